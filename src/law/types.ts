@@ -1,0 +1,228 @@
+/**
+ * The scenario law in normal form: what `scenario_define` hashes, stores and compiles (interface.md "Scenario specification",
+ * decisions.md 3). Member names are those of the JSON form.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../canonical/json.ts";
+import type { ObservationDomain, Predicate } from "./value/types.ts";
+
+/** A requirement expression tree; a leaf names a condition or a stage, by where the tree stands. */
+export type Requirement =
+  | { readonly Condition: string }
+  | { readonly And: readonly Requirement[] }
+  | { readonly Or: readonly Requirement[] }
+  | { readonly Not: Requirement }
+  | { readonly RequireGroup: { readonly min: number; readonly reqs: readonly Requirement[] } };
+
+/** What must hold before a stage may be opened. */
+export type Prerequisite =
+  | { readonly kind: "root" }
+  | { readonly kind: "requires"; readonly requirement: Requirement };
+
+/** The way an evidence item reached gate. */
+export type Channel = "caller_submission" | "local_acquisition" | "provider_acquisition";
+
+/** Assurances that an item must carry, each a test of one item. */
+export type Assurance = "content_integrity" | "scope" | "schema_compatibility" | "source_anchor" | "source_signature";
+
+/** How the qualifying items of one condition become one truth value. */
+export type Combination =
+  | { readonly combination: "AllQualifyingAgree" }
+  | { readonly combination: "AnyQualifying" }
+  | { readonly combination: "Quorum"; readonly minimum: number };
+
+/** How old an item may be when it is accepted. */
+export type Freshness =
+  | { readonly freshness: "NotRequired" }
+  | { readonly freshness: "MaximumAge"; readonly maximum_age_millis: number };
+
+/** Which evidence counts for a condition, and how (decisions.md 3 "Evidence"). */
+export interface EvidenceUsePolicy {
+  readonly allowed_channels: readonly Channel[];
+  readonly authorization: "embedding_authority" | "signature";
+  /** Only with `authorization: "signature"`: the keys that may sign; absent = any trusted key. */
+  readonly authorized_key_ids?: readonly string[];
+  readonly combination: Combination;
+  readonly freshness: Freshness;
+  readonly independence: "distinct_acquisition" | "distinct_provider" | "not_required";
+  readonly integrity: "canonical_content_only" | "anchored_content" | "signed_content";
+  readonly replay: "full_semantic" | "digest_only";
+  readonly required_assurance: readonly Assurance[];
+  readonly retention: "retain_canonical_value" | "retain_digest_only";
+  readonly scope: "exact_condition";
+}
+
+/** A named test of evidence. */
+export interface Condition {
+  readonly condition_id: string;
+  readonly observation_domain: ObservationDomain;
+  readonly predicate: Predicate;
+  readonly evidence_use_policy: EvidenceUsePolicy;
+}
+
+/** Where an entry packet may be sent (older service: dispatch target). */
+export type Target =
+  | { readonly kind: "agent"; readonly agent_id: string }
+  | { readonly kind: "session"; readonly session_id: string }
+  | { readonly kind: "external"; readonly system: string; readonly target: string }
+  | { readonly kind: "channel"; readonly channel: string };
+
+/** A point in time as callers write it. */
+export type Timestamp =
+  | { readonly kind: "unix_millis"; readonly value: number }
+  | { readonly kind: "logical"; readonly value: number };
+
+/** Content carried by an entry packet, a submission or a declared genesis. */
+export type Payload =
+  | { readonly kind: "json"; readonly value: JsonValue }
+  | { readonly kind: "bytes"; readonly base64: string }
+  | {
+    readonly kind: "external";
+    readonly content_ref: {
+      readonly uri: string;
+      readonly content_hash: { readonly algorithm: "sha256"; readonly value: string };
+      readonly encryption?: string;
+    };
+  };
+
+/** What opening a stage discloses, once, to its targets. */
+export interface EntryPacket {
+  readonly packet_id: string;
+  readonly schema_id: string;
+  readonly content_type: string;
+  readonly visibility_labels: readonly string[];
+  readonly policy_tags: readonly string[];
+  readonly targets: readonly Target[];
+  /** Null = never expires. */
+  readonly expiry: Timestamp | null;
+  readonly payload: Payload;
+}
+
+/** A node of the stage graph. */
+export interface Stage {
+  readonly stage_id: string;
+  readonly prerequisite: Prerequisite;
+  readonly completion_requirement: Requirement;
+  readonly entry_packets: readonly EntryPacket[];
+}
+
+/** Which check of which provider acquires evidence for a condition. */
+export interface AcquisitionBinding {
+  readonly binding_id: string;
+  readonly condition_id: string;
+  readonly channel: "local_acquisition" | "provider_acquisition";
+  readonly provider_id: string;
+  readonly check_id: string;
+  readonly params?: JsonValue;
+}
+
+/** Size limits of the law: the operator's, or lower ones of its own. */
+export type ValueLimits =
+  | { readonly selection: "InheritOperator" }
+  | { readonly selection: "Explicit"; readonly maximum_value_bytes: number; readonly maximum_payload_bytes: number };
+
+/** A scenario law in normal form: sorted, defaults filled in, every rule of decisions.md 3 proved. */
+export interface ScenarioLaw {
+  readonly spec_version: "dag-v3";
+  readonly scenario_id: string;
+  readonly namespace_id: number;
+  readonly value_limits: ValueLimits;
+  readonly conditions: readonly Condition[];
+  readonly policies: readonly { readonly policy_id: string; readonly description?: string }[];
+  readonly schemas: readonly { readonly schema_id: string; readonly version: string }[];
+  readonly acquisition_bindings: readonly AcquisitionBinding[];
+  readonly stages: readonly Stage[];
+  readonly completion_requirement: Requirement;
+}
+
+/** One reason why a spec is not a law. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** JSON path into the spec as given, `$` being the spec. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Every reason for which a spec is refused; the list is closed and documented in the authoring guide. */
+export type RefusalCode =
+  // shape
+  | "member_missing"
+  | "member_unknown"
+  | "type_invalid"
+  | "value_invalid"
+  | "identifier_invalid"
+  | "too_many"
+  | "too_few"
+  | "spec_version_unsupported"
+  | "duplicate"
+  | "value_limit_exceeds_operator"
+  | "payload_too_large"
+  | "content_type_invalid"
+  | "payload_content_type_mismatch"
+  // references
+  | "condition_not_found"
+  | "stage_not_found"
+  | "leaf_names_condition"
+  | "schema_not_found"
+  // requirement proofs
+  | "requirement_too_deep"
+  | "requirement_too_large"
+  | "requirement_empty"
+  | "group_minimum_invalid"
+  | "operand_duplicate"
+  | "not_in_monotone_requirement"
+  | "requirement_contradiction"
+  | "requirement_tautology"
+  | "proof_budget_exceeded"
+  // graph proofs
+  | "graph_cyclic"
+  | "stage_unreachable"
+  | "completion_unattainable"
+  // conditions
+  | "domain_bounds_invalid"
+  | "predicate_not_allowed"
+  | "predicate_not_enabled"
+  | "expected_invalid"
+  | "expected_outside_domain"
+  | "policy_conflict"
+  // acquisition
+  | "provider_not_found"
+  | "check_not_found"
+  | "params_invalid"
+  | "comparator_not_allowed"
+  | "result_outside_domain"
+  | "channel_not_allowed";
+
+/** What the operator's configuration allows a law; part of the operator profile, so that a replay proves under the same rules. */
+export interface LawLimits {
+  readonly maximum_value_bytes: number;
+  readonly maximum_payload_bytes: number;
+  readonly enable_lexicographic: boolean;
+  readonly enable_deep_equals: boolean;
+  /** Node visits that one proof of contradiction or tautology may count, 2^20 by default. */
+  readonly proof_budget: number;
+}
+
+/** The part of a provider check that binding cross-checks need; handed in by the evidence room. */
+export interface CheckFacts {
+  readonly provider_id: string;
+  readonly check_id: string;
+  /** `builtin` providers acquire on `local_acquisition`, all others on `provider_acquisition`. */
+  readonly channel: "local_acquisition" | "provider_acquisition";
+  readonly allowed_comparators: readonly string[];
+  /** JSON types that the check's result schema can yield; `any` for a dynamic result. */
+  readonly result_types: readonly ("string" | "integer" | "number" | "boolean" | "null" | "object" | "array" | "any")[];
+  /** Verdict on the binding's params under the check's params schema: null when they fit. */
+  readonly checkParams: (params: JsonValue | undefined) => string | null;
+}
+
+/** Facts about the world outside the spec that its cross-checks need; resolved before the pure checks run. */
+export interface LawSurroundings {
+  readonly limits: LawLimits;
+  /** Schemas registered in the law's namespace, by `schemaKey`. */
+  readonly hasSchema: (schemaId: string, version: string) => boolean;
+  /** The facts of a check; "provider" where the provider is not known, "check" where it lacks that check. */
+  readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "check";
+}
