@@ -1,0 +1,181 @@
+/**
+ * Typed values, the domains they are observed in, the predicates that judge them, and the three truth values.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../../canonical/json.ts";
+
+/** The name of a value's type, which is also the name of the domain it is observed in. */
+export type ValueType = "String" | "Boolean" | "Integer" | "Decimal" | "Timestamp" | "Digest" | "Json";
+
+/** All value types, in the order in which the documentation lists them. */
+export const VALUE_TYPES: readonly ValueType[] = [
+  "String",
+  "Boolean",
+  "Integer",
+  "Decimal",
+  "Timestamp",
+  "Digest",
+  "Json",
+];
+
+/** A JSON value together with the type it is to be read as; the same text may be a String, a Decimal or a Timestamp. */
+export interface TypedValue {
+  readonly value: JsonValue;
+  readonly value_type: ValueType;
+}
+
+/** Strings, bounded by the length of their UTF-8 form in bytes, both bounds included. */
+export interface StringDomain {
+  readonly domain: "String";
+  readonly minimum_bytes: number;
+  readonly maximum_bytes: number;
+}
+
+/** True and false. */
+export interface BooleanDomain {
+  readonly domain: "Boolean";
+}
+
+/** Integers that a double holds exactly, within ±(2^53-1); the bounds are included. */
+export interface IntegerDomain {
+  readonly domain: "Integer";
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** Decimal numbers of up to 1000 digits, carried as strings and compared exactly; the bounds are included. */
+export interface DecimalDomain {
+  readonly domain: "Decimal";
+  readonly minimum?: string;
+  readonly maximum?: string;
+}
+
+/** RFC 3339 date-times with an offset, compared as instants, or full-dates. */
+export interface TimestampDomain {
+  readonly domain: "Timestamp";
+}
+
+/** Content digests: 64 lower-case hex digits. */
+export interface DigestDomain {
+  readonly domain: "Digest";
+  readonly algorithm: "sha256";
+}
+
+/** The registered JSON Schema that the values of a {@link JsonDomain} have to meet. */
+export interface DomainSchema {
+  readonly schema_id: string;
+  readonly version: string;
+}
+
+/** Any JSON value, bounded by the length of its canonical form in bytes. */
+export interface JsonDomain {
+  readonly domain: "Json";
+  readonly maximum_bytes: number;
+  readonly schema?: DomainSchema;
+}
+
+/** What a condition may observe: a closed set of values, told apart by `domain`. */
+export type ObservationDomain =
+  | StringDomain
+  | BooleanDomain
+  | IntegerDomain
+  | DecimalDomain
+  | TimestampDomain
+  | DigestDomain
+  | JsonDomain;
+
+/** The predicates that only ask whether there is a value. */
+export type PresencePredicateName = "Exists" | "NotExists";
+
+/** The predicates that compare the evidence, as left operand, with one expected value. */
+export type ComparisonPredicateName =
+  | "Equals"
+  | "NotEquals"
+  | "GreaterThan"
+  | "GreaterThanOrEqual"
+  | "LessThan"
+  | "LessThanOrEqual"
+  | "LexGreaterThan"
+  | "LexGreaterThanOrEqual"
+  | "LexLessThan"
+  | "LexLessThanOrEqual"
+  | "Contains"
+  | "DeepEquals"
+  | "DeepNotEquals";
+
+/** The name of a predicate. */
+export type PredicateName = ComparisonPredicateName | "InSet" | PresencePredicateName;
+
+/** All sixteen predicate names in their canonical order. */
+export const PREDICATE_NAMES: readonly PredicateName[] = [
+  "Equals",
+  "NotEquals",
+  "GreaterThan",
+  "GreaterThanOrEqual",
+  "LessThan",
+  "LessThanOrEqual",
+  "LexGreaterThan",
+  "LexGreaterThanOrEqual",
+  "LexLessThan",
+  "LexLessThanOrEqual",
+  "Contains",
+  "InSet",
+  "DeepEquals",
+  "DeepNotEquals",
+  "Exists",
+  "NotExists",
+];
+
+/** Asks whether there is a value; takes no expected value. */
+export interface PresencePredicate {
+  readonly predicate: PresencePredicateName;
+}
+
+/** Asks whether the value is one of several. */
+export interface InSetPredicate {
+  readonly predicate: "InSet";
+  readonly expected: readonly TypedValue[];
+}
+
+/** Compares the value with one expected value. */
+export interface ComparisonPredicate {
+  readonly predicate: ComparisonPredicateName;
+  readonly expected: TypedValue;
+}
+
+/** The test that a condition puts to the value it observes. */
+export type Predicate = PresencePredicate | InSetPredicate | ComparisonPredicate;
+
+/** A truth value of strong Kleene logic, as JSON spells it. */
+export type Kleene = "true" | "false" | "unknown";
+
+/** The code of false; the three codes are ordered, so And is the minimum and Or the maximum. */
+export const FALSE = 0;
+
+/** The code of unknown. */
+export const UNKNOWN = 1;
+
+/** The code of true. */
+export const TRUE = 2;
+
+/** A truth value as a small integer, for evaluation: {@link FALSE}, {@link UNKNOWN} or {@link TRUE}. Not is `2 - x`. */
+export type Tri = typeof FALSE | typeof UNKNOWN | typeof TRUE;
+
+const TRI_NAMES: readonly [Kleene, Kleene, Kleene] = ["false", "unknown", "true"];
+
+/**
+ * The JSON spelling of a truth value's code.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { TRUE, triName } from "@/law/value/types.ts";
+ *
+ * assert.equal(triName(TRUE), "true");
+ * ```
+ */
+export function triName(tri: Tri): Kleene {
+  return TRI_NAMES[tri];
+}
