@@ -1,0 +1,45 @@
+/**
+ * The names of every tool, as `server.tools.*` and `server.auth.allowed_tools` accept them.
+ *
+ * @module
+ */
+
+/**
+ * Every tool name that the configuration accepts: the documented enumeration followed by the six run tools that it omits
+ * (interface "server members not covered elsewhere", decisions 6).
+ */
+export const TOOL_NAMES = [
+  "scenario_define",
+  "scenario_start",
+  "scenario_status",
+  "scenario_next",
+  "scenario_submit",
+  "scenario_trigger",
+  "evidence_query",
+  "runpack_export",
+  "runpack_verify",
+  "providers_list",
+  "provider_contract_get",
+  "provider_check_schema_get",
+  "schemas_register",
+  "schemas_list",
+  "schemas_get",
+  "scenarios_list",
+  "precheck",
+  "gate_docs_search",
+  "typed_providers_import",
+  "typed_providers_register",
+  "typed_providers_list",
+  "typed_providers_get",
+  "typed_providers_activate",
+  "typed_providers_deprecate",
+  "scenario_history",
+  "scenario_open_stage",
+  "scenario_evaluate_stage",
+  "scenario_precheck_stage",
+  "scenario_resolve_creation",
+  "scenario_resolve_mutation",
+] as const;
+
+/** One of {@link TOOL_NAMES}. */
+export type ToolName = typeof TOOL_NAMES[number];
