@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import {
+  checkArrows,
+  checkCycles,
+  checkNothingImportsCli,
+  checkPackages,
+  checkPurity,
+  checkRoomsKnown,
+  LAYERING_CHECKS,
+  roomOf,
+} from "./layering.ts";
+import { DOORS, ROOMS } from "./layering_rules.ts";
+import type { SourceFile, Violation } from "./source.ts";
+import { formatViolations, readTree } from "./tree.ts";
+
+const tree = await readTree();
+
+for (const { name, check } of LAYERING_CHECKS) {
+  Deno.test(`the tree: ${name}`, () => {
+    const violations = check(tree);
+    assert.equal(violations.length, 0, formatViolations(violations));
+  });
+}
+
+Deno.test("the tree has files in the kernel rooms, so the rules above speak of something", () => {
+  const rooms = new Set(tree.map((file) => roomOf(file.path)));
+  for (const room of ["main", "canonical", "law", "run"]) assert.ok(rooms.has(room), room);
+});
+
+Deno.test("ROOMS has no room that reaches itself, and names only rooms", () => {
+  const reaches = (room: string): string[] => (ROOMS[room] ?? []).flatMap((next) => [next, ...reaches(next)]);
+  for (const [room, allowed] of Object.entries(ROOMS)) {
+    assert.ok(!reaches(room).includes(room), room);
+    for (const name of allowed) assert.ok(Object.hasOwn(ROOMS, name), name);
+  }
+});
+
+Deno.test("ROOMS lets nothing import the command line but main", () => {
+  const importers = Object.entries(ROOMS).filter(([, allowed]) => allowed.includes("cli")).map(([room]) => room);
+  assert.deepEqual(importers, ["main"]);
+});
+
+Deno.test("DOORS stand only between rooms that are joined", () => {
+  for (const door of DOORS) assert.ok(ROOMS[door.from]?.includes(door.to), `${door.from} -> ${door.to}`);
+});
+
+type Check = (files: readonly SourceFile[]) => Violation[];
+type Row = readonly [check: Check, path: string, text: string, outcome: "passes" | "refused"];
+
+const ROWS: readonly Row[] = [
+  [checkRoomsKnown, "src/law/a.ts", "", "passes"],
+  [checkRoomsKnown, "src/runpack/host/a.ts", "", "passes"],
+  [checkRoomsKnown, "src/misc/a.ts", "", "refused"],
+  [checkRoomsKnown, "src/a.ts", "", "refused"],
+
+  [checkArrows, "src/law/a.ts", `import { a } from "../canonical/a.ts";`, "passes"],
+  [checkArrows, "src/law/a.ts", `import { a } from "./sub/a.ts";`, "passes"],
+  [checkArrows, "src/canonical/a.ts", `import { a } from "../law/a.ts";`, "refused"],
+  [checkArrows, "src/canonical/a.ts", `import type { A } from "../law/a.ts";`, "refused"],
+  [checkArrows, "src/law/a.ts", `export * from "../run/a.ts";`, "refused"],
+  [checkArrows, "src/run/a.ts", `const a = await import("../store/a.ts");`, "refused"],
+  [checkArrows, "src/runpack/verify.ts", `import { a } from "../run/a.ts";`, "passes"],
+  [checkArrows, "src/runpack/verify.ts", `import { a } from "./host/a.ts";`, "refused"],
+  [checkArrows, "src/runpack/host/a.ts", `import { a } from "../verify.ts";`, "passes"],
+  [checkArrows, "src/tools/a.ts", `import { a } from "../store/a.ts";`, "passes"],
+  [checkArrows, "src/tools/a.ts", `import { a } from "../server/a.ts";`, "refused"],
+  [checkArrows, "src/tools/a.ts", `import { a } from "../cli/a.ts";`, "refused"],
+  [checkArrows, "src/store/a.ts", `import { a } from "../tools/a.ts";`, "refused"],
+  [checkArrows, "src/server/a.ts", `import { a } from "../tools/table.ts";`, "passes"],
+  [checkArrows, "src/server/a.ts", `import { a } from "../tools/scenario_start.ts";`, "refused"],
+  [checkArrows, "src/server/a.ts", `import { a } from "../run/decide.ts";`, "refused"],
+  [checkArrows, "src/cli/a.ts", `import { a } from "../server/a.ts";`, "passes"],
+  [checkArrows, "src/cli/a.ts", `const a = await import(path);`, "refused"],
+  [checkArrows, "src/cli/a.ts", `import { a } from "@/law/a.ts";`, "refused"],
+  [checkArrows, "src/cli/a.ts", `import { a } from "../../tests/a.ts";`, "refused"],
+  [checkArrows, "src/cli/a.ts", `import { a } from "./a_test.ts";`, "refused"],
+  [checkArrows, "src/evidence/host.ts", `new Worker(new URL("./sandbox/worker.ts", import.meta.url));`, "passes"],
+  [checkArrows, "src/evidence/host.ts", `new Worker(new URL("../server/worker.ts", import.meta.url));`, "refused"],
+  [checkArrows, "src/law/a_test.ts", `import { a } from "../store/a.ts";`, "passes"],
+  [checkArrows, "main.ts", `import { main } from "./src/cli/main.ts";`, "passes"],
+  [checkArrows, "main.ts", `import { a } from "./src/store/a.ts";`, "refused"],
+
+  [checkPackages, "src/store/sqlite.ts", `import { DatabaseSync } from "node:sqlite";`, "passes"],
+  [checkPackages, "src/tools/a.ts", `import { DatabaseSync } from "node:sqlite";`, "refused"],
+  [checkPackages, "src/tools/a.ts", `import { z } from "zod";`, "passes"],
+  [checkPackages, "src/tools/a.ts", `import { z } from "zod/v4";`, "passes"],
+  [checkPackages, "src/store/a.ts", `import { z } from "zod";`, "refused"],
+  [checkPackages, "src/tools/a.ts", `import x from "left-pad";`, "refused"],
+  [checkPackages, "src/tools/a.ts", `import x from "zodiac";`, "refused"],
+  [checkPackages, "src/law/a.ts", `import { createHash } from "node:crypto";`, "refused"],
+  [checkPackages, "src/law/a.ts", `import type { ZodType } from "zod";`, "refused"],
+  [checkPackages, "src/runpack/verify.ts", `import x from "node:fs";`, "refused"],
+  [checkPackages, "src/runpack/host/write.ts", `import x from "node:fs";`, "passes"],
+  [checkPackages, "src/tools/a.ts", `import assert from "node:assert/strict";`, "refused"],
+  [checkPackages, "src/cli/a.ts", `import { Client } from "@modelcontextprotocol/client";`, "refused"],
+  [checkPackages, "src/law/a_test.ts", `import fc from "fast-check";`, "passes"],
+  [checkPackages, "src/cli/a.ts", `const fc = await import("fast-check");`, "refused"],
+
+  [checkPurity, "src/law/a.ts", `export const a = (now: number) => now + 1;`, "passes"],
+  [checkPurity, "src/law/a.ts", `// Deno.readTextFile is not for this room\nconst a = "Date.now()";`, "passes"],
+  [checkPurity, "src/law/a.ts", `const a = Deno.env.get("A");`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = Date.now();`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = new Date();`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = Date.UTC(2026, 0);`, "passes"],
+  [checkPurity, "src/law/a.ts", `const a = Math.random();`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = Math.max(1, 2);`, "passes"],
+  [checkPurity, "src/law/a.ts", "const a = `${crypto.randomUUID()}`;", "refused"],
+  [checkPurity, "src/law/a.ts", `const a = performance.now();`, "refused"],
+  [checkPurity, "src/law/a.ts", `setTimeout(run, 1);`, "refused"],
+  [checkPurity, "src/law/a.ts", `await fetch(url);`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = store.fetch(1);`, "passes"],
+  [checkPurity, "src/law/a.ts", `const a = { performance: 1 };`, "passes"],
+  [checkPurity, "src/law/a.ts", `const a = globalThis["Date"];`, "refused"],
+  [checkPurity, "src/law/a.ts", `const a = import.meta.url;`, "refused"],
+  [checkPurity, "src/law/a.ts", `names.sort((a, b) => a.localeCompare(b));`, "refused"],
+  [checkPurity, "src/runpack/verify.ts", `const a = Deno.args;`, "refused"],
+  [checkPurity, "src/runpack/host/a.ts", `const a = Deno.args;`, "passes"],
+  [checkPurity, "src/law/a_test.ts", `const a = Date.now();`, "passes"],
+
+  [checkNothingImportsCli, "main.ts", `import { main } from "./src/cli/main.ts";`, "passes"],
+  [checkNothingImportsCli, "src/cli/a_test.ts", `import { main } from "./main.ts";`, "passes"],
+  [checkNothingImportsCli, "tests/e2e/a_test.ts", `import { main } from "@/cli/main.ts";`, "refused"],
+  [checkNothingImportsCli, "src/tools/a_test.ts", `import { main } from "../cli/main.ts";`, "refused"],
+];
+
+for (const [check, path, text, outcome] of ROWS) {
+  Deno.test(`${check.name}() ${path} ${text.replaceAll("\n", " ")} ${outcome}`, () => {
+    assert.equal(check([{ path, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+Deno.test("checkCycles() refuses a circle and shows it once", () => {
+  const violations = checkCycles([
+    { path: "src/law/a.ts", text: `import { b } from "./b.ts";` },
+    { path: "src/law/b.ts", text: `import { c } from "./c.ts";` },
+    { path: "src/law/c.ts", text: `const a = await import("./a.ts");` },
+  ]);
+  assert.deepEqual(violations.map((entry) => entry.message), [
+    "Cannot import in a circle: src/law/a.ts -> src/law/b.ts -> src/law/c.ts -> src/law/a.ts",
+  ]);
+});
+
+Deno.test("checkCycles() lets type imports close a circle, and a file be reached twice", () => {
+  const violations = checkCycles([
+    { path: "src/law/a.ts", text: `import { b } from "./b.ts";\nimport { c } from "./c.ts";` },
+    { path: "src/law/b.ts", text: `import type { A } from "./a.ts";\nimport { c } from "./c.ts";` },
+    { path: "src/law/c.ts", text: "" },
+  ]);
+  assert.deepEqual(violations, []);
+});
+
+Deno.test("checkArrows() says where, and why", () => {
+  const violations = checkArrows([{ path: "src/law/a.ts", text: `\nimport { a } from "../run/a.ts";` }]);
+  assert.equal(
+    formatViolations(violations),
+    `src/law/a.ts:2: arrows: Cannot import "../run/a.ts": room "law" may not use room "run"`,
+  );
+});
