@@ -1,0 +1,18 @@
+/**
+ * The long doses: tests of the other plans with many more rounds, for a machine that has the time.
+ *
+ * @module
+ */
+
+import type { Step } from "./steps.ts";
+
+/** Every step of `deno task proof`. */
+export const PROOF_STEPS: readonly Step[] = [
+  {
+    name: "every property with 5,000 runs",
+    kind: "tests",
+    options: ["--preload=tests/proof/many_runs.ts"],
+    paths: ["src"],
+    minutes: 60,
+  },
+];
