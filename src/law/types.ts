@@ -6,7 +6,7 @@
  */
 
 import type { JsonValue } from "../canonical/json.ts";
-import type { ObservationDomain, Predicate } from "./value/types.ts";
+import type { DomainSchema, ObservationDomain, Predicate } from "./value/types.ts";
 
 /** A requirement expression tree; a leaf names a condition or a stage, by where the tree stands. */
 export type Requirement =
@@ -118,6 +118,12 @@ export interface AcquisitionBinding {
   readonly params?: JsonValue;
 }
 
+/** A rule that people hold the scenario to, named for readers; gate itself judges by requirements alone. */
+export interface Policy {
+  readonly policy_id: string;
+  readonly description?: string;
+}
+
 /** Size limits of the law: the operator's, or lower ones of its own. */
 export type ValueLimits =
   | { readonly selection: "InheritOperator" }
@@ -130,8 +136,8 @@ export interface ScenarioLaw {
   readonly namespace_id: number;
   readonly value_limits: ValueLimits;
   readonly conditions: readonly Condition[];
-  readonly policies: readonly { readonly policy_id: string; readonly description?: string }[];
-  readonly schemas: readonly { readonly schema_id: string; readonly version: string }[];
+  readonly policies: readonly Policy[];
+  readonly schemas: readonly DomainSchema[];
   readonly acquisition_bindings: readonly AcquisitionBinding[];
   readonly stages: readonly Stage[];
   readonly completion_requirement: Requirement;
@@ -193,7 +199,9 @@ export type RefusalCode =
   | "params_invalid"
   | "comparator_not_allowed"
   | "result_outside_domain"
-  | "channel_not_allowed";
+  | "channel_not_allowed"
+  // report
+  | "more_refusals";
 
 /** What the operator's configuration allows a law; part of the operator profile, so that a replay proves under the same rules. */
 export interface LawLimits {

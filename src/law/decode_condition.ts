@@ -1,0 +1,167 @@
+/**
+ * Reading conditions: what is observed, the predicate that judges it, and the policy on which evidence counts.
+ *
+ * @module
+ */
+
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import {
+  type Draft,
+  type Read,
+  readCanonical,
+  readChoice,
+  readIdentifier,
+  readInteger,
+  readMember,
+  readObject,
+  readVariant,
+  readWholeArray,
+} from "./decode_shape.ts";
+import { readEvidenceUsePolicy } from "./decode_policy.ts";
+import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
+import type { Place } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import type { Condition } from "./types.ts";
+import { decimalFault } from "./value/decimal.ts";
+import {
+  type DomainSchema,
+  type ObservationDomain,
+  type Predicate,
+  PREDICATE_NAMES,
+  type PredicateName,
+  type TypedValue,
+  VALUE_TYPES,
+} from "./value/types.ts";
+
+/** Reads a condition, member by member, so that a broken one still names itself. */
+export function readCondition(refusals: Collector, value: JsonValue, place: Place): Draft<Condition> {
+  const members = ["condition_id", "observation_domain", "predicate", "evidence_use_policy"];
+  const object = readObject(refusals, value, place, members) ?? {};
+  return {
+    condition_id: readMember(refusals, object, place, "condition_id", readIdentifier),
+    observation_domain: readMember(refusals, object, place, "observation_domain", readDomain),
+    predicate: readMember(refusals, object, place, "predicate", readPredicate),
+    evidence_use_policy: readMember(refusals, object, place, "evidence_use_policy", readEvidenceUsePolicy),
+  };
+}
+
+/** Reads an observation domain; whether its bounds make sense is not looked at here. */
+export const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
+  const domain = readVariant(refusals, value, place, "domain", VALUE_TYPES);
+  switch (domain) {
+    case undefined:
+      return undefined;
+    case "String":
+      return readStringDomain(refusals, value, place);
+    case "Integer":
+      return readRange(refusals, value, place, domain, readInteger(-INTEGER_MAXIMUM));
+    case "Decimal":
+      return readRange(refusals, value, place, domain, readDecimal);
+    case "Digest":
+      return readDigestDomain(refusals, value, place);
+    case "Json":
+      return readJsonDomain(refusals, value, place);
+    case "Boolean":
+    case "Timestamp":
+      return readObject(refusals, value, place, ["domain"]) === undefined ? undefined : { domain };
+  }
+};
+
+function readStringDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+  const object = readObject(refusals, value, place, ["domain", "minimum_bytes", "maximum_bytes"]);
+  if (object === undefined) return undefined;
+  const minimum = readMember(refusals, object, place, "minimum_bytes", readInteger(0));
+  const maximum = readMember(refusals, object, place, "maximum_bytes", readInteger(0));
+  if (minimum === undefined || maximum === undefined) return undefined;
+  return { domain: "String", minimum_bytes: minimum, maximum_bytes: maximum };
+}
+
+function readRange<Name extends "Integer" | "Decimal", Bound>(
+  refusals: Collector,
+  value: JsonValue,
+  place: Place,
+  domain: Name,
+  readBound: Read<Bound>,
+): { domain: Name; minimum?: Bound; maximum?: Bound } | undefined {
+  const object = readObject(refusals, value, place, ["domain"], ["minimum", "maximum"]);
+  if (object === undefined) return undefined;
+  const minimum = readMember(refusals, object, place, "minimum", readBound);
+  const maximum = readMember(refusals, object, place, "maximum", readBound);
+  if (lacks(object, "minimum", minimum) || lacks(object, "maximum", maximum)) return undefined;
+  return {
+    domain,
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+  };
+}
+
+const readDecimal: Read<string> = (refusals, value, place) => {
+  if (typeof value !== "string") {
+    refusals.refuse("type_invalid", place, "Expected a decimal number as a string");
+    return undefined;
+  }
+  const fault = decimalFault(value);
+  if (fault === null) return value;
+  refusals.refuse("value_invalid", place, fault);
+  return undefined;
+};
+
+function readDigestDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+  const object = readObject(refusals, value, place, ["domain", "algorithm"]);
+  if (object === undefined) return undefined;
+  const algorithm = readMember(refusals, object, place, "algorithm", readChoice(["sha256"]));
+  return algorithm === undefined ? undefined : { domain: "Digest", algorithm };
+}
+
+function readJsonDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+  const object = readObject(refusals, value, place, ["domain", "maximum_bytes"], ["schema"]);
+  if (object === undefined) return undefined;
+  const maximum = readMember(refusals, object, place, "maximum_bytes", readInteger(1));
+  const schema = readMember(refusals, object, place, "schema", readSchemaName);
+  if (maximum === undefined || lacks(object, "schema", schema)) return undefined;
+  return { domain: "Json", maximum_bytes: maximum, ...(schema === undefined ? {} : { schema }) };
+}
+
+/** Reads the name of a registered schema: its id and its version. */
+export const readSchemaName: Read<DomainSchema> = (refusals, value, place) => {
+  const object = readObject(refusals, value, place, ["schema_id", "version"]);
+  if (object === undefined) return undefined;
+  const id = readMember(refusals, object, place, "schema_id", readIdentifier);
+  const version = readMember(refusals, object, place, "version", readIdentifier);
+  return id === undefined || version === undefined ? undefined : { schema_id: id, version };
+};
+
+/** Reads a predicate; whether it suits the domain is not looked at here. */
+export const readPredicate: Read<Predicate> = (refusals, value, place) => {
+  const name = readVariant<PredicateName>(refusals, value, place, "predicate", PREDICATE_NAMES);
+  if (name === undefined) return undefined;
+  if (name === "Exists" || name === "NotExists") {
+    return readObject(refusals, value, place, ["predicate"]) === undefined ? undefined : { predicate: name };
+  }
+  const object = readObject(refusals, value, place, ["predicate", "expected"]);
+  if (object === undefined) return undefined;
+  if (name === "InSet") {
+    const expected = readMember(refusals, object, place, "expected", readExpectedSet);
+    return expected === undefined ? undefined : { predicate: name, expected };
+  }
+  const expected = readMember(refusals, object, place, "expected", readTypedValue);
+  return expected === undefined ? undefined : { predicate: name, expected };
+};
+
+const readTypedValue: Read<TypedValue> = (refusals, value, place) => {
+  const object = readObject(refusals, value, place, ["value", "value_type"]);
+  if (object === undefined) return undefined;
+  const type = readMember(refusals, object, place, "value_type", readChoice(VALUE_TYPES));
+  // Only a value that has a canonical form can be hashed, ordered and compared.
+  const text = readMember(refusals, object, place, "value", readCanonical);
+  const held = object["value"];
+  return type === undefined || text === undefined || held === undefined ? undefined : { value: held, value_type: type };
+};
+
+const readExpectedSet: Read<TypedValue[]> = (refusals, value, place) =>
+  readWholeArray(refusals, value, place, { minimum: 1, maximum: SPEC_LIMITS.inSetValues }, readTypedValue);
+
+/** Tells whether an optional member was given but could not be read. */
+function lacks(object: JsonObject, name: string, read: unknown): boolean {
+  return read === undefined && Object.hasOwn(object, name);
+}

@@ -1,0 +1,141 @@
+/**
+ * Reading payloads: the content of an entry packet, of a submission and of a declared genesis.
+ *
+ * @module
+ */
+
+import { decodeBase64 } from "../canonical/base64.ts";
+import { isIdentity } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { isJsonContentType, isMediaType } from "./content_type.ts";
+import {
+  describe,
+  type Read,
+  readCanonical,
+  readChoice,
+  readIdentifier,
+  readLine,
+  readMember,
+  readObject,
+  readVariant,
+} from "./decode_shape.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import { below, type Place } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import type { Payload } from "./types.ts";
+
+/** Reads a payload of at most so many bytes: canonical bytes of `json`, decoded bytes of `bytes`; `external` has none. */
+export function readPayload(maximumBytes: number): Read<Payload> {
+  return (refusals, value, place) => {
+    const kind = readVariant(refusals, value, place, "kind", ["json", "bytes", "external"]);
+    if (kind === "json") return readJsonPayload(refusals, value, place, maximumBytes);
+    if (kind === "bytes") return readBytesPayload(refusals, value, place, maximumBytes);
+    return kind === "external" ? readExternalPayload(refusals, value, place) : undefined;
+  };
+}
+
+/** Reads a media type. */
+export const readContentType: Read<string> = (refusals, value, place) => {
+  if (typeof value === "string" && isMediaType(value)) return value;
+  const code = typeof value === "string" ? "content_type_invalid" : "type_invalid";
+  refusals.refuse(code, place, `Expected a media type such as "application/json", got ${describe(value)}`);
+  return undefined;
+};
+
+/** Why a payload may not be sent under a content type, or null: `json` is JSON and says so, `bytes` is not. */
+export function contentTypeMismatch(kind: Payload["kind"], contentType: string): string | null {
+  const json = isJsonContentType(contentType);
+  if (kind === "json" && !json) {
+    return `Expected a JSON content type for a payload of kind "json", got ${JSON.stringify(contentType)}`;
+  }
+  if (kind === "bytes" && json) {
+    return `Expected a content type other than JSON for a payload of kind "bytes", got ${JSON.stringify(contentType)}`;
+  }
+  return null;
+}
+
+function readJsonPayload(
+  refusals: Collector,
+  value: JsonValue,
+  place: Place,
+  maximumBytes: number,
+): Payload | undefined {
+  const object = readObject(refusals, value, place, ["kind", "value"]);
+  if (object === undefined) return undefined;
+  const text = readMember(refusals, object, place, "value", readCanonical);
+  const held = object["value"];
+  if (text === undefined || held === undefined) return undefined;
+  if (!fits(refusals, below(place, "value"), utf8Length(text), maximumBytes)) return undefined;
+  return { kind: "json", value: held };
+}
+
+function readBytesPayload(
+  refusals: Collector,
+  value: JsonValue,
+  place: Place,
+  maximumBytes: number,
+): Payload | undefined {
+  const object = readObject(refusals, value, place, ["kind", "base64"]);
+  if (object === undefined) return undefined;
+  return readMember(refusals, object, place, "base64", (_, base64, at): Payload | undefined => {
+    if (typeof base64 !== "string") {
+      refusals.refuse("type_invalid", at, `Expected base64 text, got ${describe(base64)}`);
+      return undefined;
+    }
+    // Four characters carry three bytes, so the size is known, to two bytes, before anything is decoded.
+    const least = Math.max(0, Math.floor(base64.length / 4) * 3 - 2);
+    if (least > maximumBytes) {
+      fits(refusals, at, least, maximumBytes);
+      return undefined;
+    }
+    const bytes = decodeBase64(base64);
+    if (bytes === null) {
+      const message = "Expected base64 in its canonical form: standard alphabet, padded, no white space (RFC 4648, 4)";
+      refusals.refuse("value_invalid", at, message);
+      return undefined;
+    }
+    return fits(refusals, at, bytes.length, maximumBytes) ? { kind: "bytes", base64 } : undefined;
+  });
+}
+
+function fits(refusals: Collector, place: Place, bytes: number, maximumBytes: number): boolean {
+  if (bytes <= maximumBytes) return true;
+  refusals.refuse("payload_too_large", place, `Expected a payload of at most ${maximumBytes} bytes, got ${bytes}`);
+  return false;
+}
+
+function readExternalPayload(refusals: Collector, value: JsonValue, place: Place): Payload | undefined {
+  const object = readObject(refusals, value, place, ["kind", "content_ref"]);
+  if (object === undefined) return undefined;
+  const reference = readMember(refusals, object, place, "content_ref", readContentReference);
+  return reference === undefined ? undefined : { kind: "external", content_ref: reference };
+}
+
+type ContentReference = Extract<Payload, { kind: "external" }>["content_ref"];
+
+const readContentReference: Read<ContentReference> = (refusals, value, place) => {
+  const object = readObject(refusals, value, place, ["uri", "content_hash"], ["encryption"]);
+  if (object === undefined) return undefined;
+  const uri = readMember(refusals, object, place, "uri", readLine(SPEC_LIMITS.uriBytes));
+  const hash = readMember(refusals, object, place, "content_hash", readContentHash);
+  const encryption = readMember(refusals, object, place, "encryption", readIdentifier);
+  const broken = encryption === undefined && Object.hasOwn(object, "encryption");
+  if (uri === undefined || hash === undefined || broken) return undefined;
+  return { uri, content_hash: hash, ...(encryption === undefined ? {} : { encryption }) };
+};
+
+const readContentHash: Read<ContentReference["content_hash"]> = (refusals, value, place) => {
+  const object = readObject(refusals, value, place, ["algorithm", "value"]);
+  if (object === undefined) return undefined;
+  const algorithm = readMember(refusals, object, place, "algorithm", readChoice(["sha256"]));
+  const digest = readMember(refusals, object, place, "value", readDigest);
+  return algorithm === undefined || digest === undefined ? undefined : { algorithm, value: digest };
+};
+
+const readDigest: Read<string> = (refusals, value, place) => {
+  if (isIdentity(value)) return value;
+  const code = typeof value === "string" ? "value_invalid" : "type_invalid";
+  refusals.refuse(code, place, `Expected 64 lower-case hex digits, got ${describe(value)}`);
+  return undefined;
+};

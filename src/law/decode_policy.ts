@@ -1,0 +1,165 @@
+/**
+ * Reading evidence-use policies (decisions.md 3 "Evidence"), and the rules between their members.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../canonical/json.ts";
+import {
+  type Bounds,
+  type Read,
+  readChoice,
+  readIdentifier,
+  readInteger,
+  readMember,
+  readObject,
+  readVariant,
+  readWholeArray,
+} from "./decode_shape.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import { below, type Place } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import type { Assurance, Channel, Combination, EvidenceUsePolicy, Freshness } from "./types.ts";
+
+/** All channels, in the order of the documentation. */
+export const CHANNELS: readonly Channel[] = ["caller_submission", "local_acquisition", "provider_acquisition"];
+
+/** All assurances, in the order of the documentation. */
+export const ASSURANCES: readonly Assurance[] = [
+  "content_integrity",
+  "scope",
+  "schema_compatibility",
+  "source_anchor",
+  "source_signature",
+];
+
+const REQUIRED = [
+  "allowed_channels",
+  "authorization",
+  "combination",
+  "freshness",
+  "independence",
+  "integrity",
+  "replay",
+  "required_assurance",
+  "retention",
+  "scope",
+];
+
+/** Reads an evidence-use policy; undefined where a member is malformed or two of them contradict each other. */
+export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, place) => {
+  const object = readObject(refusals, value, place, REQUIRED, ["authorized_key_ids"]);
+  if (object === undefined) return undefined;
+  const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, place, name, reader);
+  const policy = {
+    allowed_channels: read("allowed_channels", readChannels),
+    authorization: read("authorization", readChoice(["embedding_authority", "signature"])),
+    combination: read("combination", readCombination),
+    freshness: read("freshness", readFreshness),
+    independence: read("independence", readChoice(["distinct_acquisition", "distinct_provider", "not_required"])),
+    integrity: read("integrity", readChoice(["canonical_content_only", "anchored_content", "signed_content"])),
+    replay: read("replay", readChoice(["full_semantic", "digest_only"])),
+    required_assurance: read("required_assurance", readAssurances),
+    retention: read("retention", readChoice(["retain_canonical_value", "retain_digest_only"])),
+    scope: read("scope", readChoice(["exact_condition"])),
+  };
+  const keys = read("authorized_key_ids", readKeyIds);
+  const keysGiven = Object.hasOwn(object, "authorized_key_ids");
+  const consistent = checkPolicy(refusals, place, policy, keysGiven);
+  if (!consistent || (keysGiven && keys === undefined)) return undefined;
+  if (!isWhole(policy)) return undefined;
+  return keys === undefined ? policy : { ...policy, authorized_key_ids: keys };
+};
+
+function checkPolicy(
+  refusals: Collector,
+  place: Place,
+  policy: {
+    readonly authorization: string | undefined;
+    readonly replay: string | undefined;
+    readonly retention: string | undefined;
+  },
+  keysGiven: boolean,
+): boolean {
+  const { authorization, replay, retention } = policy;
+  const before = refusals.count();
+  if (retention === "retain_digest_only" && replay === "full_semantic") {
+    const message = 'Retention "retain_digest_only" keeps no value to replay; expected replay "digest_only"';
+    refusals.refuse("policy_conflict", below(place, "replay"), message);
+  }
+  if (retention === "retain_canonical_value" && replay === "digest_only") {
+    const message = 'Replay "digest_only" goes with retention "retain_digest_only"; expected "full_semantic"';
+    refusals.refuse("policy_conflict", below(place, "replay"), message);
+  }
+  if (keysGiven && authorization !== undefined && authorization !== "signature") {
+    const message = `Authorized keys need authorization "signature", got "${authorization}"`;
+    refusals.refuse("policy_conflict", below(place, "authorized_key_ids"), message);
+  }
+  return refusals.count() === before;
+}
+
+function readChannels(refusals: Collector, value: JsonValue, place: Place): Channel[] | undefined {
+  return readSet(refusals, value, place, { minimum: 1, maximum: CHANNELS.length }, readChoice(CHANNELS));
+}
+
+function readAssurances(refusals: Collector, value: JsonValue, place: Place): Assurance[] | undefined {
+  return readSet(refusals, value, place, { minimum: 0, maximum: ASSURANCES.length }, readChoice(ASSURANCES));
+}
+
+function readKeyIds(refusals: Collector, value: JsonValue, place: Place): string[] | undefined {
+  return readSet(refusals, value, place, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
+}
+
+/** Reads an array of distinct strings. */
+export function readSet<T extends string>(
+  refusals: Collector,
+  value: JsonValue,
+  place: Place,
+  bounds: Bounds,
+  read: Read<T>,
+): T[] | undefined {
+  const first = new Map<string, number>();
+  let index = 0;
+  return readWholeArray<T>(refusals, value, place, bounds, (_, item, at) => {
+    const text = read(refusals, item, at);
+    const position = index++;
+    if (text === undefined) return undefined;
+    const earlier = first.get(text);
+    if (earlier === undefined) {
+      first.set(text, position);
+      return text;
+    }
+    refusals.refuse("duplicate", at, `Item ${JSON.stringify(text)} repeats item ${earlier}`);
+    return undefined;
+  });
+}
+
+const readCombination: Read<Combination> = (refusals, value, place) => {
+  const names = ["AllQualifyingAgree", "AnyQualifying", "Quorum"] as const;
+  const combination = readVariant(refusals, value, place, "combination", names);
+  if (combination === undefined) return undefined;
+  if (combination !== "Quorum") {
+    return readObject(refusals, value, place, ["combination"]) === undefined ? undefined : { combination };
+  }
+  const object = readObject(refusals, value, place, ["combination", "minimum"]);
+  if (object === undefined) return undefined;
+  const minimum = readMember(refusals, object, place, "minimum", readInteger(1, SPEC_LIMITS.quorum));
+  return minimum === undefined ? undefined : { combination, minimum };
+};
+
+const readFreshness: Read<Freshness> = (refusals, value, place) => {
+  const freshness = readVariant(refusals, value, place, "freshness", ["NotRequired", "MaximumAge"]);
+  if (freshness === undefined) return undefined;
+  if (freshness === "NotRequired") {
+    return readObject(refusals, value, place, ["freshness"]) === undefined ? undefined : { freshness };
+  }
+  const object = readObject(refusals, value, place, ["freshness", "maximum_age_millis"]);
+  if (object === undefined) return undefined;
+  const age = readMember(refusals, object, place, "maximum_age_millis", readInteger(1));
+  return age === undefined ? undefined : { freshness, maximum_age_millis: age };
+};
+
+/** Tells whether every member of a record could be read. */
+export function isWhole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefined }): draft is T {
+  return Object.values(draft).every((value) => value !== undefined);
+}

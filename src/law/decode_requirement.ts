@@ -1,0 +1,146 @@
+/**
+ * Reading requirement expressions (decisions.md 3): one node a JSON object with one member, bounded in depth and size.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
+import { describe, readIdentifier, readInteger, readMember, readObject } from "./decode_shape.ts";
+import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
+import { below, type Place } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import { didYouMean, quote, quoteAll } from "./suggest.ts";
+import type { Prerequisite, Requirement } from "./types.ts";
+
+const NODE_KINDS = ["Condition", "And", "Or", "Not", "RequireGroup"] as const;
+type NodeKind = typeof NODE_KINDS[number];
+
+/** How far the reading of one tree has come. */
+interface Reading {
+  readonly refusals: Collector;
+  readonly root: Place;
+  nodes: number;
+}
+
+/** Reads a requirement expression; undefined where any part of it is malformed. */
+export function readRequirement(refusals: Collector, value: JsonValue, place: Place): Requirement | undefined {
+  const reading: Reading = { refusals, root: place, nodes: 0 };
+  return readNode(reading, value, place, 0);
+}
+
+/** Reads what must hold before a stage may be opened. */
+export function readPrerequisite(refusals: Collector, value: JsonValue, place: Place): Prerequisite | undefined {
+  const kind = isJsonObject(value) && value["kind"] === "root" ? "root" : "requires";
+  const members = kind === "root" ? ["kind"] : ["kind", "requirement"];
+  const object = readObject(refusals, value, place, members);
+  if (object === undefined) return undefined;
+  if (kind === "root") return { kind };
+  const named = readMember(refusals, object, place, "kind", readRequiresKind);
+  const requirement = readMember(refusals, object, place, "requirement", readRequirement);
+  return named === undefined || requirement === undefined ? undefined : { kind: named, requirement };
+}
+
+function readRequiresKind(refusals: Collector, value: JsonValue, place: Place): "requires" | undefined {
+  if (value === "requires") return value;
+  const hint = typeof value === "string" ? didYouMean(value, ["root", "requires"]) : "";
+  const code = typeof value === "string" ? "value_invalid" : "type_invalid";
+  refusals.refuse(code, place, `Expected "root" or "requires", got ${describe(value)}${hint}`);
+  return undefined;
+}
+
+function readNode(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement | undefined {
+  const { refusals } = reading;
+  if (++reading.nodes > SPEC_LIMITS.requirementNodes) {
+    if (reading.nodes === SPEC_LIMITS.requirementNodes + 1) {
+      const message = `Requirement has more than ${SPEC_LIMITS.requirementNodes} nodes`;
+      refusals.refuse("requirement_too_large", reading.root, message);
+    }
+    return undefined;
+  }
+  if (depth > SPEC_LIMITS.requirementDepth) {
+    const message = `Requirement is nested deeper than ${SPEC_LIMITS.requirementDepth}`;
+    refusals.refuse("requirement_too_deep", place, message);
+    return undefined;
+  }
+  const kind = readKind(refusals, value, place);
+  if (kind === undefined || !isJsonObject(value)) return undefined;
+  const content = value[kind] as JsonValue;
+  const inside = below(place, kind);
+  if (kind === "Condition") {
+    const id = readIdentifier(refusals, content, inside);
+    return id === undefined ? undefined : { Condition: id };
+  }
+  if (kind === "Not") {
+    const operand = readNode(reading, content, inside, depth + 1);
+    return operand === undefined ? undefined : { Not: operand };
+  }
+  if (kind === "RequireGroup") return readGroup(reading, content, inside, depth);
+  const operands = readOperands(reading, content, inside, depth);
+  if (operands === undefined) return undefined;
+  return kind === "And" ? { And: operands } : { Or: operands };
+}
+
+function readKind(refusals: Collector, value: JsonValue, place: Place): NodeKind | undefined {
+  if (!isJsonObject(value)) {
+    refusals.refuse("type_invalid", place, `Expected a requirement, got ${describe(value)}`);
+    return undefined;
+  }
+  const names = Object.keys(value);
+  const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(value, kind));
+  const unknown = names.filter((name) => !(NODE_KINDS as readonly string[]).includes(name));
+  for (const name of unknown) {
+    const at = name.length <= SPEC_LIMITS.identifierBytes ? below(place, name) : place;
+    const hint = didYouMean(name, NODE_KINDS) || `; expected one of ${quoteAll(NODE_KINDS)}`;
+    refusals.refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
+  }
+  if (names.length === 0) {
+    refusals.refuse("member_missing", place, `Expected a requirement with one of ${quoteAll(NODE_KINDS)}`);
+  }
+  if (kinds.length > 1) {
+    refusals.refuse("value_invalid", place, `Expected one member, got ${quoteAll(kinds)}`);
+    return undefined;
+  }
+  return unknown.length > 0 ? undefined : kinds[0];
+}
+
+function readGroup(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement | undefined {
+  const object = readObject(reading.refusals, value, place, ["min", "reqs"]);
+  if (object === undefined) return undefined;
+  // What a minimum may be depends on the number of operands, so here it only has to be an integer.
+  const min = readMember(reading.refusals, object, place, "min", readInteger(-INTEGER_MAXIMUM));
+  const reqs = readMember(
+    reading.refusals,
+    object,
+    place,
+    "reqs",
+    (_, operands, inside) => readOperands(reading, operands, inside, depth),
+  );
+  const count = isJsonArray(object["reqs"]) ? object["reqs"].length : 0;
+  if (min !== undefined && count > 0 && (min < 1 || min > count)) {
+    const message = `Expected a minimum from 1 to ${count}, the number of operands, got ${min}`;
+    reading.refusals.refuse("group_minimum_invalid", below(place, "min"), message);
+    return undefined;
+  }
+  return min === undefined || reqs === undefined ? undefined : { RequireGroup: { min, reqs } };
+}
+
+function readOperands(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement[] | undefined {
+  if (!isJsonArray(value)) {
+    reading.refusals.refuse("type_invalid", place, `Expected an array, got ${describe(value)}`);
+    return undefined;
+  }
+  if (value.length === 0) {
+    reading.refusals.refuse("requirement_empty", place, "Expected at least one operand");
+    return undefined;
+  }
+  const operands: Requirement[] = [];
+  let whole = true;
+  for (let index = 0; index < value.length; index++) {
+    // Past the limit nothing more is read, however many operands are left.
+    if (reading.nodes > SPEC_LIMITS.requirementNodes) return undefined;
+    const operand = readNode(reading, value[index] as JsonValue, below(place, index), depth + 1);
+    if (operand === undefined) whole = false;
+    else operands.push(operand);
+  }
+  return whole ? operands : undefined;
+}

@@ -1,0 +1,193 @@
+/**
+ * Reading a whole spec into a draft: in the order given, defaults filled in, whatever could be read.
+ *
+ * @module
+ */
+
+import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { readCondition, readSchemaName } from "./decode_condition.ts";
+import { isWhole } from "./decode_policy.ts";
+import { readRequirement } from "./decode_requirement.ts";
+import {
+  describe,
+  type Draft,
+  type Read,
+  readArray,
+  readCanonical,
+  readChoice,
+  readIdentifier,
+  readInteger,
+  readMember,
+  readObject,
+  readOr,
+  readText,
+  readVariant,
+} from "./decode_shape.ts";
+import { type DraftStage, readStages } from "./decode_stage.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import type { Place } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import type { AcquisitionBinding, Condition, LawLimits, Policy, Requirement, ValueLimits } from "./types.ts";
+import type { DomainSchema } from "./value/types.ts";
+
+/** A policy as far as it could be read. */
+export interface DraftPolicy {
+  readonly policy_id: string | undefined;
+  /** Undefined where any member of it is malformed. */
+  readonly whole: Policy | undefined;
+}
+
+/** A binding as far as it could be read. */
+export interface DraftBinding extends Draft<Omit<AcquisitionBinding, "params">> {
+  /** Undefined where any member of it is malformed. */
+  readonly whole: AcquisitionBinding | undefined;
+}
+
+/** Size limits after the operator and the law have both had their say. */
+export interface EffectiveLimits {
+  readonly maximum_value_bytes: number;
+  readonly maximum_payload_bytes: number;
+}
+
+/** A spec as far as it could be read. An array is undefined where it is none or its length is out of bounds. */
+export interface DraftSpec {
+  readonly spec_version: "dag-v3" | undefined;
+  readonly scenario_id: string | undefined;
+  readonly namespace_id: number | undefined;
+  readonly value_limits: ValueLimits | undefined;
+  readonly conditions: readonly Draft<Condition>[] | undefined;
+  readonly policies: readonly DraftPolicy[] | undefined;
+  readonly schemas: readonly (DomainSchema | undefined)[] | undefined;
+  readonly acquisition_bindings: readonly DraftBinding[] | undefined;
+  readonly stages: readonly DraftStage[] | undefined;
+  readonly completion_requirement: Requirement | undefined;
+  readonly effective: EffectiveLimits;
+}
+
+const REQUIRED = ["spec_version", "scenario_id", "namespace_id", "stages", "completion_requirement"];
+const OPTIONAL = ["value_limits", "conditions", "policies", "schemas", "acquisition_bindings"];
+const INHERIT: ValueLimits = { selection: "InheritOperator" };
+
+/** Reads a spec; every reason why a part of it cannot be read is recorded. */
+export function readSpec(refusals: Collector, value: JsonValue, operator: LawLimits): DraftSpec {
+  const object = readObject(refusals, value, null, REQUIRED, OPTIONAL) ?? {};
+  const limits = readOr(refusals, object, null, "value_limits", readValueLimits(operator), INHERIT);
+  const effective = effectiveLimits(limits ?? INHERIT, operator);
+  return {
+    spec_version: readMember(refusals, object, null, "spec_version", readSpecVersion),
+    scenario_id: readMember(refusals, object, null, "scenario_id", readIdentifier),
+    namespace_id: readMember(refusals, object, null, "namespace_id", readInteger(1)),
+    value_limits: limits,
+    conditions: readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition),
+    policies: readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy),
+    schemas: readList(refusals, object, "schemas", SPEC_LIMITS.schemas, readSchemaName),
+    acquisition_bindings: readList(
+      refusals,
+      object,
+      "acquisition_bindings",
+      SPEC_LIMITS.acquisitionBindings,
+      readBinding,
+    ),
+    stages: readMember(refusals, object, null, "stages", readStages(effective.maximum_payload_bytes)),
+    completion_requirement: readMember(refusals, object, null, "completion_requirement", readRequirement),
+    effective,
+  };
+}
+
+/** The size limits that hold for a law under an operator's configuration. */
+export function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): EffectiveLimits {
+  return limits.selection === "Explicit" ? limits : operator;
+}
+
+function readList<T>(
+  refusals: Collector,
+  object: JsonObject,
+  name: string,
+  maximum: number,
+  read: (refusals: Collector, value: JsonValue, place: Place) => T,
+): T[] | undefined {
+  const readItems: Read<T[]> = (_, value, place) => readArray(refusals, value, place, { minimum: 0, maximum }, read);
+  return readOr(refusals, object, null, name, readItems, []);
+}
+
+const readSpecVersion: Read<"dag-v3"> = (refusals, value, place) => {
+  if (value === "dag-v3") return value;
+  const code = typeof value === "string" ? "spec_version_unsupported" : "type_invalid";
+  refusals.refuse(code, place, `Expected spec version "dag-v3", got ${describe(value)}`);
+  return undefined;
+};
+
+function readValueLimits(operator: LawLimits): Read<ValueLimits> {
+  return (refusals, value, place) => {
+    const selection = readVariant(refusals, value, place, "selection", ["InheritOperator", "Explicit"]);
+    if (selection === undefined) return undefined;
+    if (selection === "InheritOperator") {
+      return readObject(refusals, value, place, ["selection"]) === undefined ? undefined : { selection };
+    }
+    const object = readObject(refusals, value, place, ["selection", "maximum_value_bytes", "maximum_payload_bytes"]);
+    if (object === undefined) return undefined;
+    const values = readMember(refusals, object, place, "maximum_value_bytes", readLower(operator.maximum_value_bytes));
+    const payloads = readMember(
+      refusals,
+      object,
+      place,
+      "maximum_payload_bytes",
+      readLower(operator.maximum_payload_bytes),
+    );
+    if (values === undefined || payloads === undefined) return undefined;
+    return { selection, maximum_value_bytes: values, maximum_payload_bytes: payloads };
+  };
+}
+
+/** A size limit that a law may set: at least 1, at most the operator's. */
+function readLower(operatorLimit: number): Read<number> {
+  const read = readInteger(1);
+  return (refusals, value, place) => {
+    const bytes = read(refusals, value, place);
+    if (bytes === undefined || bytes <= operatorLimit) return bytes;
+    const message = `Expected at most ${operatorLimit}, the operator's limit, got ${bytes}`;
+    refusals.refuse("value_limit_exceeds_operator", place, message);
+    return undefined;
+  };
+}
+
+function readPolicy(refusals: Collector, value: JsonValue, place: Place): DraftPolicy {
+  const object = readObject(refusals, value, place, ["policy_id"], ["description"]) ?? {};
+  const id = readMember(refusals, object, place, "policy_id", readIdentifier);
+  const description = readMember(refusals, object, place, "description", readText(SPEC_LIMITS.descriptionBytes));
+  if (id === undefined || (description === undefined && Object.hasOwn(object, "description"))) {
+    return { policy_id: id, whole: undefined };
+  }
+  return { policy_id: id, whole: { policy_id: id, ...(description === undefined ? {} : { description }) } };
+}
+
+function readBinding(refusals: Collector, value: JsonValue, place: Place): DraftBinding {
+  const required = ["binding_id", "condition_id", "channel", "provider_id", "check_id"];
+  const object = readObject(refusals, value, place, required, ["params"]) ?? {};
+  const named = {
+    binding_id: readMember(refusals, object, place, "binding_id", readIdentifier),
+    condition_id: readMember(refusals, object, place, "condition_id", readIdentifier),
+    channel: readMember(refusals, object, place, "channel", readBindingChannel),
+    provider_id: readMember(refusals, object, place, "provider_id", readIdentifier),
+    check_id: readMember(refusals, object, place, "check_id", readIdentifier),
+  };
+  const params = member(object, "params");
+  const paramsRead = params === undefined || readMember(refusals, object, place, "params", readParams) !== undefined;
+  if (!paramsRead || !isWhole<Omit<AcquisitionBinding, "params">>(named)) return { ...named, whole: undefined };
+  return { ...named, whole: params === undefined ? named : { ...named, params } };
+}
+
+/** Bindings acquire, so the caller's own channel is none of theirs. */
+const readBindingChannel = readChoice(["local_acquisition", "provider_acquisition"]);
+
+/** Gives the canonical text, as a sign that the params can be read. */
+const readParams: Read<string> = (refusals, value, place) => {
+  const text = readCanonical(refusals, value, place);
+  if (text === undefined) return undefined;
+  const bytes = utf8Length(text);
+  if (bytes <= SPEC_LIMITS.paramsBytes) return text;
+  const message = `Expected params of at most ${SPEC_LIMITS.paramsBytes} canonical bytes, got ${bytes}`;
+  refusals.refuse("value_invalid", place, message);
+  return undefined;
+};

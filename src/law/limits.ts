@@ -1,0 +1,41 @@
+/**
+ * How much a spec may hold. Every limit is part of the format: changing one changes which laws exist.
+ *
+ * @module
+ */
+
+/** The most that one spec may hold of each kind. */
+export const SPEC_LIMITS = {
+  /** Stages; at least one. */
+  stages: 1024,
+  conditions: 4096,
+  acquisitionBindings: 4096,
+  policies: 1024,
+  schemas: 1024,
+  /** Entry packets of one stage. */
+  entryPackets: 256,
+  /** Visibility labels, policy tags and targets, each, of one packet. */
+  packetSet: 256,
+  authorizedKeyIds: 256,
+  /** Expected values of one `InSet`. */
+  inSetValues: 1024,
+  /** Most items that a quorum may ask for: the most items one condition takes in a call. */
+  quorum: 64,
+  /** Depth of a requirement, its root being at 0. */
+  requirementDepth: 32,
+  /** Nodes of one requirement, leaves included. */
+  requirementNodes: 4096,
+  /** UTF-8 bytes of an id, a version, a label, a tag. */
+  identifierBytes: 256,
+  /** UTF-8 bytes of a policy's description. */
+  descriptionBytes: 4096,
+  /** Characters of a content type. */
+  contentTypeLength: 256,
+  /** UTF-8 bytes of the URI of external content, and of the target of an external system. */
+  uriBytes: 2048,
+  /** Canonical bytes of a binding's params. */
+  paramsBytes: 65536,
+} as const;
+
+/** The greatest integer that a double holds exactly, 2^53-1. */
+export const INTEGER_MAXIMUM: number = Number.MAX_SAFE_INTEGER;
