@@ -1,0 +1,169 @@
+/**
+ * Canonical JSON text, RFC 8785 (JCS): one value, one text, whatever wrote it.
+ *
+ * The native serializer already writes numbers and strings the way RFC 8785 asks for. What it does not do is order
+ * members, refuse what is no I-JSON and bound depth, so the work here is one walk that checks the value and copies
+ * only those objects whose members stand out of order.
+ *
+ * @module
+ */
+
+import type { JsonArray, JsonObject, JsonValue } from "./json.ts";
+import { areSorted, isPlainObject, refuseDeeper, refuseValue, sortNames } from "./members.ts";
+import { writeText } from "./writer.ts";
+
+/**
+ * How many containers may enclose each other in a value that is made canonical: twice what the scanner lets in, so
+ * that gate can wrap what it received.
+ */
+export const CANONICAL_DEPTH_LIMIT = 128;
+
+const encoder = new TextEncoder();
+
+/**
+ * The canonical text of a JSON value, RFC 8785: no white space, members ordered by the UTF-16 code units of their
+ * names, numbers in their shortest ECMAScript form (`-0` is `0`), strings with the fewest escapes.
+ *
+ * @param value A JSON value; nothing else has a canonical form
+ * @returns The canonical text
+ * @throws {TypeError} On anything that is no I-JSON (RFC 7493): undefined, functions, symbols, bigints, numbers that
+ * are not finite, strings or names with a lone surrogate, objects of a class, holes in arrays
+ * @throws {RangeError} On a value nested deeper than {@link CANONICAL_DEPTH_LIMIT}, so also on a cycle
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { canonicalize } from "@/canonical/canonicalize.ts";
+ *
+ * assert.equal(canonicalize({ b: [1.0, 1e21], a: "\u20ac" }), '{"a":"\u20ac","b":[1,1e+21]}');
+ * ```
+ */
+export function canonicalize(value: JsonValue): string {
+  const ordered = inOrder(value, 1);
+  if (ordered === undefined) return writeText(value, CANONICAL_DEPTH_LIMIT);
+  const text = JSON.stringify(ordered);
+  // The native serializer escapes lone surrogates, and nothing else that it writes starts with an unescaped "\ud".
+  // Text that itself spells a backslash and "ud" looks the same from here, so the value decides.
+  if (text.includes("\\ud")) refuseLoneSurrogates(ordered);
+  return text;
+}
+
+/**
+ * The canonical bytes of a JSON value: its canonical text in UTF-8.
+ *
+ * @param value A JSON value
+ * @returns The bytes that hashes and signatures cover
+ * @throws {TypeError} As {@link canonicalize}
+ * @throws {RangeError} As {@link canonicalize}
+ */
+export function canonicalBytes(value: JsonValue): Uint8Array<ArrayBuffer> {
+  return encoder.encode(canonicalize(value));
+}
+
+/**
+ * The value with every object's members in canonical order: the value itself where that holds already, else a copy
+ * of what has to change. Undefined where no object of the language can hold that order, because names such as `10`
+ * and `2` are always enumerated first and as numbers.
+ */
+function inOrder(value: JsonValue, depth: number): JsonValue | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : refuseValue(value);
+  if (typeof value !== "object") return refuseValue(value);
+  if (depth > CANONICAL_DEPTH_LIMIT) return refuseDeeper(CANONICAL_DEPTH_LIMIT);
+  return Array.isArray(value) ? arrayInOrder(value as JsonArray, depth) : objectInOrder(value as JsonObject, depth);
+}
+
+function arrayInOrder(array: JsonArray, depth: number): JsonArray | undefined {
+  let copy: JsonValue[] | null = null;
+  for (let index = 0; index < array.length; index++) {
+    const item = array[index] as JsonValue;
+    const ordered = inOrder(item, depth + 1);
+    if (ordered === item) continue;
+    if (ordered === undefined) return undefined;
+    copy ??= array.slice();
+    copy[index] = ordered;
+  }
+  return copy ?? array;
+}
+
+function objectInOrder(object: JsonObject, depth: number): JsonObject | undefined {
+  if (!isPlainObject(object)) return refuseValue(object);
+  const names = Object.keys(object);
+  if (!areSorted(names)) {
+    // A name that is an array index is always enumerated first, so only the first one has to be looked at.
+    if (startsWithDigit(names[0] as string)) return undefined;
+    sortNames(names);
+    return copyInOrder(object, names, depth);
+  }
+  for (let index = 0; index < names.length; index++) {
+    const value = object[names[index] as string] as JsonValue;
+    const ordered = inOrder(value, depth + 1);
+    if (ordered === undefined) return undefined;
+    if (ordered !== value) return copyFrom(object, names, index, ordered, depth);
+  }
+  return object;
+}
+
+/** A copy of an object with its members in the order of `names`. */
+function copyInOrder(object: JsonObject, names: readonly string[], depth: number): JsonObject | undefined {
+  const copy: Record<string, JsonValue> = {};
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    const ordered = inOrder(object[name] as JsonValue, depth + 1);
+    if (ordered === undefined) return undefined;
+    setMember(copy, name, ordered);
+  }
+  return copy;
+}
+
+/**
+ * A copy of an object whose members are in the order of `names`, where those before `from` are in order inside and
+ * `ordered` is what the one at `from` became: no member is walked twice, or each level would double the work.
+ */
+function copyFrom(
+  object: JsonObject,
+  names: readonly string[],
+  from: number,
+  ordered: JsonValue,
+  depth: number,
+): JsonObject | undefined {
+  const copy: Record<string, JsonValue> = {};
+  for (let index = 0; index < from; index++) {
+    setMember(copy, names[index] as string, object[names[index] as string] as JsonValue);
+  }
+  setMember(copy, names[from] as string, ordered);
+  for (let index = from + 1; index < names.length; index++) {
+    const name = names[index] as string;
+    const value = inOrder(object[name] as JsonValue, depth + 1);
+    if (value === undefined) return undefined;
+    setMember(copy, name, value);
+  }
+  return copy;
+}
+
+/** Adds a member; assignment to `__proto__` would set the prototype instead. */
+function setMember(object: Record<string, JsonValue>, name: string, value: JsonValue): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[name] = value;
+  }
+}
+
+function startsWithDigit(name: string): boolean {
+  const unit = name.charCodeAt(0);
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+function refuseLoneSurrogates(value: JsonValue): void {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) refuseValue(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value as JsonArray) refuseLoneSurrogates(item);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, item] of Object.entries(value as JsonObject)) {
+      if (!name.isWellFormed()) refuseValue(name);
+      refuseLoneSurrogates(item);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Whether a number literal survives being read as a double.
+ *
+ * @module
+ */
+
+/** A decimal value: `digits` x 10^`exponent`, digits without zeros at either end, empty for zero. */
+interface Decimal {
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+/**
+ * Tells whether the decimal value of a JSON number literal equals that of the ECMAScript shortest form of its double,
+ * so that reading and writing it again changes nothing but its spelling. `0.1`, `1.0`, `1e21` and `-0` pass;
+ * `9007199254740993`, `1e400` and `0.1000000000000000000001` do not.
+ *
+ * @param literal A number by the grammar of RFC 8259 section 6
+ * @returns False where the double stands for another decimal, or there is none
+ */
+export function isExactNumber(literal: string): boolean {
+  const double = Number(literal);
+  if (!Number.isFinite(double)) return false;
+  const written = decimalOf(literal);
+  const shortest = decimalOf(String(double));
+  return written.digits === shortest.digits && written.exponent === shortest.exponent;
+}
+
+/**
+ * The value of a literal, whatever its spelling. An exponent past the doubles' reach is compared, never expanded; one
+ * too long to be counted exactly differs from every shortest form all the same.
+ */
+function decimalOf(literal: string): Decimal {
+  const unsigned = literal.startsWith("-") ? literal.slice(1) : literal;
+  const mark = unsigned.search(/[eE]/);
+  const mantissa = mark < 0 ? unsigned : unsigned.slice(0, mark);
+  const point = mantissa.indexOf(".");
+  const places = point < 0 ? 0 : mantissa.length - point - 1;
+  const all = point < 0 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1);
+  let start = 0;
+  while (start < all.length && all.charCodeAt(start) === 0x30) start++;
+  let end = all.length;
+  while (end > start && all.charCodeAt(end - 1) === 0x30) end--;
+  if (start === end) return { digits: "", exponent: 0 };
+  const written = mark < 0 ? 0 : Number(unsigned.slice(mark + 1));
+  return { digits: all.slice(start, end), exponent: written - places + (all.length - end) };
+}
