@@ -1,0 +1,65 @@
+/**
+ * From an authenticated subject to a principal: its roles as configured, and the tenants that it acts for.
+ *
+ * @module
+ */
+
+import type { PrincipalConfig } from "../config/server_types.ts";
+import type { Principal, RoleBinding } from "./types.ts";
+
+/** The tenant of a local caller without roles. */
+export const LOCAL_TENANT = 1;
+
+/**
+ * The tenants that a caller acts for: those of its roles, every one (null) as soon as one role names none. A local
+ * caller without roles is tenant 1, any other has none.
+ *
+ * @returns Ascending, each once; null = every tenant
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { tenantsOf } from "@/access/principal.ts";
+ *
+ * assert.deepEqual(tenantsOf("local", []), [1]);
+ * assert.deepEqual(tenantsOf("bearer_token", []), []);
+ * ```
+ */
+export function tenantsOf(
+  authMethod: Principal["authMethod"],
+  roles: readonly RoleBinding[],
+): readonly number[] | null {
+  if (roles.length === 0) return authMethod === "local" ? [LOCAL_TENANT] : [];
+  const tenants = new Set<number>();
+  for (const role of roles) {
+    if (role.tenant_id === null) return null;
+    tenants.add(role.tenant_id);
+  }
+  return [...tenants].sort((a, b) => a - b);
+}
+
+/** Whether a caller acts for a tenant. */
+export function actsFor(principal: Principal, tenant: number): boolean {
+  return principal.tenants === null || principal.tenants.includes(tenant);
+}
+
+/**
+ * The principal of an authenticated subject. One that the configuration does not name has no roles; of entries with the
+ * same subject all count.
+ *
+ * @param principals `server.auth.principals`
+ * @param subject `stdio`, `loopback`, `token:<sha256>` or an mTLS subject; compared exactly
+ * @param authMethod How the subject is known
+ */
+export function principalOf(
+  principals: readonly PrincipalConfig[],
+  subject: string,
+  authMethod: Principal["authMethod"],
+): Principal {
+  const entries = principals.filter((entry) => entry.subject === subject);
+  const roles = entries.flatMap((entry) =>
+    entry.roles.map(({ name, tenant_id, namespace_id }) => ({ name, tenant_id, namespace_id }))
+  );
+  const policyClass = entries.at(-1)?.policy_class ?? null;
+  return { subject, authMethod, policyClass, roles, tenants: tenantsOf(authMethod, roles) };
+}

@@ -1,0 +1,101 @@
+/**
+ * Who may register, list and get schemas: the built-in access list by role, or the operator's own rules. It applies
+ * after the tool and namespace checks, and whether or not principals are configured.
+ *
+ * @module
+ */
+
+import type { RegistryAclConfig, RegistryAclRuleConfig, RegistryAction } from "../config/store_types.ts";
+import { actsFor } from "./principal.ts";
+import { type Decision, refuse } from "./refusal.ts";
+import { inScope, policyClassOf } from "./roles.ts";
+import type { Principal } from "./types.ts";
+
+const WRITERS: readonly string[] = ["TenantAdmin", "NamespaceOwner", "NamespaceAdmin"];
+const READERS: readonly string[] = [...WRITERS, "NamespaceWriter", "NamespaceReader", "SchemaManager"];
+
+/**
+ * Whether a caller may do something to the schemas of a namespace.
+ *
+ * @param acl `schema_registry.acl`
+ * @param principal Who asks
+ * @param action What for
+ * @param namespaceId In which namespace
+ */
+export function checkRegistry(
+  acl: RegistryAclConfig,
+  principal: Principal,
+  action: RegistryAction,
+  namespaceId: number,
+): Decision {
+  return acl.mode === "custom"
+    ? checkRules(acl, principal, action, namespaceId)
+    : checkBuiltin(acl, principal, action, namespaceId);
+}
+
+function checkBuiltin(
+  acl: RegistryAclConfig,
+  principal: Principal,
+  action: RegistryAction,
+  namespaceId: number,
+): Decision {
+  if (acl.allow_local_only && principal.authMethod === "local") {
+    return { allowed: true, reason: "builtin_allow_local_only" };
+  }
+  const names = principal.roles.filter((role) => inScope(role, namespaceId)).map((role) => role.name);
+  const writes = action === "register";
+  const allowed = writes ? mayRegister(names, principal.policyClass) : names.some((name) => READERS.includes(name));
+  const kind = writes ? "write" : "read";
+  if (allowed) return { allowed: true, reason: `builtin_allow_${kind}` };
+  return refuse(
+    principal,
+    `builtin_deny_${kind}`,
+    `Cannot ${action} schemas of namespace ${namespaceId}: set schema_registry.acl.allow_local_only = true, or give ` +
+      `"${principal.subject}" a role in server.auth.principals`,
+  );
+}
+
+function mayRegister(names: readonly string[], policyClass: string | null): boolean {
+  if (names.some((name) => WRITERS.includes(name))) return true;
+  return names.includes("SchemaManager") && policyClassOf(policyClass) !== "prod";
+}
+
+function checkRules(
+  acl: RegistryAclConfig,
+  principal: Principal,
+  action: RegistryAction,
+  namespaceId: number,
+): Decision {
+  const index = acl.rules.findIndex((rule) => ruleMatches(rule, principal, action, namespaceId));
+  const rule = acl.rules[index];
+  const effect = rule?.effect ?? acl.default;
+  const reason = `${rule === undefined ? "default" : "custom"}_${effect}`;
+  if (effect === "allow") return { allowed: true, reason };
+  const place = rule === undefined ? "schema_registry.acl.default" : `schema_registry.acl.rules[${index}]`;
+  return refuse(
+    principal,
+    reason,
+    `Cannot ${action} schemas of namespace ${namespaceId}: ${place} denies it`,
+  );
+}
+
+function ruleMatches(
+  rule: RegistryAclRuleConfig,
+  principal: Principal,
+  action: RegistryAction,
+  namespaceId: number,
+): boolean {
+  return (
+    any(rule.actions, (entry) => entry === action) &&
+    any(rule.namespaces, (entry) => entry === namespaceId) &&
+    any(rule.tenants, (entry) => actsFor(principal, entry)) &&
+    any(rule.policy_classes, (entry) => entry === principal.policyClass) &&
+    any(rule.subjects, (entry) => entry === principal.subject) &&
+    any(rule.roles, (entry) => principal.roles.some((role) => role.name === entry && inScope(role, namespaceId)))
+  );
+}
+
+/** Whether a selector holds: an empty one always does. */
+function any<T>(selector: readonly T[], holds: (entry: T) => boolean): boolean {
+  return selector.length === 0 || selector.some(holds);
+}
