@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { anchorsOf, checkBlocks, checkLinks, checkTasks, PAGE_CHECKS, pagesOf, readBlocks } from "./doc_links.ts";
+import type { SourceFile } from "./source.ts";
+import { formatViolations, readTree } from "./tree.ts";
+
+const tree = await readTree();
+
+for (const { name, check } of PAGE_CHECKS) {
+  Deno.test(`the tree: ${name}`, () => {
+    const violations = check(tree);
+    assert.equal(violations.length, 0, formatViolations(violations));
+  });
+}
+
+/** Shell blocks of the pages, one a row; the shell reads each without running it. */
+const shellBlocks = pagesOf(tree).flatMap((page) =>
+  readBlocks(page.text).filter((block) => block.language === "sh").map((block) => ({ ...block, path: page.path }))
+);
+
+for (const { path, line, text } of shellBlocks) {
+  Deno.test(`the tree: shell block ${path}:${line} parses`, async () => {
+    const shell = new Deno.Command("sh", { args: ["-n", "-c", text], stdin: "null", stderr: "piped" });
+    const { success, stderr } = await shell.output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+  });
+}
+
+const PAGE = "docs/a.md";
+const OTHER: readonly SourceFile[] = [
+  { path: "docs/b.md", text: "# Title\n## The parts, and more\n" },
+  { path: "src/law/c.ts", text: "" },
+  { path: "deno.json", text: `{ "tasks": { "test": "x", "test:full": "x" } }` },
+];
+
+const LINKS: readonly (readonly [text: string, outcome: "passes" | "refused"])[] = [
+  ["[b](b.md)", "passes"],
+  ["[b](./b.md#the-parts-and-more)", "passes"],
+  ["[b](b.md#nothing)", "refused"],
+  ["[b](missing.md)", "refused"],
+  ["[c](../src/law/c.ts)", "passes"],
+  ["[law](../src/law/)", "passes"],
+  ["[law](../src/flaw/)", "refused"],
+  ["[b](/docs/b.md)", "refused"],
+  ["[rfc](https://www.rfc-editor.org/rfc/rfc8785)", "passes"],
+  ["# Here\n[here](#here)", "passes"],
+  ["[here](#here)", "refused"],
+  ["[b]: missing.md", "refused"],
+  ["`[b](missing.md)`", "passes"],
+  ["```md\n[b](missing.md)\n```", "passes"],
+  ["```md\n```\n[b](missing.md)", "refused"],
+];
+
+for (const [text, outcome] of LINKS) {
+  Deno.test(`checkLinks() ${text.replaceAll("\n", " ")} ${outcome}`, () => {
+    assert.equal(checkLinks([...OTHER, { path: PAGE, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+const BLOCKS: readonly (readonly [text: string, outcome: "passes" | "refused"])[] = [
+  ['```json\n{ "a": 1 }\n```', "passes"],
+  ["```json\n{ a: 1 }\n```", "refused"],
+  ["```toml\na = 1\n```", "passes"],
+  ["```\na\n```", "refused"],
+  ["````md\n```\nnested\n```\n````", "passes"],
+];
+
+for (const [text, outcome] of BLOCKS) {
+  Deno.test(`checkBlocks() ${text.replaceAll("\n", " ")} ${outcome}`, () => {
+    assert.equal(checkBlocks([{ path: PAGE, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+const TASKS: readonly (readonly [text: string, outcome: "passes" | "refused"])[] = [
+  ["Run `deno task test`.", "passes"],
+  ["Run `npx -y deno@2.9.6 task test:full`.", "passes"],
+  ["Run `deno task tests`.", "refused"],
+];
+
+for (const [text, outcome] of TASKS) {
+  Deno.test(`checkTasks() ${text} ${outcome}`, () => {
+    assert.equal(checkTasks([...OTHER, { path: PAGE, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+Deno.test("anchorsOf() numbers headings that are alike, and leaves blocks alone", () => {
+  assert.deepEqual([...anchorsOf("# A b\n## A b\n```sh\n# c\n```\n### `d_e`!")], ["a-b", "a-b-1", "d_e"]);
+});

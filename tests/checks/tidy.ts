@@ -1,0 +1,35 @@
+/**
+ * Every rule of tidiness by name.
+ *
+ * @module
+ */
+
+import type { SourceFile, Violation } from "./source.ts";
+import { checkConsole, checkDocstrings, checkExportedNames, checkFunctionLength } from "./tidy_code.ts";
+import {
+  checkDeadFiles,
+  checkFileLength,
+  checkFileNames,
+  checkKernelTested,
+  checkLineLength,
+  checkTopLevel,
+} from "./tidy_files.ts";
+import { checkWords } from "./tidy_words.ts";
+
+/** The rules, each with the name under which it is tested on the tree. */
+export const TIDY_CHECKS: readonly {
+  readonly name: string;
+  readonly check: (files: readonly SourceFile[]) => Violation[];
+}[] = [
+  { name: "the top level holds only what is listed", check: checkTopLevel },
+  { name: "files of code have at most 400 lines", check: checkFileLength },
+  { name: "lines of code have at most 140 characters", check: checkLineLength },
+  { name: "functions have at most 70 lines", check: checkFunctionLength },
+  { name: "files are named in snake_case, written out", check: checkFileNames },
+  { name: "exported names are written out", check: checkExportedNames },
+  { name: "exported symbols have a docstring", check: checkDocstrings },
+  { name: "only the command line writes to the console", check: checkConsole },
+  { name: "every module is reached from main.ts", check: checkDeadFiles },
+  { name: "every kernel module is imported by a test", check: checkKernelTested },
+  { name: "no word speaks of how or where the project was written", check: checkWords },
+];

@@ -1,0 +1,146 @@
+/**
+ * What the tree looks like: names, sizes and places of files, and whether something uses them.
+ *
+ * @module
+ */
+
+import { isTest, roomOf } from "./layering.ts";
+import { KERNEL_ROOMS } from "./layering_rules.ts";
+import { maskSource, readImports, resolveSpecifier, type SourceFile, type Violation } from "./source.ts";
+import { findExports, SHORT_FORMS, sourceModules, wordsOf } from "./tidy_code.ts";
+
+/** A file is read in one sitting. */
+export const FILE_LINES_MAX = 400;
+
+/** A line of code is read without scrolling; `deno fmt` breaks at 120 what can be broken. */
+export const LINE_CHARACTERS_MAX = 140;
+
+/** Everything that may stand at the top of the tree. */
+export const TOP_LEVEL = [
+  ".ci",
+  ".gitignore",
+  "README.md",
+  "config",
+  "deno.json",
+  "deno.lock",
+  "docs",
+  "main.ts",
+  "src",
+  "tests",
+];
+
+/** Names that say nothing about what a file holds. */
+const EMPTY_NAMES = ["common", "helper", "helpers", "lib", "misc", "shared", "stuff", "temp", "util", "utils"];
+
+/** The top of the tree holds nothing that is not listed. */
+export function checkTopLevel(files: readonly SourceFile[]): Violation[] {
+  const entries = new Set(files.map((file) => file.path.split("/")[0] ?? ""));
+  return [...entries].filter((entry) => !TOP_LEVEL.includes(entry)).map((entry) => ({
+    rule: "top level",
+    path: entry,
+    line: 0,
+    message: `Cannot keep "${entry}" at the top: entries are ${TOP_LEVEL.join(", ")}`,
+  }));
+}
+
+/** Files of code are short. Data and snapshots are as long as they are. */
+export function checkFileLength(files: readonly SourceFile[]): Violation[] {
+  return files.filter((file) => file.path.endsWith(".ts")).flatMap((file) => {
+    const lines = file.text.replace(/\n$/, "").split("\n").length;
+    if (lines <= FILE_LINES_MAX) return [];
+    const message = `Cannot accept ${lines} lines: ${FILE_LINES_MAX} is the limit`;
+    return [{ rule: "file length", path: file.path, line: 0, message }];
+  });
+}
+
+/** Lines of code are short. */
+export function checkLineLength(files: readonly SourceFile[]): Violation[] {
+  return files.filter((file) => file.path.endsWith(".ts")).flatMap((file) =>
+    file.text.split("\n").flatMap((text, index) => {
+      if (text.length <= LINE_CHARACTERS_MAX) return [];
+      const message = `Cannot accept ${text.length} characters: ${LINE_CHARACTERS_MAX} is the limit`;
+      return [{ rule: "line length", path: file.path, line: index + 1, message }];
+    })
+  );
+}
+
+/** Files and folders are named in snake_case, with words written out that say what is inside. */
+export function checkFileNames(files: readonly SourceFile[]): Violation[] {
+  return files.filter((file) => /^(src|tests|docs|config)\//.test(file.path)).flatMap((file) => {
+    const reason = nameRefusal(file.path.split("/"));
+    return reason === null ? [] : [{ rule: "file names", path: file.path, line: 0, message: reason }];
+  });
+}
+
+function nameRefusal(parts: readonly string[]): string | null {
+  for (const part of parts) {
+    if (part === "README.md") continue;
+    if (!/^[a-z0-9]+(_[a-z0-9]+)*(\.[a-z0-9]+(_[a-z0-9]+)*)*$/.test(part)) {
+      return `Cannot accept name "${part}": names are in snake_case`;
+    }
+    const stem = part.replace(/\..*$/, "");
+    const short = wordsOf(stem).find((word) => SHORT_FORMS.includes(word));
+    if (short !== undefined) return `Cannot accept name "${part}": "${short}" is a short form, write the word out`;
+    if (EMPTY_NAMES.includes(stem)) return `Cannot accept name "${part}": it does not say what is inside`;
+  }
+  return null;
+}
+
+/** Modules that something other than an import starts, with what does. */
+export const ENTRY_POINTS: readonly { readonly path: string; readonly startedBy: string }[] = [
+  { path: "main.ts", startedBy: "the command line" },
+];
+
+/** Every module of `src` is reached from an entry point: what only tests use is dead. */
+export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    const file = byPath.get(path);
+    if (file === undefined || reached.has(path)) return;
+    reached.add(path);
+    for (const edge of readImports(file)) visit(resolveSpecifier(path, edge.specifier ?? "") ?? "");
+  };
+  for (const entry of ENTRY_POINTS) visit(entry.path);
+  return sourceModules(files).filter((file) => !reached.has(file.path)).map((file) => ({
+    rule: "dead files",
+    path: file.path,
+    line: 0,
+    message: `Cannot keep a module that "main.ts" does not reach: nothing would miss it`,
+  }));
+}
+
+/**
+ * Every kernel module that does something is tested: a test or a documentation example imports it, or it is a part of
+ * such a module, imported by it in the same room.
+ */
+export function checkKernelTested(files: readonly SourceFile[]): Violation[] {
+  const modules = sourceModules(files).filter((file) => KERNEL_ROOMS.some((room) => room === roomOf(file.path)));
+  const tests = files.filter((file) => file.path.endsWith(".ts") && isTest(file.path));
+  const direct = new Set([...tests.flatMap(targetsOf), ...modules.flatMap(exampleTargets)]);
+  const parts = new Set(
+    modules.filter((file) => direct.has(file.path)).flatMap((file) =>
+      targetsOf(file).filter((target) => roomOf(target) === roomOf(file.path))
+    ),
+  );
+  return modules
+    .filter((file) => findExports(maskSource(file.text)).some((entry) => !entry.typeOnly))
+    .filter((file) => !direct.has(file.path) && !parts.has(file.path))
+    .map((file) => ({
+      rule: "kernel tested",
+      path: file.path,
+      line: 0,
+      message: `Cannot keep a kernel module that no test imports: add "${file.path.replace(/\.ts$/, "_test.ts")}"`,
+    }));
+}
+
+function targetsOf(file: SourceFile): string[] {
+  return readImports(file).flatMap((edge) => resolveSpecifier(file.path, edge.specifier ?? "") ?? []);
+}
+
+/** The modules that the documentation examples of a file import; `deno test --doc` runs them. */
+function exampleTargets(file: SourceFile): string[] {
+  return [...file.text.matchAll(/^ \* import .* from "(@\/[^"]+)";$/gm)].flatMap((match) =>
+    resolveSpecifier(file.path, match[1] ?? "") ?? []
+  );
+}

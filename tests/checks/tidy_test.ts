@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import type { SourceFile, Violation } from "./source.ts";
+import { TIDY_CHECKS } from "./tidy.ts";
+import {
+  checkConsole,
+  checkDocstrings,
+  checkExportedNames,
+  checkFunctionLength,
+  findFunctions,
+  FUNCTION_LINES_MAX,
+  wordsOf,
+} from "./tidy_code.ts";
+import {
+  checkDeadFiles,
+  checkFileLength,
+  checkFileNames,
+  checkKernelTested,
+  checkLineLength,
+  checkTopLevel,
+  FILE_LINES_MAX,
+  LINE_CHARACTERS_MAX,
+} from "./tidy_files.ts";
+import { findWords } from "./tidy_words.ts";
+import { formatViolations, ignoredEntries, readTree, ROOT_URL } from "./tree.ts";
+
+const tree = await readTree();
+
+for (const { name, check } of TIDY_CHECKS) {
+  Deno.test(`the tree: ${name}`, () => {
+    const violations = check(tree);
+    assert.equal(violations.length, 0, formatViolations(violations));
+  });
+}
+
+Deno.test("the history: no word speaks of how or where the project was written", async () => {
+  if (!await Deno.stat(new URL(".git", ROOT_URL)).then(() => true, () => false)) return;
+  const git = new Deno.Command("git", { args: ["log", "--format=%B"], cwd: ROOT_URL });
+  const { success, stdout } = await git.output();
+  assert.ok(success);
+  const found = findWords(new TextDecoder().decode(stdout));
+  assert.deepEqual(found.map(({ word, reason }) => `"${word}": ${reason}`), []);
+});
+
+const body = (lines: number): string => "{\n" + "  f();\n".repeat(lines - 2) + "}";
+const lines = (count: number): string => "a\n".repeat(count);
+const DOC = "/** What it is for. */\n";
+
+type Check = (files: readonly SourceFile[]) => Violation[];
+type Row = readonly [check: Check, what: string, path: string, text: string, outcome: "passes" | "refused"];
+
+const ROWS: readonly Row[] = [
+  [checkTopLevel, "source", "src/law/a.ts", "", "passes"],
+  [checkTopLevel, "readme", "README.md", "", "passes"],
+  [checkTopLevel, "another folder", "lib/a.ts", "", "refused"],
+  [checkTopLevel, "another file", "package.json", "", "refused"],
+
+  [checkFileLength, "one below", "src/a.ts", lines(FILE_LINES_MAX - 1), "passes"],
+  [checkFileLength, "at the limit", "src/a.ts", lines(FILE_LINES_MAX), "passes"],
+  [checkFileLength, "one above", "src/a.ts", lines(FILE_LINES_MAX + 1), "refused"],
+  [checkFileLength, "a long test", "tests/a_test.ts", lines(FILE_LINES_MAX + 1), "refused"],
+  [checkFileLength, "long data", "tests/vectors/a.json", lines(FILE_LINES_MAX + 1), "passes"],
+
+  [checkLineLength, "at the limit", "src/a.ts", "a".repeat(LINE_CHARACTERS_MAX), "passes"],
+  [checkLineLength, "one above", "src/a.ts", "a".repeat(LINE_CHARACTERS_MAX + 1), "refused"],
+
+  [checkFunctionLength, "at the limit", "src/a.ts", `function f(): void ${body(FUNCTION_LINES_MAX)}`, "passes"],
+  [checkFunctionLength, "one above", "src/a.ts", `function f(): void ${body(FUNCTION_LINES_MAX + 1)}`, "refused"],
+  [checkFunctionLength, "a method", "src/a.ts", `class A { f(): void ${body(FUNCTION_LINES_MAX + 1)} }`, "refused"],
+  [checkFunctionLength, "an arrow", "src/a.ts", `const f = () => ${body(FUNCTION_LINES_MAX + 1)};`, "refused"],
+  [checkFunctionLength, "a long object", "src/a.ts", `const a = ${body(FUNCTION_LINES_MAX + 1)};`, "passes"],
+  [checkFunctionLength, "a long interface", "src/a.ts", `interface A ${body(FUNCTION_LINES_MAX + 1)}`, "passes"],
+  [checkFunctionLength, "a long text", "src/a.ts", "const a = `() => {" + lines(90) + "}`;", "passes"],
+
+  [checkFileNames, "snake case", "src/law/normal_form.ts", "", "passes"],
+  [checkFileNames, "a test", "src/law/normal_form_test.ts", "", "passes"],
+  [checkFileNames, "two dots", "tests/vectors/a.snap.json", "", "passes"],
+  [checkFileNames, "readme", "docs/README.md", "", "passes"],
+  [checkFileNames, "camel case", "src/law/normalForm.ts", "", "refused"],
+  [checkFileNames, "dashes", "docs/normal-form.md", "", "refused"],
+  [checkFileNames, "a folder with dashes", "docs/the-form/a.md", "", "refused"],
+  [checkFileNames, "a short form", "src/law/ctx.ts", "", "refused"],
+  [checkFileNames, "a short form inside", "src/law/string_utils.ts", "", "refused"],
+  [checkFileNames, "an empty name", "src/law/common.ts", "", "refused"],
+
+  [checkExportedNames, "written out", "src/law/a.ts", "export function contextOf() {}", "passes"],
+  [checkExportedNames, "a short form", "src/law/a.ts", "export function makeCtx() {}", "refused"],
+  [checkExportedNames, "a short form in capitals", "src/law/a.ts", "export const MSG_MAX = 1;", "refused"],
+  [checkExportedNames, "a short form of a type", "src/law/a.ts", "export interface StoreCfg {}", "refused"],
+  [checkExportedNames, "a short form kept inside", "src/law/a.ts", "const idx = 1;", "passes"],
+  [checkExportedNames, "a word that begins like one", "src/law/a.ts", "export const errors = 1;", "passes"],
+
+  [checkDocstrings, "documented", "src/law/a.ts", `${DOC}export const a = 1;`, "passes"],
+  [
+    checkDocstrings,
+    "after a lint directive",
+    "src/law/a.ts",
+    `${DOC}// deno-lint-ignore x\nexport const a = 1;`,
+    "passes",
+  ],
+  [checkDocstrings, "bare", "src/law/a.ts", "export const a = 1;", "refused"],
+  [checkDocstrings, "a bare interface", "src/law/a.ts", `${DOC}const b = 1;\nexport interface A {}`, "refused"],
+  [checkDocstrings, "a bare async function", "src/law/a.ts", "export async function a() {}", "refused"],
+  [checkDocstrings, "a plain comment", "src/law/a.ts", "/* What it is for. */\nexport const a = 1;", "refused"],
+  [checkDocstrings, "an empty block", "src/law/a.ts", "/** */\nexport const a = 1;", "refused"],
+  [
+    checkDocstrings,
+    "only the module's own",
+    "src/law/a.ts",
+    "/** Rules.\n * @module */\nexport const a = 1;",
+    "refused",
+  ],
+  [checkDocstrings, "a re-export", "src/law/a.ts", `export { a } from "./b.ts";`, "passes"],
+  [checkDocstrings, "overloads", "src/law/a.ts", `${DOC}export function a(b: 1): 1;\nexport function a() {}`, "passes"],
+  [checkDocstrings, "a test", "src/law/a_test.ts", "export const a = 1;", "passes"],
+
+  [checkConsole, "in the kernel", "src/law/a.ts", `console.log("a");`, "refused"],
+  [checkConsole, "by index", "src/law/a.ts", `console["log"]("a");`, "refused"],
+  [checkConsole, "in a comment", "src/law/a.ts", `// console.log("a");`, "passes"],
+  [checkConsole, "in the command line", "src/cli/a.ts", `console.log("a");`, "passes"],
+];
+
+for (const [check, what, path, text, outcome] of ROWS) {
+  Deno.test(`${check.name}() ${what}: ${outcome}`, () => {
+    assert.equal(check([{ path, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+const FUNCTIONS: readonly (readonly [code: string, count: number])[] = [
+  ["function f() {}", 1],
+  ["function f(a: { b: 1 }): { c: 1 } { return a; }", 1],
+  ["function f(a: A): a is B | { c: 1 } {}", 1],
+  ["async function* f<T>(a: T): AsyncGenerator<{ a: T }> {}", 1],
+  ["class A { get a(): number { return 1; } set(b: B) {} constructor() { super(); } }", 3],
+  ["const f = async (a) => { g(() => {}); };", 2],
+  ["if (a) {} for (const b of c) {} while (d) {} switch (e) {} try {} catch (f) {}", 0],
+  ["const a = b ? c(d) : { e: 1 };", 0],
+  ["declare function f(): void;", 0],
+];
+
+for (const [code, count] of FUNCTIONS) {
+  Deno.test(`findFunctions() finds ${count} in ${code}`, () => assert.equal(findFunctions(code).length, count));
+}
+
+Deno.test("wordsOf() splits names of every case style", () => {
+  assert.deepEqual(["storeCfg", "MSG_MAX", "string_utils", "Ed25519Key"].map(wordsOf), [
+    ["store", "cfg"],
+    ["msg", "max"],
+    ["string", "utils"],
+    ["ed", "key"],
+  ]);
+});
+
+Deno.test("checkDeadFiles() refuses what only a test reaches, and keeps workers, types and lazy modules", () => {
+  const violations = checkDeadFiles([
+    { path: "main.ts", text: `import { main } from "./src/cli/main.ts";` },
+    {
+      path: "src/cli/main.ts",
+      text: `const a = await import("../law/lazy.ts");\nimport type { B } from "../law/b.ts";`,
+    },
+    { path: "src/law/lazy.ts", text: `new Worker(new URL("./worker.ts", import.meta.url));` },
+    { path: "src/law/worker.ts", text: "" },
+    { path: "src/law/b.ts", text: "" },
+    { path: "src/law/dead.ts", text: "" },
+    { path: "src/law/dead_test.ts", text: `import { a } from "./dead.ts";` },
+  ]);
+  assert.deepEqual(violations.map((entry) => entry.path), ["src/law/dead.ts"]);
+});
+
+Deno.test("checkKernelTested() wants a test, an example, or a tested module that it is a part of", () => {
+  const code = "export const a = 1;";
+  const violations = checkKernelTested([
+    { path: "src/law/tested.ts", text: `import { a } from "./part.ts";\n${code}` },
+    { path: "src/law/tested_test.ts", text: `import { a } from "./tested.ts";` },
+    { path: "src/law/part.ts", text: `import { a } from "./part_of_part.ts";\n${code}` },
+    { path: "src/law/part_of_part.ts", text: code },
+    { path: "src/law/example.ts", text: `/**\n * import { a } from "@/law/example.ts";\n */\n${code}` },
+    { path: "src/law/types.ts", text: "export interface A {}" },
+    { path: "src/store/not_kernel.ts", text: code },
+  ]);
+  assert.deepEqual(violations.map((entry) => entry.path), ["src/law/part_of_part.ts"]);
+});
+
+const WORDS: readonly (readonly [text: string, found: readonly string[]])[] = [
+  ["An agent asks gate through its MCP client.", []],
+  ["Add it to Claude Desktop, or run: claude mcp add gate", []],
+  ["Written with Claude.", ["Claude"]],
+  ["AI-generated", ["AI-generated"]],
+  ["Co-authored-by: somebody", ["Co-authored-by"]],
+  ["The subagents did it", ["subagents"]],
+  ["read /work/shared first", ["/work/"]],
+  ["cd /root/gate", ["/root/"]],
+  ["from registry.npmjs.org", ["registry.npmjs.org"]],
+  ["// TODO: later", ["TODO"]],
+  ["a to-do list of hacks", []],
+  ["this comes in a later issue", ["a later issue"]],
+];
+
+for (const [text, found] of WORDS) {
+  Deno.test(`findWords() in: ${text}`, () => assert.deepEqual(findWords(text).map((entry) => entry.word), found));
+}
+
+Deno.test("ignoredEntries() takes the lines that shut out one entry of the root", () => {
+  assert.deepEqual([...ignoredEntries("# note\n/.gate/\n/gate.toml\n*.log\nsrc/a\n")], [".gate", "gate.toml"]);
+});
