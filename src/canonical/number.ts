@@ -21,8 +21,11 @@ interface Decimal {
 export function isExactNumber(literal: string): boolean {
   const double = Number(literal);
   if (!Number.isFinite(double)) return false;
+  const spelling = String(double);
+  // Most programs write the shortest form, and then there is nothing to compare.
+  if (spelling === literal) return true;
   const written = decimalOf(literal);
-  const shortest = decimalOf(String(double));
+  const shortest = decimalOf(spelling);
   return written.digits === shortest.digits && written.exponent === shortest.exponent;
 }
 
