@@ -1,0 +1,67 @@
+/**
+ * The sections `anchors`, `evidence`, `trust` and `provider_discovery`: their schemas, and the rules over several of
+ * their members.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { integer, name, path, strings, text } from "./primitives.ts";
+import type { Report } from "./problems.ts";
+import { arrayAt, at } from "./raw.ts";
+
+const { evidence, trust, provider_discovery: discovery } = DEFAULT_SETTINGS;
+
+const anchorRequirement = z.strictObject({
+  provider_id: name().describe("The provider."),
+  anchor_type: text().describe("The type that its anchors must have."),
+  required_fields: z.array(name()).min(1).describe("The members that its anchors must carry."),
+});
+
+/** The shape of `anchors`. */
+export const anchorsSchema = z.strictObject({
+  providers: z.array(anchorRequirement).default([]).describe("What the anchors of each provider must carry."),
+}).describe("Requirements on evidence anchors.");
+
+/** The shape of `evidence`. */
+export const evidenceSchema = z.strictObject({
+  allow_raw_values: z.boolean().default(evidence.allow_raw_values).describe("Allow raw values to be disclosed."),
+  require_provider_opt_in: z.boolean().default(evidence.require_provider_opt_in)
+    .describe("The provider must also say allow_raw."),
+}).describe("Disclosure of raw evidence values.");
+
+/** The shape of `trust.default_policy` and of `providers[].trust`. */
+export const trustPolicySchema = z.union([
+  z.literal("audit"),
+  z.strictObject({
+    require_signature: z.strictObject({
+      keys: z.array(path()).min(1).describe("Files of Ed25519 public keys; the path as written is the key's id."),
+    }).describe("Evidence must be signed by one of these keys."),
+  }),
+], { error: 'must be "audit" or { require_signature = { keys = [...] } }' });
+
+/** The shape of `trust`. */
+export const trustSchema = z.strictObject({
+  default_policy: trustPolicySchema.default("audit").describe("Whether evidence of providers must be signed."),
+  min_lane: z.enum(["verified", "asserted"]).default(trust.min_lane).describe("The lowest lane that qualifies."),
+}).describe("Evidence signatures and lanes.");
+
+/** The shape of `provider_discovery`. */
+export const providerDiscoverySchema = z.strictObject({
+  allowlist: strings(text()).describe("Providers that may be shown; empty for all."),
+  denylist: strings(text()).describe("Providers that may not be shown; wins."),
+  max_response_bytes: integer(1).default(discovery.max_response_bytes).describe("Bytes of one answer."),
+}).describe("Which provider contracts may be disclosed.");
+
+/** The rules over several members of `anchors`. */
+export function anchorRules(tree: unknown, report: Report): void {
+  const seen = new Map<unknown, number>();
+  arrayAt(tree, ["anchors", "providers"]).forEach((entry, index) => {
+    const provider = at(entry, ["provider_id"]);
+    if (typeof provider !== "string") return;
+    const first = seen.get(provider);
+    if (first === undefined) seen.set(provider, index);
+    else report(["anchors", "providers", index, "provider_id"], `must be unique, but providers[${first}] has the same`);
+  });
+}

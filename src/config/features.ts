@@ -1,0 +1,80 @@
+/**
+ * Settings whose feature is not there yet.
+ *
+ * Such a setting is refused where it is present and differs from its default (decisions 1): nothing that was asked for is
+ * silently left undone. When a feature lands, its rows go.
+ *
+ * @module
+ */
+
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "./defaults.ts";
+import { formatPath, type Report, type SettingPath } from "./problems.ts";
+import { at, isTable } from "./raw.ts";
+
+/** One setting, or a table of them, that does nothing yet. */
+export interface UnavailableFeature {
+  /** The member, such as `server.tls`; a table stands for all that is in it. */
+  readonly path: string;
+  /** The feature that is missing. */
+  readonly why: string;
+}
+
+/** The settings that do nothing yet. */
+export const UNAVAILABLE: readonly UnavailableFeature[] = [
+  { path: "anchors", why: "evidence providers" },
+  { path: "dev", why: "permissive mode" },
+  { path: "docs", why: "documentation search" },
+  { path: "evidence", why: "evidence providers" },
+  { path: "namespace.authority", why: "the HTTP namespace authority" },
+  { path: "provider_discovery", why: "evidence providers" },
+  { path: "providers", why: "evidence providers" },
+  { path: "runpack_storage", why: "the object store mirror" },
+  { path: "schema_registry.acl.default", why: "the custom registry ACL" },
+  { path: "schema_registry.acl.mode", why: "the custom registry ACL" },
+  { path: "schema_registry.acl.require_signing", why: "schema signing" },
+  { path: "schema_registry.acl.rules", why: "the custom registry ACL" },
+  { path: "server.audit.log_precheck_payloads", why: "the audit of prechecks" },
+  { path: "server.audit.path", why: "the audit file" },
+  { path: "server.auth.bearer_tokens", why: "the HTTP transports" },
+  { path: "server.auth.mode", why: "the HTTP transports" },
+  { path: "server.auth.mtls_subjects", why: "the HTTP transports" },
+  { path: "server.auth.principals", why: "roles of principals" },
+  { path: "server.bind", why: "the HTTP transports" },
+  { path: "server.feedback", why: "feedback of scenario_next" },
+  { path: "server.mode", why: "permissive mode" },
+  { path: "server.tls", why: "the HTTP transports" },
+  { path: "server.tls_termination", why: "the HTTP transports" },
+  { path: "server.transport", why: "the HTTP transports" },
+];
+
+/** The defaults, with `server.auth` spelled out. */
+const DEFAULTS = { ...DEFAULT_SETTINGS, server: { ...DEFAULT_SETTINGS.server, auth: AUTH_DEFAULTS } };
+
+/** Reports each setting of a raw tree that differs from its default while its feature is not there. */
+export function featureRules(
+  tree: unknown,
+  report: Report,
+  unavailable: readonly UnavailableFeature[] = UNAVAILABLE,
+): void {
+  for (const feature of unavailable) {
+    const path = feature.path.split(".");
+    for (const setting of changedSettings(at(tree, path), path)) {
+      report(setting, `is not available yet: ${feature.why}`);
+    }
+  }
+}
+
+/** The settings at or below a path that differ from their defaults. */
+function changedSettings(value: unknown, path: SettingPath): readonly SettingPath[] {
+  if (value === undefined) return [];
+  const standard = at(DEFAULTS, path);
+  if (isTable(value) && isTable(standard)) {
+    return Object.entries(value).flatMap(([name, item]) => changedSettings(item, [...path, name]));
+  }
+  return JSON.stringify(value) === JSON.stringify(standard) ? [] : [path];
+}
+
+/** Whether a feature is missing at exactly this setting; for those who tell users what they can do. */
+export function isUnavailable(path: SettingPath): boolean {
+  return UNAVAILABLE.some((feature) => feature.path === formatPath(path));
+}

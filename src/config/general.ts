@@ -1,0 +1,63 @@
+/**
+ * The small sections `dev`, `docs` and `validation`: their schemas, and the rules over several of their members.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { integer, path } from "./primitives.ts";
+import type { Report } from "./problems.ts";
+import { at } from "./raw.ts";
+
+const { dev, docs, validation } = DEFAULT_SETTINGS;
+
+/** The shape of `dev`. */
+export const devSchema = z.strictObject({
+  allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
+    .describe("Allow env:// locators for the credentials of typed providers."),
+  permissive: z.boolean().default(dev.permissive).describe("Lower the minimum evidence lane to asserted."),
+  permissive_exempt_providers: z.array(z.string()).default([...dev.permissive_exempt_providers])
+    .describe("Providers that keep trust.min_lane even then."),
+  permissive_scope: z.enum(["asserted_evidence_only"]).default(dev.permissive_scope).describe(
+    "What permissive relaxes.",
+  ),
+  permissive_ttl_days: integer(1).nullable().default(null)
+    .describe("Days after the file's last change at which permissive turns itself off; null for never."),
+  permissive_warn: z.boolean().default(dev.permissive_warn).describe("Warn when permissive is on or has expired."),
+}).describe("Relaxations for development.");
+
+/** The shape of `docs`. */
+export const docsSchema = z.strictObject({
+  enabled: z.boolean().default(docs.enabled).describe("Serve documentation at all."),
+  enable_resources: z.boolean().default(docs.enable_resources).describe("Serve it as MCP resources."),
+  enable_search: z.boolean().default(docs.enable_search).describe("Offer gate_docs_search."),
+  include_default_docs: z.boolean().default(docs.include_default_docs)
+    .describe("Put the service's own documents into the catalogue."),
+  extra_paths: z.array(path()).max(64).default([]).describe("Further files or folders."),
+  max_doc_bytes: integer(1, 1048576).default(docs.max_doc_bytes).describe("Bytes of one document."),
+  max_docs: integer(1, 256).default(docs.max_docs).describe("Documents in the catalogue."),
+  max_sections: integer(1, 10).default(docs.max_sections).describe("Sections of one answer."),
+  max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of the catalogue."),
+}).describe("The documentation catalogue and its search.");
+
+/** The shape of `validation`. */
+export const validationSchema = z.strictObject({
+  strict: z.boolean().default(validation.strict).describe("Check comparators against types at define and precheck."),
+  profile: z.enum(["strict_core_v1"]).default(validation.profile).describe("The set of checks."),
+  allow_permissive: z.boolean().default(validation.allow_permissive).describe("Must be true when strict is false."),
+  enable_lexicographic: z.boolean().default(validation.enable_lexicographic).describe(
+    "Allow the four Lex* predicates.",
+  ),
+  enable_deep_equals: z.boolean().default(validation.enable_deep_equals).describe(
+    "Allow DeepEquals and DeepNotEquals.",
+  ),
+}).describe("How strictly conditions are checked.");
+
+/** The rules over several members of `validation`. */
+export function validationRules(tree: unknown, report: Report): void {
+  const allowed = at(tree, ["validation", "allow_permissive"]) ?? validation.allow_permissive;
+  if (at(tree, ["validation", "strict"]) === false && allowed === false) {
+    report(["validation", "allow_permissive"], "must be true when validation.strict is false");
+  }
+}

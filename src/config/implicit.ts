@@ -1,0 +1,72 @@
+/**
+ * What a file that nobody named may not hold.
+ *
+ * Clients start servers in workspace folders, so `./gate.toml` may come with somebody else's repository (decisions 1): it
+ * may not start programs, carry or borrow credentials, or reach outside its folder.
+ *
+ * @module
+ */
+
+import { dirname, relative, resolve, sep } from "node:path";
+import { pathMembers, resolvePath } from "./paths.ts";
+import type { Report, SettingPath } from "./problems.ts";
+import { arrayAt, at } from "./raw.ts";
+
+const REMEDY = "name the file with --config to allow it";
+
+/** Reports each member of a raw tree that a file found in the working directory may not have. */
+export async function implicitFileRules(tree: unknown, baseDir: string, report: Report): Promise<void> {
+  commandRules(tree, report);
+  credentialRules(tree, report);
+  const folder = await realPathOf(baseDir);
+  for (const member of pathMembers(tree)) {
+    if (member.value.includes("\0")) continue;
+    if (isOutside(folder, await realPathOf(resolvePath(baseDir, member.value)))) {
+      report(member.at, `must be inside the folder of a file that was found in the working directory: ${REMEDY}`);
+    }
+  }
+}
+
+function commandRules(tree: unknown, report: Report): void {
+  arrayAt(tree, ["providers"]).forEach((entry, index) => {
+    if (arrayAt(entry, ["command"]).length > 0) refuse(["providers", index, "command"], "command", report);
+  });
+}
+
+function credentialRules(tree: unknown, report: Report): void {
+  const members: SettingPath[] = [
+    ["namespace", "authority", "ledger", "auth_token"],
+    ["server", "auth", "bearer_tokens"],
+  ];
+  arrayAt(tree, ["providers"]).forEach((_, index) => {
+    members.push(["providers", index, "auth", "bearer_token"]);
+    for (const name of ["api_key_value", "basic_password", "basic_username", "bearer_token"]) {
+      members.push(["providers", index, "config", "auth", name]);
+    }
+  });
+  for (const path of members) {
+    const value = at(tree, path);
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    refuse(path, "credentials", report);
+  }
+}
+
+function refuse(path: SettingPath, what: string, report: Report): void {
+  report(path, `must not hold ${what} in a file that was found in the working directory: ${REMEDY}`);
+}
+
+function isOutside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === ".." || way.startsWith(`..${sep}`) || resolve(folder, way) !== path;
+}
+
+/** The path with every symbolic link of its existing part followed. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if (!(error instanceof Deno.errors.NotFound) || parent === path) return path;
+    return resolve(await realPathOf(parent), relative(parent, path));
+  }
+}

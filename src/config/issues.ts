@@ -1,0 +1,90 @@
+/**
+ * Says the findings of the schema in the words of the configuration: `must be >= 1, got 0`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { nearest } from "./nearest.ts";
+import { countOf, describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
+import { at } from "./raw.ts";
+
+/** Reports each thing that a schema finds wrong with a tree; `base` is where that tree stands in the file. */
+export function schemaProblems(schema: z.ZodType, tree: unknown, base: SettingPath, report: Report): void {
+  for (const issue of schema.safeParse(tree).error?.issues ?? []) {
+    const path = issue.path.filter((segment) => typeof segment !== "symbol");
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) {
+        const meant = nearest(key, knownMembers(schema, path));
+        const hint = meant === null ? "" : `, did you mean ${quoteShort(meant)}?`;
+        report([...base, ...path, key], `unknown member${hint}`);
+      }
+    } else {
+      report([...base, ...path], issueMessage(issue, at(tree, path)));
+    }
+  }
+}
+
+function issueMessage(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) return "is required";
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${kindInWords(issue.expected)}, got ${describeValue(value)}`;
+    case "too_small":
+      return boundMessage(issue.origin, "least", Number(issue.minimum), value);
+    case "too_big":
+      return boundMessage(issue.origin, "most", Number(issue.maximum), value);
+    case "invalid_value": {
+      const options = issue.values.map((option) => JSON.stringify(option)).join(", ");
+      const got = typeof value === "string" ? quoteShort(value) : describeValue(value);
+      return `must be ${issue.values.length === 1 ? "" : "one of "}${options}, got ${got}`;
+    }
+    default:
+      return `${issue.message}, got ${describeValue(value)}`;
+  }
+}
+
+function boundMessage(origin: string, side: "least" | "most", bound: number, value: unknown): string {
+  if (origin === "string" && typeof value === "string") {
+    if (value === "") return "must not be empty";
+    return `must have at ${side} ${countOf(bound, "character")}, got ${value.length}`;
+  }
+  if (Array.isArray(value)) return `must have at ${side} ${countOf(bound, "item")}, got ${value.length}`;
+  return `must be ${side === "least" ? ">=" : "<="} ${bound}, got ${describeValue(value)}`;
+}
+
+function kindInWords(expected: string): string {
+  switch (expected) {
+    case "int":
+      return "an integer";
+    case "object":
+    case "record":
+      return "a table";
+    case "array":
+      return "an array";
+    default:
+      return `a ${expected}`;
+  }
+}
+
+/** The members that the table at a path may have. */
+function knownMembers(root: z.core.$ZodType, path: SettingPath): readonly string[] {
+  let schema: z.core.$ZodType | undefined = root;
+  for (const segment of path) {
+    schema = unwrap(schema);
+    if (schema instanceof z.ZodObject && typeof segment === "string") schema = schema.shape[segment];
+    else if (schema instanceof z.ZodArray) schema = schema.element;
+    else return [];
+  }
+  schema = unwrap(schema);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+/** A schema without its default, prefault and null around it. */
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let inner = schema;
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodNullable) {
+    inner = inner.unwrap();
+  }
+  return inner;
+}

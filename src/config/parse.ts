@@ -1,0 +1,55 @@
+/**
+ * Turns the bytes of a configuration file into the configuration, or into everything that is wrong with it.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "node:path";
+import { parse, TomlError } from "smol-toml";
+import { featureRules } from "./features.ts";
+import { implicitFileRules } from "./implicit.ts";
+import { resolveSettings } from "./paths.ts";
+import { ConfigError, problemCollector } from "./problems.ts";
+import { dropForeignValues } from "./raw.ts";
+import { checkSettings } from "./schema.ts";
+import type { GateConfig } from "./types.ts";
+
+/**
+ * The configuration that a file holds.
+ *
+ * @param bytes The file, strict UTF-8 TOML.
+ * @param path Its absolute path; relative paths in it count from its folder.
+ * @param implicit Found in the working directory, not named by anyone: such a file may hold less.
+ * @throws {ConfigError} with every problem of the file.
+ */
+export async function parseConfig(bytes: Uint8Array, path: string, implicit: boolean): Promise<GateConfig> {
+  const baseDir = dirname(path);
+  const { report, problems } = problemCollector();
+  const tree = dropForeignValues(parseToml(decode(bytes, path), path), report);
+  const settings = checkSettings(tree, report);
+  if (implicit) await implicitFileRules(tree, baseDir, report);
+  featureRules(tree, report);
+  const found = problems();
+  if (found.length > 0 || settings === null) throw new ConfigError(path, found);
+  return { ...resolveSettings(settings, baseDir), config_path: path, base_dir: baseDir };
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ConfigError(path, [{ path: basename(path), message: "is not valid UTF-8" }]);
+  }
+}
+
+function parseToml(text: string, path: string): unknown {
+  try {
+    return parse(text, { integersAsBigInt: "asNeeded" });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    // Only the first line is shown: those below quote the file, which may hold secrets.
+    const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "");
+    const message = `line ${error.line}, column ${error.column}: is not valid TOML: ${reason}`;
+    throw new ConfigError(path, [{ path: basename(path), message }]);
+  }
+}

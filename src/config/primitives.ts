@@ -1,0 +1,81 @@
+/**
+ * The kinds of value that the sections of the configuration are built from.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+
+/** Characters of a path, and of one of its components. */
+const MAXIMUM_PATH_LENGTH = 4096;
+const MAXIMUM_COMPONENT_LENGTH = 255;
+
+/** An integer of at least `minimum` and at most `maximum`. */
+export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.ZodInt {
+  return z.int().min(minimum).max(maximum);
+}
+
+/** A string that holds more than white space. */
+export function text(): z.ZodString {
+  return z.string().min(1).regex(/\S/, { error: "must not be blank" });
+}
+
+/** A string that holds more than white space and neither begins nor ends with it. */
+export function name(): z.ZodString {
+  return text().regex(/^\S(?:.*\S)?$/su, { error: "must not begin or end with white space" });
+}
+
+/** A list of strings, empty where it is left out. */
+export function strings<Item extends z.ZodType<string>>(item: Item): z.ZodDefault<z.ZodArray<Item>> {
+  return z.array(item).default([]);
+}
+
+/** The path of a file or folder. */
+export function path(): z.ZodString {
+  return text()
+    .max(MAXIMUM_PATH_LENGTH)
+    .refine((value) => !value.includes("\0"), { error: "must not hold a zero character" })
+    .refine((value) => value.split(/[/\\]/).every((part) => part.length <= MAXIMUM_COMPONENT_LENGTH), {
+      error: `must not have a component of more than ${MAXIMUM_COMPONENT_LENGTH} characters`,
+    });
+}
+
+/** An absolute http or https URL without white space and without user information. */
+export function httpUrl(): z.ZodString {
+  return z.string().min(1).check((payload) => {
+    const message = urlProblem(payload.value);
+    if (message !== null) payload.issues.push({ code: "custom", message, input: payload.value });
+  });
+}
+
+/** A secret that goes into a header: no white space, no control characters. */
+export function token(): z.ZodString {
+  return z.string().min(1).regex(/^[^\s\p{Cc}]*$/u, {
+    error: "must not hold white space or control characters",
+  });
+}
+
+/** A table from any name to a string. Keeps every name, `__proto__` too; the result has no prototype. */
+export function stringMap(): z.ZodType<Record<string, string>> {
+  return z.unknown().transform((value, context): Record<string, string> => {
+    const copy: Record<string, string> = Object.create(null);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      context.issues.push({ code: "invalid_type", expected: "object", input: value });
+      return copy;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      if (typeof item === "string") copy[key] = item;
+      else context.issues.push({ code: "invalid_type", expected: "string", input: item, path: [key] });
+    }
+    return copy;
+  }).meta({ type: "object", additionalProperties: { type: "string" } }) as z.ZodType<Record<string, string>>;
+}
+
+/** What is wrong with a URL, or null. The URL itself is never shown: it may carry a secret. */
+function urlProblem(value: string): string | null {
+  if (value === "") return null;
+  if (/[\s\p{Cc}]/u.test(value)) return "must not hold white space or control characters";
+  if (!/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return "must be an http:// or https:// URL with a host";
+  const url = new URL(value);
+  return url.username === "" && url.password === "" ? null : "must not hold a user name or password";
+}

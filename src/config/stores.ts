@@ -1,0 +1,106 @@
+/**
+ * The sections `run_state_store`, `schema_registry` and `runpack_storage`: their schemas, and the rules over several of
+ * their members.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "./defaults.ts";
+import { httpUrl, integer, path, strings, text } from "./primitives.ts";
+import { quoteShort, type Report } from "./problems.ts";
+import { at } from "./raw.ts";
+
+const acl = DEFAULT_SETTINGS.schema_registry.acl;
+
+const storage = {
+  type: z.enum(["memory", "sqlite"]).default(S.type).describe("memory forgets everything at exit."),
+  path: path().nullable().default(null).describe("Database file; required for sqlite."),
+  journal_mode: z.enum(["wal", "delete"]).default(S.journal_mode).describe("SQLite journal mode."),
+  sync_mode: z.enum(["full", "normal"]).default(S.sync_mode)
+    .describe("full survives a power failure; normal may lose the last commits."),
+  busy_timeout_ms: integer(0).default(S.busy_timeout_ms).describe("Milliseconds to wait for another process."),
+  batch_max_bytes: integer(1).default(S.batch_max_bytes).describe("Bytes of one writer batch."),
+  batch_max_ops: integer(1).default(S.batch_max_ops).describe("Operations of one writer batch."),
+  batch_max_wait_ms: integer(1).default(S.batch_max_wait_ms).describe("Milliseconds that a batch waits to fill."),
+  read_pool_size: integer(1).default(S.read_pool_size).describe("Connections for reading."),
+  writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
+    "Operations that may wait for the writer.",
+  ),
+};
+
+/** The shape of `run_state_store`. */
+export const runStateStoreSchema = z.strictObject({
+  ...storage,
+  max_versions: integer(1).nullable().default(null).describe("State versions kept for a run; null for all."),
+}).describe("Where runs are kept.");
+
+const aclRule = z.strictObject({
+  effect: z.enum(["allow", "deny"]).describe("What the rule decides."),
+  actions: z.array(z.enum(["register", "list", "get"])).default([]).describe("Actions; empty for any."),
+  namespaces: z.array(integer(1)).default([]).describe("Namespaces; empty for any."),
+  tenants: z.array(integer(1)).default([]).describe("Tenants; empty for any."),
+  policy_classes: strings(z.string()).describe("Policy classes; empty for any."),
+  roles: strings(z.string()).describe("Roles; empty for any."),
+  subjects: strings(z.string()).describe("Subjects; empty for any."),
+});
+
+const registryAcl = z.strictObject({
+  mode: z.enum(["builtin", "custom"]).default(acl.mode).describe("builtin reads roles, custom reads rules."),
+  allow_local_only: z.boolean().default(acl.allow_local_only).describe("builtin: a local caller may do everything."),
+  default: z.enum(["deny", "allow"]).default(acl.default).describe("custom: the decision when no rule matches."),
+  require_signing: z.boolean().default(acl.require_signing).describe("Writes must carry signing metadata."),
+  rules: z.array(aclRule).max(256).default([]).describe("custom: rules in order; the first that matches decides."),
+}).describe("Who may use the schema registry.");
+
+/** The shape of `schema_registry`. */
+export const schemaRegistrySchema = z.strictObject({
+  ...storage,
+  max_schema_bytes: integer(1, 10485760).default(DEFAULT_SETTINGS.schema_registry.max_schema_bytes)
+    .describe("Bytes of one schema."),
+  max_entries: integer(1).nullable().default(null).describe("Schemas of one tenant and namespace; null for no limit."),
+  acl: registryAcl.prefault({}),
+}).describe("Where registered schemas are kept, and who may write them.");
+
+/** The shape of `runpack_storage`. */
+export const runpackStorageSchema = z.strictObject({
+  type: z.literal("object_store").describe("Kind of storage."),
+  provider: z.literal("s3").describe("Protocol of the object store."),
+  bucket: text().describe("Bucket."),
+  endpoint: httpUrl().nullable().default(null).describe("Address of the object store; null for that of the region."),
+  prefix: z.string().nullable().default(null).describe("What the keys begin with, such as releases/gate/."),
+  region: z.string().nullable().default(null).describe("Region; null for that of the environment."),
+  force_path_style: z.boolean().default(false).describe("Put the bucket into the path, not into the host name."),
+  allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
+}).describe("The object store that published runpacks are mirrored to; null for none.");
+
+/** The rules over several members of the three sections. */
+export function storeRules(tree: unknown, report: Report): void {
+  for (const section of ["run_state_store", "schema_registry"]) {
+    const type = at(tree, [section, "type"]) ?? S.type;
+    const given = at(tree, [section, "path"]) !== undefined;
+    if (type === "memory" && given) report([section, "path"], `must not be set when ${section}.type is "memory"`);
+    if (type === "sqlite" && !given) report([section, "path"], `is required when ${section}.type is "sqlite"`);
+  }
+  const endpoint = at(tree, ["runpack_storage", "endpoint"]);
+  const allowHttp = at(tree, ["runpack_storage", "allow_http"]) ?? false;
+  if (typeof endpoint === "string" && /^http:/i.test(endpoint) && allowHttp === false) {
+    report(["runpack_storage", "allow_http"], "must be true when endpoint begins with http://");
+  }
+  const prefix = at(tree, ["runpack_storage", "prefix"]);
+  if (typeof prefix === "string") prefixRules(prefix, report);
+}
+
+/** A key prefix is relative, of plain segments, and may end with a slash. */
+function prefixRules(prefix: string, report: Report): void {
+  const where = ["runpack_storage", "prefix"];
+  if (prefix.length > 4096) report(where, `must have at most 4096 characters, got ${prefix.length}`);
+  const segments = prefix.replace(/\/$/, "").split("/");
+  const wrong = segments.find((segment) => ["", ".", ".."].includes(segment) || segment.length > 255);
+  if (prefix !== "" && (wrong !== undefined || /[\\\p{Cc}]/u.test(prefix))) {
+    report(
+      where,
+      `must be relative, of segments of 1 to 255 characters other than "." and "..", got ${quoteShort(prefix)}`,
+    );
+  }
+}
