@@ -1,0 +1,131 @@
+/**
+ * Commands, stamps and decisions: what goes into the kernel and what comes out.
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import type { Payload } from "../law/types.ts";
+import type { CallerEvidence, PresentedEvidence } from "./evidence.ts";
+import type { Primitives } from "./primitives.ts";
+import type { OperatorProfile, TrustedKey } from "./profile.ts";
+import type {
+  Admission,
+  Attribution,
+  Correlation,
+  Head,
+  Material,
+  RunKey,
+  RunRecord,
+  RunState,
+  SubmissionScope,
+  TimeSource,
+} from "./types.ts";
+
+/** Stamps of the named authorities, minted before a decision. */
+export interface Stamps {
+  readonly time: TimeSource;
+}
+
+/** What a run creation needs beside its stamps: the identity that the run-id authority allocated. */
+export interface Allocation {
+  readonly authority_id: string;
+  readonly run_id: string;
+}
+
+/** Who asks, under which operation and invocation identity. */
+export interface Request {
+  /** 32 lower-case hex digits. */
+  readonly operation_id: string;
+  readonly invocation_identity: Identity;
+  readonly attribution: Attribution;
+  readonly admission_kind: Admission["kind"];
+}
+
+/** Starts a run. */
+export interface CreateCommand extends Request {
+  readonly kind: "create";
+  readonly correlation: Correlation;
+  readonly genesis: { readonly kind: "empty" } | { readonly kind: "declared"; readonly payload: Payload };
+  readonly allocation: Allocation;
+  readonly contracts: readonly { readonly provider_id: string; readonly contract_identity: Identity }[];
+  readonly schemas: readonly {
+    readonly schema_id: string;
+    readonly version: string;
+    readonly schema_identity: Identity;
+  }[];
+}
+
+/** Opens a ready stage. */
+export interface OpenCommand extends Request {
+  readonly kind: "open";
+  readonly expected_head: Head;
+  readonly stage_id: string;
+}
+
+/** An acquisition that failed operationally. */
+export interface AcquisitionFailure {
+  readonly binding_id: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** Evaluates an open stage. */
+export interface EvaluateCommand extends Request {
+  readonly kind: "evaluate";
+  readonly expected_head: Head;
+  readonly stage_id: string;
+  readonly caller_evidence: readonly CallerEvidence[];
+  /** Verdicts of the conditions' JSON Schemas on the caller's values, by index. */
+  readonly schema_verdicts: ReadonlyMap<number, "valid" | "invalid">;
+  /** What was acquired, in binding id order. */
+  readonly acquired: readonly PresentedEvidence[];
+  readonly acquisition_failures: readonly AcquisitionFailure[];
+}
+
+/** Stores an artifact. */
+export interface SubmitCommand extends Request {
+  readonly kind: "submit";
+  readonly expected_head: Head;
+  readonly content_type: string;
+  readonly payload: Payload;
+  readonly scope: SubmissionScope;
+}
+
+/** Every mutation the kernel decides. */
+export type Command = CreateCommand | OpenCommand | EvaluateCommand | SubmitCommand;
+
+/** What every decision reads beside law, state and command. */
+export interface Surroundings {
+  readonly primitives: Primitives;
+  readonly profile: OperatorProfile;
+  readonly profile_identity: Identity;
+  readonly keys: ReadonlyMap<string, TrustedKey>;
+}
+
+/** One record that a decision mints. */
+export interface DecidedRecord {
+  readonly record: RunRecord;
+  readonly record_id: Identity;
+  /** Canonical text. */
+  readonly text: string;
+  /** Objects that the record names, as canonical text. */
+  readonly material: readonly { readonly kind: Material["kind"]; readonly identity: Identity; readonly body: string }[];
+}
+
+/** What the kernel decided. Only `accepted` has records. */
+export type Decision =
+  | {
+    readonly outcome: "accepted";
+    readonly records: readonly [DecidedRecord];
+    readonly state: RunState;
+    readonly result: JsonObject;
+  }
+  | { readonly outcome: string; readonly records: readonly []; readonly result: JsonObject };
+
+/** The run key of a namespace and run id, in member order. */
+export function runKeyOf(namespaceId: number, runId: string): RunKey {
+  return { namespace_id: namespaceId, run_id: runId };
+}

@@ -1,0 +1,128 @@
+/**
+ * A scenario law compiled once to flat arrays: what evaluation, frontier and fold work on.
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import type { AcquisitionBinding, Condition, ScenarioLaw, Stage } from "../law/types.ts";
+import { compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
+import type { Tri, TypedValue } from "../law/value/types.ts";
+import { compileProgram, type Program } from "./program.ts";
+
+/** A condition ready to judge values. */
+export interface CompiledCondition {
+  readonly condition: Condition;
+  /** Judges a value of the condition's domain; never throws. */
+  readonly judge: (value: TypedValue) => Tri;
+  /** Judgement where acquisition succeeded and found nothing. */
+  readonly onFoundNothing: Tri;
+}
+
+/** A stage ready to be opened and evaluated. */
+export interface CompiledStage {
+  readonly stage: Stage;
+  /** Over condition ids. */
+  readonly completion: Program;
+  /** Conditions by the slots of `completion`. */
+  readonly conditions: readonly CompiledCondition[];
+  /** Over stage ids; null for a root. */
+  readonly prerequisite: Program | null;
+  /** Stage indexes by the slots of `prerequisite`. */
+  readonly prerequisiteStages: Int32Array;
+  /** Bindings of the stage's conditions, in binding id order. */
+  readonly bindings: readonly AcquisitionBinding[];
+}
+
+/** A law ready to run. */
+export interface CompiledLaw {
+  readonly law: ScenarioLaw;
+  readonly scenario_law_identity: Identity;
+  readonly graph_identity: Identity;
+  /** In the law's (stage id) order. */
+  readonly stages: readonly CompiledStage[];
+  readonly stageIndex: ReadonlyMap<string, number>;
+  readonly conditionIndex: ReadonlyMap<string, CompiledCondition>;
+  /** The scenario's completion requirement, over stage ids. */
+  readonly completion: Program;
+  /** Stage indexes by the slots of `completion`. */
+  readonly completionStages: Int32Array;
+  /** For each stage, the stages whose prerequisite names it. */
+  readonly dependants: readonly Int32Array[];
+}
+
+function indexesOf(slots: readonly string[], stageIndex: ReadonlyMap<string, number>): Int32Array {
+  return Int32Array.from(slots, (stageId) => {
+    const index = stageIndex.get(stageId);
+    if (index === undefined) throw new RangeError(`Cannot compile law: stage "${stageId}" is not declared`);
+    return index;
+  });
+}
+
+function compileCondition(condition: Condition): CompiledCondition {
+  return {
+    condition,
+    judge: compilePredicate(condition.predicate, condition.observation_domain),
+    onFoundNothing: predicateOnAbsence(condition.predicate),
+  };
+}
+
+function compileStage(
+  stage: Stage,
+  law: ScenarioLaw,
+  stageIndex: ReadonlyMap<string, number>,
+  conditionIndex: ReadonlyMap<string, CompiledCondition>,
+): CompiledStage {
+  const completion = compileProgram(stage.completion_requirement);
+  const conditions = completion.slots.map((conditionId) => {
+    const condition = conditionIndex.get(conditionId);
+    if (condition === undefined) {
+      throw new RangeError(`Cannot compile law: condition "${conditionId}" is not declared`);
+    }
+    return condition;
+  });
+  const used = new Set(completion.slots);
+  const prerequisite = stage.prerequisite.kind === "root" ? null : compileProgram(stage.prerequisite.requirement);
+  return {
+    stage,
+    completion,
+    conditions,
+    prerequisite,
+    prerequisiteStages: indexesOf(prerequisite?.slots ?? [], stageIndex),
+    bindings: law.acquisition_bindings.filter((binding) => used.has(binding.condition_id)),
+  };
+}
+
+function dependantsOf(stages: readonly CompiledStage[]): Int32Array[] {
+  const dependants: number[][] = stages.map(() => []);
+  stages.forEach((stage, index) => {
+    for (const named of stage.prerequisiteStages) dependants[named]?.push(index);
+  });
+  return dependants.map((list) => Int32Array.from(list));
+}
+
+/**
+ * Compiles a proved law.
+ *
+ * @param law Normal form, as `constructLaw` yields it.
+ * @throws {RangeError} Where a leaf names nothing, which a proved law never does.
+ */
+export function compileLaw(law: ScenarioLaw, lawIdentity: Identity, graphIdentity: Identity): CompiledLaw {
+  const stageIndex = new Map(law.stages.map((stage, index) => [stage.stage_id, index]));
+  const conditionIndex = new Map(
+    law.conditions.map((condition) => [condition.condition_id, compileCondition(condition)]),
+  );
+  const stages = law.stages.map((stage) => compileStage(stage, law, stageIndex, conditionIndex));
+  const completion = compileProgram(law.completion_requirement);
+  return {
+    law,
+    scenario_law_identity: lawIdentity,
+    graph_identity: graphIdentity,
+    stages,
+    stageIndex,
+    conditionIndex,
+    completion,
+    completionStages: indexesOf(completion.slots, stageIndex),
+    dependants: dependantsOf(stages),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Deciding a run creation.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import type { CreateCommand, Decision, Stamps, Surroundings } from "./command.ts";
+import type { CompiledLaw } from "./compile.ts";
+import { maximumPayloadBytes } from "./evidence.ts";
+import { fold } from "./fold.ts";
+import { type HashedPayload, hashPayload } from "./payload.ts";
+import { asJson } from "./primitives.ts";
+import { buildRecord } from "./record.ts";
+import { refusal } from "./refusal.ts";
+import type { RunCreatedBody } from "./types.ts";
+
+/** What a correlation id may be: 1 to 128 token characters (RFC 9110, 5.6.2). */
+export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+function genesisOf(
+  law: CompiledLaw,
+  command: CreateCommand,
+  surroundings: Surroundings,
+): { body: RunCreatedBody["genesis"]; payload: HashedPayload | null } | Decision {
+  if (command.genesis.kind === "empty") return { body: { kind: "empty" }, payload: null };
+  const payload = hashPayload(surroundings.primitives.sha256, command.genesis.payload);
+  if (payload === null) return refusal("genesis_rejected", { reason: "base64_invalid" });
+  const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
+  if (payload.bytes > maximum_bytes) {
+    return refusal("genesis_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
+  }
+  return {
+    body: { kind: "declared", payload_identity: payload.identity, content_hash: payload.content_hash },
+    payload,
+  };
+}
+
+/**
+ * Decides a creation: outcomes `accepted`, `genesis_rejected`, `correlation_rejected`. The others of `scenario_start` are
+ * decided before there is a law and stamps to decide with.
+ */
+export function decideCreate(
+  law: CompiledLaw,
+  command: CreateCommand,
+  stamps: Stamps,
+  surroundings: Surroundings,
+): Decision {
+  const genesis = genesisOf(law, command, surroundings);
+  if ("outcome" in genesis) return genesis;
+  const { correlation } = command;
+  if (correlation.kind === "set" && !CORRELATION_ID.test(correlation.correlation_id)) {
+    return refusal("correlation_rejected", { reason: "correlation_id_invalid", expected: "1 to 128 token characters" });
+  }
+  const runKey = { namespace_id: law.law.namespace_id, run_id: command.allocation.run_id };
+  const payload = genesis.payload;
+  const decided = buildRecord(surroundings, null, runKey, command, stamps, "run_created", {
+    scenario_id: law.law.scenario_id,
+    scenario_law_identity: law.scenario_law_identity,
+    graph_identity: law.graph_identity,
+    correlation,
+    genesis: genesis.body,
+    run_allocation: { authority_id: command.allocation.authority_id },
+    contracts: command.contracts,
+    schemas: command.schemas,
+  }, payload === null ? [] : [{ kind: "payload", identity: payload.identity, body: payload.text }]);
+  const { record, record_id } = decided;
+  const result = asJson({
+    acceptance_time: record.acceptance_time,
+    admission: record.admission,
+    correlation,
+    creation_request_id: command.operation_id,
+    genesis: genesis.body,
+    head: { record_id, revision: record.revision },
+    invocation_identity: record.invocation_identity,
+    run_key: runKey,
+    scenario_law_identity: law.scenario_law_identity,
+  });
+  return {
+    outcome: "accepted",
+    records: [decided],
+    state: fold(law, null, record, record_id),
+    result: result as JsonObject,
+  };
+}

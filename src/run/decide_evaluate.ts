@@ -1,0 +1,183 @@
+/**
+ * Deciding an evaluation.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import { triName, TRUE } from "../law/value/types.ts";
+import type { DecidedRecord, Decision, EvaluateCommand, Stamps, Surroundings } from "./command.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
+import { evaluateCompletion, judgeCondition, type Judgement } from "./evaluate.ts";
+import { presentCallerEvidence, type PresentedEvidence, valueMaterial } from "./evidence.ts";
+import { attemptOf, fold } from "./fold.ts";
+import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
+import { asJson } from "./primitives.ts";
+import { type QualificationSurroundings, type QualifiedEvidence, qualifyItem } from "./qualify.ts";
+import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
+import { checkHead, findStage, refusal } from "./refusal.ts";
+import type { RecordedEvidence, RunState, StageTraceItem, TraceItem } from "./types.ts";
+
+/** The evaluation of one stage's evidence, before anything is recorded. */
+export interface Evaluation {
+  readonly outcome: "true" | "false" | "unknown";
+  readonly trace: readonly TraceItem[];
+  /** Every item, in the order presented. */
+  readonly evidence: readonly QualifiedEvidence[];
+}
+
+/** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
+export function evaluateEvidence(
+  compiled: CompiledStage,
+  items: readonly PresentedEvidence[],
+  qualification: QualificationSurroundings,
+): Evaluation {
+  const byCondition = new Map<string, PresentedEvidence[]>();
+  for (const item of items) {
+    const list = byCondition.get(item.condition_id);
+    if (list === undefined) byCondition.set(item.condition_id, [item]);
+    else list.push(item);
+  }
+  const qualified = new Map<string, QualifiedEvidence>();
+  const judgements: Judgement[] = compiled.conditions.map((condition: CompiledCondition) => {
+    const { condition_id, evidence_use_policy } = condition.condition;
+    const presented = (byCondition.get(condition_id) ?? [])
+      .map((item) => qualifyItem(qualification, evidence_use_policy, item));
+    const { judgement, items: judged } = judgeCondition(condition, presented);
+    for (const one of judged) qualified.set(one.item.item_id, one);
+    return judgement;
+  });
+  const { outcome, trace } = evaluateCompletion(compiled, judgements);
+  const evidence = items.flatMap((item) => qualified.get(item.item_id) ?? []);
+  return { outcome: triName(outcome), trace, evidence };
+}
+
+/** An item as the record retains it. */
+export function recordEvidence({ item, lane, reason }: QualifiedEvidence): RecordedEvidence {
+  return {
+    item_id: item.item_id,
+    condition_id: item.condition_id,
+    channel: item.channel,
+    ...item.provider_id === undefined ? {} : { provider_id: item.provider_id },
+    ...item.binding_id === undefined ? {} : { binding_id: item.binding_id },
+    ...item.value_identity === undefined ? {} : { value_identity: item.value_identity },
+    qualified: reason === null && item.error === undefined,
+    ...reason === null ? {} : { reason },
+    ...item.error === undefined ? {} : { error: item.error },
+    lane,
+    retention: item.retention,
+    ...item.value === null ? {} : { value_type: item.value.value_type },
+    ...item.value === null && item.error === undefined ? { found_nothing: true as const } : {},
+    ...item.observed_at === undefined ? {} : { observed_at: item.observed_at },
+    ...item.signature === undefined ? {} : { signature: item.signature },
+    ...item.anchor === undefined ? {} : { anchor: item.anchor },
+    ...item.schema_verdict === undefined ? {} : { schema_verdict: item.schema_verdict },
+    ...item.acquisition === undefined ? {} : { acquisition: item.acquisition },
+  };
+}
+
+function materialOf(items: readonly PresentedEvidence[]): DecidedRecord["material"] {
+  const seen = new Set<string>();
+  return items.flatMap((item) => {
+    const material = valueMaterial(item);
+    if (material === null || seen.has(material.identity)) return [];
+    seen.add(material.identity);
+    return [{ kind: material.kind, identity: material.identity, body: canonicalize(material.body) }];
+  });
+}
+
+/** The refusal that precedes any evidence, if there is one: `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`. */
+export function refuseEvaluation(
+  law: CompiledLaw,
+  state: RunState,
+  command: Pick<EvaluateCommand, "expected_head" | "stage_id" | "caller_evidence" | "schema_verdicts">,
+  surroundings: Surroundings,
+): (Decision & { readonly records: readonly [] }) | { compiled: CompiledStage; items: readonly PresentedEvidence[] } {
+  const stale = checkHead(state, command.expected_head);
+  if (stale !== null) return stale;
+  const found = findStage(law, state, command.stage_id);
+  if ("outcome" in found) return found;
+  const { stage_id, classification } = found.stage;
+  if (state.status === "complete") {
+    return refusal("stage_not_open", { stage_id, classification, reason: "run_complete" });
+  }
+  if (classification !== "open_incomplete") return refusal("stage_not_open", { stage_id, classification });
+  const presentation = presentCallerEvidence(
+    surroundings.primitives.sha256,
+    law,
+    found.compiled,
+    surroundings.profile,
+    command.caller_evidence,
+    command.schema_verdicts,
+  );
+  if (!presentation.ok) return refusal("evidence_rejected", { stage_id, rejections: presentation.rejections });
+  return { compiled: found.compiled, items: presentation.items };
+}
+
+function completionAfter(
+  law: CompiledLaw,
+  state: RunState,
+  stageId: string,
+): { scenario_trace: StageTraceItem[]; complete: boolean } {
+  const index = law.stageIndex.get(stageId) ?? -1;
+  const stages = state.stages.map((stage, at) =>
+    at === index ? { ...stage, classification: "complete" as const } : stage
+  );
+  const after = stagesAfterCompletion(law, stages, index);
+  return {
+    scenario_trace: traceStages(law.completion, law.completionStages, after),
+    complete: stagesSatisfy(law.completion, law.completionStages, after),
+  };
+}
+
+/** Decides an evaluation: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`, `acquisition_failed`. */
+export function decideEvaluate(
+  law: CompiledLaw,
+  state: RunState,
+  command: EvaluateCommand,
+  stamps: Stamps,
+  surroundings: Surroundings,
+): Decision {
+  const admitted = refuseEvaluation(law, state, command, surroundings);
+  if ("outcome" in admitted) return admitted;
+  const { stage_id } = command;
+  if (command.acquisition_failures.length > 0) {
+    return refusal("acquisition_failed", { stage_id, failures: command.acquisition_failures });
+  }
+  const items = [...admitted.items, ...command.acquired];
+  const evaluation = evaluateEvidence(admitted.compiled, items, {
+    primitives: surroundings.primitives,
+    law,
+    profile: surroundings.profile,
+    keys: surroundings.keys,
+    scope: { run_id: state.run_key.run_id, stage_id, expected_head: command.expected_head },
+    accepted_audit_instant: acceptanceTime(surroundings, state, stamps.time).accepted_audit_instant,
+    assume: false,
+  });
+  const completed = evaluation.outcome === triName(TRUE);
+  const completion = completed ? completionAfter(law, state, stage_id) : null;
+  const decided = buildRecord(surroundings, state, state.run_key, command, stamps, "stage_evaluated", {
+    stage_id,
+    attempt_number: state.attempt_count + 1,
+    outcome: evaluation.outcome,
+    completed,
+    trace: evaluation.trace,
+    evidence: evaluation.evidence.map(recordEvidence),
+    ...completion === null ? {} : { scenario_trace: completion.scenario_trace },
+    run_status: completion?.complete ? "complete" : state.status,
+  }, materialOf(items));
+  const { record, record_id } = decided;
+  const after = fold(law, state, record, record_id);
+  if (record.record_kind !== "stage_evaluated") throw new TypeError("Cannot decide evaluation: record kind differs");
+  const result = {
+    ...acceptedResult(decided),
+    ...asJson({
+      stage_id,
+      attempt: attemptOf(record, record_id),
+      ready_frontier: readyFrontier(after),
+      run_status: after.status,
+    }) as JsonObject,
+  };
+  return { outcome: "accepted", records: [decided], state: after, result };
+}

@@ -1,0 +1,152 @@
+/**
+ * Deciding to open a stage.
+ *
+ * @module
+ */
+
+import { identify } from "../canonical/identity.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import type { EntryPacket, Target } from "../law/types.ts";
+import type { Decision, OpenCommand, Stamps, Surroundings } from "./command.ts";
+import type { CompiledLaw, CompiledStage } from "./compile.ts";
+import { judgeDisclosure } from "./disclosure.ts";
+import { fold } from "./fold.ts";
+import { readyFrontier, traceStages } from "./frontier.ts";
+import { hashPayload } from "./payload.ts";
+import { asJson } from "./primitives.ts";
+import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
+import { checkHead, findStage, refusal } from "./refusal.ts";
+import type { Disclosure, Intent, RunState } from "./types.ts";
+
+interface Proposal {
+  readonly disclosures: Disclosure[];
+  readonly intents: Intent[];
+  readonly packets: EntryPacket[];
+}
+
+function isExpired(packet: EntryPacket, acceptedAt: number, revision: number): boolean {
+  if (packet.expiry === null) return false;
+  // A logical expiry counts the run's own revisions: the only logical clock that every verifier has.
+  return packet.expiry.kind === "unix_millis" ? packet.expiry.value <= acceptedAt : packet.expiry.value < revision;
+}
+
+function intentOf(
+  surroundings: Surroundings,
+  state: RunState,
+  command: OpenCommand,
+  packet: EntryPacket,
+  target: Target | null,
+): Intent {
+  const { sha256 } = surroundings.primitives;
+  const subject = {
+    run_key: state.run_key,
+    stage_id: command.stage_id,
+    operation: { family: "open_stage", identity: command.operation_id },
+    packet_id: packet.packet_id,
+    target,
+  };
+  const payload = hashPayload(sha256, packet.payload);
+  if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
+  return {
+    intent_id: identify(sha256, "intent", asJson(subject)),
+    packet_id: packet.packet_id,
+    target,
+    content_hash: payload.content_hash,
+    content_type: packet.content_type,
+    visibility_labels: packet.visibility_labels,
+    policy_tags: packet.policy_tags,
+    expiry: packet.expiry,
+  };
+}
+
+function propose(
+  law: CompiledLaw,
+  state: RunState,
+  compiled: CompiledStage,
+  command: OpenCommand,
+  surroundings: Surroundings,
+  acceptedAt: number,
+): Proposal | Decision {
+  const proposal: Proposal = { disclosures: [], intents: [], packets: [] };
+  for (const packet of compiled.stage.entry_packets) {
+    for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
+      const denied = { packet_id: packet.packet_id, target };
+      if (isExpired(packet, acceptedAt, state.head.revision + 1)) {
+        return refusal("policy_denied", { reason: "packet_expired", ...denied });
+      }
+      const request = { scenario_id: law.law.scenario_id, stage_id: command.stage_id, packet, target };
+      const verdict = judgeDisclosure(surroundings.profile.policy, request);
+      if (verdict.verdict === "denied") return refusal("policy_denied", { reason: "denied", ...denied });
+      if (verdict.verdict === "rule_error") {
+        return refusal("policy_denied", { reason: "rule_error", ...denied, error_message: verdict.error_message });
+      }
+      proposal.disclosures.push({ ...denied, verdict: "permit", matched_rule: verdict.matched_rule });
+      proposal.intents.push(intentOf(surroundings, state, command, packet, target));
+      proposal.packets.push(packet);
+    }
+  }
+  return proposal;
+}
+
+/** Decides an opening: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_ready`, `stage_already_opened`, `policy_denied`. */
+export function decideOpen(
+  law: CompiledLaw,
+  state: RunState,
+  command: OpenCommand,
+  stamps: Stamps,
+  surroundings: Surroundings,
+): Decision {
+  const stale = checkHead(state, command.expected_head);
+  if (stale !== null) return stale;
+  const found = findStage(law, state, command.stage_id);
+  if ("outcome" in found) return found;
+  const { compiled, stage } = found;
+  const trace = compiled.prerequisite === null
+    ? []
+    : traceStages(compiled.prerequisite, compiled.prerequisiteStages, state.stages);
+  const { stage_id, classification } = stage;
+  if (state.status === "complete") {
+    return refusal("stage_not_ready", { stage_id, classification, reason: "run_complete" });
+  }
+  if (classification === "blocked") {
+    const ready_frontier = readyFrontier(state);
+    return refusal("stage_not_ready", {
+      stage_id,
+      classification,
+      reason: "prerequisite",
+      prerequisite_trace: trace,
+      ready_frontier,
+    });
+  }
+  if (classification !== "ready_unopened") {
+    return refusal("stage_already_opened", {
+      stage_id,
+      classification,
+      stage_open_record_id: stage.stage_open_record_id,
+    });
+  }
+  const acceptedAt = acceptanceTime(surroundings, state, stamps.time).accepted_audit_instant;
+  const proposal = propose(law, state, compiled, command, surroundings, acceptedAt);
+  if ("outcome" in proposal) return proposal;
+  const decided = buildRecord(surroundings, state, state.run_key, command, stamps, "stage_opened", {
+    stage_id,
+    prerequisite_trace: trace,
+    disclosures: proposal.disclosures,
+    intents: proposal.intents,
+  }, []);
+  const after = fold(law, state, decided.record, decided.record_id);
+  const entry_intents = proposal.intents.map((intent, index) => ({
+    ...intent,
+    payload: proposal.packets[index]?.payload,
+  }));
+  const result = {
+    ...acceptedResult(decided),
+    ...asJson({
+      stage_id,
+      stage_open_record_id: decided.record_id,
+      entry_intents,
+      ready_frontier: readyFrontier(after),
+    }) as JsonObject,
+  };
+  return { outcome: "accepted", records: [decided], state: after, result };
+}

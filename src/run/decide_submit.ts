@@ -1,0 +1,93 @@
+/**
+ * Deciding a submission: an artifact is stored, stages stay as they are.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import { isJsonContentType, isMediaType } from "../law/content_type.ts";
+import type { Decision, Stamps, SubmitCommand, Surroundings } from "./command.ts";
+import type { CompiledLaw } from "./compile.ts";
+import { maximumPayloadBytes } from "./evidence.ts";
+import { fold } from "./fold.ts";
+import { hashPayload } from "./payload.ts";
+import { asJson } from "./primitives.ts";
+import { acceptedResult, buildRecord } from "./record.ts";
+import { checkHead, refusal } from "./refusal.ts";
+import type { RunState } from "./types.ts";
+
+function refuseScope(law: CompiledLaw, state: RunState, command: SubmitCommand): Decision | null {
+  const { scope } = command;
+  if (scope.kind === "run_wide") return null;
+  const { stage_id } = scope;
+  const stage = state.stages[law.stageIndex.get(stage_id) ?? -1];
+  if (stage === undefined) return refusal("stage_not_open", { stage_id, reason: "stage_not_found" });
+  if (stage.stage_open_record_id === null) {
+    return refusal("stage_not_open", { stage_id, classification: stage.classification });
+  }
+  if (stage.stage_open_record_id === scope.stage_open_record_id) return null;
+  return refusal("stage_open_mismatch", { stage_id, stage_open_record_id: stage.stage_open_record_id });
+}
+
+function refuseContentType({ content_type, payload }: SubmitCommand): Decision | null {
+  if (!isMediaType(content_type)) {
+    return refusal("content_type_rejected", { content_type, reason: "not_a_media_type", expected: "type/subtype" });
+  }
+  const isJson = isJsonContentType(content_type);
+  if (payload.kind === "json" && !isJson) {
+    const expected = "application/json or a +json type for a json payload";
+    return refusal("content_type_rejected", { content_type, reason: "payload_mismatch", expected });
+  }
+  if (payload.kind === "bytes" && isJson) {
+    const expected = "a type that is not JSON for a bytes payload";
+    return refusal("content_type_rejected", { content_type, reason: "payload_mismatch", expected });
+  }
+  return null;
+}
+
+/**
+ * Decides a submission: outcomes `accepted`, `stale`, `stage_not_open`, `stage_open_mismatch`, `content_type_rejected`, `payload_rejected`.
+ * A stage scope stays valid once the stage is complete: what binds is the record that opened it.
+ */
+export function decideSubmit(
+  law: CompiledLaw,
+  state: RunState,
+  command: SubmitCommand,
+  stamps: Stamps,
+  surroundings: Surroundings,
+): Decision {
+  const refused = checkHead(state, command.expected_head) ?? refuseScope(law, state, command) ??
+    refuseContentType(command);
+  if (refused !== null) return refused;
+  const payload = hashPayload(surroundings.primitives.sha256, command.payload);
+  if (payload === null) {
+    return refusal("payload_rejected", { reason: "base64_invalid", expected: "RFC 4648 base64 with padding" });
+  }
+  const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
+  if (payload.bytes > maximum_bytes) {
+    return refusal("payload_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
+  }
+  const { content_type, scope } = command;
+  const submission = {
+    content_type,
+    scope,
+    payload_identity: payload.identity,
+    content_hash: payload.content_hash,
+  };
+  const decided = buildRecord(
+    surroundings,
+    state,
+    state.run_key,
+    command,
+    stamps,
+    "artifact_submitted",
+    submission,
+    [{ kind: "payload", identity: payload.identity, body: payload.text }],
+  );
+  const { record, record_id } = decided;
+  const result = {
+    ...acceptedResult(decided),
+    ...asJson({ submission: { record_id, ...submission } }) as JsonObject,
+  };
+  return { outcome: "accepted", records: [decided], state: fold(law, state, record, record_id), result };
+}

@@ -1,0 +1,230 @@
+/**
+ * Evidence as it is presented to an evaluation: what the caller sent, checked against the law, and what gate acquired.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
+import { formatPath } from "../canonical/path.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import type { Channel } from "../law/types.ts";
+import { checkInDomain, checkTypedValue } from "../law/value/typed_value.ts";
+import type { TypedValue } from "../law/value/types.ts";
+import type { CompiledLaw, CompiledStage } from "./compile.ts";
+import type { OperatorProfile } from "./profile.ts";
+import type {
+  AcquisitionWitness,
+  ContentHash,
+  EvidenceAnchor,
+  EvidenceSignature,
+  Material,
+  ObservedError,
+} from "./types.ts";
+
+/** Most evidence items of one condition in one call. */
+export const ITEMS_PER_CONDITION = 64;
+/** Most evidence items of one call. */
+export const ITEMS_PER_CALL = 4096;
+
+/** An evidence item as a caller sends it. */
+export interface CallerEvidence {
+  readonly condition_id: string;
+  readonly retention: { readonly retention: "RetainCanonicalValue" | "RetainDigestOnly" };
+  readonly value: TypedValue;
+  readonly signature?: EvidenceSignature;
+  readonly anchor?: EvidenceAnchor;
+  /** Unix milliseconds. */
+  readonly observed_at?: number;
+}
+
+/** An evidence item before qualification, whatever way it came. */
+export interface PresentedEvidence {
+  readonly item_id: string;
+  readonly condition_id: string;
+  readonly channel: Channel;
+  readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
+  /** The lane that the source declares. */
+  readonly lane: "verified" | "asserted";
+  /** Null where nothing was found, or an error was observed. */
+  readonly value: TypedValue | null;
+  readonly value_identity?: Identity;
+  /** Plain hash of the value's canonical bytes. */
+  readonly content_hash?: ContentHash;
+  readonly error?: ObservedError;
+  readonly provider_id?: string;
+  readonly binding_id?: string;
+  readonly signature?: EvidenceSignature;
+  readonly anchor?: EvidenceAnchor;
+  readonly observed_at?: number;
+  /** False where the source's own hash of the value does not recompute. */
+  readonly hash_recomputes: boolean;
+  readonly schema_verdict?: "valid" | "invalid";
+  readonly acquisition?: AcquisitionWitness;
+}
+
+/** Why evidence is rejected as a whole, before any record. */
+export interface EvidenceRejection {
+  readonly code:
+    | "condition_not_found"
+    | "condition_of_other_stage"
+    | "value_type_mismatch"
+    | "value_invalid"
+    | "value_outside_domain"
+    | "value_too_large"
+    | "too_many_items"
+    | "retention_mismatch";
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Identity of a typed value, kind `evidence-value` over `{value, value_type}`, with the texts it was made of. */
+export function hashValue(
+  sha256: Sha256,
+  typed: TypedValue,
+): { identity: Identity; valueText: string; content_hash: ContentHash } {
+  const valueText = canonicalize(typed.value);
+  const identity = identifyCanonical(
+    sha256,
+    "evidence-value",
+    `{"value":${valueText},"value_type":"${typed.value_type}"}`,
+  );
+  return { identity, valueText, content_hash: contentHash(sha256, valueText) };
+}
+
+/** The material that keeps an item's value; none for digest-only items and for items without a value. */
+export function valueMaterial(item: PresentedEvidence): Material | null {
+  if (item.value === null || item.value_identity === undefined || item.retention === "RetainDigestOnly") return null;
+  return {
+    kind: "evidence-value",
+    identity: item.value_identity,
+    body: { value: item.value.value, value_type: item.value.value_type },
+  };
+}
+
+/** The lower of the operator's and the law's own value limit, canonical bytes. */
+export function maximumValueBytes(law: CompiledLaw, profile: OperatorProfile): number {
+  const { value_limits } = law.law;
+  const operator = profile.value_limits.maximum_value_bytes;
+  return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_value_bytes) : operator;
+}
+
+/** The lower of the operator's and the law's own payload limit, bytes. */
+export function maximumPayloadBytes(law: CompiledLaw, profile: OperatorProfile): number {
+  const { value_limits } = law.law;
+  const operator = profile.value_limits.maximum_payload_bytes;
+  return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_payload_bytes) : operator;
+}
+
+function rejectionOf(
+  law: CompiledLaw,
+  stage: CompiledStage,
+  item: CallerEvidence,
+): Omit<EvidenceRejection, "path"> & { member: readonly string[] } | null {
+  const id = item.condition_id;
+  const compiled = law.conditionIndex.get(id);
+  if (compiled === undefined) {
+    return { code: "condition_not_found", member: ["condition_id"], message: `Condition "${id}" is not in the law` };
+  }
+  if (!stage.completion.slots.includes(id)) {
+    const message = `Condition "${id}" is not used by stage "${stage.stage.stage_id}"`;
+    return { code: "condition_of_other_stage", member: ["condition_id"], message };
+  }
+  const { observation_domain: domain, evidence_use_policy: policy } = compiled.condition;
+  if (item.value.value_type !== domain.domain) {
+    const message = `Expected value type "${domain.domain}", got "${item.value.value_type}"`;
+    return { code: "value_type_mismatch", member: ["value", "value_type"], message };
+  }
+  const ungrammatical = checkTypedValue(item.value.value, item.value.value_type);
+  if (ungrammatical !== null) return { code: "value_invalid", member: ["value", "value"], message: ungrammatical };
+  const outside = checkInDomain(item.value, domain);
+  if (outside !== null) {
+    return { code: "value_outside_domain", member: ["value", "value"], message: outside.message };
+  }
+  const retention = policy.retention === "retain_canonical_value" ? "RetainCanonicalValue" : "RetainDigestOnly";
+  if (item.retention.retention !== retention) {
+    const message = `Expected retention "${retention}" as the law says, got "${item.retention.retention}"`;
+    return { code: "retention_mismatch", member: ["retention", "retention"], message };
+  }
+  return null;
+}
+
+/** Evidence of a call after its checks: items to qualify, or the reasons why none of it is taken. */
+export type Presentation =
+  | { readonly ok: true; readonly items: readonly PresentedEvidence[] }
+  | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
+
+function countRejections(evidence: readonly CallerEvidence[]): EvidenceRejection[] {
+  if (evidence.length > ITEMS_PER_CALL) {
+    const message = `Expected at most ${ITEMS_PER_CALL} evidence items in a call, got ${evidence.length}`;
+    return [{ code: "too_many_items", path: "$.caller_evidence", message }];
+  }
+  const counts = new Map<string, number>();
+  for (const { condition_id } of evidence) counts.set(condition_id, (counts.get(condition_id) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > ITEMS_PER_CONDITION).map(([id, count]) => ({
+    code: "too_many_items",
+    path: "$.caller_evidence",
+    message: `Expected at most ${ITEMS_PER_CONDITION} evidence items for condition "${id}", got ${count}`,
+  }));
+}
+
+function presentItem(
+  sha256: Sha256,
+  item: CallerEvidence,
+  index: number,
+  verdict: "valid" | "invalid" | undefined,
+  maximumBytes: number,
+): PresentedEvidence | EvidenceRejection {
+  const { identity, valueText, content_hash } = hashValue(sha256, item.value);
+  const bytes = utf8Length(valueText);
+  if (bytes > maximumBytes) {
+    const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${bytes}`;
+    return { code: "value_too_large", path: formatPath(["caller_evidence", index, "value", "value"]), message };
+  }
+  return {
+    item_id: `caller:${index}`,
+    condition_id: item.condition_id,
+    channel: "caller_submission",
+    retention: item.retention.retention,
+    lane: "verified",
+    value: item.value,
+    value_identity: identity,
+    content_hash,
+    hash_recomputes: true,
+    ...item.signature === undefined ? {} : { signature: item.signature },
+    ...item.anchor === undefined ? {} : { anchor: item.anchor },
+    ...item.observed_at === undefined ? {} : { observed_at: item.observed_at },
+    ...verdict === undefined ? {} : { schema_verdict: verdict },
+  };
+}
+
+/**
+ * Checks the caller's evidence of one evaluation and makes it ready for qualification. Every fault is reported.
+ *
+ * @param verdicts Verdicts of the conditions' JSON Schemas, by index of the item.
+ */
+export function presentCallerEvidence(
+  sha256: Sha256,
+  law: CompiledLaw,
+  stage: CompiledStage,
+  profile: OperatorProfile,
+  evidence: readonly CallerEvidence[],
+  verdicts: ReadonlyMap<number, "valid" | "invalid">,
+): Presentation {
+  const rejections = countRejections(evidence);
+  if (rejections.length > 0) return { ok: false, rejections };
+  const maximumBytes = maximumValueBytes(law, profile);
+  const items: PresentedEvidence[] = [];
+  evidence.forEach((item, index) => {
+    const rejection = rejectionOf(law, stage, item);
+    if (rejection !== null) {
+      const { member, ...rest } = rejection;
+      rejections.push({ ...rest, path: formatPath(["caller_evidence", index, ...member]) });
+      return;
+    }
+    const presented = presentItem(sha256, item, index, verdicts.get(index), maximumBytes);
+    if ("code" in presented) rejections.push(presented);
+    else items.push(presented);
+  });
+  return rejections.length > 0 ? { ok: false, rejections } : { ok: true, items };
+}

@@ -1,0 +1,163 @@
+/**
+ * The pure fold: a run's state is nothing but its records, one after the other.
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import type { CompiledLaw } from "./compile.ts";
+import { initialStages, stagesAfterCompletion, stagesSatisfy } from "./frontier.ts";
+import type { Attempt, EvidenceItem, RecordedEvidence, RunRecord, RunState, StageState } from "./types.ts";
+
+/** How many attempts a state keeps for `scenario_status`. */
+export const RECENT_ATTEMPTS = 20;
+
+/** A record that cannot follow the state it is folded into: the chain is broken. */
+export class FoldError extends Error {
+  /** Says which record does not follow, and why. */
+  constructor(message: string) {
+    super(message);
+    this.name = "FoldError";
+  }
+}
+
+/** The part of a recorded evidence item that answers show. */
+export function shownEvidence(item: RecordedEvidence): EvidenceItem {
+  return {
+    item_id: item.item_id,
+    condition_id: item.condition_id,
+    channel: item.channel,
+    ...item.provider_id === undefined ? {} : { provider_id: item.provider_id },
+    ...item.binding_id === undefined ? {} : { binding_id: item.binding_id },
+    ...item.value_identity === undefined ? {} : { value_identity: item.value_identity },
+    qualified: item.qualified,
+    ...item.reason === undefined ? {} : { reason: item.reason },
+    ...item.error === undefined ? {} : { error: item.error },
+  };
+}
+
+/** The attempt that a `stage_evaluated` record tells of. */
+export function attemptOf(
+  record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
+  recordId: Identity,
+): Attempt {
+  const { attempt_number, stage_id, outcome, completed, trace, evidence } = record.body;
+  return {
+    attempt_number,
+    record_id: recordId,
+    stage_id,
+    outcome,
+    completed,
+    trace,
+    evidence: evidence.map(shownEvidence),
+  };
+}
+
+function checkFollows(state: RunState, record: RunRecord): void {
+  if (record.revision !== state.head.revision + 1 || record.previous_record_id !== state.head.record_id) {
+    throw new FoldError(`Cannot fold record: revision ${record.revision} does not follow ${state.head.revision}`);
+  }
+  if (record.acceptance_time.accepted_audit_instant < state.accepted_audit_instant) {
+    throw new FoldError(`Cannot fold record: revision ${record.revision} was accepted before the one it follows`);
+  }
+}
+
+function created(law: CompiledLaw, record: RunRecord, recordId: Identity): RunState {
+  if (record.record_kind !== "run_created" || record.revision !== 1 || record.previous_record_id !== null) {
+    throw new FoldError("Cannot fold record: the first record of a run is run_created at revision 1");
+  }
+  return {
+    run_key: record.run_key,
+    scenario_id: record.body.scenario_id,
+    scenario_law_identity: record.body.scenario_law_identity,
+    head: { record_id: recordId, revision: 1 },
+    status: "active",
+    accepted_audit_instant: record.acceptance_time.accepted_audit_instant,
+    stages: initialStages(law),
+    committed_intent_count: 0,
+    submission_count: 0,
+    attempt_count: 0,
+    recent_attempts: [],
+  };
+}
+
+function stageAt(law: CompiledLaw, state: RunState, stageId: string): { index: number; stage: StageState } {
+  const index = law.stageIndex.get(stageId);
+  const stage = index === undefined ? undefined : state.stages[index];
+  if (index === undefined || stage === undefined) {
+    throw new FoldError(`Cannot fold record: stage "${stageId}" is not in the law`);
+  }
+  return { index, stage };
+}
+
+function opened(
+  law: CompiledLaw,
+  state: RunState,
+  record: Extract<RunRecord, { record_kind: "stage_opened" }>,
+  recordId: Identity,
+): Partial<RunState> {
+  const { index, stage } = stageAt(law, state, record.body.stage_id);
+  if (stage.classification !== "ready_unopened") {
+    throw new FoldError(`Cannot fold record: stage "${stage.stage_id}" is ${stage.classification}, not ready_unopened`);
+  }
+  const stages = [...state.stages];
+  stages[index] = { ...stage, classification: "open_incomplete", stage_open_record_id: recordId };
+  return { stages, committed_intent_count: state.committed_intent_count + record.body.intents.length };
+}
+
+function evaluated(
+  law: CompiledLaw,
+  state: RunState,
+  record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
+  recordId: Identity,
+): Partial<RunState> {
+  const { body } = record;
+  const { index, stage } = stageAt(law, state, body.stage_id);
+  if (stage.classification !== "open_incomplete") {
+    throw new FoldError(
+      `Cannot fold record: stage "${stage.stage_id}" is ${stage.classification}, not open_incomplete`,
+    );
+  }
+  const completed = body.outcome === "true";
+  const stages = [...state.stages];
+  stages[index] = {
+    ...stage,
+    classification: completed ? "complete" : "open_incomplete",
+    completion_record_id: completed ? recordId : null,
+    attempt_count: stage.attempt_count + 1,
+  };
+  const after = completed ? stagesAfterCompletion(law, stages, index) : stages;
+  return {
+    stages: after,
+    status: completed && stagesSatisfy(law.completion, law.completionStages, after) ? "complete" : state.status,
+    attempt_count: state.attempt_count + 1,
+    recent_attempts: [...state.recent_attempts.slice(1 - RECENT_ATTEMPTS), attemptOf(record, recordId)],
+  };
+}
+
+/**
+ * The state after one more record. Pure: neither state nor record is changed.
+ *
+ * @param state The state the record follows; null before the first record.
+ * @param recordId Identity of kind `run-record` over the record's canonical bytes.
+ * @throws {FoldError} Where the record cannot follow that state.
+ */
+export function fold(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: Identity): RunState {
+  if (state === null) return created(law, record, recordId);
+  checkFollows(state, record);
+  const next = {
+    ...state,
+    head: { record_id: recordId, revision: record.revision },
+    accepted_audit_instant: record.acceptance_time.accepted_audit_instant,
+  };
+  switch (record.record_kind) {
+    case "run_created":
+      throw new FoldError(`Cannot fold record: run_created stands at revision ${record.revision}`);
+    case "stage_opened":
+      return { ...next, ...opened(law, state, record, recordId) };
+    case "stage_evaluated":
+      return { ...next, ...evaluated(law, state, record, recordId) };
+    case "artifact_submitted":
+      return { ...next, submission_count: state.submission_count + 1 };
+  }
+}

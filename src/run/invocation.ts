@@ -1,0 +1,45 @@
+/**
+ * Invocation identities: the same question has the same identity, whoever asks and however often (decisions.md 4).
+ *
+ * @module
+ */
+
+import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+
+/** Own members copied so that any name, `__proto__` too, stays an ordinary one. */
+function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, old]) => [key, key === name ? value : old]));
+}
+
+function evidenceByIdentity(sha256: Sha256, evidence: JsonValue): JsonValue {
+  if (!Array.isArray(evidence)) return evidence;
+  return evidence.map((item: JsonValue) => {
+    const value = isJsonObject(item) ? member(item, "value") : undefined;
+    if (!isJsonObject(item) || value === undefined) return item;
+    return withMember(item, "value", identify(sha256, "evidence-value", value));
+  });
+}
+
+function payloadByIdentity(sha256: Sha256, holder: JsonValue): JsonValue {
+  const payload = isJsonObject(holder) ? member(holder, "payload") : undefined;
+  if (!isJsonObject(holder) || payload === undefined) return holder;
+  return withMember(holder, "payload", identify(sha256, "payload", payload));
+}
+
+/**
+ * The identity, of kind `invocation`, of a tool call: over `{tool, input}` with evidence values and payloads replaced by their identities, the
+ * arguments otherwise as sent.
+ *
+ * @param input Decoded arguments of the call.
+ */
+export function invocationIdentity(sha256: Sha256, tool: string, input: JsonObject): Identity {
+  let subject = payloadByIdentity(sha256, input) as JsonObject;
+  const evidence = member(subject, "caller_evidence");
+  if (evidence !== undefined) subject = withMember(subject, "caller_evidence", evidenceByIdentity(sha256, evidence));
+  for (const name of ["genesis", "trigger"]) {
+    const holder = member(subject, name);
+    if (holder !== undefined) subject = withMember(subject, name, payloadByIdentity(sha256, holder));
+  }
+  return identify(sha256, "invocation", { tool, input: subject });
+}

@@ -1,0 +1,69 @@
+/**
+ * Payloads of submissions, entry packets and declared genesis: their hashes, and what is wrong with them.
+ *
+ * @module
+ */
+
+import { decodeBase64 } from "../canonical/base64.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import type { Payload } from "../law/types.ts";
+import { asJson } from "./primitives.ts";
+import type { ContentHash } from "./types.ts";
+
+/** A payload with its hashes. */
+export interface HashedPayload {
+  readonly payload: Payload;
+  /** Canonical text of the payload object. */
+  readonly text: string;
+  /** Identity of kind `payload` over `text`. */
+  readonly identity: Identity;
+  /** Plain SHA-256: of the canonical value, of the decoded bytes, or as the external reference states it. */
+  readonly content_hash: ContentHash;
+  /** Size that the limit applies to: canonical value, decoded bytes, or 0. */
+  readonly bytes: number;
+}
+
+/**
+ * Hashes a payload.
+ *
+ * @returns Null where `base64` is not canonical base64.
+ */
+export function hashPayload(sha256: Sha256, payload: Payload): HashedPayload | null {
+  switch (payload.kind) {
+    case "json": {
+      const value = canonicalize(payload.value);
+      const text = `{"kind":"json","value":${value}}`;
+      return {
+        payload,
+        text,
+        identity: identifyCanonical(sha256, "payload", text),
+        content_hash: contentHash(sha256, value),
+        bytes: utf8Length(value),
+      };
+    }
+    case "bytes": {
+      const bytes = decodeBase64(payload.base64);
+      if (bytes === null) return null;
+      const text = `{"base64":"${payload.base64}","kind":"bytes"}`;
+      return {
+        payload,
+        text,
+        identity: identifyCanonical(sha256, "payload", text),
+        content_hash: contentHash(sha256, bytes),
+        bytes: bytes.length,
+      };
+    }
+    case "external": {
+      const text = canonicalize(asJson(payload));
+      return {
+        payload,
+        text,
+        identity: identifyCanonical(sha256, "payload", text),
+        content_hash: payload.content_ref.content_hash,
+        bytes: 0,
+      };
+    }
+  }
+}

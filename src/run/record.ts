@@ -1,0 +1,85 @@
+/**
+ * Building a record: envelope, acceptance time, admission, identity.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { contentHash, identify, identifyCanonical } from "../canonical/identity.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import type { DecidedRecord, Request, Stamps, Surroundings } from "./command.ts";
+import { asJson } from "./primitives.ts";
+import { type AcceptanceTime, type OperationFamily, PROCEDURE, type RunKey, type RunRecord } from "./types.ts";
+import type { RunState, TimeSource } from "./types.ts";
+
+/** When a record that follows `state` is accepted: the reading, but never before the record it follows. */
+export function acceptanceTime(surroundings: Surroundings, state: RunState | null, time: TimeSource): AcceptanceTime {
+  return {
+    accepted_audit_instant: Math.max(time.reading_unix_millis, state?.accepted_audit_instant ?? 0),
+    authority_revision: time.authority_revision,
+    source_material_identity: identify(surroundings.primitives.sha256, "time-source", asJson(time)),
+    time_authority_id: time.time_authority_id,
+  };
+}
+
+/** The record kind with its body, `time_source` left to the builder. */
+export type BodyOf<Kind extends RunRecord["record_kind"]> = Omit<
+  Extract<RunRecord, { record_kind: Kind }>["body"],
+  "time_source"
+>;
+
+const FAMILY: Record<RunRecord["record_kind"], OperationFamily> = {
+  run_created: "create_run",
+  stage_opened: "open_stage",
+  stage_evaluated: "evaluate_stage",
+  artifact_submitted: "submit",
+};
+
+/** Builds the record that follows `state`, with its canonical text and identity. */
+export function buildRecord<Kind extends RunRecord["record_kind"]>(
+  surroundings: Surroundings,
+  state: RunState | null,
+  runKey: RunKey,
+  request: Request,
+  stamps: Stamps,
+  kind: Kind,
+  body: BodyOf<Kind>,
+  material: DecidedRecord["material"],
+): DecidedRecord {
+  const { sha256 } = surroundings.primitives;
+  const provenance = canonicalize(asJson({
+    attribution: request.attribution,
+    invocation_identity: request.invocation_identity,
+  }));
+  const record = {
+    record_kind: kind,
+    revision: (state?.head.revision ?? 0) + 1,
+    previous_record_id: state?.head.record_id ?? null,
+    run_key: runKey,
+    procedure: PROCEDURE,
+    operation: { family: FAMILY[kind], identity: request.operation_id },
+    invocation_identity: request.invocation_identity,
+    acceptance_time: acceptanceTime(surroundings, state, stamps.time),
+    admission: {
+      kind: request.admission_kind,
+      profile_id: surroundings.profile_identity,
+      request_provenance_digest: contentHash(sha256, provenance),
+    },
+    attribution: request.attribution,
+    operator_profile: surroundings.profile_identity,
+    body: { ...body, time_source: stamps.time },
+  } as unknown as RunRecord;
+  const text = canonicalize(asJson(record));
+  return { record, text, record_id: identifyCanonical(sha256, "run-record", text), material };
+}
+
+/** The members that every accepted open, evaluate and submit result begins with. */
+export function acceptedResult({ record, record_id }: DecidedRecord): JsonObject {
+  return asJson({
+    accepted_head: { record_id, revision: record.revision },
+    operation_id: record.operation,
+    invocation_identity: record.invocation_identity,
+    acceptance_time: record.acceptance_time,
+    admission: record.admission,
+  }) as JsonObject;
+}

@@ -1,0 +1,46 @@
+/**
+ * Refusals that several decisions share: each says what is needed to go on.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import type { Decision } from "./command.ts";
+import type { CompiledLaw, CompiledStage } from "./compile.ts";
+import { asJson } from "./primitives.ts";
+import type { Head, RunState, StageState } from "./types.ts";
+
+/** How many stage ids a `stage_not_found` names. */
+const NAMED_STAGES = 64;
+
+/** A decision without records. */
+export function refusal(outcome: string, result: object): Decision & { readonly records: readonly [] } {
+  return { outcome, records: [], result: asJson(result) as JsonObject };
+}
+
+/** The `stale` refusal where the caller's head is not the current one; its result is the current head, exactly. */
+export function checkHead(state: RunState, expected: Head): (Decision & { readonly records: readonly [] }) | null {
+  const { record_id, revision } = state.head;
+  if (expected.record_id === record_id && expected.revision === revision) return null;
+  return refusal("stale", { record_id, revision });
+}
+
+/** A stage of the law with where it stands in the run. */
+export interface FoundStage {
+  readonly compiled: CompiledStage;
+  readonly stage: StageState;
+}
+
+/** The stage, or the `stage_not_found` refusal with the ids there are. */
+export function findStage(
+  law: CompiledLaw,
+  state: RunState,
+  stageId: string,
+): FoundStage | (Decision & { readonly records: readonly [] }) {
+  const index = law.stageIndex.get(stageId) ?? -1;
+  const compiled = law.stages[index];
+  const stage = state.stages[index];
+  if (compiled !== undefined && stage !== undefined) return { compiled, stage };
+  const stages = law.stages.slice(0, NAMED_STAGES).map(({ stage }) => stage.stage_id);
+  return refusal("stage_not_found", { stage_id: stageId, stages, stage_count: law.stages.length });
+}

@@ -1,0 +1,77 @@
+/**
+ * The evidence statement: what a signature over evidence is bound to (decisions.md 3, "Signature").
+ *
+ * @module
+ */
+
+import { decodeBase64 } from "../canonical/base64.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import type { CompiledLaw } from "./compile.ts";
+import type { PresentedEvidence } from "./evidence.ts";
+import type { Primitives } from "./primitives.ts";
+import { asJson } from "./primitives.ts";
+import type { TrustedKey } from "./profile.ts";
+import type { Head } from "./types.ts";
+
+/** What every statement begins with. */
+export const STATEMENT = "gate.evidence/v1";
+
+/** The attempt that a statement is compared with. */
+export interface AttemptScope {
+  readonly run_id: string;
+  readonly stage_id: string;
+  readonly expected_head: Head;
+}
+
+function statementBase(law: CompiledLaw, scope: AttemptScope, item: PresentedEvidence): Record<string, JsonValue> {
+  const statement: Record<string, JsonValue> = {
+    statement: STATEMENT,
+    namespace_id: law.law.namespace_id,
+    scenario_law_identity: law.scenario_law_identity,
+    run_id: scope.run_id,
+    stage_id: scope.stage_id,
+    condition_id: item.condition_id,
+    observed_at: item.observed_at ?? null,
+    value_identity: item.value_identity ?? null,
+  };
+  if (item.acquisition !== undefined) {
+    statement["provider_id"] = item.acquisition.provider_id;
+    statement["check_id"] = item.acquisition.check_id;
+    const binding = law.law.acquisition_bindings.find((one) => one.binding_id === item.binding_id);
+    if (binding?.params !== undefined) statement["params"] = binding.params;
+  }
+  return statement;
+}
+
+/**
+ * The canonical texts that a signature over an item may be over: with and without the optional members `head` and `content_hash`.
+ * None where the item lacks `observed_at` or a value, since a statement cannot be without them.
+ */
+export function statementTexts(law: CompiledLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
+  if (item.observed_at === undefined || item.value_identity === undefined) return [];
+  const base = statementBase(law, scope, item);
+  const head = asJson(scope.expected_head);
+  const texts = [canonicalize({ ...base, head }), canonicalize(base)];
+  if (item.content_hash !== undefined) {
+    const content_hash = asJson(item.content_hash);
+    texts.push(canonicalize({ ...base, head, content_hash }), canonicalize({ ...base, content_hash }));
+  }
+  return texts;
+}
+
+/** Whether an item carries a signature by one of the trusted keys that is bound to exactly this attempt. */
+export function hasBoundSignature(
+  primitives: Primitives,
+  keys: ReadonlyMap<string, TrustedKey>,
+  law: CompiledLaw,
+  scope: AttemptScope,
+  item: PresentedEvidence,
+): boolean {
+  if (item.signature === undefined) return false;
+  const key = keys.get(item.signature.key_id);
+  const publicKey = key === undefined ? null : decodeBase64(key.public_key);
+  const signature = decodeBase64(item.signature.signature);
+  if (publicKey?.length !== 32 || signature?.length !== 64) return false;
+  return statementTexts(law, scope, item).some((text) => primitives.verifyEd25519(publicKey, text, signature));
+}
