@@ -18,11 +18,12 @@ import {
   readWholeArray,
 } from "./decode_shape.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
-import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
+import { INTEGER_MAXIMUM } from "./limits.ts";
 import type { Place } from "./place.ts";
 import type { Collector } from "./refusals.ts";
 import type { Condition } from "./types.ts";
 import { decimalFault } from "./value/decimal.ts";
+import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
 import {
   type DomainSchema,
   type ObservationDomain,
@@ -159,7 +160,7 @@ const readTypedValue: Read<TypedValue> = (refusals, value, place) => {
 };
 
 const readExpectedSet: Read<TypedValue[]> = (refusals, value, place) =>
-  readWholeArray(refusals, value, place, { minimum: 1, maximum: SPEC_LIMITS.inSetValues }, readTypedValue);
+  readWholeArray(refusals, value, place, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readTypedValue);
 
 /** Tells whether an optional member was given but could not be read. */
 function lacks(object: JsonObject, name: string, read: unknown): boolean {

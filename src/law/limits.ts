@@ -17,8 +17,6 @@ export const SPEC_LIMITS = {
   /** Visibility labels, policy tags and targets, each, of one packet. */
   packetSet: 256,
   authorizedKeyIds: 256,
-  /** Expected values of one `InSet`. */
-  inSetValues: 1024,
   /** Most items that a quorum may ask for: the most items one condition takes in a call. */
   quorum: 64,
   /** Depth of a requirement, its root being at 0. */

@@ -1,0 +1,104 @@
+/**
+ * Checks on acquisition bindings against the providers that there are (decisions.md 3).
+ *
+ * @module
+ */
+
+import { COMPARATORS } from "./comparators.ts";
+import type { Draft } from "./decode_shape.ts";
+import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
+import { below, type Place, placeAt } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import { quote, quoteAll } from "./suggest.ts";
+import type { CheckFacts, Condition, LawSurroundings } from "./types.ts";
+import type { ValueType } from "./value/types.ts";
+
+/** By domain: the JSON types of a check's result that can become a value of it. */
+const RESULT_TYPES: Readonly<Record<ValueType, readonly CheckFacts["result_types"][number][]>> = {
+  String: ["string"],
+  Boolean: ["boolean"],
+  Integer: ["integer"],
+  Decimal: ["integer", "number", "string"],
+  Timestamp: ["string"],
+  // A digest is 64 hex digits, or an object of algorithm and value.
+  Digest: ["string", "object"],
+  Json: ["string", "integer", "number", "boolean", "null", "object", "array"],
+};
+
+/** Checks every binding: its check exists, takes the params, and yields what the condition can use. */
+export function checkBindings(refusals: Collector, draft: DraftSpec, surroundings: LawSurroundings): void {
+  const conditions = new Map<string, Draft<Condition>>();
+  for (const condition of draft.conditions ?? []) {
+    if (condition.condition_id !== undefined) conditions.set(condition.condition_id, condition);
+  }
+  draft.acquisition_bindings?.forEach((binding, index) => {
+    const place = placeAt("acquisition_bindings", index);
+    const condition = conditions.get(binding.condition_id ?? "");
+    checkAllowed(refusals, binding, condition, place);
+    const facts = findCheck(refusals, binding, place, surroundings);
+    if (facts !== null) checkFacts(refusals, binding, condition, facts, place);
+  });
+}
+
+function checkAllowed(
+  refusals: Collector,
+  binding: DraftBinding,
+  condition: Draft<Condition> | undefined,
+  place: Place,
+): void {
+  const allowed = condition?.evidence_use_policy?.allowed_channels;
+  if (allowed === undefined || binding.channel === undefined || allowed.includes(binding.channel)) return;
+  const message = `Condition ${quote(binding.condition_id ?? "")} allows only ${quoteAll(allowed)}`;
+  refusals.refuse("channel_not_allowed", below(place, "channel"), message);
+}
+
+function findCheck(
+  refusals: Collector,
+  binding: DraftBinding,
+  place: Place,
+  surroundings: LawSurroundings,
+): CheckFacts | null {
+  const { provider_id: provider, check_id: check } = binding;
+  if (provider === undefined || check === undefined) return null;
+  const found = surroundings.findCheck(provider, check);
+  if (found === "provider") {
+    refusals.refuse("provider_not_found", below(place, "provider_id"), `Provider ${quote(provider)} is not configured`);
+    return null;
+  }
+  if (found === "check") {
+    const message = `Provider ${quote(provider)} has no check ${quote(check)}`;
+    refusals.refuse("check_not_found", below(place, "check_id"), message);
+    return null;
+  }
+  return found;
+}
+
+function checkFacts(
+  refusals: Collector,
+  binding: DraftBinding,
+  condition: Draft<Condition> | undefined,
+  facts: CheckFacts,
+  place: Place,
+): void {
+  if (binding.channel !== undefined && binding.channel !== facts.channel) {
+    const message = `Provider ${quote(facts.provider_id)} acquires on ${quote(facts.channel)}`;
+    refusals.refuse("channel_not_allowed", below(place, "channel"), message);
+  }
+  if (binding.whole !== undefined) {
+    const verdict = facts.checkParams(binding.whole.params);
+    if (verdict !== null) refusals.refuse("params_invalid", below(place, "params"), verdict);
+  }
+  const domain = condition?.observation_domain?.domain;
+  const fitting = domain === undefined ? undefined : RESULT_TYPES[domain];
+  if (fitting !== undefined && !facts.result_types.some((type) => type === "any" || fitting.includes(type))) {
+    const message = `Check ${quote(facts.check_id)} yields ${
+      quoteAll(facts.result_types)
+    }, no value of domain "${domain}"`;
+    refusals.refuse("result_outside_domain", below(place, "check_id"), message);
+  }
+  const predicate = condition?.predicate?.predicate;
+  if (predicate === undefined || facts.allowed_comparators.includes(COMPARATORS[predicate])) return;
+  const message = `Check ${quote(facts.check_id)} does not allow comparator "${COMPARATORS[predicate]}" of condition ` +
+    `${quote(binding.condition_id ?? "")}; it allows ${quoteAll(facts.allowed_comparators)}`;
+  refusals.refuse("comparator_not_allowed", below(place, "check_id"), message);
+}

@@ -1,0 +1,63 @@
+/**
+ * Checks on conditions and declared schemas: bounds that make sense, predicates that suit the domain, schemas that are
+ * registered.
+ *
+ * @module
+ */
+
+import type { Draft } from "./decode_shape.ts";
+import type { DraftSpec } from "./decode_spec.ts";
+import { below, type Place, placeAt } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import { quote } from "./suggest.ts";
+import type { Condition, LawSurroundings } from "./types.ts";
+import { checkPredicate } from "./value/predicate.ts";
+import { checkDomain } from "./value/typed_value.ts";
+import type { DomainSchema, ObservationDomain } from "./value/types.ts";
+
+/** Checks every condition of a draft, and that every schema it declares is registered. */
+export function checkConditions(refusals: Collector, draft: DraftSpec, surroundings: LawSurroundings): void {
+  draft.schemas?.forEach((schema, index) => {
+    if (schema !== undefined) checkSchema(refusals, schema, placeAt("schemas", index), surroundings);
+  });
+  draft.conditions?.forEach((condition, index) => {
+    checkCondition(refusals, condition, placeAt("conditions", index), draft, surroundings);
+  });
+}
+
+function checkSchema(refusals: Collector, schema: DomainSchema, place: Place, surroundings: LawSurroundings): void {
+  if (surroundings.hasSchema(schema.schema_id, schema.version)) return;
+  const message = `Schema ${quote(schema.schema_id)} version ${quote(schema.version)} is not registered`;
+  refusals.refuse("schema_not_found", place, message);
+}
+
+function checkCondition(
+  refusals: Collector,
+  condition: Draft<Condition>,
+  place: Place,
+  draft: DraftSpec,
+  surroundings: LawSurroundings,
+): void {
+  const { observation_domain: domain, predicate } = condition;
+  if (domain === undefined) return;
+  const domainPlace = below(place, "observation_domain");
+  if (domain.domain === "Json" && domain.schema !== undefined) {
+    checkSchema(refusals, domain.schema, below(domainPlace, "schema"), surroundings);
+  }
+  const sound = checkBounds(refusals, domain, domainPlace, draft.effective.maximum_value_bytes);
+  // What a predicate expects is held against the bounds, so they have to make sense first.
+  if (predicate === undefined || !sound) return;
+  for (const fault of checkPredicate(predicate, domain, surroundings.limits)) {
+    const at = fault.path.reduce<Place>(below, below(place, "predicate"));
+    refusals.refuse(fault.code, at, fault.message);
+  }
+}
+
+function checkBounds(refusals: Collector, domain: ObservationDomain, place: Place, maximumBytes: number): boolean {
+  const faults = checkDomain(domain);
+  for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<Place>(below, place), fault.message);
+  if (!("maximum_bytes" in domain) || domain.maximum_bytes <= maximumBytes) return faults.length === 0;
+  const message = `Expected at most ${maximumBytes}, the limit on values, got ${domain.maximum_bytes}`;
+  refusals.refuse("domain_bounds_invalid", below(place, "maximum_bytes"), message);
+  return false;
+}

@@ -1,0 +1,111 @@
+/**
+ * Checks on names: each is given once, and every reference finds what it names.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { DraftSpec } from "./decode_spec.ts";
+import { below, pathOf, type Place, placeAt } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import { didYouMean, quote } from "./suggest.ts";
+import { eachLeaf } from "./requirement_walk.ts";
+import type { RefusalCode } from "./types.ts";
+
+/** Refuses names given twice: ids, schemas, packets across all stages, and targets within a packet. */
+export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
+  const ids = <Item>(
+    list: string,
+    member: string,
+    items: readonly Item[] | undefined,
+    id: (item: Item) => string | undefined,
+  ) => checkDistinct(refusals, (items ?? []).map((item, index) => [id(item), placeAt(list, index, member)]), quote);
+  ids("conditions", "condition_id", draft.conditions, (condition) => condition.condition_id);
+  ids("policies", "policy_id", draft.policies, (policy) => policy.policy_id);
+  ids("acquisition_bindings", "binding_id", draft.acquisition_bindings, (binding) => binding.binding_id);
+  ids("stages", "stage_id", draft.stages, (stage) => stage.stage_id);
+  const schemas = (draft.schemas ?? []).map((schema, index) =>
+    [
+      schema === undefined ? undefined : canonicalize([schema.schema_id, schema.version]),
+      placeAt("schemas", index),
+    ] as const
+  );
+  checkDistinct(refusals, schemas, (name) => name);
+  const packets = (draft.stages ?? []).flatMap((stage, index) =>
+    (stage.entry_packets ?? []).map((packet, at) => ({ packet, place: placeAt("stages", index, "entry_packets", at) }))
+  );
+  checkDistinct(refusals, packets.map(({ packet, place }) => [packet.packet_id, below(place, "packet_id")]), quote);
+  for (const { packet, place } of packets) {
+    const targets = below(place, "targets");
+    const named = (packet.targets ?? []).map((target, index) =>
+      [canonicalize({ ...target }), below(targets, index)] as const
+    );
+    checkDistinct(refusals, named, (name) => name);
+  }
+}
+
+function checkDistinct(
+  refusals: Collector,
+  named: readonly (readonly [name: string | undefined, place: Place])[],
+  show: (name: string) => string,
+): void {
+  const first = new Map<string, Place>();
+  for (const [name, place] of named) {
+    if (name === undefined) continue;
+    const earlier = first.get(name);
+    if (earlier === undefined) first.set(name, place);
+    else refusals.refuse("duplicate", place, `${show(name)} repeats ${pathOf(earlier)}`);
+  }
+}
+
+/** How many unresolved names of a spec are compared with all known ones, which is quadratic. */
+const HINTS_MAXIMUM = 16;
+
+/** The names of a draft that leaves and bindings may use; null where the array that gives them is broken. */
+export interface KnownNames {
+  readonly conditions: ReadonlySet<string> | null;
+  readonly stages: ReadonlySet<string> | null;
+}
+
+/** The names that a draft gives. */
+export function knownNames(draft: DraftSpec): KnownNames {
+  return {
+    conditions: setOf(draft.conditions?.map((condition) => condition.condition_id)),
+    stages: setOf(draft.stages?.map((stage) => stage.stage_id)),
+  };
+}
+
+function setOf(names: readonly (string | undefined)[] | undefined): ReadonlySet<string> | null {
+  return names === undefined ? null : new Set(names.filter((name) => name !== undefined));
+}
+
+/** Refuses leaves and bindings that name what the spec does not have. */
+export function checkReferences(refusals: Collector, draft: DraftSpec, known: KnownNames): void {
+  let hints = HINTS_MAXIMUM;
+  const hint = (id: string, names: ReadonlySet<string>): string => hints-- > 0 ? didYouMean(id, names) : "";
+  const stage = (inScenario: boolean) => (id: string, place: Place): void => {
+    if (known.stages === null || known.stages.has(id)) return;
+    const condition = known.conditions?.has(id) === true;
+    const code: RefusalCode = condition && inScenario ? "leaf_names_condition" : "stage_not_found";
+    const rest = condition ? "; a condition has that id, but this leaf names a stage" : hint(id, known.stages);
+    refusals.refuse(code, place, `Stage ${quote(id)} is not in the spec${rest}`);
+  };
+  const condition = (id: string, place: Place): void => {
+    if (known.conditions === null || known.conditions.has(id)) return;
+    const isStage = known.stages?.has(id) === true;
+    const rest = isStage ? "; a stage has that id, but a condition is named here" : hint(id, known.conditions);
+    refusals.refuse("condition_not_found", place, `Condition ${quote(id)} is not in the spec${rest}`);
+  };
+  draft.stages?.forEach(({ prerequisite, completion_requirement }, index) => {
+    if (prerequisite?.kind === "requires") {
+      eachLeaf(prerequisite.requirement, placeAt("stages", index, "prerequisite", "requirement"), stage(false));
+    }
+    eachLeaf(completion_requirement, placeAt("stages", index, "completion_requirement"), condition);
+  });
+  eachLeaf(draft.completion_requirement, placeAt("completion_requirement"), stage(true));
+  draft.acquisition_bindings?.forEach((binding, index) => {
+    if (binding.condition_id !== undefined) {
+      condition(binding.condition_id, placeAt("acquisition_bindings", index, "condition_id"));
+    }
+  });
+}

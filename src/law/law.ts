@@ -1,0 +1,83 @@
+/**
+ * From a spec to a scenario law: decode, check, prove, and put into normal form.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { checkBindings } from "./check_bindings.ts";
+import { checkConditions } from "./check_conditions.ts";
+import { checkDuplicates, checkReferences, knownNames } from "./check_names.ts";
+import { readSpec } from "./decode_spec.ts";
+import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
+import { proveMonotone, proveRequirements, proveStageGraph } from "./proof_law.ts";
+import { collector } from "./refusals.ts";
+import type { LawSurroundings, Refusal, ScenarioLaw } from "./types.ts";
+
+/** A law, or every reason why the spec is none. */
+export type LawResult =
+  | { readonly ok: true; readonly law: ScenarioLaw }
+  | { readonly ok: false; readonly refusals: readonly Refusal[] };
+
+/**
+ * Constructs the scenario law that a spec describes.
+ *
+ * @param spec The spec, from JSON text that the scanner has accepted
+ * @param surroundings What the operator allows, which schemas are registered, which checks there are
+ * @returns The law in normal form, or all refusals together, sorted by path and then code
+ */
+export function constructLaw(spec: JsonValue, surroundings: LawSurroundings): LawResult {
+  const refusals = collector();
+  const draft = readSpec(refusals, spec, surroundings.limits);
+  const known = knownNames(draft);
+  const requirements = normalizeRequirements(refusals, draft);
+  checkDuplicates(refusals, draft);
+  checkReferences(refusals, draft, known);
+  checkConditions(refusals, draft, surroundings);
+  checkBindings(refusals, draft, surroundings);
+  proveMonotone(refusals, draft);
+  proveRequirements(refusals, requirements, surroundings.limits.proof_budget);
+  proveStageGraph(refusals, draft, known);
+  if (refusals.count() > 0) return { ok: false, refusals: refusals.report() };
+  return { ok: true, law: normalForm(draft, requirements) };
+}
+
+/** The identity of a law: kind `scenario-law` over its whole normal form. */
+export function lawIdentity(sha256: Sha256, law: ScenarioLaw): Identity {
+  return identify(sha256, "scenario-law", lawAsJson(law));
+}
+
+/**
+ * The identity of a law's stage graph: kind `scenario-graph` over the stages' ids and prerequisites and the
+ * scenario's requirement. Laws that differ in conditions, evidence or packets alone share it.
+ */
+export function graphIdentity(sha256: Sha256, law: ScenarioLaw): Identity {
+  return identify(sha256, "scenario-graph", graphOf(law));
+}
+
+/** What the graph identity covers. */
+export function graphOf(law: ScenarioLaw): JsonValue {
+  return {
+    stages: law.stages.map(({ stage_id, prerequisite }) => ({
+      stage_id,
+      prerequisite: prerequisite as unknown as JsonValue,
+    })),
+    completion_requirement: law.completion_requirement as unknown as JsonValue,
+  };
+}
+
+/**
+ * Proves again that a stored law is one: constructing it from its own normal form gives the same canonical bytes.
+ *
+ * @param law What claims to be a law in normal form
+ * @param surroundings The operator's rules and the facts under which it was defined
+ * @returns The law, or the reasons why it is none; a law that is not in normal form is refused as a whole
+ */
+export function reproveLaw(law: JsonValue, surroundings: LawSurroundings): LawResult {
+  const result = constructLaw(law, surroundings);
+  if (!result.ok || canonicalize(lawAsJson(result.law)) === canonicalize(law)) return result;
+  const message = "Expected a law in normal form: sets sorted, defaults written out";
+  return { ok: false, refusals: [{ code: "value_invalid", path: "$", message }] };
+}

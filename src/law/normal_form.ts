@@ -1,0 +1,206 @@
+/**
+ * The normal form of a scenario law (decisions.md 3): what is a set is sorted, so that a law has one form whatever
+ * order it was written in.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { compareCodePoints, sortedBy } from "../canonical/order.ts";
+import type { Draft } from "./decode_shape.ts";
+import type { DraftSpec } from "./decode_spec.ts";
+import type { DraftStage } from "./decode_stage.ts";
+import { below, pathOf, type Place, placeAt } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+import type { Condition, EntryPacket, EvidenceUsePolicy, Prerequisite, Requirement, ScenarioLaw } from "./types.ts";
+import type { DomainSchema, Predicate } from "./value/types.ts";
+
+/** A requirement in normal form and its canonical text. */
+interface Normal {
+  readonly requirement: Requirement;
+  readonly text: string;
+}
+
+/** The requirements of a draft in normal form, stages in the order given; undefined where the draft has none. */
+export interface NormalRequirements {
+  readonly stages: readonly {
+    readonly prerequisite: Prerequisite | undefined;
+    readonly completion: Requirement | undefined;
+  }[];
+  readonly completion: Requirement | undefined;
+}
+
+/** Sorts the operands of every requirement of a draft; operands that come out equal are refused. */
+export function normalizeRequirements(refusals: Collector, draft: DraftSpec): NormalRequirements {
+  const stages = (draft.stages ?? []).map((stage, index) => ({
+    prerequisite: normalizePrerequisite(refusals, stage.prerequisite, placeAt("stages", index, "prerequisite")),
+    completion: normalizeRequirement(
+      refusals,
+      stage.completion_requirement,
+      placeAt("stages", index, "completion_requirement"),
+    ),
+  }));
+  const completion = normalizeRequirement(refusals, draft.completion_requirement, placeAt("completion_requirement"));
+  return { stages, completion };
+}
+
+function normalizePrerequisite(
+  refusals: Collector,
+  prerequisite: Prerequisite | undefined,
+  place: Place,
+): Prerequisite | undefined {
+  if (prerequisite === undefined || prerequisite.kind === "root") return prerequisite;
+  const requirement = normalizeRequirement(refusals, prerequisite.requirement, below(place, "requirement"));
+  return requirement === undefined ? undefined : { kind: "requires", requirement };
+}
+
+/** A requirement with its operands sorted by canonical text, bottom up. */
+export function normalizeRequirement<Given extends Requirement | undefined>(
+  refusals: Collector,
+  requirement: Given,
+  place: Place,
+): Given | Requirement {
+  return requirement === undefined ? requirement : normalize(refusals, requirement, place).requirement;
+}
+
+function normalize(refusals: Collector, requirement: Requirement, place: Place): Normal {
+  // The text is put together from the operands' texts, so that no operand is written once a level. Every node has one
+  // member and the two of a group stand in canonical order, so this is the canonical text.
+  if ("Condition" in requirement) {
+    return { requirement, text: `{"Condition":${canonicalize(requirement.Condition)}}` };
+  }
+  if ("Not" in requirement) {
+    const operand = normalize(refusals, requirement.Not, below(place, "Not"));
+    return { requirement: { Not: operand.requirement }, text: `{"Not":${operand.text}}` };
+  }
+  if ("RequireGroup" in requirement) {
+    const { min, reqs } = requirement.RequireGroup;
+    const operands = normalizeOperands(refusals, reqs, below(below(place, "RequireGroup"), "reqs"));
+    const text = `{"RequireGroup":{"min":${min},"reqs":${operands.text}}}`;
+    return { requirement: { RequireGroup: { min, reqs: operands.requirements } }, text };
+  }
+  if ("And" in requirement) {
+    const operands = normalizeOperands(refusals, requirement.And, below(place, "And"));
+    return { requirement: { And: operands.requirements }, text: `{"And":${operands.text}}` };
+  }
+  const operands = normalizeOperands(refusals, requirement.Or, below(place, "Or"));
+  return { requirement: { Or: operands.requirements }, text: `{"Or":${operands.text}}` };
+}
+
+function normalizeOperands(
+  refusals: Collector,
+  operands: readonly Requirement[],
+  place: Place,
+): { readonly requirements: Requirement[]; readonly text: string } {
+  const normal = operands.map((operand, index) => normalize(refusals, operand, below(place, index)));
+  const first = new Map<string, number>();
+  normal.forEach(({ text }, index) => {
+    const earlier = first.get(text);
+    if (earlier === undefined) first.set(text, index);
+    else {
+      const message = `Operand repeats the one at ${pathOf(below(place, earlier))}`;
+      refusals.refuse("operand_duplicate", below(place, index), message);
+    }
+  });
+  const sorted = normal.sort((a, b) => compareCodePoints(a.text, b.text));
+  return {
+    requirements: sorted.map(({ requirement }) => requirement),
+    text: `[${sorted.map(({ text }) => text).join(",")}]`,
+  };
+}
+
+/**
+ * The law of a draft that nothing has refused: every array that is a set sorted, the others as given.
+ *
+ * @throws {Error} On a draft with a part missing, which a refusal would have named
+ */
+export function normalForm(draft: DraftSpec, requirements: NormalRequirements): ScenarioLaw {
+  const stages = settled(draft.stages).map((stage, index) => normalStage(stage, settled(requirements.stages[index])));
+  return {
+    spec_version: settled(draft.spec_version),
+    scenario_id: settled(draft.scenario_id),
+    namespace_id: settled(draft.namespace_id),
+    value_limits: settled(draft.value_limits),
+    conditions: sortedBy(settled(draft.conditions).map(normalCondition), (condition) => condition.condition_id),
+    policies: sortedBy(settled(draft.policies).map(({ whole }) => settled(whole)), (policy) => policy.policy_id),
+    schemas: settled(draft.schemas).map(settled).sort(compareSchemas),
+    acquisition_bindings: sortedBy(
+      settled(draft.acquisition_bindings).map(({ whole }) => settled(whole)),
+      (binding) => binding.binding_id,
+    ),
+    stages: sortedBy(stages, (stage) => stage.stage_id),
+    completion_requirement: settled(requirements.completion),
+  };
+}
+
+function compareSchemas(a: DomainSchema, b: DomainSchema): number {
+  return compareCodePoints(a.schema_id, b.schema_id) || compareCodePoints(a.version, b.version);
+}
+
+function normalStage(
+  stage: DraftStage,
+  requirements: NormalRequirements["stages"][number],
+): ScenarioLaw["stages"][number] {
+  return {
+    stage_id: settled(stage.stage_id),
+    prerequisite: settled(requirements.prerequisite),
+    completion_requirement: settled(requirements.completion),
+    entry_packets: sortedBy(settled(stage.entry_packets).map(normalPacket), (packet) => packet.packet_id),
+  };
+}
+
+function normalPacket(packet: Draft<EntryPacket>): EntryPacket {
+  return {
+    packet_id: settled(packet.packet_id),
+    schema_id: settled(packet.schema_id),
+    content_type: settled(packet.content_type),
+    visibility_labels: sortedNames(settled(packet.visibility_labels)),
+    policy_tags: sortedNames(settled(packet.policy_tags)),
+    targets: sortedBy(settled(packet.targets), canonicalize),
+    expiry: settled(packet.expiry),
+    payload: settled(packet.payload),
+  };
+}
+
+function normalCondition(condition: Draft<Condition>): Condition {
+  return {
+    condition_id: settled(condition.condition_id),
+    observation_domain: settled(condition.observation_domain),
+    predicate: normalPredicate(settled(condition.predicate)),
+    evidence_use_policy: normalPolicy(settled(condition.evidence_use_policy)),
+  };
+}
+
+function normalPredicate(predicate: Predicate): Predicate {
+  if (predicate.predicate !== "InSet") return predicate;
+  return {
+    predicate: "InSet",
+    expected: sortedBy(predicate.expected, ({ value, value_type }) => canonicalize({ value, value_type })),
+  };
+}
+
+function normalPolicy(policy: EvidenceUsePolicy): EvidenceUsePolicy {
+  const keys = policy.authorized_key_ids;
+  return {
+    ...policy,
+    allowed_channels: sortedNames(policy.allowed_channels),
+    required_assurance: sortedNames(policy.required_assurance),
+    ...(keys === undefined ? {} : { authorized_key_ids: sortedNames(keys) }),
+  };
+}
+
+/** Strings in the order of their canonical text, so with the closing quote: "a!" stands before "a". */
+function sortedNames<Name extends string>(names: readonly Name[]): Name[] {
+  return sortedBy(names, canonicalize);
+}
+
+/** A law as the JSON value that it is; the types differ only in that a law names its members. */
+export function lawAsJson(law: ScenarioLaw): JsonValue {
+  return law as unknown as JsonValue;
+}
+
+function settled<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("Cannot build a law from a draft with a part missing");
+  return value;
+}

@@ -1,0 +1,37 @@
+/**
+ * Walking requirement expressions with the place of every node.
+ *
+ * @module
+ */
+
+import { below, type Place } from "./place.ts";
+import type { Requirement } from "./types.ts";
+
+/** Calls for every node of a requirement, parents before their operands, operands in order. */
+export function eachNode(
+  requirement: Requirement | undefined,
+  place: Place,
+  take: (node: Requirement, place: Place) => void,
+): void {
+  if (requirement === undefined) return;
+  take(requirement, place);
+  if ("Condition" in requirement) return;
+  if ("Not" in requirement) return eachNode(requirement.Not, below(place, "Not"), take);
+  const [operands, inside] = "And" in requirement
+    ? [requirement.And, below(place, "And")]
+    : "Or" in requirement
+    ? [requirement.Or, below(place, "Or")]
+    : [requirement.RequireGroup.reqs, below(below(place, "RequireGroup"), "reqs")];
+  operands.forEach((operand, index) => eachNode(operand, below(inside, index), take));
+}
+
+/** Calls for every leaf of a requirement, from left to right, with the place of its id. */
+export function eachLeaf(
+  requirement: Requirement | undefined,
+  place: Place,
+  take: (id: string, place: Place) => void,
+): void {
+  eachNode(requirement, place, (node, at) => {
+    if ("Condition" in node) take(node.Condition, below(at, "Condition"));
+  });
+}
