@@ -1,0 +1,115 @@
+/**
+ * Compiles user JSON Schemas (2020-12) to validators. Runs inside the worker, and in tests.
+ *
+ * @module
+ */
+
+import { _, Ajv2020, type CodeKeywordDefinition, type KeywordCxt, Name } from "ajv/dist/2020.js";
+import { and, not } from "ajv/dist/compile/codegen/index.js";
+import { Type } from "ajv/dist/compile/util.js";
+import type { JsonValue } from "../../canonical/json.ts";
+import { refuseSchema } from "./schema_rules.ts";
+
+/** A compiled schema: null when the value is valid, else what is wrong with it and where. */
+export type Validator = (value: JsonValue) => string | null;
+
+/** A compiled schema, or why there is none. */
+export type Compilation = { readonly validator: Validator } | { readonly refusal: string };
+
+/**
+ * Plain 2020-12, as the specification has it:
+ * - `strict: false`, because unknown keywords are annotations there, not errors;
+ * - `validateFormats: false`, because `format` is an annotation there unless a vocabulary says otherwise;
+ * - `ownProperties`, so that `constructor` or `toString` is a member only where the document has it;
+ * - `allErrors: false`, so that a hostile document cannot ask for a report without end;
+ * - no `loadSchema`: a reference out of the document is an error, never a fetch.
+ */
+const OPTIONS = {
+  strict: false,
+  validateFormats: false,
+  ownProperties: true,
+  allErrors: false,
+  addUsedSchema: false,
+  logger: false,
+} as const;
+
+const metaschema = new Ajv2020(OPTIONS);
+
+/**
+ * Compiles a schema. Each gets a compiler of its own, so that no `$id` of one is seen by another.
+ *
+ * @param schema The JSON Schema document, an object or a boolean
+ */
+export function compileSchema(schema: JsonValue): Compilation {
+  if (typeof schema !== "boolean" && (typeof schema !== "object" || schema === null || Array.isArray(schema))) {
+    return { refusal: "$: expected an object or a boolean" };
+  }
+  const refusal = refuseSchema(schema);
+  if (refusal !== null) return { refusal };
+  const document = schema as boolean | Record<string, unknown>;
+  try {
+    if (metaschema.validateSchema(document) !== true) {
+      return { refusal: describeErrors(metaschema.errors) };
+    }
+    const compiler = new Ajv2020({ ...OPTIONS, validateSchema: false });
+    compiler.removeKeyword("unevaluatedProperties");
+    compiler.addKeyword(UNEVALUATED_PROPERTIES);
+    const validate = compiler.compile(document);
+    return { validator: (value) => validate(value) === true ? null : describeErrors(validate.errors) };
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+interface ValidationError {
+  readonly instancePath: string;
+  readonly message?: string;
+}
+
+function describeErrors(errors: readonly ValidationError[] | null | undefined): string {
+  const first = errors?.[0];
+  if (first === undefined) return "$: not valid";
+  return `$${first.instancePath}: ${first.message ?? "not valid"}`;
+}
+
+/**
+ * The keyword as the library has it, but for one thing: which members are evaluated is looked up among own names. The
+ * library's lookup finds inherited ones too, so that a member named `constructor` would count as evaluated and pass
+ * `unevaluatedProperties: false`.
+ */
+const UNEVALUATED_PROPERTIES: CodeKeywordDefinition = {
+  keyword: "unevaluatedProperties",
+  type: "object",
+  schemaType: ["boolean", "object"],
+  trackErrors: true,
+  error: { message: "must NOT have unevaluated properties" },
+  code: unevaluatedCode,
+};
+
+function unevaluatedCode(context: KeywordCxt): void {
+  const { gen, data, it } = context;
+  const { props } = it;
+  const judge = (key: Name): void => judgeUnevaluated(context, key);
+  if (props instanceof Name) {
+    const unseen = (key: Name) => _`!${props} || !Object.hasOwn(${props}, ${key})`;
+    gen.if(_`${props} !== true`, () => gen.forIn("key", data, (key) => gen.if(unseen(key), () => judge(key))));
+  } else if (props !== true) {
+    const names = props === undefined ? [] : Object.keys(props).filter((name) => props[name] === true);
+    const unnamed = (key: Name) => names.length === 0 ? _`true` : and(...names.map((name) => _`${key} !== ${name}`));
+    gen.forIn("key", data, (key) => gen.if(unnamed(key), () => judge(key)));
+  }
+  it.props = true;
+  context.ok(_`${context.errsCount as Name} === ${new Name("errors")}`);
+}
+
+function judgeUnevaluated(context: KeywordCxt, key: Name): void {
+  const { gen, schema } = context;
+  if (schema === false) {
+    context.error();
+    gen.break();
+    return;
+  }
+  const valid = gen.name("valid");
+  context.subschema({ keyword: "unevaluatedProperties", dataProp: key, dataPropType: Type.Str }, valid);
+  gen.if(not(valid), () => gen.break());
+}

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import type { JsonValue } from "../../canonical/json.ts";
+import { compileSchema } from "./schema_compiler.ts";
+import { createSchemaSandbox, type SchemaSandbox, SchemaSandboxError } from "./schema_sandbox.ts";
+
+/** Runs a test with a sandbox of its own, which is closed after it. */
+function withSandbox(
+  name: string,
+  test: (sandbox: SchemaSandbox) => Promise<void>,
+  options: Parameters<typeof createSchemaSandbox>[0] = {},
+): void {
+  Deno.test(name, async () => {
+    const sandbox = createSchemaSandbox(options);
+    try {
+      await test(sandbox);
+    } finally {
+      sandbox.close();
+    }
+  });
+}
+
+function rejectsWith(code: string): (error: unknown) => true {
+  return (error) => {
+    assert.ok(error instanceof SchemaSandboxError);
+    assert.equal(error.code, code);
+    return true;
+  };
+}
+
+/** Schema, value as JSON text, verdict. */
+const VERDICTS: readonly (readonly [name: string, schema: JsonValue, value: string, verdict: "valid" | "invalid"])[] = [
+  ["true takes everything", true, "null", "valid"],
+  ["false takes nothing", false, "null", "invalid"],
+  ["unknown keywords are annotations", { "x-gate": { dynamic_type: true } }, "1", "valid"],
+  ["format is an annotation", { format: "ipv4" }, '"x"', "valid"],
+  ["2020-12 tuples", { prefixItems: [{ type: "string" }], items: false }, '["a",1]', "invalid"],
+  ["local references", { $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, "1", "invalid"],
+  ["__proto__ counts as a member", { additionalProperties: false }, '{"__proto__":1}', "invalid"],
+  ["__proto__ can be required", { required: ["__proto__"] }, "{}", "invalid"],
+  ["__proto__ that is there", { required: ["__proto__"] }, '{"__proto__":1}', "valid"],
+  ["inherited names are no members", { required: ["constructor"] }, "{}", "invalid"],
+  ["rules for inherited names hold", { properties: { toString: { type: "null" } } }, '{"toString":1}', "invalid"],
+  [
+    "unevaluated, static",
+    { properties: { a: true }, patternProperties: { "^x": true }, unevaluatedProperties: false },
+    '{"a":1,"xy":2}',
+    "valid",
+  ],
+  ["unevaluated alone", { unevaluatedProperties: false }, '{"a":1}', "invalid"],
+  ["unevaluated without members", { unevaluatedProperties: false }, "{}", "valid"],
+  ...["constructor", "toString", "__proto__", "other"].flatMap((name) => {
+    const value = JSON.stringify({ a: 1 }).replace("}", `,"${name}":1}`);
+    return [
+      [
+        `unevaluated, by pattern: ${name}`,
+        { properties: { a: true }, patternProperties: { "^x": true }, unevaluatedProperties: false },
+        value,
+        "invalid",
+      ],
+      [
+        `unevaluated, by branch: ${name}`,
+        { anyOf: [{ properties: { a: true } }, { properties: { b: true } }], unevaluatedProperties: false },
+        value,
+        "invalid",
+      ],
+      [
+        "unevaluated under a schema: " + name,
+        {
+          anyOf: [{ properties: { a: true } }, { properties: { b: true } }],
+          unevaluatedProperties: { type: "string" },
+        },
+        value,
+        "invalid",
+      ],
+    ] as const;
+  }),
+  ["unevaluated under a schema that holds", { unevaluatedProperties: { type: "integer" } }, '{"a":1}', "valid"],
+  [
+    "unevaluated seen through a reference",
+    {
+      $ref: "#/$defs/a",
+      unevaluatedProperties: false,
+      $defs: { a: { properties: { a: true } } },
+    },
+    '{"a":1}',
+    "valid",
+  ],
+];
+
+withSandbox("SchemaSandbox.validate() gives the verdict of JSON Schema 2020-12", async (sandbox) => {
+  for (const [index, [name, schema, value, verdict]] of VERDICTS.entries()) {
+    const result = await sandbox.validate(`schema-${index}`, schema, JSON.parse(value) as JsonValue);
+    assert.equal(result === "valid" ? "valid" : "invalid", verdict, name);
+    const again = await sandbox.validate(`schema-${index}`, schema, JSON.parse(value) as JsonValue);
+    assert.deepEqual(again, result, `${name}, from the cache`);
+  }
+});
+
+/** Schema, what the refusal says. */
+const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
+  [{ type: "strnig" }, /^\$\/type: must be equal to one of the allowed values/],
+  [{ pattern: "(" }, /Invalid regular expression/],
+  [{ $ref: "https://example.com/schema.json" }, /can't resolve reference/],
+  [{ $ref: "#/$defs/none" }, /can't resolve reference/],
+  [{ $schema: "http://json-schema.org/draft-07/schema#" }, /no schema with key or ref/],
+  [{ items: [{ type: "string" }] }, /^\$\/items: must be object,boolean/],
+  [{ $async: true, type: "string" }, /^\$\.\$async: /],
+  [{ properties: { a: { nullable: true, type: "string" } } }, /^\$\.properties\.a\.nullable: /],
+  [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonValue, /^\$\.properties\.__proto__: /],
+  [{ allOf: [{ contains: { type: "string" } }], unevaluatedItems: false }, /cannot be enforced together/],
+  [null, /expected an object or a boolean/],
+  ["string", /expected an object or a boolean/],
+];
+
+withSandbox("SchemaSandbox.check() refuses what cannot be enforced, and says why", async (sandbox) => {
+  for (const [schema, message] of REFUSED) {
+    const result = await sandbox.check(schema);
+    assert.equal(result.ok, false, JSON.stringify(schema));
+    assert.match(result.ok ? "" : result.message, message);
+  }
+  assert.deepEqual(await sandbox.check({ type: "object" }), { ok: true });
+});
+
+/** A schema with so many schemas nested below it. */
+function nested(levels: number): JsonValue {
+  let schema: JsonValue = true;
+  for (let level = 0; level < levels; level++) schema = { not: schema };
+  return schema;
+}
+
+for (const [levels, ok] of [[63, true], [64, true], [65, false]] as const) {
+  Deno.test(`compileSchema() ${levels} levels: ${ok ? "compiled" : "refused"}`, () => {
+    assert.equal("validator" in compileSchema(nested(levels)), ok);
+  });
+}
+
+withSandbox("SchemaSandbox.validate() stops at the deadline, and goes on with the next job", async (sandbox) => {
+  const slow = { pattern: "^(a+)+$" };
+  const started = performance.now();
+  const waiting = sandbox.validate("slow", slow, `${"a".repeat(64)}!`);
+  const after = sandbox.validate("quick", { type: "string" }, "x");
+  await assert.rejects(waiting, rejectsWith("deadline_exceeded"));
+  assert.equal(await after, "valid");
+  assert.ok(performance.now() - started < 10_000);
+  assert.equal(await sandbox.validate("slow", slow, "aaa"), "valid");
+}, { deadlineMillis: 300 });
+
+withSandbox("SchemaSandbox.validate() tells endless recursion from a verdict", async (sandbox) => {
+  const endless = {
+    $ref: "#/$defs/a",
+    $defs: { a: { allOf: [{ $ref: "#/$defs/b" }] }, b: { allOf: [{ $ref: "#/$defs/a" }] } },
+  };
+  await assert.rejects(sandbox.validate("endless", endless, 1), rejectsWith("validator_failed"));
+  assert.equal(await sandbox.validate("next", true, 1), "valid");
+});
+
+withSandbox("SchemaSandbox.validate() refuses to run a schema that does not compile", async (sandbox) => {
+  await assert.rejects(sandbox.validate("bad", { type: "strnig" }, 1), rejectsWith("schema_refused"));
+  await assert.rejects(sandbox.validate("bad", { type: "strnig" }, 1), rejectsWith("schema_refused"));
+});
+
+withSandbox("SchemaSandbox.validate() keeps at most so many schemas compiled", async (sandbox) => {
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 4; index++) {
+      assert.equal(await sandbox.validate(`s${index}`, { const: index }, index), "valid");
+    }
+  }
+}, { maximumSchemas: 2 });
+
+withSandbox("SchemaSandbox keeps schemas with the same $id apart", async (sandbox) => {
+  const first = { $id: "https://example.com/a", const: 1 };
+  const second = { $id: "https://example.com/a", const: 2 };
+  assert.equal(await sandbox.validate("first", first, 1), "valid");
+  assert.equal(await sandbox.validate("second", second, 2), "valid");
+  const outside = await sandbox.check({ $ref: "https://example.com/a" });
+  assert.equal(outside.ok, false);
+});
+
+for (const [waiting, last] of [[2, "valid"], [3, "overloaded"]] as const) {
+  withSandbox(`SchemaSandbox.validate() with ${waiting} waiting jobs of 2: ${last}`, async (sandbox) => {
+    // The first is taken at once and does not wait.
+    const jobs = Array.from({ length: waiting + 1 }, () => sandbox.validate("s", true, 1).catch((error) => error.code));
+    assert.equal((await Promise.all(jobs)).at(-1), last);
+  }, { maximumWaiting: 2 });
+}
+
+Deno.test("SchemaSandbox.close() rejects what waits and what comes", async () => {
+  const sandbox = createSchemaSandbox();
+  const waiting = [sandbox.check(true), sandbox.check(true)];
+  sandbox.close();
+  for (const job of waiting) await assert.rejects(job, rejectsWith("closed"));
+  await assert.rejects(sandbox.check(true), rejectsWith("closed"));
+});

@@ -1,0 +1,54 @@
+/**
+ * The worker that compiles and runs user JSON Schemas. It is started without any permission, does one job at a time, and
+ * is terminated when a job outlives its deadline.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../../canonical/json.ts";
+import { compileSchema, type Validator } from "./schema_compiler.ts";
+import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_protocol.ts";
+
+/** The part of the worker's global scope that is used here. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<SchemaJob>) => void) | null;
+  readonly postMessage: (message: SchemaReply | typeof SCHEMA_WORKER_READY) => void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+const compiled = new Map<string, Validator>();
+
+// Standard output carries the protocol of the server. Nothing here writes to it, and nothing that a schema might bring to
+// run here can either.
+for (const name of ["console", "Deno", "process"]) {
+  Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false });
+}
+
+function run(job: SchemaJob): SchemaReply {
+  for (const identity of job.forget) compiled.delete(identity);
+  const held = job.identity === null ? undefined : compiled.get(job.identity);
+  const validator = held ?? compile(job);
+  if (typeof validator === "string") return { job: job.job, result: "refused", message: validator };
+  if (job.value === null) return { job: job.job, result: "compiled" };
+  const message = validator(JSON.parse(job.value) as JsonValue);
+  return message === null ? { job: job.job, result: "valid" } : { job: job.job, result: "invalid", message };
+}
+
+/** Compiles the schema of a job, and keeps it where the job names it. A text says why there is none. */
+function compile(job: SchemaJob): Validator | string {
+  if (job.schema === null) return "The schema is not held by the worker";
+  const compilation = compileSchema(JSON.parse(job.schema) as JsonValue);
+  if ("refusal" in compilation) return compilation.refusal;
+  if (job.identity !== null) compiled.set(job.identity, compilation.validator);
+  return compilation.validator;
+}
+
+scope.onmessage = ({ data: job }) => {
+  try {
+    scope.postMessage(run(job));
+  } catch (error) {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    scope.postMessage({ job: job.job, result: "failed", message });
+  }
+};
+scope.postMessage(SCHEMA_WORKER_READY);
