@@ -35,7 +35,7 @@ export function decimalFault(text: string): string | null {
   if (text.length > MAXIMUM_DECIMAL_DIGITS + 2) {
     return `Expected a decimal number of at most ${MAXIMUM_DECIMAL_DIGITS} digits, got ${text.length} characters`;
   }
-  if (!GRAMMAR.test(text)) return `Expected a decimal number such as "-12.50", got ${JSON.stringify(text)}`;
+  if (!GRAMMAR.test(text)) return `Expected a decimal number such as "-12.50", got ${quoted(text)}`;
   const digits = text.length - (text.charCodeAt(0) === MINUS ? 1 : 0) - (text.includes(".") ? 1 : 0);
   if (digits > MAXIMUM_DECIMAL_DIGITS) {
     return `Expected a decimal number of at most ${MAXIMUM_DECIMAL_DIGITS} digits, got ${digits}`;
@@ -122,6 +122,11 @@ export function decimalOfNumber(number: number): string {
   return exponent < 0
     ? `${sign}0.${"0".repeat(-exponent - 1)}${digits}`
     : `${sign}${digits}${"0".repeat(exponent + 1 - digits.length)}`;
+}
+
+/** The text in quotes, or only its length when it is too long to be read. */
+function quoted(text: string): string {
+  return text.length <= 64 ? JSON.stringify(text) : `${text.length} characters`;
 }
 
 function compareMagnitudes(left: string, leftStart: number, right: string, rightStart: number): Order {

@@ -1,0 +1,270 @@
+/**
+ * Which predicates fit which domain, and what they say when there is nothing to compare.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
+import type { Refusal, RefusalCode } from "../types.ts";
+import { parseTimestamp } from "./timestamp.ts";
+import { checkInDomain, scalarKey } from "./typed_value.ts";
+import {
+  FALSE,
+  type ObservationDomain,
+  type Predicate,
+  type PredicateName,
+  type Tri,
+  TRUE,
+  type TypedValue,
+  UNKNOWN,
+  VALUE_TYPES,
+  type ValueType,
+} from "./types.ts";
+
+export { compilePredicate } from "./compiled_predicate.ts";
+
+/** The most expected values of an `InSet`. */
+export const MAXIMUM_SET_SIZE = 4096;
+
+/** Which of the two opt-in families the operator has enabled (decisions.md 3, `validation`). */
+export interface PredicateValidation {
+  /** The four `Lex*` predicates. */
+  readonly enable_lexicographic: boolean;
+  /** `DeepEquals` and `DeepNotEquals`. */
+  readonly enable_deep_equals: boolean;
+}
+
+/**
+ * Why a predicate does not fit its domain:
+ *
+ * - `predicate_not_allowed`: the domain has no such predicate;
+ * - `predicate_not_enabled`: the operator has not enabled it;
+ * - `expected_invalid`: the expected value is missing or superfluous, of another type, malformed, or of a JSON kind
+ *   with which the predicate is Unknown for every value;
+ * - `expected_outside_domain`: no value of the domain can equal, hold or lie beyond the expected one, so that the
+ *   predicate says the same of all of them;
+ * - `too_few`, `too_many`, `duplicate`: the values of an `InSet`.
+ */
+export type PredicateRefusalCode = Extract<
+  RefusalCode,
+  | "predicate_not_allowed"
+  | "predicate_not_enabled"
+  | "expected_invalid"
+  | "expected_outside_domain"
+  | "too_few"
+  | "too_many"
+  | "duplicate"
+>;
+
+/** One reason why a predicate does not fit its domain. */
+export interface PredicateRefusal extends Pick<Refusal, "message"> {
+  readonly code: PredicateRefusalCode;
+  /** Where below the predicate object, from the outside in; to be appended to the path of the predicate. */
+  readonly path: readonly (string | number)[];
+}
+
+/** Predicates that are defined on the same domains and take the same kind of expected value. */
+type PredicateFamily = "equality" | "order" | "lexicographic" | "contains" | "set" | "deep" | "presence";
+
+const FAMILIES: Readonly<Record<PredicateName, PredicateFamily>> = {
+  Equals: "equality",
+  NotEquals: "equality",
+  GreaterThan: "order",
+  GreaterThanOrEqual: "order",
+  LessThan: "order",
+  LessThanOrEqual: "order",
+  LexGreaterThan: "lexicographic",
+  LexGreaterThanOrEqual: "lexicographic",
+  LexLessThan: "lexicographic",
+  LexLessThanOrEqual: "lexicographic",
+  Contains: "contains",
+  InSet: "set",
+  DeepEquals: "deep",
+  DeepNotEquals: "deep",
+  Exists: "presence",
+  NotExists: "presence",
+};
+
+const DOMAINS: Readonly<Record<PredicateFamily, readonly ValueType[]>> = {
+  equality: VALUE_TYPES,
+  order: ["Integer", "Decimal", "Timestamp", "Json"],
+  lexicographic: ["String", "Json"],
+  contains: ["String", "Json"],
+  set: VALUE_TYPES,
+  deep: ["Json"],
+  presence: VALUE_TYPES,
+};
+
+/** Tells whether a predicate is defined on the values of a domain (decisions.md 3 "Conditions"). */
+export function isPredicateAllowed(predicate: PredicateName, domain: ValueType): boolean {
+  return DOMAINS[FAMILIES[predicate]].includes(domain);
+}
+
+/**
+ * What a predicate says where acquisition succeeded and found nothing, such as an environment name that is not set.
+ *
+ * `Exists` is False, `NotExists` is True, every other one Unknown. Without any item, or with one that carries an error,
+ * all sixteen are Unknown, and the caller does not come here: absence that nobody has observed proves nothing.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { predicateOnAbsence } from "@/law/value/predicate.ts";
+ * import { TRUE } from "@/law/value/types.ts";
+ *
+ * assert.equal(predicateOnAbsence({ predicate: "NotExists" }), TRUE);
+ * ```
+ */
+export function predicateOnAbsence(predicate: Predicate): Tri {
+  if (predicate.predicate === "Exists") return FALSE;
+  return predicate.predicate === "NotExists" ? TRUE : UNKNOWN;
+}
+
+/**
+ * Everything that keeps a predicate from fitting its domain, found before any evidence exists.
+ *
+ * @param predicate The predicate; its bounds of form are checked here too, so a decoder may hand it in as it came
+ * @param domain A domain that `checkDomain` has accepted
+ * @param validation Which opt-in predicates the operator has enabled
+ * @returns The reasons, none when it fits
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { checkPredicate } from "@/law/value/predicate.ts";
+ *
+ * const off = { enable_lexicographic: false, enable_deep_equals: false };
+ * const expected = { value: 11, value_type: "Integer" } as const;
+ * assert.deepEqual(checkPredicate({ predicate: "LessThan", expected }, { domain: "Integer", maximum: 10 }, off), [{
+ *   code: "expected_outside_domain",
+ *   path: ["expected", "value"],
+ *   message: "Expected at most 10, got 11",
+ * }]);
+ * ```
+ */
+export function checkPredicate(
+  predicate: Predicate,
+  domain: ObservationDomain,
+  validation: PredicateValidation,
+): readonly PredicateRefusal[] {
+  const name = predicate.predicate;
+  if (!isPredicateAllowed(name, domain.domain)) {
+    return [refusal("predicate_not_allowed", ["predicate"], `Cannot use "${name}" on domain "${domain.domain}"`)];
+  }
+  const setting = missingSetting(FAMILIES[name], validation);
+  if (setting !== null) {
+    const message = `Cannot use "${name}": validation.${setting} is false`;
+    return [refusal("predicate_not_enabled", ["predicate"], message)];
+  }
+  const expected: unknown = "expected" in predicate ? predicate.expected : undefined;
+  if (FAMILIES[name] === "presence") {
+    if (expected === undefined) return [];
+    return [refusal("expected_invalid", ["expected"], `Cannot give "${name}" an expected value: it takes none`)];
+  }
+  if (name === "InSet") return checkSet(expected, domain);
+  const found = checkExpected(name, expected, domain, ["expected"]);
+  return found === null ? [] : [found];
+}
+
+function missingSetting(family: PredicateFamily, validation: PredicateValidation): keyof PredicateValidation | null {
+  if (family === "lexicographic" && !validation.enable_lexicographic) return "enable_lexicographic";
+  return family === "deep" && !validation.enable_deep_equals ? "enable_deep_equals" : null;
+}
+
+function checkSet(expected: unknown, domain: ObservationDomain): readonly PredicateRefusal[] {
+  if (!Array.isArray(expected)) {
+    return [refusal("expected_invalid", ["expected"], 'Expected an array of typed values for "InSet"')];
+  }
+  if (expected.length === 0) return [refusal("too_few", ["expected"], "Expected at least 1 value, got 0")];
+  if (expected.length > MAXIMUM_SET_SIZE) {
+    const message = `Expected at most ${MAXIMUM_SET_SIZE} values, got ${expected.length}`;
+    return [refusal("too_many", ["expected"], message)];
+  }
+  const refusals: PredicateRefusal[] = [];
+  const firstAt = new Map<unknown, number>();
+  expected.forEach((item: unknown, index) => {
+    const path = ["expected", index];
+    const found = checkExpected("InSet", item, domain, path);
+    if (found !== null) {
+      refusals.push(found);
+      return;
+    }
+    const key = scalarKey(item as TypedValue);
+    const earlier = firstAt.get(key);
+    if (earlier === undefined) firstAt.set(key, index);
+    else refusals.push(refusal("duplicate", path, `Expected different values, got the value of item ${earlier} again`));
+  });
+  return refusals;
+}
+
+function checkExpected(
+  name: PredicateName,
+  expected: unknown,
+  domain: ObservationDomain,
+  path: readonly (string | number)[],
+): PredicateRefusal | null {
+  if (!isTypedValue(expected)) {
+    return refusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
+  }
+  const family = FAMILIES[name];
+  const isJson = domain.domain === "Json" && expected.value_type === "Json";
+  const wanted = isJson ? wantedJsonKind(family, expected.value) : null;
+  if (wanted !== null) return refusal("expected_invalid", [...path, "value"], `Expected ${wanted} for "${name}"`);
+  const fault = checkInDomain(expected, reachOf(family, expected.value, domain));
+  if (fault === null) return null;
+  const code = fault.code === "value_out_of_bounds" ? "expected_outside_domain" : "expected_invalid";
+  return refusal(code, [...path, fault.code === "value_type_mismatch" ? "value_type" : "value"], fault.message);
+}
+
+/** The JSON kind that a predicate wants, where it is not the one it has got; null where it is. */
+function wantedJsonKind(family: PredicateFamily, value: JsonValue): string | null {
+  const isContainer = isJsonArray(value) || isJsonObject(value);
+  switch (family) {
+    case "order":
+      if (typeof value === "number") return null;
+      return typeof value === "string" && parseTimestamp(value) !== null ? null : "a number or an RFC 3339 string";
+    case "lexicographic":
+      return typeof value === "string" ? null : "a string";
+    case "contains":
+      return typeof value === "string" || isJsonArray(value) ? null : "a string or an array";
+    case "set":
+      return isContainer ? "null, a boolean, a number or a string" : null;
+    case "deep":
+      return isContainer ? null : "an array or an object";
+    default:
+      return null;
+  }
+}
+
+/**
+ * The domain that an expected value has to be in, so that the predicate does not say the same of every value: the
+ * observation domain, without those of its bounds that do not bind the expected value.
+ *
+ * Bounds on length bind neither lexicographic order nor the order of numbers within `Json`. What a value holds as a
+ * substring may be shorter than any value but not longer; an array to be contained may repeat its items.
+ */
+function reachOf(family: PredicateFamily, expected: JsonValue, domain: ObservationDomain): ObservationDomain {
+  if (domain.domain === "String") {
+    if (family === "contains") return { ...domain, minimum_bytes: 0 };
+    if (family === "lexicographic") return { ...domain, minimum_bytes: 0, maximum_bytes: Infinity };
+  }
+  if (domain.domain === "Json") {
+    const unbound = family === "lexicographic" || family === "order" ||
+      (family === "contains" && isJsonArray(expected));
+    if (unbound) return { ...domain, maximum_bytes: Infinity };
+  }
+  return domain;
+}
+
+function isTypedValue(value: unknown): value is TypedValue {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "value") &&
+    Object.hasOwn(value, "value_type");
+}
+
+function refusal(
+  code: PredicateRefusalCode,
+  path: readonly (string | number)[],
+  message: string,
+): PredicateRefusal {
+  return { code, path, message };
+}
