@@ -112,20 +112,23 @@ export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
 
 /**
  * Every kernel module that does something is tested: a test or a documentation example imports it, or it is a part of
- * such a module, imported by it in the same room.
+ * such a module, reached from it by imports within the room.
  */
 export function checkKernelTested(files: readonly SourceFile[]): Violation[] {
   const modules = sourceModules(files).filter((file) => KERNEL_ROOMS.some((room) => room === roomOf(file.path)));
+  const byPath = new Map(modules.map((file) => [file.path, file]));
   const tests = files.filter((file) => file.path.endsWith(".ts") && isTest(file.path));
-  const direct = new Set([...tests.flatMap(targetsOf), ...modules.flatMap(exampleTargets)]);
-  const parts = new Set(
-    modules.filter((file) => direct.has(file.path)).flatMap((file) =>
-      targetsOf(file).filter((target) => roomOf(target) === roomOf(file.path))
-    ),
-  );
+  const tested = new Set<string>();
+  const visit = (path: string): void => {
+    const file = byPath.get(path);
+    if (file === undefined || tested.has(path)) return;
+    tested.add(path);
+    for (const target of targetsOf(file)) if (roomOf(target) === roomOf(path)) visit(target);
+  };
+  for (const path of [...tests.flatMap(targetsOf), ...modules.flatMap(exampleTargets)]) visit(path);
   return modules
     .filter((file) => findExports(maskSource(file.text)).some((entry) => !entry.typeOnly))
-    .filter((file) => !direct.has(file.path) && !parts.has(file.path))
+    .filter((file) => !tested.has(file.path))
     .map((file) => ({
       rule: "kernel tested",
       path: file.path,

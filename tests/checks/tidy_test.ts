@@ -172,12 +172,14 @@ Deno.test("checkKernelTested() wants a test, an example, or a tested module that
     { path: "src/law/tested.ts", text: `import { a } from "./part.ts";\n${code}` },
     { path: "src/law/tested_test.ts", text: `import { a } from "./tested.ts";` },
     { path: "src/law/part.ts", text: `import { a } from "./part_of_part.ts";\n${code}` },
-    { path: "src/law/part_of_part.ts", text: code },
+    { path: "src/law/part_of_part.ts", text: `import { a } from "../canonical/other_room.ts";\n${code}` },
+    { path: "src/canonical/other_room.ts", text: code },
+    { path: "src/law/untested.ts", text: `import { a } from "./part.ts";\n${code}` },
     { path: "src/law/example.ts", text: `/**\n * import { a } from "@/law/example.ts";\n */\n${code}` },
     { path: "src/law/types.ts", text: "export interface A {}" },
     { path: "src/store/not_kernel.ts", text: code },
   ]);
-  assert.deepEqual(violations.map((entry) => entry.path), ["src/law/part_of_part.ts"]);
+  assert.deepEqual(violations.map((entry) => entry.path), ["src/canonical/other_room.ts", "src/law/untested.ts"]);
 });
 
 const WORDS: readonly (readonly [text: string, found: readonly string[]])[] = [

@@ -14,7 +14,8 @@ interface WordRule {
 }
 
 /** Names of client programs that documentation has to call by name. They are taken out before the words are looked at. */
-const CLIENT_NAMES = /Claude Desktop|Claude Code|claude_desktop_config\.json|claude mcp add|~\/\.claude\.json/g;
+const CLIENT_NAMES =
+  /Claude Desktop|Claude Code|claude_desktop_config\.json|claude mcp add|~\/\.claude\.json|Codex CLI|codex mcp add|~\/\.codex\//g;
 
 const AUTHORSHIP = "it speaks of how the project was written";
 const MACHINE = "it is a place on somebody's machine";
