@@ -179,6 +179,13 @@ Deno.test("jsonEqual() is equality of canonical text", () => {
   }));
 });
 
+Deno.test("jsonEqual() looks at own members only", () => {
+  // Deno has no accessor `__proto__` on every object, other hosts of the kernel do; any inherited member stands for it.
+  const inherits: JsonValue = Object.assign(Object.create({ a: {} }), { b: {} });
+  assert.ok(!jsonEqual({ a: {} }, inherits));
+  assert.ok(!jsonEqual(inherits, { a: {} }));
+});
+
 Deno.test("jsonEqual() compares values of any depth", () => {
   const nested = (depth: number): JsonValue => {
     let value: JsonValue = 0;
