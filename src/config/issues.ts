@@ -9,6 +9,9 @@ import { nearest } from "./nearest.ts";
 import { countOf, describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
 import { at } from "./raw.ts";
 
+/** Choices of a closed list that are all shown. */
+const MAXIMUM_CHOICES_SHOWN = 8;
+
 /** Reports each thing that a schema finds wrong with a tree; `base` is where that tree stands in the file. */
 export function schemaProblems(schema: z.ZodType, tree: unknown, base: SettingPath, report: Report): void {
   for (const issue of schema.safeParse(tree).error?.issues ?? []) {
@@ -34,14 +37,21 @@ function issueMessage(issue: z.core.$ZodIssue, value: unknown): string {
       return boundMessage(issue.origin, "least", Number(issue.minimum), value);
     case "too_big":
       return boundMessage(issue.origin, "most", Number(issue.maximum), value);
-    case "invalid_value": {
-      const options = issue.values.map((option) => JSON.stringify(option)).join(", ");
-      const got = typeof value === "string" ? quoteShort(value) : describeValue(value);
-      return `must be ${issue.values.length === 1 ? "" : "one of "}${options}, got ${got}`;
-    }
+    case "invalid_value":
+      return choiceMessage(issue.values.map(String), value);
     default:
       return `${issue.message}, got ${describeValue(value)}`;
   }
+}
+
+/** Names the choices where they are few, else the nearest. */
+function choiceMessage(choices: readonly string[], value: unknown): string {
+  const got = typeof value === "string" ? quoteShort(value) : describeValue(value);
+  if (choices.length > MAXIMUM_CHOICES_SHOWN) {
+    const meant = typeof value === "string" ? nearest(value, choices) : null;
+    return `must be a known name, got ${got}${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`;
+  }
+  return `must be ${choices.length === 1 ? "" : "one of "}${choices.map(quoteShort).join(", ")}, got ${got}`;
 }
 
 function boundMessage(origin: string, side: "least" | "most", bound: number, value: unknown): string {
@@ -56,6 +66,7 @@ function boundMessage(origin: string, side: "least" | "most", bound: number, val
 function kindInWords(expected: string): string {
   switch (expected) {
     case "int":
+    case "number": // every number of the configuration is an integer
       return "an integer";
     case "object":
     case "record":

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { featureRules } from "./features.ts";
 import { implicitFileRules } from "./implicit.ts";
@@ -38,7 +38,7 @@ function decode(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new ConfigError(path, [{ path: basename(path), message: "is not valid UTF-8" }]);
+    throw new ConfigError(path, [{ path, message: "is not valid UTF-8" }]);
   }
 }
 
@@ -50,6 +50,6 @@ function parseToml(text: string, path: string): unknown {
     // Only the first line is shown: those below quote the file, which may hold secrets.
     const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "");
     const message = `line ${error.line}, column ${error.column}: is not valid TOML: ${reason}`;
-    throw new ConfigError(path, [{ path: basename(path), message }]);
+    throw new ConfigError(path, [{ path, message }]);
   }
 }

@@ -12,7 +12,7 @@ export type SettingPath = readonly (string | number)[];
 
 /** One thing that is wrong. */
 export interface ConfigProblem {
-  /** The member it is about, such as `providers[0].url`; the name of the file where it is about the whole. */
+  /** The member it is about, such as `providers[0].url`; the path of the file where it is about the whole. */
   readonly path: string;
   /** What is wrong, such as `must be >= 1, got 0`. */
   readonly message: string;

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { loadConfig, MAXIMUM_CONFIG_BYTES } from "./load.ts";
+import { resolveSettings, trustedKeyFiles } from "./paths.ts";
+import { ConfigError, formatProblem, problemCollector } from "./problems.ts";
+import { implicitFileRules } from "./implicit.ts";
+import { checkSettings } from "./schema.ts";
+
+/** Runs a body with a fresh folder, which is removed afterwards. */
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The lines of the error that loading a file gives, with the file's path written FILE. */
+async function linesOf(load: Promise<unknown>, path: string): Promise<readonly string[]> {
+  const error = await load.then(() => null, (reason: unknown) => reason);
+  assert.ok(error instanceof ConfigError, `expected a ConfigError, got ${error}`);
+  assert.equal(error.configPath, path);
+  return error.problems.map(formatProblem).map((line) => line.replaceAll(path, "FILE"));
+}
+
+Deno.test("loadConfig() takes --config before GATE_CONFIG before ./gate.toml before the defaults", async () => {
+  await inFolder(async (folder) => {
+    const inFlight = async (config?: string, environment = ""): Promise<unknown> => {
+      const loaded = await loadConfig({ config, environment, workingDirectory: folder });
+      return [loaded.server.limits.max_inflight, loaded.config_path, loaded.base_dir];
+    };
+    assert.deepEqual(await inFlight(), [256, null, folder]);
+    const write = (name: string, count: number): Promise<void> =>
+      Deno.writeTextFile(join(folder, name), `server.limits.max_inflight = ${count}`);
+    await write("gate.toml", 1);
+    assert.deepEqual(await inFlight(), [1, join(folder, "gate.toml"), folder]);
+    await Deno.mkdir(join(folder, "sub"));
+    await write("sub/other.toml", 2);
+    assert.deepEqual(await inFlight(undefined, "sub/other.toml"), [
+      2,
+      join(folder, "sub/other.toml"),
+      join(folder, "sub"),
+    ]);
+    await write("third.toml", 3);
+    assert.deepEqual(await inFlight("third.toml", "sub/other.toml"), [3, join(folder, "third.toml"), folder]);
+  });
+});
+
+Deno.test("loadConfig() refuses a named file that is not there, and anything that is not a file", async () => {
+  await inFolder(async (folder) => {
+    const options = { environment: "", workingDirectory: folder };
+    const missing = join(folder, "missing.toml");
+    assert.deepEqual(await linesOf(loadConfig({ ...options, config: missing }), missing), ["FILE: does not exist"]);
+    assert.deepEqual(await linesOf(loadConfig({ ...options, environment: missing }), missing), [
+      "FILE: does not exist",
+    ]);
+    await Deno.mkdir(join(folder, "gate.toml"));
+    assert.deepEqual(await linesOf(loadConfig(options), join(folder, "gate.toml")), ["FILE: is not a file"]);
+  });
+});
+
+Deno.test("loadConfig() reads 1 MiB and refuses one byte more", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "gate.toml");
+    const options = { environment: "", workingDirectory: folder };
+    const head = "server.limits.max_inflight = 7\n#";
+    for (const size of [MAXIMUM_CONFIG_BYTES - 1, MAXIMUM_CONFIG_BYTES]) {
+      await Deno.writeTextFile(path, head.padEnd(size, "x"));
+      assert.equal((await loadConfig(options)).server.limits.max_inflight, 7);
+    }
+    await Deno.writeTextFile(path, head.padEnd(MAXIMUM_CONFIG_BYTES + 1, "x"));
+    assert.deepEqual(await linesOf(loadConfig(options), path), ["FILE: must have at most 1048576 bytes, got 1048577"]);
+  });
+});
+
+Deno.test("loadConfig() refuses what is not UTF-8 or not TOML, and quotes nothing of it", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "gate.toml");
+    const options = { environment: "", workingDirectory: folder };
+    for (const bytes of [[0x23, 0xff], [0x23, 0xed, 0xa0, 0x80], [0x23, 0xc0, 0xaf], [0x23, 0xe2, 0x82]]) {
+      await Deno.writeFile(path, new Uint8Array(bytes));
+      assert.deepEqual(await linesOf(loadConfig(options), path), ["FILE: is not valid UTF-8"]);
+    }
+    await Deno.writeTextFile(path, "[server]\nauth.bearer_tokens = ['hunter2\n");
+    const [line] = await linesOf(loadConfig(options), path);
+    assert.match(line ?? "", /^FILE: line 2, column \d+: is not valid TOML: [^\n]+$/);
+    assert.ok(!line?.includes("hunter2"));
+    await Deno.writeTextFile(path, "server.mode = 'strict'\nserver.mode = 'strict'\n");
+    assert.match((await linesOf(loadConfig(options), path))[0] ?? "", /^FILE: line 2, column \d+: is not valid TOML: /);
+  });
+});
+
+Deno.test("loadConfig() reports rules, shapes and missing features of one file together", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "gate.toml");
+    await Deno.writeTextFile(
+      path,
+      "server.bind = 1979-05-27\nserver.limits.max_inflight = 0\nserver.tools.mod = 1\nvalidation.strict = false\ndocs.enabled = false\n",
+    );
+    assert.deepEqual(await linesOf(loadConfig({ environment: "", workingDirectory: folder }), path), [
+      "docs.enabled: is not available yet: documentation search",
+      "server.bind: must not be a TOML date or time, write it as a string",
+      "server.limits.max_inflight: must be >= 1, got 0",
+      'server.tools.mod: unknown member, did you mean "mode"?',
+      "validation.allow_permissive: must be true when validation.strict is false",
+    ]);
+  });
+});
+
+Deno.test("loadConfig() counts relative paths from the folder of the file", async () => {
+  await inFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "etc"));
+    await Deno.writeTextFile(
+      join(folder, "etc/gate.toml"),
+      "run_state_store = { type = 'sqlite', path = '../data/gate.db' }\nschema_registry = { type = 'sqlite', path = '/var/x.db' }\ntrust.default_policy = { require_signature = { keys = ['k.pub'] } }\n",
+    );
+    const config = await loadConfig({ config: "etc/gate.toml", environment: "", workingDirectory: folder });
+    assert.equal(config.run_state_store.path, join(folder, "data/gate.db"));
+    assert.equal(config.schema_registry.path, "/var/x.db");
+    assert.deepEqual(trustedKeyFiles(config.trust.default_policy, config.base_dir), [
+      { key_id: "k.pub", path: join(folder, "etc/k.pub") },
+    ]);
+  });
+});
+
+Deno.test("resolveSettings() makes every path absolute but those of keys", () => {
+  const { report, problems } = problemCollector();
+  const settings = checkSettings({
+    docs: { extra_paths: ["d"] },
+    server: {
+      transport: "http",
+      bind: "127.0.0.1:1",
+      audit: { path: "a.log" },
+      tls: { cert_path: "c", key_path: "k", client_ca_path: "ca" },
+    },
+    providers: [
+      { name: "json", type: "builtin", config: { root: "r", root_id: "r" } },
+      { name: "m", type: "mcp", command: ["./run", "./arg"], capabilities_path: "c.json" },
+      {
+        name: "p",
+        type: "mcp",
+        command: ["python3"],
+        capabilities_path: "/c.json",
+        trust: { require_signature: { keys: ["x"] } },
+      },
+    ],
+  }, report);
+  assert.deepEqual(problems(), []);
+  const { docs, server, providers } = resolveSettings(settings ?? DEFAULT_SETTINGS, "/base");
+  assert.deepEqual(docs.extra_paths, ["/base/d"]);
+  assert.equal(server.audit.path, "/base/a.log");
+  assert.deepEqual(server.tls, {
+    cert_path: "/base/c",
+    key_path: "/base/k",
+    client_ca_path: "/base/ca",
+    require_client_cert: true,
+  });
+  const [json, mcp, python] = providers;
+  assert.equal(json?.type === "builtin" && json.name === "json" && json.config.root, "/base/r");
+  assert.deepEqual([mcp?.command, mcp?.capabilities_path], [["/base/run", "./arg"], "/base/c.json"]);
+  assert.deepEqual([python?.command, python?.capabilities_path], [["python3"], "/c.json"]);
+  assert.deepEqual(python?.trust, { require_signature: { keys: ["x"] } });
+});
+
+const REMEDY = "in a file that was found in the working directory: name the file with --config to allow it";
+const OUTSIDE =
+  "must be inside the folder of a file that was found in the working directory: name the file with --config to allow it";
+
+Deno.test("implicitFileRules() refuses programs, credentials and paths outside the folder", async () => {
+  await inFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "inside"));
+    await Deno.symlink("/etc", join(folder, "link"));
+    const provider = (members: object): object => ({ providers: [members] });
+    const cases: [tree: unknown, ...lines: string[]][] = [
+      [provider({ command: ["rm"] }), `providers[0].command: must not hold command ${REMEDY}`],
+      [provider({ command: [] })],
+      [
+        provider({ auth: { bearer_token: "t" } }),
+        `providers[0].auth.bearer_token: must not hold credentials ${REMEDY}`,
+      ],
+      [
+        provider({ config: { auth: { bearer_token: "env:HOME" } } }),
+        `providers[0].config.auth.bearer_token: must not hold credentials ${REMEDY}`,
+      ],
+      [
+        provider({ config: { auth: { basic_username: "u", basic_password: "p" } } }),
+        `providers[0].config.auth.basic_password: must not hold credentials ${REMEDY}`,
+        `providers[0].config.auth.basic_username: must not hold credentials ${REMEDY}`,
+      ],
+      [
+        provider({ config: { auth: { api_key_value: "k" } } }),
+        `providers[0].config.auth.api_key_value: must not hold credentials ${REMEDY}`,
+      ],
+      [
+        { namespace: { authority: { ledger: { auth_token: "t" } } } },
+        `namespace.authority.ledger.auth_token: must not hold credentials ${REMEDY}`,
+      ],
+      [
+        { server: { auth: { bearer_tokens: ["t"] } } },
+        `server.auth.bearer_tokens: must not hold credentials ${REMEDY}`,
+      ],
+      [{ server: { auth: { bearer_tokens: [] } } }],
+      [provider({ config: { root: "inside" } })],
+      [provider({ config: { root: "." } })],
+      [provider({ config: { root: "inside/../inside/not-there" } })],
+      [provider({ config: { root: folder } })],
+      [provider({ config: { root: ".." } }), `providers[0].config.root: ${OUTSIDE}`],
+      [provider({ config: { root: `${folder}-beside` } }), `providers[0].config.root: ${OUTSIDE}`],
+      [provider({ config: { root: "/" } }), `providers[0].config.root: ${OUTSIDE}`],
+      [provider({ config: { root: "link" } }), `providers[0].config.root: ${OUTSIDE}`],
+      [provider({ config: { root: "link/not-there/deeper" } }), `providers[0].config.root: ${OUTSIDE}`],
+      [provider({ config: { root: "..name" } })],
+      [{ run_state_store: { path: "../gate.db" } }, `run_state_store.path: ${OUTSIDE}`],
+      [{ schema_registry: { path: "inside/gate.db" } }],
+      [{ docs: { extra_paths: ["inside", "/etc"] } }, `docs.extra_paths[1]: ${OUTSIDE}`],
+      [{ server: { audit: { path: "link/passwd" } } }, `server.audit.path: ${OUTSIDE}`],
+      [
+        { trust: { default_policy: { require_signature: { keys: ["/k"] } } } },
+        `trust.default_policy.require_signature.keys[0]: ${OUTSIDE}`,
+      ],
+    ];
+    for (const [tree, ...lines] of cases) {
+      const { report, problems } = problemCollector();
+      await implicitFileRules(tree, folder, report);
+      assert.deepEqual(problems().map(formatProblem), lines, JSON.stringify(tree));
+    }
+  });
+});
+
+Deno.test("loadConfig() applies the rules for implicit files to ./gate.toml alone", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "gate.toml");
+    await Deno.writeTextFile(path, "run_state_store = { type = 'sqlite', path = '/var/gate.db' }");
+    const options = { environment: "", workingDirectory: folder };
+    assert.deepEqual(await linesOf(loadConfig(options), path), [`run_state_store.path: ${OUTSIDE}`]);
+    assert.equal((await loadConfig({ ...options, config: path })).run_state_store.path, "/var/gate.db");
+    assert.equal((await loadConfig({ ...options, environment: path })).run_state_store.path, "/var/gate.db");
+  });
+});
