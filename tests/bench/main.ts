@@ -1,0 +1,51 @@
+/**
+ * Runs the benchmarks: `main.ts [--ci] [--json FILE] [NAME...]`. A name picks a benchmark by a part of its
+ * name or by a row that it measures. Fails where a row misses its `must`; with `--ci`, where it misses 0.7 of it.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { type BenchRow, describeRow, holds, makeReport, writeReport } from "./harness.ts";
+
+/** A benchmark and the rows it measures. */
+interface Bench {
+  readonly name: string;
+  readonly rows: readonly string[];
+  readonly load: () => Promise<{ readonly run: () => Promise<BenchRow[]> }>;
+}
+
+const BENCHES: readonly Bench[] = [
+  { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
+];
+
+/** Runs what was asked for; returns the exit code. */
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { ci: { type: "boolean", default: false }, json: { type: "string" } },
+  });
+  const benches = BENCHES.filter((bench) => isAsked(bench, positionals));
+  if (benches.length === 0) {
+    console.error(`No benchmark is named ${positionals.map((name) => `"${name}"`).join(", ")}`);
+    return 2;
+  }
+  const rows: BenchRow[] = [];
+  for (const bench of benches) {
+    for (const row of await (await bench.load()).run()) {
+      console.log(describeRow(row, values.ci));
+      rows.push(row);
+    }
+  }
+  if (values.json !== undefined) await writeReport(values.json, makeReport(rows));
+  const missed = rows.filter((row) => !holds(row, values.ci));
+  console.log(`${rows.length - missed.length} of ${rows.length} rows hold`);
+  return missed.length === 0 ? 0 : 1;
+}
+
+function isAsked(bench: Bench, names: readonly string[]): boolean {
+  return names.length === 0 || names.some((name) => bench.name.includes(name) || bench.rows.includes(name));
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
