@@ -1,0 +1,30 @@
+/**
+ * The kernel's primitives on this runtime.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { createPublicKey, hash, verify } from "node:crypto";
+import type { Primitives } from "../run/primitives.ts";
+
+/** SHA-256 of bytes, or of the UTF-8 form of a string, as 64 lower-case hex digits. */
+export function sha256(data: string | Uint8Array): string {
+  return hash("sha256", data, "hex");
+}
+
+/** Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. */
+export function verifyEd25519(publicKey: Uint8Array, message: string, signature: Uint8Array): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  try {
+    const x = Buffer.from(publicKey).toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    return verify(null, Buffer.from(message), key, signature);
+  } catch {
+    // A key that is not a point of the curve verifies nothing.
+    return false;
+  }
+}
+
+/** Hashing and signature checks of this runtime, handed to the kernel. */
+export const HOST_PRIMITIVES: Primitives = { sha256, verifyEd25519 };

@@ -1,0 +1,62 @@
+/**
+ * A map that forgets what was used longest ago.
+ *
+ * @module
+ */
+
+/**
+ * A map of at most `capacity` entries; reading or writing an entry makes it the youngest.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { BoundedMap } from "@/store/bounded_map.ts";
+ *
+ * const map = new BoundedMap<string, number>(2);
+ * map.set("a", 1);
+ * map.set("b", 2);
+ * map.get("a");
+ * map.set("c", 3);
+ * assert.equal(map.get("b"), undefined);
+ * assert.equal(map.get("a"), 1);
+ * ```
+ */
+export class BoundedMap<Key, Value extends NonNullable<unknown>> {
+  readonly #entries = new Map<Key, Value>();
+  readonly #capacity: number;
+
+  /** An empty map that keeps at most `capacity` entries. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The entry, now the youngest; undefined where there is none. */
+  get(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  /** Sets an entry as the youngest, dropping the oldest where there is no room. */
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#capacity) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+
+  /** Removes an entry. */
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Run states kept in memory, so that a read never folds history: a run is verified and folded once at first touch, then followed record by record. Another process's
+ * records are folded as a delta.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
+import type { ScenarioLaw } from "../law/types.ts";
+import { type CompiledLaw, compileLaw } from "../run/compile.ts";
+import { fold, FoldError } from "../run/fold.ts";
+import { asJson } from "../run/primitives.ts";
+import type { RunKey, RunRecord, RunState } from "../run/types.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { verifyRun } from "./integrity.ts";
+import { type RunHead, type RunStore, StoreError } from "./types.ts";
+
+/** Records between two derived snapshots of a run. */
+export const SNAPSHOT_INTERVAL = 64;
+/** Run states kept in memory. */
+const STATES_KEPT = 2048;
+/** Compiled laws kept in memory. */
+const LAWS_KEPT = 256;
+/** Runs remembered as verified in this process. */
+const VERIFIED_KEPT = 65_536;
+/** Records read at a time while folding. */
+const FOLD_PAGE = 256;
+
+/** A run at its committed head. */
+export interface ProjectedRun {
+  readonly law: CompiledLaw;
+  readonly state: RunState;
+}
+
+/** The states of runs, always at a committed head. */
+export interface Projections {
+  /** A run at the head that is committed now, by whatever process; null = no such run. */
+  load(runKey: RunKey): Promise<ProjectedRun | null>;
+  /** Tells of records that this process just committed. */
+  advance(law: CompiledLaw, state: RunState): void;
+  /** A registered law, compiled; null = no such law. */
+  law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null>;
+}
+
+/** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */
+async function foldTo(
+  store: RunStore,
+  law: CompiledLaw,
+  base: RunState | null,
+  head: RunHead,
+): Promise<RunState> {
+  let state = base;
+  while ((state?.head.revision ?? 0) < head.head.revision) {
+    const after = state?.head.revision ?? 0;
+    const page = await store.listRecords(head.run_key, after, Math.min(FOLD_PAGE, head.head.revision - after));
+    if (page.length === 0) {
+      throw new StoreError("corrupt", `Cannot read run: records after revision ${after} are missing`);
+    }
+    for (const { record, record_id } of page) state = fold(law, state, JSON.parse(record) as RunRecord, record_id);
+  }
+  if (state === null || state.head.record_id !== head.head.record_id) {
+    throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
+  }
+  return state;
+}
+
+function runName({ namespace_id, run_id }: RunKey): string {
+  return `${namespace_id}/${run_id}`;
+}
+
+class StoreProjections implements Projections {
+  readonly #store: RunStore;
+  readonly #sha256: Sha256;
+  readonly #states = new BoundedMap<string, ProjectedRun>(STATES_KEPT);
+  readonly #laws = new BoundedMap<string, CompiledLaw>(LAWS_KEPT);
+  readonly #verified = new BoundedMap<string, true>(VERIFIED_KEPT);
+  readonly #loading = new Map<string, Promise<ProjectedRun | null>>();
+
+  constructor(store: RunStore, sha256: Sha256) {
+    this.#store = store;
+    this.#sha256 = sha256;
+  }
+
+  async load(runKey: RunKey): Promise<ProjectedRun | null> {
+    const name = runName(runKey);
+    const head = await this.#store.getHead(runKey);
+    if (head === null) return null;
+    const known = this.#states.get(name);
+    if (known !== undefined && known.state.head.record_id === head.head.record_id) return known;
+    // A projection ahead of the head that was just read is one that a commit of this process advanced meanwhile.
+    if (known !== undefined && known.state.head.revision > head.head.revision) return known;
+    const loading = this.#loading.get(name);
+    if (loading !== undefined) {
+      await loading;
+      return this.load(runKey);
+    }
+    const work = this.#catchUp(name, head, known).finally(() => this.#loading.delete(name));
+    this.#loading.set(name, work);
+    return await work;
+  }
+
+  async #catchUp(name: string, head: RunHead, known: ProjectedRun | undefined): Promise<ProjectedRun | null> {
+    const law = await this.law(head.run_key.namespace_id, head.scenario_law_identity);
+    if (law === null) {
+      throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
+    }
+    try {
+      if (this.#verified.get(name) === undefined) {
+        await verifyRun(this.#store, head.run_key, { sha256: this.#sha256 });
+        this.#verified.set(name, true);
+      }
+      const base = known?.state ?? await this.#fromSnapshot(head);
+      const run = { law, state: await foldTo(this.#store, law, base, head) };
+      this.#keep(name, run);
+      return run;
+    } catch (error) {
+      if (error instanceof FoldError) throw new StoreError("corrupt", error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  async #fromSnapshot(head: RunHead): Promise<RunState | null> {
+    const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
+    return snapshot === null ? null : JSON.parse(snapshot.state) as RunState;
+  }
+
+  #keep(name: string, run: ProjectedRun): void {
+    const known = this.#states.get(name);
+    if (known === undefined || known.state.head.revision <= run.state.head.revision) this.#states.set(name, run);
+  }
+
+  advance(law: CompiledLaw, state: RunState): void {
+    const name = runName(state.run_key);
+    // A run that this process created needs no second look: it wrote every byte of it.
+    if (state.head.revision === 1) this.#verified.set(name, true);
+    this.#keep(name, { law, state });
+    if (state.head.revision % SNAPSHOT_INTERVAL !== 0) return;
+    const text = canonicalize(asJson(state));
+    const snapshot = {
+      revision: state.head.revision,
+      state_identity: identifyCanonical(this.#sha256, "run-state", text),
+      state: text,
+    };
+    // Derived data: a snapshot that cannot be kept costs a longer fold later, never an answer.
+    this.#store.putSnapshot(state.run_key, snapshot).catch(() => {});
+  }
+
+  async law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null> {
+    const name = `${namespaceId}/${lawIdentity}`;
+    const known = this.#laws.get(name);
+    if (known !== undefined) return known;
+    const stored = await this.#store.getLaw(namespaceId, lawIdentity);
+    if (stored === null) return null;
+    const law = compileLaw(JSON.parse(stored.law) as ScenarioLaw, stored.scenario_law_identity, stored.graph_identity);
+    this.#laws.set(name, law);
+    return law;
+  }
+}
+
+/** Projections of a store's runs. */
+export function projectRuns(store: RunStore, sha256: Sha256): Projections {
+  return new StoreProjections(store, sha256);
+}

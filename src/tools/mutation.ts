@@ -1,0 +1,184 @@
+/**
+ * How a run is changed: receipt first, then the pure decision at the exact head, then one append, and the answer after its commit (decisions.md 4).
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { Identity } from "../canonical/identity.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import type { Decision, Request, Stamps } from "../run/command.ts";
+import type { CompiledLaw } from "../run/compile.ts";
+import { invocationIdentity } from "../run/invocation.ts";
+import { asJson } from "../run/primitives.ts";
+import type { Head, OperationFamily, RunKey, RunState } from "../run/types.ts";
+import type { Artifact, Receipt, StoredRecord } from "../store/types.ts";
+import { admissionKind, attributionOf } from "./attribution.ts";
+import { mutationName } from "./in_flight.ts";
+import type { Services } from "./services.ts";
+import type { Call } from "./types.ts";
+
+/** What became of a mutation: an outcome of decisions.md 4 with its result. */
+export interface Outcome {
+  readonly outcome: string;
+  readonly result: JsonObject;
+  /** JSON text of `result` where it exists already. */
+  readonly resultText?: string;
+}
+
+/** No stamp could be had: nothing was decided, the same call may succeed later. */
+export class AuthorityUnavailable extends Error {
+  /** Names the authority. */
+  constructor(authority: string) {
+    super(`Cannot decide: the ${authority} authority gives no stamp`);
+    this.name = "AuthorityUnavailable";
+  }
+}
+
+/** A mutation of a run, up to its decision. */
+export interface Mutation {
+  readonly tool: string;
+  readonly family: OperationFamily;
+  /** Decoded arguments, as sent. */
+  readonly input: JsonObject;
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly operation_id: string;
+  /**
+   * The decision at a state. What it needs of the outside world, it fetches itself; the stamps are minted after that, by `mint`.
+   */
+  readonly decide: (
+    law: CompiledLaw,
+    state: RunState,
+    request: Request,
+    mint: () => Stamps,
+  ) => Promise<Decision> | Decision;
+}
+
+/** The stored form of a decision's records, each with the receipt it leaves. */
+export function storedRecords(
+  decision: Extract<Decision, { outcome: "accepted" }>,
+  resultText: string,
+): StoredRecord[] {
+  return decision.records.map(({ record, record_id, text, material }) => ({
+    revision: record.revision,
+    record_id,
+    record: text,
+    material,
+    receipt: {
+      operation: record.operation,
+      invocation_identity: record.invocation_identity,
+      result: resultText,
+    },
+  }));
+}
+
+/** The operator profile as an artifact, unless this process has stored it already. */
+export function profileArtifacts(services: Services): Artifact[] {
+  const { profile, profile_identity } = services.surroundings;
+  if (services.storedArtifacts.has(profile_identity)) return [];
+  return [{ kind: "operator-profile", identity: profile_identity, body: canonicalize(asJson(profile)) }];
+}
+
+/** Remembers artifacts as stored, once their append is accepted. */
+export function rememberArtifacts(services: Services, artifacts: readonly Artifact[]): void {
+  for (const { identity } of artifacts) services.storedArtifacts.add(identity);
+}
+
+/** Whether a decision has records. */
+export function isAccepted(decision: Decision): decision is Extract<Decision, { outcome: "accepted" }> {
+  return decision.records.length > 0;
+}
+
+/** The original answer of a receipt, or the conflict where another invocation used the operation identity. */
+export function fromReceipt(receipt: Receipt, invocation: Identity): Outcome {
+  if (receipt.invocation_identity === invocation) {
+    return { outcome: "accepted", result: JSON.parse(receipt.result) as JsonObject, resultText: receipt.result };
+  }
+  return {
+    outcome: "operation_conflict",
+    result: asJson({
+      operation_id: receipt.operation,
+      invocation_identity: invocation,
+      accepted_invocation_identity: receipt.invocation_identity,
+    }) as JsonObject,
+  };
+}
+
+/** Mints the stamps of a decision. */
+export function mintStamps(services: Services): Stamps {
+  const time = services.time.read();
+  if (time === null) throw new AuthorityUnavailable("time");
+  return { time };
+}
+
+function runNotFound({ namespace_id, run_id }: RunKey): Outcome {
+  return { outcome: "run_not_found", result: { namespace_id, run_id } };
+}
+
+function stale({ record_id, revision }: Head): Outcome {
+  return { outcome: "stale", result: { record_id, revision } };
+}
+
+async function append(
+  services: Services,
+  mutation: Mutation,
+  law: CompiledLaw,
+  expectedHead: Head,
+  decision: Extract<Decision, { outcome: "accepted" }>,
+  invocation: Identity,
+): Promise<Outcome> {
+  const resultText = canonicalize(decision.result);
+  const artifacts = profileArtifacts(services);
+  const appended = await services.runs.append({
+    run_key: mutation.run_key,
+    scenario_id: law.law.scenario_id,
+    scenario_law_identity: law.scenario_law_identity,
+    expected_head: expectedHead,
+    records: storedRecords(decision, resultText),
+    artifacts,
+  });
+  switch (appended.outcome) {
+    case "accepted":
+      rememberArtifacts(services, artifacts);
+      services.projections.advance(law, decision.state);
+      return { outcome: "accepted", result: decision.result, resultText };
+    case "operation_exists":
+      return fromReceipt(appended.receipt, invocation);
+    case "stale":
+    case "run_exists":
+      return stale(appended.head);
+    case "run_not_found":
+      return runNotFound(mutation.run_key);
+  }
+}
+
+async function execute(services: Services, mutation: Mutation, call: Call, invocation: Identity): Promise<Outcome> {
+  const { run_key, operation_id, family } = mutation;
+  const run = await services.projections.load(run_key);
+  if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
+  const receipt = await services.runs.getReceipt(run_key, { family, identity: operation_id });
+  if (receipt !== null) return fromReceipt(receipt, invocation);
+  const request: Request = {
+    operation_id,
+    invocation_identity: invocation,
+    attribution: attributionOf(services, call, mutation.tool, run_key.namespace_id),
+    admission_kind: admissionKind(call),
+  };
+  const decision = await mutation.decide(run.law, run.state, request, () => mintStamps(services));
+  if (!isAccepted(decision)) return decision;
+  return await append(services, mutation, run.law, run.state.head, decision, invocation);
+}
+
+/**
+ * Executes a mutation. The same operation identity with the same invocation gives the original answer, byte for byte, whatever the head is now.
+ *
+ * @throws {AuthorityUnavailable} Where no stamp could be had.
+ * @throws {StoreError} Where the store refuses; nothing was changed then.
+ */
+export function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {
+  const { namespace_id, run_id } = mutation.run_key;
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, mutation.tool, mutation.input);
+  const name = mutationName(namespace_id, run_id, mutation.family, mutation.operation_id);
+  return services.inFlight.run(name, () => execute(services, mutation, call, invocation));
+}

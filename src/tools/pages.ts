@@ -1,0 +1,93 @@
+/**
+ * Pages of lists: how many items, from where, and the cursor to the next.
+ *
+ * @module
+ */
+
+import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+
+/** Items of a page where the caller names no number. */
+export const PAGE_DEFAULT = 50;
+
+/** Most items of a page. */
+export const PAGE_MAXIMUM = 1000;
+
+/**
+ * Characters of JSON that the items of one page may take together; a page holds at least one item whatever its size. A
+ * result is answered as JSON and once more as text, so this keeps the whole answer below 1 MiB.
+ */
+export const PAGE_CHARACTERS = 393_216;
+
+/** Longest cursor that is looked at. */
+export const CURSOR_CHARACTERS = 8192;
+
+const CURSOR_VERSION = 1;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** What a cursor belongs to: it is refused under any other query. The page size is no part of it. */
+export interface PageQuery {
+  readonly tool: string;
+  readonly namespaceId: number;
+}
+
+/**
+ * The cursor that continues after a key.
+ *
+ * @param key The parts of the last item's key, in order
+ */
+export function encodeCursor(query: PageQuery, key: readonly string[]): string {
+  const text = JSON.stringify([CURSOR_VERSION, query.tool, query.namespaceId, ...key]);
+  return encoder.encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/**
+ * The key that a cursor continues after, or null where it is not one that {@link encodeCursor} wrote for the query.
+ *
+ * @param parts How many parts the key has
+ */
+export function decodeCursor(query: PageQuery, cursor: string, parts: number): string[] | null {
+  if (cursor.length > CURSOR_CHARACTERS) return null;
+  const items = readCursor(cursor);
+  if (items === null || items.length !== 3 + parts) return null;
+  const key = items.slice(3);
+  if (!key.every((part) => typeof part === "string")) return null;
+  // Writing it again leaves one spelling for each cursor: no other version, tool, namespace, padding or white space.
+  return encodeCursor(query, key) === cursor ? key : null;
+}
+
+function readCursor(cursor: string): readonly JsonValue[] | null {
+  try {
+    const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
+    const value = JSON.parse(decoder.decode(bytes)) as JsonValue;
+    return isJsonArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The last item of the page where more follow, else null. */
+  readonly last: T | null;
+}
+
+/**
+ * Cuts a page out of what was fetched: one item more than asked for shows that there is a next page.
+ *
+ * @param fetched At most `limit + 1` items in order
+ * @param limit Items asked for
+ * @param size Characters of an item as JSON
+ */
+export function cutPage<T>(fetched: readonly T[], limit: number, size: (item: T) => number): Page<T> {
+  let characters = 0;
+  let count = 0;
+  for (const item of fetched) {
+    characters += size(item);
+    if (count === limit || (count > 0 && characters > PAGE_CHARACTERS)) break;
+    count++;
+  }
+  const items = fetched.slice(0, count);
+  return { items, last: count < fetched.length ? items.at(-1) ?? null : null };
+}
