@@ -7,11 +7,15 @@
  * @module
  */
 
+import { pagesOf } from "./checks/doc_links.ts";
+import { readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import { addTallies, exitCodeOf, formatTally, runStep, type Step, type Tally } from "./steps.ts";
 
 const DENO = Deno.execPath();
+/** Pages whose blocks of TypeScript are type-checked and run. */
+const PAGES = pagesOf(await readTree()).map((page) => page.path);
 const UNIT_OPTIONS = ["--parallel", "--sanitize-ops", "--sanitize-resources"];
 
 /** The whole tree is formatted, linted and typed, documentation examples included. */
@@ -21,7 +25,7 @@ const STATIC_STEPS: readonly Step[] = [
   {
     name: "types",
     kind: "command",
-    command: [DENO, "check", "--quiet", "--frozen", "--doc", "main.ts", "src", "tests", "docs"],
+    command: [DENO, "check", "--quiet", "--frozen", "--doc", "main.ts", "src", "tests", "docs", ...PAGES],
     minutes: 5,
   },
 ];
@@ -32,7 +36,7 @@ const UNIT_STEPS: readonly Step[] = [
     name: "unit tests and documentation examples",
     kind: "tests",
     options: ["--doc", ...UNIT_OPTIONS],
-    paths: ["src"],
+    paths: ["src", ...PAGES],
     minutes: 10,
   },
 ];

@@ -1,9 +1,11 @@
 /**
- * What the documentation claims about the tree: links lead somewhere, and blocks of JSON and TypeScript are what they say.
+ * What the documentation claims about the tree: links lead somewhere, every page is found by links, and blocks are
+ * what they say.
  *
  * @module
  */
 
+import { parse as parseToml } from "smol-toml";
 import { lineAt, type SourceFile, type Violation } from "./source.ts";
 
 /** A fenced block of a page: the language after the fence, its text, and the line of its first fence. */
@@ -90,7 +92,27 @@ function linkRefusal(
   return anchorsOf(text ?? "").has(anchor) ? null : `Cannot follow "${target}": "${resolved}" has no such heading`;
 }
 
-/** Every block of JSON parses; every other fence names a language, so that readers and checks know what it is. */
+/** Every page is reached by links from the front page or from the index of the documentation. */
+export function checkOrphans(files: readonly SourceFile[]): Violation[] {
+  const pages = new Map(pagesOf(files).map((page) => [page.path, page]));
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    const page = pages.get(path);
+    if (page === undefined || reached.has(path)) return;
+    reached.add(path);
+    for (const { target } of linksOf(page.text)) visit(new URL(target, `file:///${path}`).pathname.slice(1));
+  };
+  visit("README.md");
+  visit("docs/README.md");
+  return [...pages.keys()].filter((path) => !reached.has(path)).map((path) => ({
+    rule: "orphans",
+    path,
+    line: 0,
+    message: `Cannot find the page: no link leads to it from "docs/README.md"`,
+  }));
+}
+
+/** Every block of JSON and TOML parses; every other fence names a language, so that readers and checks know what it is. */
 export function checkBlocks(files: readonly SourceFile[]): Violation[] {
   return pagesOf(files).flatMap((page) =>
     readBlocks(page.text).flatMap(({ language, text, line }) => {
@@ -102,12 +124,12 @@ export function checkBlocks(files: readonly SourceFile[]): Violation[] {
 
 function blockRefusal(language: string, text: string): string | null {
   if (language === "") return `Cannot read a block without a language: name one, or "text"`;
-  if (language !== "json") return null;
+  const parse = language === "json" ? JSON.parse : language === "toml" ? parseToml : () => null;
   try {
-    JSON.parse(text);
+    parse(text);
     return null;
   } catch (error) {
-    return `Cannot parse a block of JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `Cannot parse a block of ${language}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -133,6 +155,7 @@ export const PAGE_CHECKS: readonly {
   readonly check: (files: readonly SourceFile[]) => Violation[];
 }[] = [
   { name: "links of pages lead somewhere", check: checkLinks },
-  { name: "blocks of pages name their language, and JSON parses", check: checkBlocks },
+  { name: "every page is reached from the index", check: checkOrphans },
+  { name: "blocks of pages name their language, and JSON and TOML parse", check: checkBlocks },
   { name: "tasks that pages name exist", check: checkTasks },
 ];

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { anchorsOf, checkBlocks, checkLinks, checkTasks, PAGE_CHECKS, pagesOf, readBlocks } from "./doc_links.ts";
+import {
+  anchorsOf,
+  checkBlocks,
+  checkLinks,
+  checkOrphans,
+  checkTasks,
+  PAGE_CHECKS,
+  pagesOf,
+  readBlocks,
+} from "./doc_links.ts";
 import type { SourceFile } from "./source.ts";
 import { formatViolations, readTree } from "./tree.ts";
 
@@ -60,6 +69,8 @@ const BLOCKS: readonly (readonly [text: string, outcome: "passes" | "refused"])[
   ['```json\n{ "a": 1 }\n```', "passes"],
   ["```json\n{ a: 1 }\n```", "refused"],
   ["```toml\na = 1\n```", "passes"],
+  ["```toml\na = \n```", "refused"],
+  ["```text\na = \n```", "passes"],
   ["```\na\n```", "refused"],
   ["````md\n```\nnested\n```\n````", "passes"],
 ];
@@ -81,6 +92,16 @@ for (const [text, outcome] of TASKS) {
     assert.equal(checkTasks([...OTHER, { path: PAGE, text }]).length > 0 ? "refused" : "passes", outcome);
   });
 }
+
+Deno.test("checkOrphans() refuses a page that no link leads to", () => {
+  const violations = checkOrphans([
+    { path: "docs/README.md", text: "[a](format/README.md)" },
+    { path: "docs/format/README.md", text: "[b](./b.md#here) [rfc](https://www.rfc-editor.org/)" },
+    { path: "docs/format/b.md", text: "" },
+    { path: "docs/c.md", text: "[b](format/b.md)" },
+  ]);
+  assert.deepEqual(violations.map((entry) => entry.path), ["docs/c.md"]);
+});
 
 Deno.test("anchorsOf() numbers headings that are alike, and leaves blocks alone", () => {
   assert.deepEqual([...anchorsOf("# A b\n## A b\n```sh\n# c\n```\n### `d_e`!")], ["a-b", "a-b-1", "d_e"]);
