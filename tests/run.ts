@@ -46,7 +46,7 @@ const WHOLE_STEPS: readonly Step[] = [
     name: "end to end, conformance, simulation and vectors",
     kind: "tests",
     options: ["--ignore=tests/checks,tests/full,tests/bench,tests/proof"],
-    paths: ["tests"],
+    paths: ["tests", "docs"],
     minutes: 10,
   },
 ];
