@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
+import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
+import { type Editable, fullSpec, leastSpec, surroundings } from "../../tests/simulation/law_specs.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { constructLaw, reproveLaw } from "./law.ts";
+import { lawAsJson } from "./normal_form.ts";
+import { REFUSALS_MAXIMUM } from "./refusals.ts";
+import type { LawLimits, Refusal } from "./types.ts";
+
+/** Constructs a changed copy of a spec and gives the refusals as `code path`. */
+function refusalsOf(
+  change: (spec: Editable) => unknown,
+  base: () => Editable = fullSpec,
+  limits: Partial<LawLimits> = {},
+): string[] {
+  return reasonsOf(change, base, limits).map(({ code, path }) => `${code} ${path}`);
+}
+
+function reasonsOf(
+  change: (spec: Editable) => unknown,
+  base: () => Editable = fullSpec,
+  limits: Partial<LawLimits> = {},
+): readonly Refusal[] {
+  const spec = base();
+  change(spec);
+  const result = constructLaw(spec, surroundings(limits));
+  return result.ok ? [] : result.refusals;
+}
+
+const ROWS = [...SHAPE, ...PACKETS, ...REFERENCES, ...REQUIREMENTS, ...GRAPHS, ...CONDITIONS, ...BINDINGS];
+
+Deno.test("constructLaw() accepts the least and the fullest spec", () => {
+  assert.deepEqual(reasonsOf(() => {}, leastSpec), []);
+  assert.deepEqual(reasonsOf(() => {}, fullSpec), []);
+});
+
+Deno.test("constructLaw() refuses what the table says, and nothing besides", () => {
+  for (const [what, change, ...refusals] of ROWS) assert.deepEqual(refusalsOf(change), refusals, what);
+});
+
+Deno.test("constructLaw() refuses predicates that the operator has not enabled", () => {
+  assert.deepEqual(refusalsOf(() => {}, fullSpec, { enable_deep_equals: false }), [
+    "predicate_not_enabled $.conditions[5].predicate.predicate",
+  ]);
+});
+
+Deno.test("constructLaw() refuses a requirement that it cannot prove within the budget", () => {
+  const requirement = {
+    Or: [{ And: [approved, { Condition: "frozen" }] }, { And: [{ Not: approved }, { Not: { Condition: "frozen" } }] }],
+  };
+  const change = (spec: Editable): unknown => spec.stages[0].completion_requirement = requirement;
+  assert.deepEqual(refusalsOf(change, fullSpec), []);
+  assert.deepEqual(refusalsOf(change, fullSpec, { proof_budget: 4 }), [
+    "proof_budget_exceeded $.stages[0].completion_requirement",
+  ]);
+});
+
+Deno.test("constructLaw() reports the refusals of all parts together, sorted by path and code", () => {
+  const found = refusalsOf((spec) => {
+    spec.extra = 1;
+    spec.scenario_id = "";
+    spec.stages[2].completion_requirement = { Condition: "nope" };
+    spec.stages[0].prerequisite = requires({ Condition: "ship" });
+    spec.conditions[6].predicate.predicate = "Lex";
+    delete spec.conditions[1].evidence_use_policy.scope;
+    spec.acquisition_bindings[0].provider_id = "nope";
+  });
+  assert.deepEqual(found, [
+    "provider_not_found $.acquisition_bindings[0].provider_id",
+    "member_missing $.conditions[1].evidence_use_policy.scope",
+    "value_invalid $.conditions[6].predicate.predicate",
+    "member_unknown $.extra",
+    "identifier_invalid $.scenario_id",
+    "graph_cyclic $.stages[0].prerequisite",
+    "stage_unreachable $.stages[0].prerequisite",
+    "condition_not_found $.stages[2].completion_requirement.Condition",
+  ]);
+});
+
+Deno.test("constructLaw() says how many refusals there are beyond those it shows", () => {
+  const count = (unknown: number): readonly Refusal[] =>
+    reasonsOf((spec) => {
+      for (let index = 0; index < unknown; index++) spec[`x${String(index).padStart(5, "0")}`] = 1;
+    });
+  assert.equal(count(REFUSALS_MAXIMUM - 1).length, REFUSALS_MAXIMUM - 1);
+  assert.equal(count(REFUSALS_MAXIMUM).at(-1)?.code, "member_unknown");
+  assert.equal(count(REFUSALS_MAXIMUM).length, REFUSALS_MAXIMUM);
+  for (const [unknown, left] of [[REFUSALS_MAXIMUM + 1, 2], [10000, 9745]] as const) {
+    const refusals = count(unknown);
+    assert.equal(refusals.length, REFUSALS_MAXIMUM);
+    assert.deepEqual(refusals.at(-1), {
+      code: "more_refusals",
+      path: "$",
+      message: `The spec has ${left} more refusals; correct the ones above first`,
+    });
+  }
+});
+
+Deno.test("constructLaw() has a test for every refusal code", () => {
+  const listed = Deno.readTextFileSync(new URL("types.ts", import.meta.url));
+  const union = listed.slice(listed.indexOf("export type RefusalCode"), listed.indexOf("export interface LawLimits"));
+  const codes = [...union.matchAll(/\| "([a-z_]+)"/g)].map((match) => match[1] ?? "");
+  const tested = new Set<string>(
+    ROWS.flatMap(([, , ...refusals]) => refusals).map((refusal) => refusal.split(" ")[0] ?? ""),
+  );
+  // These have a test of their own above.
+  for (
+    const code of [
+      "predicate_not_enabled",
+      "proof_budget_exceeded",
+      "too_many",
+      "payload_too_large",
+      "requirement_too_deep",
+      "requirement_too_large",
+      "more_refusals",
+    ]
+  ) {
+    tested.add(code);
+  }
+  assert.ok(codes.length > 40);
+  assert.deepEqual(codes.filter((code) => !tested.has(code)), []);
+});
+
+Deno.test("constructLaw() names what was probably meant", () => {
+  const messages: readonly (readonly [(spec: Editable) => unknown, string])[] = [
+    [(s) => s.stage = [], 'Member "stage" is unknown; did you mean "stages"?'],
+    [(s) => s.conditions[6].predicate.predicate = "equals", 'Value "equals" is unknown; did you mean "Equals"?'],
+    [
+      (s) => s.completion_requirement = { Condition: "shipp" },
+      'Stage "shipp" is not in the spec; did you mean "ship"?',
+    ],
+    [
+      (s) => s.completion_requirement = { RequiredGroup: {} },
+      'Member "RequiredGroup" is unknown; did you mean "RequireGroup"?',
+    ],
+    [(s) => s.conditions[6].evidence_use_policy.scope = "any", 'Value "any" is unknown; expected "exact_condition"'],
+    [
+      (s) => s.stages[0].prerequisite = requires({ Condition: "ship" }),
+      'Stages require each other: "ship" requires "ship"',
+    ],
+  ];
+  for (const [change, message] of messages) assert.equal(reasonsOf(change)[0]?.message, message);
+});
+
+Deno.test("constructLaw() never throws, whatever JSON it is given", () => {
+  const values: readonly JsonValue[] = [null, true, 1, "x", [], {}, [[]], { stages: [null, 1, "a", [], {}] }];
+  for (const value of values) assert.equal(constructLaw(value, surroundings()).ok, false);
+  for (const member of Object.keys(fullSpec())) {
+    for (const value of values) {
+      const expectsArray = Array.isArray(fullSpec()[member]) && member !== "stages";
+      const ok = expectsArray && Array.isArray(value) && value.length === 0 && member === "policies";
+      assert.equal(
+        refusalsOf((spec) => spec[member] = value).length === 0,
+        ok || isHarmless(member, value),
+        `${member} ${JSON.stringify(value)}`,
+      );
+    }
+  }
+});
+
+/** Values that a member of the full spec may take without breaking anything else. */
+function isHarmless(member: string, value: JsonValue): boolean {
+  if (member === "scenario_id") return value === "x";
+  if (member === "namespace_id") return value === 1;
+  return Array.isArray(value) && value.length === 0 && ["schemas", "acquisition_bindings"].includes(member);
+}
+
+Deno.test("reproveLaw() accepts a law in normal form and nothing else", () => {
+  const result = constructLaw(fullSpec(), surroundings());
+  assert.ok(result.ok);
+  const law = JSON.parse(JSON.stringify(lawAsJson(result.law)));
+  assert.deepEqual(reproveLaw(law, surroundings()), result);
+  law.stages.reverse();
+  assert.equal(reproveLaw(law, surroundings()).ok, false);
+  assert.equal(reproveLaw(fullSpec(), surroundings()).ok, false);
+  assert.equal(reproveLaw({}, surroundings()).ok, false);
+});
