@@ -105,7 +105,7 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ["array", "an array"],
   ["string", "a string"],
   ["int", "an integer"],
-  ["number", "a number"],
+  ["number", "an integer"],
   ["boolean", "true or false"],
   ["null", "null"],
   ["nonoptional", "any JSON value"],
