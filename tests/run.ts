@@ -45,7 +45,7 @@ const WHOLE_STEPS: readonly Step[] = [
   {
     name: "end to end, conformance, simulation and vectors",
     kind: "tests",
-    options: ["--ignore=tests/checks,tests/full,tests/bench,tests/proof"],
+    options: ["--ignore=tests/checks,tests/full"],
     paths: ["tests", "docs"],
     minutes: 10,
   },
