@@ -7,6 +7,7 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
+import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold, FoldError } from "../run/fold.ts";
@@ -57,7 +58,9 @@ async function foldTo(
     if (page.length === 0) {
       throw new StoreError("corrupt", `Cannot read run: records after revision ${after} are missing`);
     }
-    for (const { record, record_id } of page) state = fold(law, state, JSON.parse(record) as RunRecord, record_id);
+    for (const { record, record_id } of page) {
+      state = fold(law, state, readJson(record) as unknown as RunRecord, record_id);
+    }
   }
   if (state === null || state.head.record_id !== head.head.record_id) {
     throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
@@ -122,7 +125,7 @@ class StoreProjections implements Projections {
 
   async #fromSnapshot(head: RunHead): Promise<RunState | null> {
     const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
-    return snapshot === null ? null : JSON.parse(snapshot.state) as RunState;
+    return snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
   }
 
   #keep(name: string, run: ProjectedRun): void {
@@ -152,7 +155,11 @@ class StoreProjections implements Projections {
     if (known !== undefined) return known;
     const stored = await this.#store.getLaw(namespaceId, lawIdentity);
     if (stored === null) return null;
-    const law = compileLaw(JSON.parse(stored.law) as ScenarioLaw, stored.scenario_law_identity, stored.graph_identity);
+    const law = compileLaw(
+      readJson(stored.law) as unknown as ScenarioLaw,
+      stored.scenario_law_identity,
+      stored.graph_identity,
+    );
     this.#laws.set(name, law);
     return law;
   }

@@ -7,6 +7,7 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Identity } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import type { CreateCommand, Decision } from "../run/command.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { decideCreate } from "../run/decide_create.ts";
@@ -55,7 +56,7 @@ function fromCreationReceipt(receipt: Receipt, invocation: Identity): Outcome {
 }
 
 function schemaDocument(record: string): JsonValue {
-  const parsed = JSON.parse(record) as JsonValue;
+  const parsed = readJson(record);
   const schema = isJsonObject(parsed) ? member(parsed, "schema") : undefined;
   if (schema === undefined) throw new StoreError("corrupt", "Cannot read schema: its record has no schema");
   return schema;

@@ -7,6 +7,7 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import type { Decision, Request, Stamps } from "../run/command.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { invocationIdentity } from "../run/invocation.ts";
@@ -93,7 +94,7 @@ export function isAccepted(decision: Decision): decision is Extract<Decision, { 
 /** The original answer of a receipt, or the conflict where another invocation used the operation identity. */
 export function fromReceipt(receipt: Receipt, invocation: Identity): Outcome {
   if (receipt.invocation_identity === invocation) {
-    return { outcome: "accepted", result: JSON.parse(receipt.result) as JsonObject, resultText: receipt.result };
+    return { outcome: "accepted", result: readJson(receipt.result) as JsonObject, resultText: receipt.result };
   }
   return {
     outcome: "operation_conflict",
