@@ -1,0 +1,134 @@
+/**
+ * Providers: what they declare, what they are asked, what they answer (interface.md "Built-in providers", `providers[]`).
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import type { Timestamp } from "../law/types.ts";
+import type { ContentHash, EvidenceAnchor, EvidenceSignature, ObservedError } from "../run/types.ts";
+
+/** How a check's answer depends on the world. */
+export type Determinism = "deterministic" | "time_dependent" | "external";
+
+/** One check of a provider's contract. */
+export interface CheckContract {
+  readonly check_id: string;
+  readonly description: string;
+  readonly determinism: Determinism;
+  readonly params_required: boolean;
+  readonly params_schema: JsonValue;
+  readonly result_schema: JsonValue;
+  /** In the canonical order of the 16 comparators. */
+  readonly allowed_comparators: readonly string[];
+  readonly anchor_types: readonly string[];
+  readonly content_types: readonly string[];
+  readonly examples: readonly {
+    readonly description: string;
+    readonly params: JsonValue;
+    readonly result: JsonValue;
+  }[];
+}
+
+/** A capability contract: the file at `capabilities_path`, or built in. */
+export interface ProviderContract {
+  readonly provider_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly transport: "builtin" | "mcp" | "typed";
+  readonly config_schema: JsonValue;
+  readonly checks: readonly CheckContract[];
+  readonly notes: readonly string[];
+}
+
+/** A loaded contract with its identity (kind `contract`) and its plain hash. */
+export interface LoadedContract {
+  readonly contract: ProviderContract;
+  readonly contract_identity: Identity;
+  readonly contract_hash: ContentHash;
+  readonly source: "builtin" | "file";
+  /** Canonical text. */
+  readonly text: string;
+}
+
+/** Which check to run. */
+export interface EvidenceQuery {
+  readonly provider_id: string;
+  readonly check_id: string;
+  readonly params?: JsonValue;
+}
+
+/** In whose name a check runs (decisions.md 5). */
+export interface EvidenceContext {
+  readonly namespace_id: number;
+  readonly scenario_id?: string;
+  readonly scenario_law_identity?: Identity;
+  readonly run_id?: string;
+  readonly stage_id?: string;
+  readonly operation_id?: string;
+  readonly trigger_time: Timestamp;
+  readonly correlation_id?: string;
+}
+
+/** What a provider found: a JSON value, bytes, or nothing. */
+export type EvidenceValue = { readonly kind: "json"; readonly value: JsonValue } | {
+  readonly kind: "bytes";
+  readonly base64: string;
+};
+
+/** A provider's answer. With `error` set, `value`, `evidence_hash` and `content_type` are null. */
+export interface EvidenceResult {
+  readonly value: EvidenceValue | null;
+  readonly lane: "verified" | "asserted";
+  readonly error: ObservedError | null;
+  readonly evidence_hash: ContentHash | null;
+  readonly evidence_ref: { readonly uri: string } | null;
+  readonly evidence_anchor: EvidenceAnchor | null;
+  readonly signature: EvidenceSignature | null;
+  readonly content_type: string | null;
+}
+
+/** Why a check could not be run at all: no record comes of it. */
+export type OperationalCode =
+  | "timeout"
+  | "dns_failed"
+  | "tls_failed"
+  | "destination_refused"
+  | "destination_blocked"
+  | "connection_failed"
+  | "response_truncated"
+  | "response_too_large"
+  | "worker_died"
+  | "provider_unreachable"
+  | "provider_protocol_error"
+  | "contract_changed"
+  | "cancelled";
+
+/** What became of asking a provider. */
+export type ProviderAnswer =
+  | {
+    readonly ok: true;
+    readonly result: EvidenceResult;
+    /** Unix milliseconds when the answer was there. */
+    readonly acquired_at: number;
+    /** The grant that was in force: root id, host names, environment names, program base name; never a path. */
+    readonly grant: JsonObject;
+  }
+  | { readonly ok: false; readonly code: OperationalCode; readonly message: string; readonly retryable: boolean };
+
+/** A provider that is configured. */
+export interface Provider {
+  readonly provider_id: string;
+  readonly kind: "builtin" | "mcp" | "typed";
+  readonly loaded: LoadedContract;
+  /** Whether raw values of it may be disclosed (`providers[].allow_raw`). */
+  readonly allow_raw: boolean;
+  /** Runs one check within its time limits. Never rejects. */
+  readonly query: (query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal) => Promise<ProviderAnswer>;
+  /** Ends workers, children and connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** The configured providers by id. */
+export type Providers = ReadonlyMap<string, Provider>;
