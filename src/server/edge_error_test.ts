@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import {
+  EDGE_CODES,
+  type EdgeErrorKind,
+  errorResponse,
+  isRetryable,
+  jsonRpcError,
+  withEdgeData,
+} from "./edge_error.ts";
+
+const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: boolean])[] = [
+  ["parse_error", -32700, false],
+  ["invalid_request", -32600, false],
+  ["method_not_found", -32601, false],
+  ["invalid_params", -32602, false],
+  ["internal", -32603, false],
+  ["unauthenticated", -32001, false],
+  ["unauthorized", -32003, false],
+  ["unsupported_protocol_version", -32022, false],
+  ["request_too_large", -32070, false],
+  ["rate_limited", -32071, true],
+  ["inflight_limit", -32072, true],
+];
+
+Deno.test("jsonRpcError() gives each kind its code, and tells what may be retried", () => {
+  assert.deepEqual(KINDS.map(([kind]) => kind), Object.keys(EDGE_CODES));
+  for (const [kind, code, retryable] of KINDS) {
+    const error = jsonRpcError({ kind, message: "m" }, "a");
+    assert.deepEqual(error, { code, message: "m", data: { kind, retryable, request_id: "a" } });
+    assert.equal(isRetryable(kind), retryable);
+  }
+});
+
+Deno.test("errorResponse() carries what is known about the failure", () => {
+  const versions = { supported: ["2026-07-28"], requested: "1999-01-01" };
+  const error = {
+    kind: "invalid_request",
+    message: "m",
+    path: "$.a",
+    fault: "f",
+    correlationId: "c",
+    versions,
+  } as const;
+  assert.deepEqual(JSON.parse(errorResponse(error, null)), {
+    jsonrpc: "2.0",
+    id: null,
+    error: {
+      code: -32600,
+      message: "m",
+      data: {
+        kind: "invalid_request",
+        retryable: false,
+        request_id: null,
+        path: "$.a",
+        fault: "f",
+        correlation_id: "c",
+        supported: ["2026-07-28"],
+        requested: "1999-01-01",
+      },
+    },
+  });
+});
+
+Deno.test("withEdgeData() adds the members of every error and keeps those that are there", () => {
+  const bare = withEdgeData({ id: 1, error: { code: -32601, message: "Method not found" } });
+  assert.deepEqual(bare.error.data, { kind: "method_not_found", retryable: false, request_id: 1 });
+  const given = withEdgeData({ id: 1, error: { code: -32022, message: "m", data: { supported: ["a"] } } });
+  assert.deepEqual(given.error.data, {
+    kind: "unsupported_protocol_version",
+    retryable: false,
+    request_id: 1,
+    supported: ["a"],
+  });
+  assert.deepEqual(withEdgeData({ error: { code: -1, message: "m" } }).error.data, {
+    kind: "protocol",
+    retryable: false,
+    request_id: null,
+  });
+});

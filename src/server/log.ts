@@ -1,0 +1,118 @@
+/**
+ * The log on standard error. It never blocks and never grows without bound: a pipe that nobody reads loses entries,
+ * and the loss is counted.
+ *
+ * @module
+ */
+
+/** How grave an entry is, most grave first. */
+export type LogLevel = "error" | "warn" | "info" | "debug";
+
+/** Writes one entry. */
+export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** A log with its end. */
+export interface LogSink {
+  readonly log: Log;
+  /** Waits until what was logged is written, or a time has passed. */
+  readonly flush: (milliseconds: number) => Promise<void>;
+}
+
+/** What a log needs. */
+export interface LogOptions {
+  /** The least grave level that is written. */
+  readonly level: LogLevel;
+  /** `json`: one JSON object a line; `text`: for people. */
+  readonly format: "json" | "text";
+  /** Writes some of the bytes; returns how many. */
+  readonly write: (bytes: Uint8Array) => Promise<number>;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Bytes that may wait to be written; what comes beyond them is dropped and counted. */
+export const LOG_QUEUE_BYTES = 256 * 1024;
+
+const GRAVITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
+
+/** Opens a log. */
+export function openLog(options: LogOptions): LogSink {
+  const encoder = new TextEncoder();
+  const now = options.now ?? Date.now;
+  let queue: Uint8Array[] = [];
+  let queuedBytes = 0;
+  let dropped = 0;
+  let writing: Promise<void> | null = null;
+
+  const enqueue = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void => {
+    const bytes = encoder.encode(formatEntry(options.format, now(), level, message, fields));
+    if (queuedBytes + bytes.length > LOG_QUEUE_BYTES) {
+      dropped++;
+      return;
+    }
+    queue.push(bytes);
+    queuedBytes += bytes.length;
+    writing ??= drain();
+  };
+
+  const drain = async (): Promise<void> => {
+    // Entries of one turn go out together.
+    await Promise.resolve();
+    while (queue.length > 0) {
+      const batch = queue;
+      queue = [];
+      try {
+        for (const bytes of batch) await writeAll(options.write, bytes);
+      } catch {
+        // Standard error is closed: there is nobody left to tell.
+      }
+      queuedBytes -= batch.reduce((sum, bytes) => sum + bytes.length, 0);
+      if (dropped > 0) {
+        const count = dropped;
+        dropped = 0;
+        enqueue("warn", "Log entries dropped: standard error was not read", { count });
+      }
+    }
+    writing = null;
+  };
+
+  return {
+    log: (level, message, fields = {}) => {
+      if (GRAVITY[level] <= GRAVITY[options.level]) enqueue(level, message, fields);
+    },
+    flush: async (milliseconds) => {
+      if (writing === null) return;
+      const late = delay(milliseconds);
+      await Promise.race([writing, late.passed]);
+      late.cancel();
+    },
+  };
+}
+
+/** The line of one entry. */
+function formatEntry(
+  format: "json" | "text",
+  time: number,
+  level: LogLevel,
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  if (format === "json") {
+    return `${JSON.stringify({ time: new Date(time).toISOString(), level, message, ...fields })}\n`;
+  }
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join("");
+  return `gate ${level}: ${message}${rest}\n`;
+}
+
+/** Writes all of some bytes. */
+export async function writeAll(write: (bytes: Uint8Array) => Promise<number>, bytes: Uint8Array): Promise<void> {
+  let at = 0;
+  while (at < bytes.length) at += await write(at === 0 ? bytes : bytes.subarray(at));
+}
+
+/** A time to wait, and how to stop waiting for it. */
+export function delay(milliseconds: number): { readonly passed: Promise<void>; readonly cancel: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  return { passed: promise, cancel: () => clearTimeout(timer) };
+}

@@ -1,0 +1,260 @@
+/**
+ * One connection: reads each message, admits it, answers it by the fast lane or the SDK's, and knows what is in work.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
+import type { Principal } from "../access/types.ts";
+import { callResult, discoverResult, initializeResult, listResult, resultResponse } from "./answers.ts";
+import { type CallOutcome, type Dispatcher, internalError } from "./dispatcher.ts";
+import { type EdgeError, errorResponse, type RequestId, withEdgeData } from "./edge_error.ts";
+import { type Claim, type Era, nextEra, readClaim } from "./era.ts";
+import { type FastPlan, planFast } from "./fast_lane.ts";
+import { idOfFaulty } from "./faulty_id.ts";
+import { MODERN_VERSION } from "./identity.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { isRequestId, type NotificationMessage, readMessage, type RequestMessage } from "./message.ts";
+import { createSdkLane, type SdkLane } from "./sdk_lane.ts";
+
+/** What a session needs. */
+export interface SessionOptions {
+  readonly dispatcher: Dispatcher;
+  readonly limits: Limits;
+  readonly principal: Principal;
+  /** Sends one message, a line without its end. */
+  readonly send: (line: string) => void;
+  readonly log: Log;
+  /** False leaves every message to the SDK. */
+  readonly fastLane: boolean;
+}
+
+/** One connection. */
+export interface Session {
+  /** Takes the text of one message; its answer, if it gets one, is sent when it is ready. */
+  readonly receive: (text: string) => void;
+  /** Answers what could not be read as a message. */
+  readonly refuse: (error: EdgeError) => void;
+  /** Resolves once no request is in work. */
+  readonly idle: () => Promise<void>;
+  /** Gives up what is in work: its callers are told nothing more. */
+  readonly abort: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** A request in work. */
+interface Work {
+  readonly request: RequestMessage;
+  readonly controller: AbortController;
+  /** The client no longer wants the answer. */
+  cancelled: boolean;
+}
+
+interface State {
+  readonly options: SessionOptions;
+  readonly work: Map<RequestId, Work>;
+  readonly sdk: SdkLane;
+  era: Era;
+  /** What the SDK must hear first to stand where the connection stands. */
+  pin: JsonObject | null;
+  idleWaiters: (() => void)[];
+  lastCorrelation: number;
+  readonly correlationPrefix: string;
+}
+
+/** Opens a session. */
+export function openSession(options: SessionOptions): Session {
+  const sdk = createSdkLane({
+    log: options.log,
+    listTools: () => options.dispatcher.listing(),
+    callTool: (id) => callForSdk(state, id),
+    send: (message) => {
+      const id = "id" in message && !("method" in message) ? message.id : undefined;
+      const line = JSON.stringify("error" in message ? withEdgeData(message) : message);
+      if (id !== undefined && state.work.has(id)) finish(state, id, line);
+      else options.send(line);
+    },
+    failed: (thrown) => {
+      for (const id of [...state.work.keys()]) {
+        fail(state, id, internalError(options.log, "the protocol", thrown, null));
+      }
+    },
+  });
+  const state: State = {
+    options,
+    sdk,
+    work: new Map(),
+    era: "opening",
+    pin: null,
+    idleWaiters: [],
+    lastCorrelation: 0,
+    correlationPrefix: `gate-${crypto.randomUUID().slice(0, 13)}-`,
+  };
+  return {
+    receive: (text) => receive(state, text),
+    refuse: (error) => options.send(errorResponse(error, null)),
+    idle: () => idle(state),
+    abort: () => {
+      for (const work of state.work.values()) cancel(work);
+    },
+    close: () => sdk.close(),
+  };
+}
+
+function receive(state: State, text: string): void {
+  const { send } = state.options;
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    const { code, message, path } = parsed.fault;
+    const kind = code === "syntax" ? "parse_error" : "invalid_request";
+    const id = code === "syntax" ? null : idOfFaulty(text);
+    return send(errorResponse({ kind, message, path, fault: code }, id));
+  }
+  const reading = readMessage(parsed.value);
+  if (!reading.ok) return send(errorResponse(reading.error, reading.id));
+  const { message } = reading;
+  if (message.kind === "notification") receiveNotification(state, message);
+  else if (message.kind === "request") receiveRequest(state, message);
+}
+
+function receiveNotification(state: State, message: NotificationMessage): void {
+  if (message.method === "notifications/cancelled") {
+    const id = member(message.params, "requestId");
+    const work = isRequestId(id) ? state.work.get(id) : undefined;
+    if (work !== undefined) return cancel(work);
+  }
+  const claim = readClaim(message.params);
+  const era = state.era;
+  state.era = nextEra(era, message, claim);
+  if (state.sdk.isStarted() || !state.options.fastLane || state.era === "unknown") {
+    return toSdk(state, message.raw, era);
+  }
+  // Without the SDK a notification does nothing but settle the era.
+  if (state.era !== era) state.pin = pinFor(state.era, message.params);
+}
+
+function receiveRequest(state: State, request: RequestMessage): void {
+  const { limits, principal, send } = state.options;
+  const { id } = request;
+  if (state.work.has(id)) {
+    const message = "Cannot take request: its id is that of a request in work";
+    return send(errorResponse({ kind: "invalid_request", message, path: "$.id" }, id));
+  }
+  const refusal = limits.admit(principal.subject);
+  if (refusal !== null) return send(errorResponse(refusal, id));
+  state.work.set(id, { request, controller: new AbortController(), cancelled: false });
+  const claim = readClaim(request.params);
+  // The SDK lets a connection that is settled on the modern era name any version.
+  if (claim.claim === "unsupported" && state.era === "modern") return fail(state, id, unsupported(claim.requested));
+  route(state, request, claim);
+}
+
+function route(state: State, request: RequestMessage, claim: Claim): void {
+  const before = state.era;
+  const plan = state.options.fastLane ? planFast(before, request, claim) : null;
+  const next = nextEra(before, request, claim);
+  const settles = next !== before || request.method === "initialize";
+  if (plan !== null && !(settles && state.sdk.isStarted())) {
+    state.era = next;
+    if (settles) state.pin = pinFor(next, request.params, request);
+    return answerFast(state, request, plan);
+  }
+  state.era = next;
+  toSdk(state, request.raw, before);
+  // It is never answered: it stands until it is cancelled, which the SDK must see to.
+  if (request.method === "subscriptions/listen") release(state, request.id);
+}
+
+function toSdk(state: State, raw: JsonObject, era: Era): void {
+  if (!state.sdk.isStarted()) state.sdk.start(era === "opening" ? null : state.pin);
+  state.sdk.deliver(raw);
+}
+
+/** The message that makes the SDK settle on an era as the fast lane did, without doing anything else. */
+function pinFor(era: Era, params: JsonObject, request: RequestMessage | null = null): JsonObject {
+  if (era === "legacy") {
+    return request?.method === "initialize" ? request.raw : { jsonrpc: "2.0", method: "ping" };
+  }
+  const meta = member(params, "_meta");
+  const method = era === "probe" ? "server/discover" : "tools/list";
+  return { jsonrpc: "2.0", method, params: isJsonObject(meta) ? { _meta: meta } : {} };
+}
+
+function answerFast(state: State, request: RequestMessage, plan: FastPlan): void {
+  const { id } = request;
+  switch (plan.answer) {
+    case "initialize":
+      return finish(state, id, resultResponse(id, initializeResult(plan.requested)));
+    case "discover":
+      return finish(state, id, resultResponse(id, discoverResult()));
+    case "ping":
+      return finish(state, id, resultResponse(id, "{}"));
+    case "list":
+      state.options.dispatcher.listing().then(
+        (tools) => finish(state, id, resultResponse(id, listResult(tools, plan.era))),
+        (error) => fail(state, id, internalError(state.options.log, "tools/list", error, null)),
+      );
+      return;
+    case "call":
+      call(state, id, plan.name, plan.input).then((outcome) => {
+        if (outcome.ok) finish(state, id, resultResponse(id, callResult(outcome.answer, plan.era)));
+        else fail(state, id, outcome.error);
+      });
+  }
+}
+
+function call(state: State, id: RequestId, name: string, input: JsonObject): Promise<CallOutcome> {
+  const controller = state.work.get(id)?.controller ?? new AbortController();
+  const correlationId = state.correlationPrefix + String(++state.lastCorrelation);
+  const { dispatcher, principal } = state.options;
+  return dispatcher.call(name, input, { principal, signal: controller.signal, correlationId });
+}
+
+/** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */
+async function callForSdk(state: State, id: RequestId): Promise<CallOutcome> {
+  const params = state.work.get(id)?.request.params ?? {};
+  const name = member(params, "name");
+  const input = member(params, "arguments");
+  return await call(state, id, typeof name === "string" ? name : "", isJsonObject(input) ? input : {});
+}
+
+function cancel(work: Work): void {
+  work.cancelled = true;
+  work.controller.abort();
+}
+
+function fail(state: State, id: RequestId, error: EdgeError): void {
+  finish(state, id, errorResponse(error, id));
+}
+
+/** Ends a request with its answer. */
+function finish(state: State, id: RequestId, line: string): void {
+  const work = state.work.get(id);
+  if (work === undefined) return;
+  if (!work.cancelled) state.options.send(line);
+  release(state, id);
+}
+
+function release(state: State, id: RequestId): void {
+  if (!state.work.delete(id)) return;
+  state.options.limits.release();
+  if (state.work.size > 0) return;
+  for (const resolve of state.idleWaiters.splice(0)) resolve();
+}
+
+function idle(state: State): Promise<void> {
+  if (state.work.size === 0) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.idleWaiters.push(resolve);
+  return promise;
+}
+
+function unsupported(requested: string): EdgeError {
+  return {
+    kind: "unsupported_protocol_version",
+    message: `Unsupported protocol version: ${requested}`,
+    versions: { supported: [MODERN_VERSION], requested },
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Lines out of a stream of bytes, none longer than a limit.
+ *
+ * @module
+ */
+
+/** Why a line is not handed on as text. */
+export type LineFault = "too_long" | "not_utf8";
+
+/** Takes lines as they are complete. */
+export interface LineSink {
+  readonly line: (text: string) => void | Promise<void>;
+  readonly fault: (fault: LineFault) => void | Promise<void>;
+}
+
+/** Cuts bytes into lines. */
+export interface LineReader {
+  /** Takes the next bytes of the stream; they may be reused afterwards. */
+  readonly push: (bytes: Uint8Array) => Promise<void>;
+  /** Takes the end of the stream: what is left is a line too. */
+  readonly end: () => Promise<void>;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const BLANK = /^[ \t\r]*$/;
+
+/** A buffer up to this size is kept for the next long line. */
+const SPARE_BYTES = 1 << 16;
+
+/**
+ * Makes a line reader. Lines end with LF or CRLF and must be UTF-8; empty ones are passed over. Of a line that is longer
+ * than the limit no more than the limit is ever kept: the rest is dropped as it comes, and the fault is told at its end.
+ *
+ * @param maximumBytes Bytes of a line, its end not counted; at least 1
+ * @param sink Takes the lines, one after the other: each is awaited before the next
+ */
+export function createLineReader(maximumBytes: number, sink: LineSink): LineReader {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let kept: Uint8Array = new Uint8Array(0);
+  let length = 0;
+  let tooLong = false;
+
+  /** Keeps the start of a line for the bytes to come; a CR at the limit may yet be the line's end. */
+  const keep = (bytes: Uint8Array): void => {
+    const needed = length + bytes.length;
+    if (tooLong || needed > maximumBytes + 1) {
+      tooLong = true;
+      kept = new Uint8Array(0);
+      length = 0;
+      return;
+    }
+    if (needed > kept.length) {
+      const grown = new Uint8Array(Math.min(maximumBytes + 1, Math.max(needed, 2 * kept.length)));
+      grown.set(kept.subarray(0, length));
+      kept = grown;
+    }
+    kept.set(bytes, length);
+    length = needed;
+  };
+
+  const complete = (last: Uint8Array): void | Promise<void> => {
+    let line = last;
+    if (length > 0 || tooLong) {
+      keep(last);
+      line = kept.subarray(0, length);
+    }
+    const wasTooLong = tooLong;
+    tooLong = false;
+    length = 0;
+    if (kept.length > SPARE_BYTES) kept = new Uint8Array(0);
+    if (line.length > 0 && line[line.length - 1] === CR) line = line.subarray(0, -1);
+    if (wasTooLong || line.length > maximumBytes) return sink.fault("too_long");
+    const text = decode(decoder, line);
+    if (text === null) return sink.fault("not_utf8");
+    return BLANK.test(text) ? undefined : sink.line(text);
+  };
+
+  return {
+    push: async (bytes) => {
+      let start = 0;
+      for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+        const taken = complete(bytes.subarray(start, end));
+        start = end + 1;
+        if (taken !== undefined) await taken;
+      }
+      if (start < bytes.length) keep(bytes.subarray(start));
+    },
+    end: async () => {
+      if (length > 0 || tooLong) await complete(new Uint8Array(0));
+    },
+  };
+}
+
+function decode(decoder: TextDecoder, bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * The stdio transport: newline-delimited JSON-RPC on standard input and output, one connection for the process.
+ *
+ * @module
+ */
+
+import type { Principal } from "../../access/types.ts";
+import type { ServerConfig } from "../../config/server_types.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import type { Limits } from "../limits.ts";
+import { delay, type Log } from "../log.ts";
+import { openSession, type Session } from "../session.ts";
+import { createLineReader } from "./lines.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+
+/** The two ends of a connection. */
+export interface StdioStreams {
+  /** Fills the buffer; returns how many bytes, or null at the end. */
+  readonly read: (buffer: Uint8Array) => Promise<number | null>;
+  /** Writes some of the bytes; returns how many. */
+  readonly write: (bytes: Uint8Array) => Promise<number>;
+}
+
+/** What serving stdio needs. */
+export interface StdioOptions {
+  readonly streams: StdioStreams;
+  readonly server: ServerConfig;
+  readonly dispatcher: Dispatcher;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly fastLane: boolean;
+  /** Aborted when the process should stop: no more is read, what is in work is finished. */
+  readonly stop: AbortSignal;
+  /** Called once, after the first answer is on its way. */
+  readonly answered: () => void;
+}
+
+/** Why serving ended. */
+export type StdioEnd = "end_of_input" | "stopped" | "reader_gone";
+
+/** Who calls on stdio: whoever started the process. */
+export const STDIO_PRINCIPAL: Principal = {
+  subject: "stdio",
+  authMethod: "local",
+  policyClass: null,
+  roles: [],
+  tenants: [1],
+};
+
+/** Answers that may wait for a slow reader before no more requests are read. */
+const OUTBOX_CHARACTERS = 1 << 20;
+
+/** Bytes of one read. */
+const READ_BYTES = 1 << 16;
+
+/** How long a stopping process waits for what is in work. */
+const STOP_MILLISECONDS = 10_000;
+
+/** How long the end of input waits for what is in work; tools have their own, shorter deadlines. */
+const END_MILLISECONDS = 60_000;
+
+/** Serves one client until its input ends, it no longer reads, or the process should stop. */
+export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
+  const gone = new AbortController();
+  const outbox = createOutbox({
+    write: options.streams.write,
+    closed: () => gone.abort(),
+  });
+  let answered = false;
+  const session = openSession({
+    dispatcher: options.dispatcher,
+    limits: options.limits,
+    principal: STDIO_PRINCIPAL,
+    log: options.log,
+    fastLane: options.fastLane,
+    send: (line) => {
+      outbox.send(line);
+      if (answered) return;
+      answered = true;
+      options.answered();
+    },
+  });
+  const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal]));
+  await finishWork(options, session, outbox, end, gone.signal);
+  await session.close();
+  return gone.signal.aborted ? "reader_gone" : end;
+}
+
+/** Reads and hands on every line until the input ends or reading should stop. */
+function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: AbortSignal): Promise<StdioEnd> {
+  const lines = createLineReader(options.server.max_body_bytes, {
+    line: (text) => {
+      session.receive(text);
+      // What a turn of the event loop can finish makes room for the next request.
+      return options.limits.isFull() ? nextTurn() : undefined;
+    },
+    fault: (fault) => session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8),
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<StdioEnd>();
+  // A read cannot be called off: it is left behind. Lines that were read already are all handed on.
+  let parked = false;
+  stop.addEventListener("abort", () => parked && resolve("stopped"));
+  const park = async <T>(wait: Promise<T>): Promise<T> => {
+    parked = true;
+    const value = await wait;
+    parked = false;
+    return value;
+  };
+  const loop = async (): Promise<StdioEnd> => {
+    const buffer = new Uint8Array(READ_BYTES);
+    while (!stop.aborted) {
+      if (outbox.waiting() > OUTBOX_CHARACTERS) await park(outbox.below(OUTBOX_CHARACTERS / 2));
+      if (stop.aborted) break;
+      const count = await park(options.streams.read(buffer));
+      if (stop.aborted) break;
+      if (count === null) {
+        await lines.end();
+        return "end_of_input";
+      }
+      await lines.push(buffer.subarray(0, count));
+    }
+    return "stopped";
+  };
+  loop().then(resolve, reject);
+  return promise;
+}
+
+/** Waits for what is in work and for its answers to be read, but not for ever. */
+async function finishWork(
+  options: StdioOptions,
+  session: Session,
+  outbox: Outbox,
+  end: StdioEnd,
+  gone: AbortSignal,
+): Promise<void> {
+  if (gone.aborted) return session.abort();
+  const deadline = delay(end === "stopped" ? STOP_MILLISECONDS : END_MILLISECONDS);
+  let finished = false;
+  const work = session.idle().then(() => outbox.below(0)).then(() => {
+    finished = true;
+  });
+  await Promise.race([work, deadline.passed, aborted(gone)]);
+  deadline.cancel();
+  if (finished) return;
+  if (!gone.aborted) options.log("warn", "Stopped before every request was answered");
+  session.abort();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve());
+  return promise;
+}
+
+function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(resolve);
+  return promise;
+}
+
+const NOT_UTF8 = { kind: "parse_error", message: "Cannot read message: must be UTF-8" } as const;
+
+function tooLarge(server: ServerConfig): { readonly kind: "request_too_large"; readonly message: string } {
+  const message = `Request too large: must be at most ${server.max_body_bytes} bytes (server.max_body_bytes)`;
+  return { kind: "request_too_large", message };
+}

@@ -1,0 +1,55 @@
+/**
+ * Serves the fixture tools over stdio with the real machinery. Its one argument is JSON: `{"fastLane": bool, "server":
+ * {...}}`, whose members replace those of a plain server configuration.
+ *
+ * @module
+ */
+
+import type { ServerConfig } from "@/config/server_types.ts";
+import { host } from "@/server/host.ts";
+import { fixtureTools } from "./fixture_tools.ts";
+
+const PLAIN: ServerConfig = {
+  transport: "stdio",
+  bind: null,
+  mode: "strict",
+  tls: null,
+  tls_termination: "server",
+  tools: { mode: "filter", allowlist: [], denylist: [] },
+  audit: { enabled: false, log_precheck_payloads: false, path: null },
+  feedback: {
+    scenario_next: {
+      default: "summary",
+      local_only_default: "trace",
+      max: "trace",
+      trace_subjects: [],
+      trace_roles: [],
+      evidence_subjects: [],
+      evidence_roles: [],
+    },
+  },
+  auth: null,
+  max_body_bytes: 1 << 20,
+  limits: { max_inflight: 256, rate_limit: null },
+};
+
+interface FixtureOptions {
+  readonly fastLane?: boolean;
+  readonly server?: Partial<ServerConfig>;
+  /** Text of the error with which the tools cannot be loaded. */
+  readonly broken?: string;
+}
+
+const given = JSON.parse(Deno.args[0] ?? "{}") as FixtureOptions;
+
+Deno.exit(
+  await host({
+    server: { ...PLAIN, ...given.server },
+    logLevel: "debug",
+    fastLane: given.fastLane ?? true,
+    loadRuntime: () => {
+      if (given.broken !== undefined) return Promise.reject(new Error(given.broken));
+      return Promise.resolve({ tools: fixtureTools(), close: () => Promise.resolve(console.info("stores closed")) });
+    },
+  }),
+);
