@@ -1,0 +1,118 @@
+/**
+ * Warnings about laws that are sound and yet probably not what was meant.
+ *
+ * @module
+ */
+
+import { pathOf, type Place, placeAt } from "./place.ts";
+import { eachLeaf } from "./requirement_walk.ts";
+import { quote } from "./suggest.ts";
+import type { AcquisitionBinding, Condition, Requirement, ScenarioLaw } from "./types.ts";
+
+/** What a warning is about; the list is closed. */
+export type WarningCode =
+  /** No stage's requirement names the condition. */
+  | "condition_unused"
+  /** Callers may not submit evidence and no binding acquires any, so the condition stays Unknown. */
+  | "condition_without_evidence"
+  /** `NotExists` without a binding: callers cannot assert absence, so the condition stays Unknown. */
+  | "absence_never_observed"
+  /** Fewer sources than the quorum asks for. */
+  | "quorum_out_of_reach"
+  /** A signature is asked of gate's own acquisitions, which carry none. */
+  | "signature_never_given"
+  /** Neither a prerequisite nor the scenario's requirement names the stage. */
+  | "stage_without_effect"
+  /** A schema is named that the law does not declare. */
+  | "schema_undeclared";
+
+/** One warning. */
+export interface Warning {
+  readonly code: WarningCode;
+  /** JSON path into the law in normal form, `$` being the law. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Looks a law over; no warning keeps it from being registered. */
+export function lintLaw(law: ScenarioLaw): Warning[] {
+  const warnings: Warning[] = [];
+  const warn: Warn = (code, place, message) => warnings.push({ code, path: pathOf(place), message });
+  lintConditions(law, warn);
+  lintStages(law, warn);
+  lintSchemas(law, warn);
+  return warnings;
+}
+
+type Warn = (code: WarningCode, place: Place, message: string) => void;
+
+function namesIn(...requirements: readonly (Requirement | undefined)[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const requirement of requirements) eachLeaf(requirement, null, (id) => names.add(id));
+  return names;
+}
+
+function lintConditions(law: ScenarioLaw, warn: Warn): void {
+  const used = namesIn(...law.stages.map((stage) => stage.completion_requirement));
+  const bindingsOf = Map.groupBy(law.acquisition_bindings, (binding) => binding.condition_id);
+  law.conditions.forEach((condition, index) => {
+    const place = placeAt("conditions", index);
+    const name = quote(condition.condition_id);
+    if (!used.has(condition.condition_id)) warn("condition_unused", place, `No stage requires condition ${name}`);
+    const bindings = bindingsOf.get(condition.condition_id) ?? [];
+    lintSources(condition, bindings, (code, message) => warn(code, place, `Condition ${name} ${message}`));
+  });
+}
+
+function lintSources(
+  { predicate, evidence_use_policy: policy }: Condition,
+  bindings: readonly AcquisitionBinding[],
+  warn: (code: WarningCode, message: string) => void,
+): void {
+  const submitted = policy.allowed_channels.includes("caller_submission");
+  if (!submitted && bindings.length === 0) {
+    warn("condition_without_evidence", "takes no evidence from callers and has no binding");
+  }
+  if (submitted && bindings.length === 0 && predicate.predicate === "NotExists") {
+    warn("absence_never_observed", "needs a binding: callers cannot assert that something does not exist");
+  }
+  const sources = policy.independence === "distinct_provider"
+    ? new Set(bindings.map((binding) => binding.provider_id)).size
+    : bindings.length;
+  if (policy.combination.combination === "Quorum" && !submitted && sources < policy.combination.minimum) {
+    warn("quorum_out_of_reach", `asks for a quorum of ${policy.combination.minimum} and has ${sources} sources`);
+  }
+  const signed = policy.authorization === "signature" || policy.integrity === "signed_content" ||
+    policy.required_assurance.includes("source_signature");
+  if (signed && policy.allowed_channels.every((channel) => channel === "local_acquisition")) {
+    warn("signature_never_given", "asks for a signature and allows only acquisitions of gate itself, which carry none");
+  }
+}
+
+function lintStages(law: ScenarioLaw, warn: Warn): void {
+  const prerequisites = law.stages.map(({ prerequisite }) =>
+    prerequisite.kind === "requires" ? prerequisite.requirement : undefined
+  );
+  const used = namesIn(law.completion_requirement, ...prerequisites);
+  law.stages.forEach(({ stage_id }, index) => {
+    if (used.has(stage_id)) return;
+    const message = `Neither another stage nor the scenario requires stage ${quote(stage_id)}`;
+    warn("stage_without_effect", placeAt("stages", index), message);
+  });
+}
+
+function lintSchemas(law: ScenarioLaw, warn: Warn): void {
+  const message = (id: string): string => `Schema ${quote(id)} is not among the schemas of the law`;
+  law.conditions.forEach(({ observation_domain: domain }, index) => {
+    if (domain.domain !== "Json" || domain.schema === undefined) return;
+    const { schema_id, version } = domain.schema;
+    if (law.schemas.some((schema) => schema.schema_id === schema_id && schema.version === version)) return;
+    warn("schema_undeclared", placeAt("conditions", index, "observation_domain", "schema"), message(schema_id));
+  });
+  law.stages.forEach((stage, index) =>
+    stage.entry_packets.forEach(({ schema_id }, at) => {
+      if (law.schemas.some((schema) => schema.schema_id === schema_id)) return;
+      warn("schema_undeclared", placeAt("stages", index, "entry_packets", at, "schema_id"), message(schema_id));
+    })
+  );
+}
