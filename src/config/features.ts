@@ -8,7 +8,7 @@
  */
 
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "./defaults.ts";
-import { formatPath, type Report, type SettingPath } from "./problems.ts";
+import type { Report, SettingPath } from "./problems.ts";
 import { at, isTable } from "./raw.ts";
 
 /** One setting, or a table of them, that does nothing yet. */
@@ -72,9 +72,4 @@ function changedSettings(value: unknown, path: SettingPath): readonly SettingPat
     return Object.entries(value).flatMap(([name, item]) => changedSettings(item, [...path, name]));
   }
   return JSON.stringify(value) === JSON.stringify(standard) ? [] : [path];
-}
-
-/** Whether a feature is missing at exactly this setting; for those who tell users what they can do. */
-export function isUnavailable(path: SettingPath): boolean {
-  return UNAVAILABLE.some((feature) => feature.path === formatPath(path));
 }

@@ -22,7 +22,7 @@ export function text(): z.ZodString {
 
 /** A string that holds more than white space and neither begins nor ends with it. */
 export function name(): z.ZodString {
-  return text().regex(/^\S(?:.*\S)?$/su, { error: "must not begin or end with white space" });
+  return text().regex(/^\S(?:[\s\S]*\S)?$/u, { error: "must not begin or end with white space" });
 }
 
 /** A list of strings, empty where it is left out. */

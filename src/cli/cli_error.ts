@@ -1,0 +1,34 @@
+/**
+ * The error that ends a command with an exit code and one line.
+ *
+ * @module
+ */
+
+import { EXIT, type ExitCode } from "./exit_codes.ts";
+
+/** The codes that `--json` errors carry. */
+export type CliErrorCode =
+  | "usage"
+  | "config_invalid"
+  | "feature_unavailable"
+  | "file_exists"
+  | "store_unavailable"
+  | "store_corrupt"
+  | "unexpected";
+
+/** A command that cannot do what it was asked. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly code: CliErrorCode;
+  readonly exitCode: ExitCode;
+  /** What to do about it, or null. */
+  readonly hint: string | null;
+
+  /** Builds the error; without an exit code it is a usage error. */
+  constructor(code: CliErrorCode, message: string, hint: string | null = null, exitCode: ExitCode = EXIT.usage) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+    this.hint = hint;
+  }
+}

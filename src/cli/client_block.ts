@@ -1,0 +1,22 @@
+/**
+ * The block that MCP clients take to start this server.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+
+/** What most MCP clients read; the key of the server is its name. */
+export interface ClientBlock {
+  readonly mcpServers: { readonly gate: { readonly command: string; readonly args: readonly string[] } };
+}
+
+/** The block that starts this very build with a configuration file, or with the built-in defaults for null. */
+export function clientBlock(configPath: string | null): ClientBlock {
+  const serve = ["serve", ...(configPath === null ? [] : ["--config", configPath])];
+  if (Deno.build.standalone) return { mcpServers: { gate: { command: Deno.execPath(), args: serve } } };
+  const entry = fileURLToPath(new URL("../../main.ts", import.meta.url));
+  const settings = fileURLToPath(new URL("../../deno.json", import.meta.url));
+  const run = ["run", "--no-prompt", "--config", settings, "-P=serve", entry];
+  return { mcpServers: { gate: { command: Deno.execPath(), args: [...run, ...serve] } } };
+}

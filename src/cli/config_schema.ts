@@ -1,0 +1,22 @@
+/**
+ * `gate config schema`: prints the JSON Schema of the configuration file.
+ *
+ * @module
+ */
+
+import { configJsonSchema } from "../config/json_schema.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+
+/** The flags of `gate config schema`. */
+export interface ConfigSchemaOptions {
+  readonly json?: boolean;
+}
+
+/** Runs `gate config schema`. */
+export function runConfigSchema(options: ConfigSchemaOptions): number {
+  const schema = configJsonSchema();
+  if (options.json === true) writeResult("config schema", schema);
+  else writeOut(`${JSON.stringify(schema, null, 2)}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,116 @@
+/**
+ * The checks of `gate doctor` that look at the machine: store files, folders, disk and clock.
+ *
+ * @module
+ */
+
+import { statfsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { openReaderConnection, readFormat } from "../store/sqlite/connection.ts";
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string;
+  /** `note` works, but may surprise; `fail` does not work. */
+  readonly status: "ok" | "note" | "fail";
+  readonly message: string;
+}
+
+/** Free bytes below which the disk is called nearly full, and below which it is called full. */
+const LOW_BYTES = 1024 ** 3;
+const FULL_BYTES = 64 * 1024 ** 2;
+
+/** The clock must lie between these, in Unix milliseconds: no build is older, none will run that long. */
+const EARLIEST_TIME = Date.UTC(2025, 0, 1);
+const LATEST_TIME = Date.UTC(2100, 0, 1);
+
+/** How far a file may lie in the future before the clock is doubted. */
+const TOLERANCE_MILLIS = 5 * 60 * 1000;
+
+/** Opens a store for reading and lets SQLite look through it; a store that does not exist yet is fine. */
+export function checkStoreFile(check: string, path: string): Finding {
+  try {
+    if (!Deno.statSync(path).isFile) return { check, status: "fail", message: `${path} is not a file` };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { check, status: "ok", message: `${path} will be created` };
+    return { check, status: "fail", message: `${path} cannot be read: ${messageOf(error)}` };
+  }
+  try {
+    const rows = quickCheck(path);
+    return rows.length === 1 && rows[0] === "ok"
+      ? { check, status: "ok", message: `${path} opens and passes the quick check` }
+      : { check, status: "fail", message: `${path} is damaged: ${rows.slice(0, 3).join("; ")}` };
+  } catch (error) {
+    return { check, status: "fail", message: messageOf(error) };
+  }
+}
+
+/** What SQLite finds wrong with a store, `ok` alone for nothing; throws for a file that is no store. */
+function quickCheck(path: string): readonly string[] {
+  const connection = openReaderConnection(path, { busy_timeout_ms: 1000 });
+  try {
+    if (readFormat(connection) === "empty") return ["ok"];
+    return connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
+  } finally {
+    connection.database.close();
+  }
+}
+
+/** Writes and removes a file in a folder, or in the nearest folder above that exists; and asks how much room there is. */
+export async function checkFolder(folder: string): Promise<readonly Finding[]> {
+  const existing = nearestFolder(folder);
+  const where = existing === folder ? folder : `${folder} (to be created in ${existing})`;
+  try {
+    await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
+  } catch (error) {
+    return [{ check: "data folder", status: "fail", message: `${where} cannot be written: ${messageOf(error)}` }];
+  }
+  return [{ check: "data folder", status: "ok", message: `${where} can be written` }, checkDisk(existing)];
+}
+
+function checkDisk(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little to record anything` };
+  if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
+  return { check: "disk", status: "ok", message };
+}
+
+/** Whether the clock can be right: within the life of the service, and not before the last change of a store. */
+export function checkClock(now: number, storePaths: readonly string[]): Finding {
+  const shown = new Date(now).toISOString();
+  if (now < EARLIEST_TIME || now >= LATEST_TIME) {
+    return { check: "clock", status: "fail", message: `${shown} cannot be right: accepted times would be wrong` };
+  }
+  for (const path of storePaths) {
+    const changed = modifiedAt(path);
+    if (changed !== null && changed > now + TOLERANCE_MILLIS) {
+      const then = new Date(changed).toISOString();
+      return { check: "clock", status: "fail", message: `${shown} is before the last change of ${path} at ${then}` };
+    }
+  }
+  return { check: "clock", status: "ok", message: shown };
+}
+
+function modifiedAt(path: string): number | null {
+  try {
+    return Deno.statSync(path).mtime?.getTime() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function nearestFolder(folder: string): string {
+  try {
+    if (Deno.statSync(folder).isDirectory) return folder;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) return folder;
+  }
+  const parent = dirname(join(folder));
+  return parent === folder ? folder : nearestFolder(parent);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

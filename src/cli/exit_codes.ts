@@ -1,0 +1,34 @@
+/**
+ * What each exit code means; scripts rely on them.
+ *
+ * @module
+ */
+
+/** The exit codes, by meaning. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  evaluatedFalse: 3,
+  unknown: 4,
+  stale: 5,
+  verificationFailed: 6,
+  denied: 7,
+  unreachable: 8,
+} as const;
+
+/** One of {@link EXIT}. */
+export type ExitCode = typeof EXIT[keyof typeof EXIT];
+
+/** Each exit code with what it means, in order. */
+export const EXIT_CODE_MEANINGS: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
+  { code: EXIT.ok, meaning: "done, or the answer is True" },
+  { code: EXIT.unexpected, meaning: "something failed that should not have" },
+  { code: EXIT.usage, meaning: "the command line or the configuration is wrong" },
+  { code: EXIT.evaluatedFalse, meaning: "the answer is False" },
+  { code: EXIT.unknown, meaning: "the answer is Unknown: evidence is missing" },
+  { code: EXIT.stale, meaning: "the run moved on: the head that was named is no longer the accepted one" },
+  { code: EXIT.verificationFailed, meaning: "verification failed" },
+  { code: EXIT.denied, meaning: "the caller may not do this" },
+  { code: EXIT.unreachable, meaning: "the server or a store cannot be reached" },
+];

@@ -1,0 +1,30 @@
+/**
+ * The command line: finds the command and turns its end into an exit code.
+ *
+ * `serve` goes its own short way, because clients wait for its first answer: nothing is loaded for it but what it runs.
+ *
+ * @module
+ */
+
+/** Runs a command line, without the program's own name; returns the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    if (argv[0] === "serve" && !asksForHelp(argv)) {
+      const { runServe } = await import("./serve.ts");
+      return await runServe(argv.slice(1));
+    }
+    if (argv[0] === "--version" || argv[0] === "-V") {
+      const { runVersion } = await import("./version.ts");
+      return runVersion(argv.slice(1));
+    }
+    const { runProgram } = await import("./program.ts");
+    return await runProgram(argv);
+  } catch (error) {
+    const { reportFailure } = await import("./output.ts");
+    return reportFailure(error, argv.includes("--json"));
+  }
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  return argv.includes("--help") || argv.includes("-h");
+}

@@ -1,0 +1,174 @@
+/**
+ * Every command but the fast way of `serve`: names, help and flags. What a command does is loaded when it runs.
+ *
+ * @module
+ */
+
+import { Command, CommanderError } from "commander";
+import { nearest } from "../config/nearest.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut } from "./output.ts";
+import { SERVE_FLAGS } from "./serve_flags.ts";
+
+/** What commander hands to an action after the arguments: the flags that were given. */
+type Flags = Readonly<Record<string, string | boolean>>;
+
+/** Takes the exit code of the command that ran. */
+type Finish = (code: number) => void;
+
+/** Runs a command line whose command is not `serve`, or that asks for help. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = buildProgram((code) => exitCode = code);
+  if (argv.length === 0) {
+    program.outputHelp();
+    return EXIT.ok;
+  }
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.ok;
+    throw usageError(error, program, argv);
+  }
+}
+
+/** The program with all of its commands. */
+export function buildProgram(finish: Finish): Command {
+  const program = new Command("gate")
+    .description("Answers from evidence whether work may move on, and records each answer so that it can be checked.")
+    .option("-V, --version", "print the version; with --json the whole build")
+    .helpCommand(false)
+    .exitOverride()
+    // Mistakes are thrown, and said by reportFailure().
+    .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
+    .addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
+  addServe(program);
+  addInit(program, finish);
+  addConfig(program, finish);
+  addDoctor(program, finish);
+  addStore(program, finish);
+  addHelp(program, finish);
+  return program;
+}
+
+/** A command with its examples and `--json`. */
+function command(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
+  const text = ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n");
+  return parent.command(usage).summary(summary).description(summary).addHelpText("after", text);
+}
+
+function withJson(added: Command): Command {
+  return added.option("--json", "write one JSON object, and errors as JSON");
+}
+
+function addServe(program: Command): void {
+  const serve = command(program, "serve", "Serve MCP clients", [
+    "gate serve",
+    "gate serve --config /etc/gate/gate.toml --log-level warn",
+  ]);
+  for (const flag of SERVE_FLAGS) {
+    const later = flag.missing === undefined ? "" : " (not available yet)";
+    serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, `${flag.description}${later}`);
+  }
+  // Reached by `gate help serve` and `--help` alone: main() runs the command itself.
+}
+
+function addInit(program: Command, finish: Finish): void {
+  withJson(command(program, "init", "Write a starter configuration", ["gate init", "gate init --stdout > gate.toml"]))
+    .argument("[file]", "where to write it", "gate.toml")
+    .option("--force", "replace a file that exists")
+    .option("--stdout", "write to standard output")
+    .action(async (file: string, flags: Flags) => finish(await (await import("./init.ts")).runInit(file, flags)));
+}
+
+function addConfig(program: Command, finish: Finish): void {
+  const config = program.command("config").helpCommand(false).summary("Check and describe configurations")
+    .description("Check and describe configurations");
+  withJson(command(config, "check", "Say everything that is wrong with a configuration", [
+    "gate config check",
+    "gate config check --json /etc/gate/gate.toml",
+  ]))
+    .argument("[file]", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .action(async (file: string | undefined, flags: Flags) =>
+      finish(await (await import("./config_check.ts")).runConfigCheck(file, flags))
+    );
+  withJson(command(config, "schema", "Print the JSON Schema of the configuration file", [
+    "gate config schema > gate.schema.json",
+  ])).action(async (flags: Flags) => finish((await import("./config_schema.ts")).runConfigSchema(flags)));
+}
+
+function addDoctor(program: Command, finish: Finish): void {
+  withJson(command(program, "doctor", "Say what would refuse a newcomer, and print the client block", [
+    "gate doctor",
+    "gate doctor --config /etc/gate/gate.toml --json",
+  ]))
+    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .action(async (flags: Flags) => finish(await (await import("./doctor.ts")).runDoctor(flags)));
+}
+
+function addStore(program: Command, finish: Finish): void {
+  const store = program.command("store").helpCommand(false).summary("Check and back up the stores").description(
+    "Check and back up the stores",
+  );
+  const configFlag = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
+  withJson(command(store, "check", "Re-derive every record of the run store and compare", ["gate store check"]))
+    .option("--config <PATH>", configFlag)
+    .action(async (flags: Flags) => finish(await (await import("./store_check.ts")).runStoreCheck(flags)));
+  withJson(command(store, "backup", "Copy the run store to a file while it is in use", [
+    "gate store backup /backup/gate-2026-01-31.db",
+  ]))
+    .argument("<file>", "the copy; must not exist")
+    .option("--config <PATH>", configFlag)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./store_backup.ts")).runStoreBackup(file, flags))
+    );
+}
+
+function addHelp(program: Command, finish: Finish): void {
+  withJson(command(program, "help", "Explain a command, or the exit codes", [
+    "gate help config check",
+    "gate help exit-codes",
+  ]))
+    .argument("[topic...]", "a command, or exit-codes")
+    .action(async (topic: readonly string[], flags: Flags) => {
+      if (topic.length === 1 && topic[0] === "exit-codes") {
+        finish((await import("./help_exit_codes.ts")).runHelpExitCodes(flags));
+      } else findCommand(program, topic).outputHelp();
+    });
+}
+
+function findCommand(program: Command, topic: readonly string[]): Command {
+  return topic.reduce((parent, name) => {
+    const found = parent.commands.find((candidate) => candidate.name() === name);
+    if (found === undefined) throw unknownCommand(name, parent);
+    return found;
+  }, program);
+}
+
+/** A mistake on the command line, in this program's words. */
+function usageError(error: CommanderError, program: Command, argv: readonly string[]): CliError {
+  if (error.code === "commander.help") return missingCommand(program, argv);
+  if (error.code === "commander.unknownCommand") {
+    const [first, second] = argv.filter((argument) => !argument.startsWith("-"));
+    const group = program.commands.find((candidate) => candidate.name() === first);
+    return group === undefined ? unknownCommand(first ?? "", program) : unknownCommand(second ?? "", group);
+  }
+  const message = error.message.replace(/^error: /, "").replaceAll("\n", " ").replaceAll("'", '"');
+  return new CliError("usage", message.charAt(0).toUpperCase() + message.slice(1), "gate --help lists the commands");
+}
+
+function unknownCommand(name: string, parent: Command): CliError {
+  const names = parent.commands.map((candidate) => candidate.name());
+  const meant = nearest(name, parent.name() === "gate" ? [...names, "exit-codes"] : names);
+  const hint = meant === null ? `known are ${names.join(", ")}` : `did you mean "${meant}"?`;
+  return new CliError("usage", `Unknown command "${name}"`, hint);
+}
+
+function missingCommand(program: Command, argv: readonly string[]): CliError {
+  const group = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program;
+  const names = group.commands.map((candidate) => candidate.name());
+  return new CliError("usage", `Command is missing after "${group.name()}"`, `known are ${names.join(", ")}`);
+}

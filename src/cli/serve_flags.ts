@@ -1,0 +1,110 @@
+/**
+ * The flags of `gate serve`: what the configuration has no member for.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import type { LogLevel } from "../server/log.ts";
+import { CliError } from "./cli_error.ts";
+
+/** One flag. */
+export interface ServeFlag {
+  readonly name: string;
+  /** What it takes, as help shows it; null for a switch. */
+  readonly value: string | null;
+  readonly description: string;
+  /** The feature it belongs to, where that is not there yet: the flag is then refused. */
+  readonly missing?: string;
+}
+
+/** Every flag, in the order that help shows them. */
+export const SERVE_FLAGS: readonly ServeFlag[] = [
+  { name: "config", value: "PATH", description: "configuration file (default: GATE_CONFIG, then ./gate.toml)" },
+  {
+    name: "data-dir",
+    value: "DIR",
+    description: "folder for runpacks (default: the folder of run_state_store.path, else .gate)",
+  },
+  { name: "log-level", value: "LEVEL", description: "error, warn, info or debug (default: info)" },
+  {
+    name: "allow-non-loopback",
+    value: null,
+    description: "listen beyond this machine",
+    missing: "the HTTP transports",
+  },
+  {
+    name: "trusted-proxy",
+    value: "CIDR",
+    description: "believe the subject header from here",
+    missing: "the HTTP transports",
+  },
+  { name: "allowed-host", value: "HOST", description: "accept this Host header", missing: "the HTTP transports" },
+  { name: "allowed-origin", value: "ORIGIN", description: "accept this Origin header", missing: "the HTTP transports" },
+  {
+    name: "credentials-dir",
+    value: "DIR",
+    description: "folder of the credentials of typed providers",
+    missing: "typed providers",
+  },
+  { name: "signing-key", value: "PATH", description: "key that signs what is published", missing: "signing" },
+  { name: "json", value: null, description: "report errors as JSON" },
+];
+
+/** What `gate serve` was asked for. */
+export interface ServeArguments {
+  readonly config: string | undefined;
+  readonly dataDir: string | undefined;
+  readonly logLevel: LogLevel;
+}
+
+const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
+
+/**
+ * Reads the flags of `gate serve`.
+ *
+ * @throws {CliError} if a flag is unknown, lacks its value, or belongs to a feature that is not there yet.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { parseServeArguments } from "@/cli/serve_flags.ts";
+ *
+ * assert.deepEqual(parseServeArguments(["--log-level=debug"]), { config: undefined, dataDir: undefined, logLevel: "debug" });
+ * ```
+ */
+export function parseServeArguments(argv: readonly string[]): ServeArguments {
+  const values = parseFlags(argv);
+  for (const flag of SERVE_FLAGS) {
+    if (flag.missing !== undefined && values[flag.name] !== undefined) {
+      throw new CliError("feature_unavailable", `Cannot use --${flag.name}: it is not available yet (${flag.missing})`);
+    }
+  }
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    if (value === "") throw new CliError("usage", `Cannot use --${name}: value is empty`);
+    return typeof value === "string" ? value : undefined;
+  };
+  const level = text("log-level") ?? "info";
+  const logLevel = LOG_LEVELS.find((known) => known === level);
+  if (logLevel === undefined) {
+    throw new CliError("usage", `Cannot use --log-level "${level}": must be one of ${LOG_LEVELS.join(", ")}`);
+  }
+  return { config: text("config"), dataDir: text("data-dir"), logLevel };
+}
+
+function parseFlags(argv: readonly string[]): Record<string, string | boolean | undefined> {
+  const options = Object.fromEntries(
+    SERVE_FLAGS.map((flag) => [flag.name, { type: flag.value === null ? "boolean" as const : "string" as const }]),
+  );
+  try {
+    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    const reason = (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+    throw new CliError(
+      "usage",
+      `Cannot read the flags of serve: ${reason.replaceAll("'", '"')}`,
+      "gate serve --help lists them",
+    );
+  }
+}

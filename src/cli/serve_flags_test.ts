@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { CliError } from "./cli_error.ts";
+import { parseServeArguments, SERVE_FLAGS } from "./serve_flags.ts";
+
+Deno.test("parseServeArguments() reads the flags that serve has", () => {
+  assert.deepEqual(parseServeArguments([]), { config: undefined, dataDir: undefined, logLevel: "info" });
+  assert.deepEqual(parseServeArguments(["--config", "a b.toml", "--data-dir=/d", "--log-level", "warn"]), {
+    config: "a b.toml",
+    dataDir: "/d",
+    logLevel: "warn",
+  });
+  for (const level of ["error", "warn", "info", "debug"]) {
+    assert.equal(parseServeArguments(["--log-level", level]).logLevel, level);
+  }
+});
+
+Deno.test("parseServeArguments() refuses what it does not know, and what is not there yet", () => {
+  const cases: [argv: string[], code: string, message: RegExp][] = [
+    [["--confg", "x"], "usage", /^Cannot read the flags of serve: Unknown option "--confg"/],
+    [["gate.toml"], "usage", /^Cannot read the flags of serve: Unexpected argument "gate.toml"/],
+    [["--config"], "usage", /^Cannot read the flags of serve: Option "--config <value>" argument missing$/],
+    [["--config="], "usage", /^Cannot use --config: value is empty$/],
+    [["--log-level", "loud"], "usage", /^Cannot use --log-level "loud": must be one of error, warn, info, debug$/],
+    ...SERVE_FLAGS.filter((flag) => flag.missing !== undefined).map((flag): [string[], string, RegExp] => [
+      flag.value === null ? [`--${flag.name}`] : [`--${flag.name}`, "x"],
+      "feature_unavailable",
+      new RegExp(`^Cannot use --${flag.name}: it is not available yet \\(${flag.missing}\\)$`),
+    ]),
+  ];
+  for (const [argv, code, message] of cases) {
+    assert.throws(() => parseServeArguments(argv), (error) => {
+      assert.ok(error instanceof CliError);
+      assert.deepEqual([error.code, error.exitCode], [code, 2]);
+      assert.match(error.message, message);
+      return true;
+    }, argv.join(" "));
+  }
+});

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { isLoopbackAddress, parseBind } from "./bind.ts";
+
+Deno.test("parseBind() takes an IP address and a port, nothing else", () => {
+  const cases: [bind: string, hostname: string | null, port?: number][] = [
+    ["127.0.0.1:0", "127.0.0.1", 0],
+    ["127.0.0.1:65535", "127.0.0.1", 65535],
+    ["127.0.0.1:65536", null],
+    ["127.0.0.1:", null],
+    ["127.0.0.1", null],
+    ["127.0.0.1:080", null],
+    ["127.0.0.1:+80", null],
+    ["127.0.0.1:80 ", null],
+    ["127.1:80", null],
+    ["256.0.0.1:80", null],
+    ["[::1]:80", "::1", 80],
+    ["[::ffff:127.0.0.1]:80", "::ffff:127.0.0.1", 80],
+    ["::1:80", null],
+    ["[127.0.0.1]:80", null],
+    ["localhost:80", null],
+    ["", null],
+  ];
+  for (const [bind, hostname, port] of cases) {
+    assert.deepEqual(parseBind(bind), hostname === null ? null : { hostname, port }, bind);
+  }
+});
+
+Deno.test("isLoopbackAddress() knows 127.0.0.0/8 and ::1, mapped too", () => {
+  const cases: [address: string, loopback: boolean][] = [
+    ["127.0.0.1", true],
+    ["127.255.255.255", true],
+    ["126.255.255.255", false],
+    ["128.0.0.0", false],
+    ["0.0.0.0", false],
+    ["::1", true],
+    ["::", false],
+    ["::2", false],
+    ["::ffff:127.0.0.1", true],
+    ["::ffff:10.0.0.1", false],
+    ["localhost", false],
+  ];
+  for (const [address, loopback] of cases) assert.equal(isLoopbackAddress(address), loopback, address);
+});
