@@ -1,0 +1,222 @@
+/**
+ * A run store in memory: the same answers as the one on disk, gone with the process.
+ *
+ * @module
+ */
+
+import { compareCodePoints } from "../../canonical/order.ts";
+import type { OperationId, RunKey } from "../../run/types.ts";
+import { assertAppend, assertLaw } from "../shape.ts";
+import { recordBytes } from "../size.ts";
+import { SNAPSHOTS_KEPT } from "../snapshots.ts";
+import {
+  type Append,
+  type AppendResult,
+  type Artifact,
+  type Receipt,
+  type RunHead,
+  type RunStore,
+  type Snapshot,
+  type StoredLaw,
+  type StoredRecord,
+  StoreError,
+} from "../types.ts";
+
+interface MemoryRun {
+  head: RunHead;
+  readonly records: StoredRecord[];
+  readonly receipts: Map<string, Receipt>;
+  snapshots: Snapshot[];
+}
+
+interface Memory {
+  readonly laws: Map<string, StoredLaw>;
+  readonly runs: Map<string, MemoryRun>;
+  /** Receipts of creations by namespace and request. */
+  readonly creations: Map<string, Receipt>;
+  readonly artifacts: Map<string, Artifact>;
+  readonly snapshotsKept: number;
+}
+
+/** Opens an empty run store in memory. */
+export function openMemoryRunStore(options: { readonly max_versions: number | null }): RunStore {
+  const memory: Memory = {
+    laws: new Map(),
+    runs: new Map(),
+    creations: new Map(),
+    artifacts: new Map(),
+    snapshotsKept: options.max_versions ?? SNAPSHOTS_KEPT,
+  };
+  let open = true;
+  // Applied when it is called, answered as a promise: two calls take effect in the order in which they were made.
+  const answer = <Result>(work: () => Result): Promise<Result> => {
+    if (!open) return Promise.reject(new StoreError("closed", "Cannot use the run store: it is closed"));
+    return new Promise((resolve) => resolve(work()));
+  };
+  return {
+    putLaw: (law) => answer(() => putLaw(memory, law)),
+    getLaw: (namespaceId, identity) => answer(() => memory.laws.get(`${namespaceId} ${identity}`) ?? null),
+    hasScenario: (namespaceId, scenarioId) => answer(() => lawsOf(memory, namespaceId).some(isOf(scenarioId))),
+    listLaws: (namespaceId, after, limit) => answer(() => listLaws(memory, namespaceId, after, limit)),
+    append: (append) => answer(() => applyAppend(memory, append)),
+    getHead: (runKey) => answer(() => memory.runs.get(keyOf(runKey))?.head ?? null),
+    getReceipt: (runKey, operation) => answer(() => receiptOf(memory, runKey, operation)),
+    getCreationReceipt: (namespaceId, id) => answer(() => memory.creations.get(`${namespaceId} ${id}`) ?? null),
+    listRecords: (runKey, after, limit, maximumBytes) =>
+      answer(() => listRecords(memory, runKey, after, limit, maximumBytes ?? Infinity)),
+    getArtifact: (identity) => answer(() => memory.artifacts.get(identity) ?? null),
+    putSnapshot: (runKey, snapshot) => answer(() => putSnapshot(memory, runKey, snapshot)),
+    getSnapshot: (runKey, atMost) => answer(() => getSnapshot(memory, runKey, atMost)),
+    listRuns: (after, limit) => answer(() => listRuns(memory, after, limit)),
+    ready: () => answer(() => undefined),
+    close: () => {
+      open = false;
+      return Promise.resolve();
+    },
+  };
+}
+
+function putLaw(memory: Memory, law: StoredLaw): "stored" | "exists" {
+  assertLaw(law);
+  const key = `${law.namespace_id} ${law.scenario_law_identity}`;
+  if (memory.laws.has(key)) return "exists";
+  memory.laws.set(key, { ...law });
+  return "stored";
+}
+
+function lawsOf(memory: Memory, namespaceId: number): StoredLaw[] {
+  return [...memory.laws.values()].filter((law) => law.namespace_id === namespaceId);
+}
+
+function isOf(scenarioId: string): (law: StoredLaw) => boolean {
+  return (law) => law.scenario_id === scenarioId;
+}
+
+type LawKey = Pick<StoredLaw, "scenario_id" | "scenario_law_identity">;
+
+function compareLaws(a: LawKey, b: LawKey): number {
+  return compareCodePoints(a.scenario_id, b.scenario_id) ||
+    compareCodePoints(a.scenario_law_identity, b.scenario_law_identity);
+}
+
+function listLaws(
+  memory: Memory,
+  namespaceId: number,
+  after: LawKey | null,
+  limit: number,
+): Awaited<ReturnType<RunStore["listLaws"]>> {
+  return lawsOf(memory, namespaceId)
+    .filter((law) => after === null || compareLaws(law, after) > 0)
+    .sort(compareLaws)
+    .slice(0, limit)
+    .map(({ namespace_id, scenario_id, scenario_law_identity }) => ({
+      namespace_id,
+      scenario_id,
+      scenario_law_identity,
+    }));
+}
+
+function applyAppend(memory: Memory, append: Append): AppendResult {
+  assertAppend(append);
+  const run = memory.runs.get(keyOf(append.run_key));
+  const refused = refusal(memory, append, run);
+  if (refused !== null) return refused;
+  const last = append.records.at(-1) as StoredRecord;
+  const { run_key, scenario_id, scenario_law_identity } = append;
+  const head = {
+    run_key,
+    scenario_id,
+    scenario_law_identity,
+    head: { record_id: last.record_id, revision: last.revision },
+  };
+  const target: MemoryRun = run ?? { head, records: [], receipts: new Map(), snapshots: [] };
+  target.head = head;
+  for (const record of append.records) {
+    target.records.push(record);
+    const receipt: Receipt = { ...record.receipt, run_key, revision: record.revision };
+    target.receipts.set(operationKey(receipt.operation), receipt);
+    if (receipt.operation.family === "create_run") {
+      memory.creations.set(`${run_key.namespace_id} ${receipt.operation.identity}`, receipt);
+    }
+  }
+  memory.runs.set(keyOf(run_key), target);
+  for (const artifact of append.artifacts) {
+    if (!memory.artifacts.has(artifact.identity)) memory.artifacts.set(artifact.identity, artifact);
+  }
+  return { outcome: "accepted" };
+}
+
+/** Why an append is not accepted: operations first, the head second. */
+function refusal(memory: Memory, append: Append, run: MemoryRun | undefined): AppendResult | null {
+  for (const record of append.records) {
+    const receipt = findReceipt(memory, append.run_key, record.receipt.operation);
+    if (receipt !== null) return { outcome: "operation_exists", receipt };
+  }
+  if (append.expected_head === null) return run === undefined ? null : { outcome: "run_exists", head: run.head.head };
+  if (
+    run === undefined || run.head.scenario_id !== append.scenario_id ||
+    run.head.scenario_law_identity !== append.scenario_law_identity
+  ) return { outcome: "run_not_found" };
+  const { head } = run.head;
+  const same = head.revision === append.expected_head.revision && head.record_id === append.expected_head.record_id;
+  return same ? null : { outcome: "stale", head };
+}
+
+function findReceipt(memory: Memory, runKey: RunKey, operation: OperationId): Receipt | null {
+  if (operation.family === "create_run") {
+    return memory.creations.get(`${runKey.namespace_id} ${operation.identity}`) ?? null;
+  }
+  return receiptOf(memory, runKey, operation);
+}
+
+function receiptOf(memory: Memory, runKey: RunKey, operation: OperationId): Receipt | null {
+  return memory.runs.get(keyOf(runKey))?.receipts.get(operationKey(operation)) ?? null;
+}
+
+function listRecords(
+  memory: Memory,
+  runKey: RunKey,
+  after: number,
+  limit: number,
+  maximumBytes: number,
+): StoredRecord[] {
+  const page: StoredRecord[] = [];
+  let bytes = 0;
+  for (const record of memory.runs.get(keyOf(runKey))?.records.slice(after, after + limit) ?? []) {
+    bytes += recordBytes(record);
+    if (bytes > maximumBytes && page.length > 0) break;
+    page.push(record);
+  }
+  return page;
+}
+
+function putSnapshot(memory: Memory, runKey: RunKey, snapshot: Snapshot): void {
+  const run = memory.runs.get(keyOf(runKey));
+  if (run === undefined || snapshot.revision > run.head.head.revision) return;
+  run.snapshots = [...run.snapshots.filter((kept) => kept.revision !== snapshot.revision), { ...snapshot }]
+    .sort((a, b) => b.revision - a.revision)
+    .slice(0, memory.snapshotsKept);
+}
+
+function getSnapshot(memory: Memory, runKey: RunKey, atMost: number): Snapshot | null {
+  return memory.runs.get(keyOf(runKey))?.snapshots.find((snapshot) => snapshot.revision <= atMost) ?? null;
+}
+
+function listRuns(memory: Memory, after: RunKey | null, limit: number): RunHead[] {
+  return [...memory.runs.values()].map((run) => run.head)
+    .filter((run) => after === null || compareRuns(run.run_key, after) > 0)
+    .sort((a, b) => compareRuns(a.run_key, b.run_key))
+    .slice(0, limit);
+}
+
+function compareRuns(a: RunKey, b: RunKey): number {
+  return a.namespace_id - b.namespace_id || compareCodePoints(a.run_id, b.run_id);
+}
+
+function keyOf(runKey: RunKey): string {
+  return `${runKey.namespace_id} ${runKey.run_id}`;
+}
+
+function operationKey(operation: OperationId): string {
+  return `${operation.family} ${operation.identity}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * Opening the stores that a configuration names.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../canonical/identity.ts";
+import { openMemoryRunStore } from "./memory/run_store.ts";
+import { openMemorySchemaRegistry } from "./memory/schema_registry.ts";
+import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "./types.ts";
+
+/** Settings of both stores. */
+export interface StoresOptions {
+  readonly run: StorageOptions & { readonly max_versions: number | null };
+  readonly schemas: StorageOptions & { readonly max_entries: number | null };
+}
+
+/** Both stores, open. Each is closed by itself. */
+export interface Stores {
+  readonly runs: RunStore;
+  readonly schemas: SchemaRegistry;
+}
+
+/**
+ * Opens the run store and the schema registry. They may name one file: with the same settings they then share its connections. Reads no
+ * data; what a file holds is verified when it is read.
+ *
+ * @param sha256 Used for verifying what is read
+ * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createHash } from "node:crypto";
+ * import { openStores } from "@/store/open.ts";
+ *
+ * const storage = {
+ *   type: "memory", path: null, journal_mode: "wal", sync_mode: "full", busy_timeout_ms: 5000, batch_max_ops: 64,
+ *   batch_max_bytes: 524288, batch_max_wait_ms: 2, read_pool_size: 4, writer_queue_capacity: 1024,
+ * } as const;
+ * const stores = await openStores(
+ *   { run: { ...storage, max_versions: null }, schemas: { ...storage, max_entries: null } },
+ *   (data) => createHash("sha256").update(data).digest("hex"),
+ * );
+ * assert.equal(await stores.runs.getHead({ namespace_id: 2, run_id: "0".repeat(32) }), null);
+ * await stores.runs.close();
+ * await stores.schemas.close();
+ * ```
+ */
+export async function openStores(options: StoresOptions, sha256: Sha256): Promise<Stores> {
+  const { run, schemas } = options;
+  if (run.type === "memory" && schemas.type === "memory") {
+    return { runs: openMemoryRunStore(run), schemas: openMemorySchemaRegistry(schemas) };
+  }
+  // Loaded only where it is used: a process without a file never pays for SQLite.
+  const sqlite = await import("./sqlite/open.ts");
+  if (run.type === "memory") {
+    return { runs: openMemoryRunStore(run), schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256) };
+  }
+  if (schemas.type === "memory") {
+    return { runs: await sqlite.openSqliteRunStore(run, sha256), schemas: openMemorySchemaRegistry(schemas) };
+  }
+  return await sqlite.openSqliteStores(options, sha256);
+}
+
+/** Closes both stores; the second one also when the first one fails. */
+export async function closeStores(stores: Stores): Promise<void> {
+  const results = await Promise.allSettled([stores.runs.close(), stores.schemas.close()]);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) {
+    throw failed.reason instanceof Error ? failed.reason : new StoreError("io", String(failed.reason));
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What must hold of a record that was read from a store: its texts hash to their identities, and it stands where its links say.
+ *
+ * @module
+ */
+
+import {
+  identifyCanonical,
+  type Identity,
+  IDENTITY_KINDS,
+  type IdentityKind,
+  type Sha256,
+} from "../canonical/identity.ts";
+import { readJson } from "../canonical/scan.ts";
+import type { RunKey } from "../run/types.ts";
+import type { RunHead, StoredRecord } from "./types.ts";
+
+/** Where a record should stand. */
+export interface ExpectedPlace {
+  readonly run_key: RunKey;
+  readonly revision: number;
+  /** Identity of the record before; null for the first record, undefined where it is not known. */
+  readonly previous: Identity | null | undefined;
+}
+
+/**
+ * Everything that is wrong with a record that was read. Texts are hashed again; the columns beside the record are compared with what the
+ * record itself says, the record being the one that its identity vouches for.
+ *
+ * @returns One sentence a problem, without place; empty where the record is what was written
+ */
+export function recordProblems(sha256: Sha256, place: ExpectedPlace, stored: StoredRecord): string[] {
+  const problems: string[] = [];
+  if (stored.revision !== place.revision) {
+    problems.push(`revision is ${stored.revision}, expected ${place.revision}`);
+  }
+  if (identifyCanonical(sha256, "run-record", stored.record) !== stored.record_id) {
+    problems.push(`record does not hash to "${stored.record_id}"`);
+  }
+  for (const item of stored.material) {
+    if (!hashesTo(sha256, item.kind, item.identity, item.body)) {
+      problems.push(`material of kind "${item.kind}" does not hash to "${item.identity}"`);
+    }
+  }
+  const members = parseObject(stored.record);
+  if (members === null) return [...problems, "record is not a JSON object"];
+  return [...problems, ...linkProblems(place, stored, members)];
+}
+
+/** Tells whether a canonical text hashes to an identity of the given kind; false for a kind that is not one. */
+export function hashesTo(sha256: Sha256, kind: string, identity: Identity, body: string): boolean {
+  return (IDENTITY_KINDS as readonly string[]).includes(kind) &&
+    identifyCanonical(sha256, kind as IdentityKind, body) === identity;
+}
+
+/** Compares what a run is bound to with what its first record says. One sentence a problem. */
+export function bindingProblems(run: RunHead, first: StoredRecord): string[] {
+  const body = member(parseObject(first.record), "body");
+  const problems: string[] = [];
+  for (const name of ["scenario_id", "scenario_law_identity"] as const) {
+    if (member(body, name) !== run[name]) {
+      problems.push(`run is bound to ${name} "${run[name]}", its first record says otherwise`);
+    }
+  }
+  return problems;
+}
+
+/** A JSON object read from a text, or null where the text is none. */
+export function parseObject(text: string): object | null {
+  try {
+    const value: unknown = readJson(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An own member of something that may be an object; undefined otherwise. */
+export function member(of: unknown, name: string): unknown {
+  if (typeof of !== "object" || of === null) return undefined;
+  return Object.getOwnPropertyDescriptor(of, name)?.value;
+}
+
+function linkProblems(place: ExpectedPlace, stored: StoredRecord, members: object): string[] {
+  const problems: string[] = [];
+  const compare = (what: string, found: unknown, expected: unknown): void => {
+    if (found !== expected) problems.push(`${what} of the record is not the expected "${String(expected)}"`);
+  };
+  const runKey = member(members, "run_key");
+  const operation = member(members, "operation");
+  compare("revision", member(members, "revision"), place.revision);
+  compare("namespace", member(runKey, "namespace_id"), place.run_key.namespace_id);
+  compare("run", member(runKey, "run_id"), place.run_key.run_id);
+  compare("operation family", member(operation, "family"), stored.receipt.operation.family);
+  compare("operation", member(operation, "identity"), stored.receipt.operation.identity);
+  compare("invocation", member(members, "invocation_identity"), stored.receipt.invocation_identity);
+  if (place.previous !== undefined) compare("previous record", member(members, "previous_record_id"), place.previous);
+  return problems;
+}

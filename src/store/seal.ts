@@ -1,0 +1,50 @@
+/**
+ * Seals: hashes over what a store keeps beside a record and no identity covers. They are of the store's own files and never leave them.
+ *
+ * @module
+ */
+
+import type { Identity, Sha256 } from "../canonical/identity.ts";
+import type { OperationId, RunKey } from "../run/types.ts";
+import type { SchemaRecord, StoredLaw, StoredRecord } from "./types.ts";
+
+/** What a receipt's seal is over. */
+export interface SealedReceipt {
+  readonly run_key: RunKey;
+  readonly revision: number;
+  readonly record_id: Identity;
+  readonly operation: OperationId;
+  readonly invocation_identity: Identity;
+  /** As {@link materialNames} gives them. */
+  readonly material_names: string;
+  readonly result: string;
+}
+
+/** The seal of a receipt: binds the original answer to its operation, its record and the material that the record came with. */
+export function sealReceipt(sha256: Sha256, receipt: SealedReceipt): string {
+  const { run_key, operation } = receipt;
+  return sha256(
+    `gate store receipt 1\n${run_key.namespace_id} ${run_key.run_id} ${receipt.revision} ${receipt.record_id}\n` +
+      `${operation.family} ${operation.identity} ${receipt.invocation_identity}\n${receipt.material_names}\n\n${receipt.result}`,
+  );
+}
+
+/** The seal of a law row: binds the names that its identity does not cover. */
+export function sealLaw(sha256: Sha256, law: StoredLaw): string {
+  return sha256(
+    `gate store law 1\n${law.namespace_id} ${law.scenario_law_identity} ${law.graph_identity}\n${law.scenario_id}`,
+  );
+}
+
+/** The seal of a registered schema. */
+export function sealSchema(sha256: Sha256, schema: SchemaRecord): string {
+  return sha256(
+    `gate store schema 1\n${schema.namespace_id} ${schema.schema_identity} ${schema.schema_bytes}\n` +
+      `${schema.schema_id}\n${schema.version}\n${schema.record}`,
+  );
+}
+
+/** Kind and identity of each material, one a line; empty without material. */
+export function materialNames(material: StoredRecord["material"]): string {
+  return material.map((item) => `${item.kind} ${item.identity}`).join("\n");
+}

@@ -1,0 +1,159 @@
+/**
+ * The compare-and-set append in SQL.
+ *
+ * The fast path is two statements a record: one that moves the head if it is the expected one and the operation is new, one that inserts.
+ * Only when the first finds nothing to move is it asked why. Everything that can be computed is computed before the operation
+ * waits for the writer.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { OperationId, RunKey } from "../../run/types.ts";
+import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
+import { writeArtifact } from "./artifacts.ts";
+import type { Connection } from "./connection.ts";
+import {
+  INSERT_RECORD,
+  integer,
+  RECEIPT_COLUMNS,
+  type RecordValues,
+  type Row,
+  text,
+  toReceipt,
+  toValues,
+} from "./rows.ts";
+
+const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
+  WHERE namespace_id = ? AND run_id = ? AND revision = ? AND head = ? AND scenario_id = ? AND law_identity = ?
+  AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)
+  RETURNING run_row`;
+
+const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING run_row`;
+
+const FIND_RECEIPT = `SELECT ${RECEIPT_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
+  WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.operation = ? AND r.family = ?`;
+
+const FIND_CREATION = `SELECT runs.run_id, ${RECEIPT_COLUMNS} FROM runs
+  LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = 1
+  WHERE runs.namespace_id = ? AND runs.creation = ?`;
+
+const FIND_RUN = `SELECT scenario_id, law_identity, revision, head FROM runs WHERE namespace_id = ? AND run_id = ?`;
+
+/** An append made ready to be applied; to be called inside a transaction. */
+export type PreparedAppend = (connection: Connection) => AppendResult;
+
+/** Computes whatever an append needs but the comparison and the writing. The append must have the right shape. */
+export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
+  const rows: readonly RecordValues[] = append.records.map((record) => toValues(sha256, append.run_key, record));
+  return (connection) => {
+    const runRow = append.expected_head === null ? createRun(connection, append) : moveHead(connection, append);
+    if (runRow === null) return refusal(connection, sha256, append);
+    const insert = connection.statement(INSERT_RECORD);
+    for (const values of rows) insert.run(runRow, ...values);
+    for (const artifact of append.artifacts) writeArtifact(connection, artifact);
+    return { outcome: "accepted" };
+  };
+}
+
+function createRun(connection: Connection, append: Append): number | null {
+  const { run_key, scenario_id, scenario_law_identity } = append;
+  const { first, last } = ends(append);
+  const creation = first.receipt.operation.identity;
+  const row = connection.statement(CREATE_RUN)
+    .get(
+      last.revision,
+      last.record_id,
+      run_key.namespace_id,
+      run_key.run_id,
+      scenario_id,
+      scenario_law_identity,
+      creation,
+    );
+  return row === undefined ? null : integer(row, "run_row");
+}
+
+function moveHead(connection: Connection, append: Append): number | null {
+  const { run_key, expected_head, scenario_id, scenario_law_identity } = append;
+  const { first, last } = ends(append);
+  if (expected_head === null) return null;
+  for (const { receipt } of append.records.slice(1)) {
+    const { identity, family } = receipt.operation;
+    const found = connection.statement(FIND_RECEIPT).get(run_key.namespace_id, run_key.run_id, identity, family);
+    if (found !== undefined) return null;
+  }
+  const { identity, family } = first.receipt.operation;
+  const row = connection.statement(MOVE_HEAD).get(
+    last.revision,
+    last.record_id,
+    run_key.namespace_id,
+    run_key.run_id,
+    expected_head.revision,
+    expected_head.record_id,
+    scenario_id,
+    scenario_law_identity,
+    identity,
+    family,
+  );
+  return row === undefined ? null : integer(row, "run_row");
+}
+
+function ends(append: Append): { readonly first: StoredRecord; readonly last: StoredRecord } {
+  const first = append.records[0];
+  const last = append.records.at(-1);
+  if (first === undefined || last === undefined) throw new StoreError("corrupt", "Cannot append: there is no record");
+  return { first, last };
+}
+
+/** Why nothing was moved: operations first, the head second. */
+function refusal(connection: Connection, sha256: Sha256, append: Append): AppendResult {
+  const { run_key } = append;
+  for (const { receipt: { operation } } of append.records) {
+    const receipt = operation.family === "create_run"
+      ? findCreation(connection, sha256, run_key.namespace_id, operation.identity)
+      : findReceipt(connection, sha256, run_key, operation);
+    if (receipt !== null) return { outcome: "operation_exists", receipt };
+  }
+  const run = findRun(connection, run_key);
+  if (append.expected_head === null) {
+    if (run !== null) return { outcome: "run_exists", head: run.head };
+    throw new StoreError("io", `Cannot create run "${run_key.run_id}": the database refuses the row`);
+  }
+  const bound = run !== null && run.scenario_id === append.scenario_id &&
+    run.scenario_law_identity === append.scenario_law_identity;
+  return bound ? { outcome: "stale", head: run.head } : { outcome: "run_not_found" };
+}
+
+/** The receipt of an operation on a run. */
+export function findReceipt(
+  connection: Connection,
+  sha256: Sha256,
+  runKey: RunKey,
+  operation: OperationId,
+): Receipt | null {
+  const row = connection.statement(FIND_RECEIPT)
+    .get(runKey.namespace_id, runKey.run_id, operation.identity, operation.family);
+  return row === undefined ? null : toReceipt(sha256, runKey, row);
+}
+
+/** The receipt of a creation. */
+export function findCreation(connection: Connection, sha256: Sha256, namespaceId: number, id: string): Receipt | null {
+  const row: Row | undefined = connection.statement(FIND_CREATION).get(namespaceId, id);
+  if (row === undefined) return null;
+  const run_key = { namespace_id: namespaceId, run_id: text(row, "run_id") };
+  if (row["family"] === "create_run" && row["operation"] === id) return toReceipt(sha256, run_key, row);
+  throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is not there`);
+}
+
+/** The row of a run, not compared with its records. */
+export function findRun(connection: Connection, runKey: RunKey): RunHead | null {
+  const row = connection.statement(FIND_RUN).get(runKey.namespace_id, runKey.run_id);
+  if (row === undefined) return null;
+  return {
+    run_key: runKey,
+    scenario_id: text(row, "scenario_id"),
+    scenario_law_identity: text(row, "law_identity"),
+    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * From what SQLite says to what a store says.
+ *
+ * @module
+ */
+
+import { StoreError, type StoreErrorCode } from "../types.ts";
+
+/** Primary result codes (https://www.sqlite.org/rescode.html) that mean something to a caller. */
+const BUSY = 5;
+const LOCKED = 6;
+const CORRUPT = 11;
+const FULL = 13;
+const CONSTRAINT = 19;
+const NOT_A_DATABASE = 26;
+
+/** When a caller that met a busy database should come back, milliseconds. */
+const BUSY_RETRY_AFTER_MILLIS = 100;
+
+/** The primary result code of an error from `node:sqlite`; null for any other error. */
+function primaryCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
+  return error.errcode & 0xff;
+}
+
+/** Tells whether another connection holds a lock that this one waited for in vain. */
+export function isBusy(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === "busy";
+  const code = primaryCode(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/**
+ * The store's error for anything that was thrown.
+ *
+ * @param path The database file
+ * @param doing What could not be done, as in `append to`
+ */
+export function toStoreError(error: unknown, path: string, doing: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const { code, why } = describe(error);
+  return new StoreError(code, `Cannot ${doing} "${path}": ${why}`, {
+    cause: error,
+    ...(code === "busy" ? { retryAfterMillis: BUSY_RETRY_AFTER_MILLIS } : {}),
+  });
+}
+
+function describe(error: unknown): { readonly code: StoreErrorCode; readonly why: string } {
+  switch (primaryCode(error)) {
+    case BUSY:
+    case LOCKED:
+      return { code: "busy", why: "another process holds the database" };
+    case CORRUPT:
+      return { code: "corrupt", why: "the file is damaged or truncated" };
+    case CONSTRAINT:
+      return { code: "corrupt", why: `its rows contradict each other (${messageOf(error)})` };
+    case NOT_A_DATABASE:
+      return { code: "corrupt", why: "the file is not a database" };
+    case FULL:
+      return { code: "disk_full", why: "there is no space left for it" };
+    default:
+      return { code: "io", why: messageOf(error) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

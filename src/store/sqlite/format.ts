@@ -1,0 +1,81 @@
+/**
+ * The format of a store's file: tables, and the two numbers in the header by which a file says what it is.
+ *
+ * A record is one row, so that an accepted mutation dirties as few pages as can be; rows stand in the order of acceptance over all runs, which
+ * keeps the pages of one commit together. What a point read needs stands before the long texts, whose overflow pages it then never touches.
+ *
+ * @module
+ */
+
+/** `application_id` of a gate store: "GATE" in ASCII. */
+export const APPLICATION_ID = 0x47415445;
+
+/** `user_version`: the format that this program reads and writes. */
+export const FORMAT_VERSION = 1;
+
+/** What makes an empty database a store of {@link FORMAT_VERSION}. */
+export const CREATE_TABLES = `
+CREATE TABLE laws (
+  law_row INTEGER PRIMARY KEY,
+  namespace_id INTEGER NOT NULL,
+  scenario_id TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  graph_identity TEXT NOT NULL,
+  seal TEXT NOT NULL,
+  law TEXT NOT NULL,
+  UNIQUE (namespace_id, identity)
+) STRICT;
+CREATE INDEX laws_listed ON laws (namespace_id, scenario_id, identity);
+CREATE TABLE runs (
+  run_row INTEGER PRIMARY KEY,
+  namespace_id INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  scenario_id TEXT NOT NULL,
+  law_identity TEXT NOT NULL,
+  creation TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  UNIQUE (namespace_id, run_id),
+  UNIQUE (namespace_id, creation)
+) STRICT;
+CREATE TABLE records (
+  record_row INTEGER PRIMARY KEY,
+  run_row INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  record_id TEXT NOT NULL,
+  family TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  invocation_identity TEXT NOT NULL,
+  material_names TEXT NOT NULL,
+  seal TEXT NOT NULL,
+  result TEXT NOT NULL,
+  record TEXT NOT NULL,
+  material TEXT NOT NULL,
+  UNIQUE (run_row, revision),
+  UNIQUE (run_row, operation, family)
+) STRICT;
+CREATE TABLE artifacts (
+  identity TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE TABLE snapshots (
+  run_row INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  state_identity TEXT NOT NULL,
+  state TEXT NOT NULL,
+  UNIQUE (run_row, revision)
+) STRICT;
+CREATE TABLE schemas (
+  namespace_id INTEGER NOT NULL,
+  schema_id TEXT NOT NULL,
+  version TEXT NOT NULL,
+  schema_identity TEXT NOT NULL,
+  schema_bytes INTEGER NOT NULL,
+  seal TEXT NOT NULL,
+  record TEXT NOT NULL,
+  UNIQUE (namespace_id, schema_id, version)
+) STRICT;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${FORMAT_VERSION};
+`;

@@ -1,0 +1,88 @@
+/**
+ * Laws in SQL.
+ *
+ * @module
+ */
+
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import { hashesTo } from "../record_check.ts";
+import { sealLaw } from "../seal.ts";
+import { type LawListItem, type StoredLaw, StoreError } from "../types.ts";
+import type { Connection } from "./connection.ts";
+import { integer, type Row, text } from "./rows.ts";
+
+const PUT_LAW = `INSERT INTO laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const GET_LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
+const HAS_SCENARIO = "SELECT 1 FROM laws WHERE namespace_id = ? AND scenario_id = ? LIMIT 1";
+const LIST_LAWS = `SELECT scenario_id, identity FROM laws
+  WHERE namespace_id = ? AND (scenario_id, identity) > (?, ?) ORDER BY scenario_id, identity LIMIT ?`;
+
+/** Writes a law unless it is there; to be called inside a transaction. */
+export function writeLaw(connection: Connection, seal: string, law: StoredLaw): "stored" | "exists" {
+  const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
+  const { changes } = connection.statement(PUT_LAW)
+    .run(namespace_id, scenario_id, scenario_law_identity, graph_identity, seal, law.law);
+  return Number(changes) === 0 ? "exists" : "stored";
+}
+
+/**
+ * A law, hashed again.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function readLaw(
+  connection: Connection,
+  sha256: Sha256,
+  namespaceId: number,
+  identity: Identity,
+): StoredLaw | null {
+  const row = connection.statement(GET_LAW).get(namespaceId, identity);
+  if (row === undefined) return null;
+  const law = toLaw(row);
+  const [problem] = lawProblems(sha256, row, law);
+  if (problem === undefined) return law;
+  throw new StoreError("corrupt", `Cannot read law "${identity}" of namespace ${namespaceId}: ${problem}`);
+}
+
+/** The law of a row, nothing compared. */
+export function toLaw(row: Row): StoredLaw {
+  return {
+    namespace_id: integer(row, "namespace_id"),
+    scenario_id: text(row, "scenario_id"),
+    scenario_law_identity: text(row, "identity"),
+    graph_identity: text(row, "graph_identity"),
+    law: text(row, "law"),
+  };
+}
+
+/** Everything that is wrong with a law that was read. */
+export function lawProblems(sha256: Sha256, row: Row, law: StoredLaw): string[] {
+  const problems: string[] = [];
+  if (!hashesTo(sha256, "scenario-law", law.scenario_law_identity, law.law)) {
+    problems.push(`law does not hash to "${law.scenario_law_identity}"`);
+  }
+  if (sealLaw(sha256, law) !== text(row, "seal")) problems.push("the names of the law are not those that were written");
+  return problems;
+}
+
+/** Tells whether a scenario has any law. */
+export function hasScenario(connection: Connection, namespaceId: number, scenarioId: string): boolean {
+  return connection.statement(HAS_SCENARIO).get(namespaceId, scenarioId) !== undefined;
+}
+
+/** A page of laws. SQLite compares texts by their UTF-8 bytes, which is code point order. */
+export function listLaws(
+  connection: Connection,
+  namespaceId: number,
+  after: Pick<LawListItem, "scenario_id" | "scenario_law_identity"> | null,
+  limit: number,
+): LawListItem[] {
+  return connection.statement(LIST_LAWS)
+    .all(namespaceId, after?.scenario_id ?? "", after?.scenario_law_identity ?? "", limit)
+    .map((row) => ({
+      namespace_id: namespaceId,
+      scenario_id: text(row, "scenario_id"),
+      scenario_law_identity: text(row, "identity"),
+    }));
+}

@@ -1,0 +1,66 @@
+/**
+ * Opening stores on SQLite.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
+import { openStoreFile, storePath } from "./file.ts";
+import { createSqliteRunStore } from "./run_store.ts";
+import { createSqliteSchemaRegistry } from "./schema_registry.ts";
+
+type RunStorage = StorageOptions & { readonly max_versions: number | null };
+type SchemaStorage = StorageOptions & { readonly max_entries: number | null };
+
+/** Opens a run store on a file of its own. */
+export async function openSqliteRunStore(options: RunStorage, sha256: Sha256): Promise<RunStore> {
+  return createSqliteRunStore(await openStoreFile(options), { max_versions: options.max_versions, sha256 });
+}
+
+/** Opens a schema registry on a file of its own. */
+export async function openSqliteSchemaRegistry(options: SchemaStorage, sha256: Sha256): Promise<SchemaRegistry> {
+  return createSqliteSchemaRegistry(await openStoreFile(options), { max_entries: options.max_entries, sha256 });
+}
+
+/**
+ * Opens both stores. On one path they share its connections, and must then agree on how these work.
+ *
+ * @throws {StoreError} `io` where they disagree, otherwise as {@link openStoreFile}
+ */
+export async function openSqliteStores(
+  options: { readonly run: RunStorage; readonly schemas: SchemaStorage },
+  sha256: Sha256,
+): Promise<{ readonly runs: RunStore; readonly schemas: SchemaRegistry }> {
+  const { run, schemas } = options;
+  if (storePath(run) === storePath(schemas)) {
+    const differing = SHARED_MEMBERS.find((member) => run[member] !== schemas[member]);
+    if (differing !== undefined) {
+      throw new StoreError("io", `Cannot open "${storePath(run)}" for runs and schemas: "${differing}" differs`);
+    }
+    const file = await openStoreFile(run);
+    file.retain();
+    return {
+      runs: createSqliteRunStore(file, { max_versions: run.max_versions, sha256 }),
+      schemas: createSqliteSchemaRegistry(file, { max_entries: schemas.max_entries, sha256 }),
+    };
+  }
+  const runs = await openSqliteRunStore(run, sha256);
+  try {
+    return { runs, schemas: await openSqliteSchemaRegistry(schemas, sha256) };
+  } catch (error) {
+    await runs.close();
+    throw error;
+  }
+}
+
+const SHARED_MEMBERS = [
+  "journal_mode",
+  "sync_mode",
+  "busy_timeout_ms",
+  "batch_max_ops",
+  "batch_max_bytes",
+  "batch_max_wait_ms",
+  "read_pool_size",
+  "writer_queue_capacity",
+] as const;

@@ -1,0 +1,107 @@
+/**
+ * Reading the records of a run, slice by slice, each verified when it is read.
+ *
+ * @module
+ */
+
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { recordProblems } from "../record_check.ts";
+import { recordBytes } from "../size.ts";
+import type { RunHead, StoredRecord } from "../types.ts";
+import { findRun } from "./append.ts";
+import { type Connection, rollback } from "./connection.ts";
+import { corruptRecord, integer, RECORD_COLUMNS, sealHolds, text, toRecord } from "./rows.ts";
+
+const HEAD = `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id FROM runs
+  LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
+  WHERE runs.namespace_id = ? AND runs.run_id = ?`;
+
+const RECORDS = `SELECT ${RECORD_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
+  WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.revision > ? ORDER BY r.revision`;
+
+/** Bytes of records after which the event loop gets a turn: about a millisecond of hashing and parsing. */
+const SLICE_BYTES = 262144;
+
+/** Records after which the event loop gets a turn, however short they are. */
+const SLICE_RECORDS = 64;
+
+/** A page on its way. */
+export interface PageReading {
+  readonly run_key: RunKey;
+  /** Revision that the page starts after. */
+  readonly after: number;
+  readonly limit: number;
+  readonly maximumBytes: number;
+  readonly records: StoredRecord[];
+  bytes: number;
+}
+
+/**
+ * Head of a run, and whether the record that it names is there.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function readHead(connection: Connection, run_key: RunKey): RunHead | null {
+  const row = connection.statement(HEAD).get(run_key.namespace_id, run_key.run_id);
+  if (row === undefined) return null;
+  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
+  if (row["record_id"] !== head.record_id) {
+    throw corruptRecord(run_key, head.revision, "its head names another record than the one that is there");
+  }
+  const scenario_law_identity = text(row, "law_identity");
+  return { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+}
+
+/**
+ * Reads and verifies the next slice of a page.
+ *
+ * @returns Whether there is more to read
+ * @throws {StoreError} `corrupt`, naming run and revision
+ */
+export function readSlice(connection: Connection, sha256: Sha256, page: PageReading): boolean {
+  // One transaction, so that the rows and the head are of one moment.
+  connection.statement("BEGIN").run();
+  try {
+    return takeRows(connection, sha256, page);
+  } finally {
+    rollback(connection);
+  }
+}
+
+function takeRows(connection: Connection, sha256: Sha256, page: PageReading): boolean {
+  const run = findRun(connection, page.run_key);
+  if (run === null || page.records.length >= page.limit) return false;
+  const start = page.records.length;
+  const sliceEnd = page.bytes + SLICE_BYTES;
+  const rows = connection.statement(RECORDS)
+    .iterate(page.run_key.namespace_id, page.run_key.run_id, page.after + start);
+  for (const row of rows) {
+    if (page.records.length >= page.limit) return false;
+    if (page.records.length - start >= SLICE_RECORDS || page.bytes >= sliceEnd) return true;
+    const record = toRecord(page.run_key, row);
+    page.bytes += recordBytes(record);
+    if (page.bytes > page.maximumBytes && page.records.length > 0) return false;
+    if (!sealHolds(sha256, page.run_key, row)) {
+      throw corruptRecord(page.run_key, record.revision, "its receipt is not the one that was written");
+    }
+    verifyRecord(sha256, page, run, record);
+    page.records.push(record);
+  }
+  const reached = page.after + page.records.length;
+  if (reached < run.head.revision && page.records.length < page.limit) {
+    throw corruptRecord(page.run_key, reached + 1, "the record is not there");
+  }
+  return false;
+}
+
+function verifyRecord(sha256: Sha256, page: PageReading, run: RunHead, record: StoredRecord): void {
+  const revision = page.after + page.records.length + 1;
+  const previous: Identity | null | undefined = revision === 1 ? null : page.records.at(-1)?.record_id;
+  const problems = recordProblems(sha256, { run_key: page.run_key, revision, previous }, record);
+  const { head } = run;
+  if (revision > head.revision) problems.push(`record stands beyond the head at ${head.revision}`);
+  if (revision === head.revision && record.record_id !== head.record_id) problems.push("the head names another record");
+  const [problem] = problems;
+  if (problem !== undefined) throw corruptRecord(page.run_key, revision, problem);
+}

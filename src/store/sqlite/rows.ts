@@ -1,0 +1,138 @@
+/**
+ * Rows of the records table and the records they are.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { OperationFamily, RunKey } from "../../run/types.ts";
+import { materialNames, sealReceipt } from "../seal.ts";
+import { type Receipt, type StoredRecord, StoreError } from "../types.ts";
+
+/** A row as `node:sqlite` gives it: an object without prototype, a text or a number a column. */
+export type Row = Record<string, unknown>;
+
+/** A text column. */
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") {
+    throw new StoreError("corrupt", `Cannot read the store: column "${column}" is no text`);
+  }
+  return value;
+}
+
+/** A whole-number column. */
+export function integer(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw new StoreError("corrupt", `Cannot read the store: column "${column}" is no whole number`);
+}
+
+/** The columns of {@link toReceipt}, in the order in which they stand in the row. */
+export const RECEIPT_COLUMNS =
+  "r.revision, r.record_id, r.family, r.operation, r.invocation_identity, r.material_names, r.seal, r.result";
+
+/** The columns of {@link toRecord}. */
+export const RECORD_COLUMNS = `${RECEIPT_COLUMNS}, r.record, r.material`;
+
+/** What a record is stored as, for {@link INSERT_RECORD} after the row of its run. */
+export type RecordValues = readonly (string | number)[];
+
+/** Inserts one record. */
+export const INSERT_RECORD = `INSERT INTO records
+  (run_row, revision, record_id, family, operation, invocation_identity, material_names, seal, result, record, material)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** The columns of a record, computed before it waits for the writer. */
+export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord): RecordValues {
+  const { revision, record_id, receipt } = stored;
+  const { operation, invocation_identity, result } = receipt;
+  const material_names = materialNames(stored.material);
+  const seal = sealReceipt(sha256, {
+    run_key,
+    revision,
+    record_id,
+    operation,
+    invocation_identity,
+    material_names,
+    result,
+  });
+  const material = stored.material.map((item) => item.body).join("\n");
+  const { family, identity } = operation;
+  return [
+    revision,
+    record_id,
+    family,
+    identity,
+    invocation_identity,
+    material_names,
+    seal,
+    result,
+    stored.record,
+    material,
+  ];
+}
+
+/**
+ * The receipt of a row, its seal compared.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function toReceipt(sha256: Sha256, run_key: RunKey, row: Row): Receipt {
+  const receipt = receiptOf(run_key, row);
+  if (!sealHolds(sha256, run_key, row)) {
+    throw corruptRecord(run_key, receipt.revision, "its receipt is not the one that was written");
+  }
+  return receipt;
+}
+
+/** Tells whether the seal of a row is that of its receipt. */
+export function sealHolds(sha256: Sha256, run_key: RunKey, row: Row): boolean {
+  const { revision, operation, invocation_identity, result } = receiptOf(run_key, row);
+  const names = { record_id: text(row, "record_id"), material_names: text(row, "material_names") };
+  return sealReceipt(sha256, { run_key, revision, operation, invocation_identity, result, ...names }) ===
+    text(row, "seal");
+}
+
+function receiptOf(run_key: RunKey, row: Row): Receipt {
+  return {
+    operation: { family: text(row, "family") as OperationFamily, identity: text(row, "operation") },
+    invocation_identity: text(row, "invocation_identity"),
+    result: text(row, "result"),
+    run_key,
+    revision: integer(row, "revision"),
+  };
+}
+
+/**
+ * The record of a row, nothing compared but the count of its material.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function toRecord(run_key: RunKey, row: Row): StoredRecord {
+  const { operation, invocation_identity, result, revision } = receiptOf(run_key, row);
+  const names = lines(text(row, "material_names"));
+  const bodies = lines(text(row, "material"));
+  if (names.length !== bodies.length) {
+    throw corruptRecord(run_key, revision, `it has ${bodies.length} pieces of material, expected ${names.length}`);
+  }
+  const material = names.map((name, index) => {
+    const space = name.indexOf(" ");
+    return { kind: name.slice(0, space), identity: name.slice(space + 1), body: bodies[index] ?? "" };
+  });
+  const receipt = { operation, invocation_identity, result };
+  return { revision, record_id: text(row, "record_id"), record: text(row, "record"), material, receipt };
+}
+
+/** Canonical texts hold no line feed, so that lines part them; no text at all is no line. */
+function lines(joined: string): string[] {
+  return joined === "" ? [] : joined.split("\n");
+}
+
+/** The error for a record that is not what was written. */
+export function corruptRecord(run_key: RunKey, revision: number, why: string): StoreError {
+  return new StoreError(
+    "corrupt",
+    `Cannot read run "${run_key.run_id}" of namespace ${run_key.namespace_id} at revision ${revision}: ${why}`,
+  );
+}

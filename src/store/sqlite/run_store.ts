@@ -1,0 +1,122 @@
+/**
+ * The run store on SQLite.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { sealLaw } from "../seal.ts";
+import { assertAppend, assertLaw } from "../shape.ts";
+import { appendBytes, textBytes } from "../size.ts";
+import { SNAPSHOTS_KEPT } from "../snapshots.ts";
+import {
+  type Append,
+  type AppendResult,
+  type RunHead,
+  type RunStore,
+  type StoredRecord,
+  StoreError,
+} from "../types.ts";
+import { findCreation, findReceipt, prepareAppend } from "./append.ts";
+import { readArtifact } from "./artifacts.ts";
+import type { Connection } from "./connection.ts";
+import type { StoreFile } from "./file.ts";
+import { hasScenario, listLaws, readLaw, writeLaw } from "./laws.ts";
+import { type PageReading, readHead, readSlice } from "./pages.ts";
+import { integer, text } from "./rows.ts";
+import { readSnapshot, writeSnapshot } from "./snapshots.ts";
+
+const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM runs
+  WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT ?`;
+
+/** What a run store on SQLite needs beside its file. */
+export interface RunStoreOptions {
+  readonly max_versions: number | null;
+  readonly sha256: Sha256;
+}
+
+/** A run store on an open file. Closing it lets go of the file. */
+export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions): RunStore {
+  const { sha256 } = options;
+  const use = openGate(file.path);
+  const point = <Result>(read: (connection: Connection) => Result): Promise<Result> =>
+    use(() => file.readers.point(read));
+  const kept = options.max_versions ?? SNAPSHOTS_KEPT;
+  return {
+    putLaw: (law) =>
+      use(() => {
+        assertLaw(law);
+        const seal = sealLaw(sha256, law);
+        return file.writer.submit(textBytes(law.law), (connection) => writeLaw(connection, seal, law));
+      }),
+    getLaw: (namespaceId, identity) => point((connection) => readLaw(connection, sha256, namespaceId, identity)),
+    hasScenario: (namespaceId, scenarioId) => point((connection) => hasScenario(connection, namespaceId, scenarioId)),
+    listLaws: (namespaceId, after, limit) => point((connection) => listLaws(connection, namespaceId, after, limit)),
+    append: (append) => use(() => submitAppend(file, sha256, append)),
+    getHead: (runKey) => point((connection) => readHead(connection, runKey)),
+    getReceipt: (runKey, operation) => point((connection) => findReceipt(connection, sha256, runKey, operation)),
+    getCreationReceipt: (namespaceId, id) => point((connection) => findCreation(connection, sha256, namespaceId, id)),
+    listRecords: (runKey, after, limit, maximumBytes) =>
+      use(() => readPage(file, sha256, { run_key: runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
+    getArtifact: (identity) => point((connection) => readArtifact(connection, sha256, identity)),
+    putSnapshot: (runKey, snapshot) =>
+      use(() =>
+        file.writer.submit(
+          textBytes(snapshot.state),
+          (connection) => writeSnapshot(connection, runKey, snapshot, kept),
+        )
+      ),
+    getSnapshot: (runKey, atMost) => point((connection) => readSnapshot(connection, sha256, runKey, atMost)),
+    listRuns: (after, limit) => point((connection) => listRuns(connection, after, limit)),
+    ready: () => use(() => ready(file)),
+    close: () => use.close(() => file.release()),
+  };
+}
+
+/** Lets calls through until it is closed. */
+export interface Gate {
+  <Result>(call: () => Promise<Result>): Promise<Result>;
+  /** Closes, calling `release` the first time only. */
+  readonly close: (release: () => Promise<void>) => Promise<void>;
+}
+
+/** An open {@link Gate} before a file that may be shared. */
+export function openGate(path: string): Gate {
+  let closing: Promise<void> | null = null;
+  const use = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (closing !== null) throw new StoreError("closed", `Cannot use store "${path}": it is closed`);
+    return await call();
+  };
+  return Object.assign(use, { close: (release: () => Promise<void>): Promise<void> => closing ??= release() });
+}
+
+/** Proves that a write and a read get through. */
+export async function ready(file: StoreFile): Promise<void> {
+  await file.writer.submit(0, () => undefined);
+  await file.readers.point((connection) => connection.statement("SELECT max(run_row) FROM runs").get());
+}
+
+function submitAppend(file: StoreFile, sha256: Sha256, append: Append): Promise<AppendResult> {
+  assertAppend(append);
+  return file.writer.submit(appendBytes(append), prepareAppend(sha256, append));
+}
+
+async function readPage(
+  file: StoreFile,
+  sha256: Sha256,
+  request: Omit<PageReading, "records" | "bytes">,
+): Promise<StoredRecord[]> {
+  const page: PageReading = { ...request, records: [], bytes: 0 };
+  await file.readers.long((connection) => readSlice(connection, sha256, page));
+  return page.records;
+}
+
+function listRuns(connection: Connection, after: RunKey | null, limit: number): RunHead[] {
+  return connection.statement(LIST_RUNS).all(after?.namespace_id ?? 0, after?.run_id ?? "", limit).map((row) => ({
+    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
+    scenario_id: text(row, "scenario_id"),
+    scenario_law_identity: text(row, "law_identity"),
+    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+  }));
+}

@@ -1,0 +1,61 @@
+/**
+ * Snapshots in SQL.
+ *
+ * @module
+ */
+
+import { identifyCanonical, type Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { member, parseObject } from "../record_check.ts";
+import type { Snapshot } from "../types.ts";
+import type { Connection } from "./connection.ts";
+import { corruptRecord, integer, type Row, text } from "./rows.ts";
+
+// A snapshot beyond the head, or of no run, is not kept: it would be of something that was never accepted.
+const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
+  SELECT run_row, ?3, ?4, ?5 FROM runs WHERE namespace_id = ?1 AND run_id = ?2 AND revision >= ?3
+  ON CONFLICT DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state RETURNING run_row`;
+const PRUNE_SNAPSHOTS = `DELETE FROM snapshots WHERE run_row = ?1 AND revision <=
+  (SELECT revision FROM snapshots WHERE run_row = ?1 ORDER BY revision DESC LIMIT 1 OFFSET ?2)`;
+const GET_SNAPSHOT =
+  `SELECT s.revision, s.state_identity, s.state FROM runs JOIN snapshots AS s ON s.run_row = runs.run_row
+  WHERE runs.namespace_id = ? AND runs.run_id = ? AND s.revision <= ? ORDER BY s.revision DESC LIMIT 1`;
+
+/** Writes a snapshot and drops those beyond `kept`; to be called inside a transaction. */
+export function writeSnapshot(connection: Connection, runKey: RunKey, snapshot: Snapshot, kept: number): void {
+  const { revision, state_identity, state } = snapshot;
+  const row = connection.statement(PUT_SNAPSHOT)
+    .get(runKey.namespace_id, runKey.run_id, revision, state_identity, state);
+  if (row !== undefined) connection.statement(PRUNE_SNAPSHOTS).run(integer(row, "run_row"), kept);
+}
+
+/**
+ * The newest snapshot at or below a revision, hashed again.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function readSnapshot(connection: Connection, sha256: Sha256, runKey: RunKey, atMost: number): Snapshot | null {
+  const row = connection.statement(GET_SNAPSHOT).get(runKey.namespace_id, runKey.run_id, atMost);
+  if (row === undefined) return null;
+  const snapshot = toSnapshot(row);
+  const [problem] = snapshotProblems(sha256, snapshot);
+  if (problem === undefined) return snapshot;
+  throw corruptRecord(runKey, snapshot.revision, problem);
+}
+
+/** The snapshot of a row, nothing compared. */
+export function toSnapshot(row: Row): Snapshot {
+  const state_identity = text(row, "state_identity");
+  return { revision: integer(row, "revision"), state_identity, state: text(row, "state") };
+}
+
+/** Everything that is wrong with a snapshot by itself. */
+export function snapshotProblems(sha256: Sha256, snapshot: Snapshot): string[] {
+  const problems: string[] = [];
+  if (identifyCanonical(sha256, "run-state", snapshot.state) !== snapshot.state_identity) {
+    problems.push(`the snapshot does not hash to "${snapshot.state_identity}"`);
+  }
+  const head = member(parseObject(snapshot.state), "head");
+  if (member(head, "revision") !== snapshot.revision) problems.push("the snapshot is of another revision");
+  return problems;
+}

@@ -1,0 +1,185 @@
+/**
+ * The writer: takes operations from many callers and commits them together.
+ *
+ * `node:sqlite` is synchronous, and a commit costs as much as a flush of the disk whatever it carries. So operations wait in a queue until the
+ * event loop has no more ready work that adds to it, at the latest for `batch_max_wait_ms`, and are then applied in one transaction. A lone
+ * caller waits for one turn of the loop, not for the clock. Each operation makes its own comparisons inside the transaction and writes
+ * nothing where they fail; one that fails in a way nobody expected makes the whole transaction roll back, and the batch is repeated
+ * with a transaction for each operation, so that only the failing caller sees the failure. Nobody is answered before the commit.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+
+import { type StorageOptions, StoreError } from "../types.ts";
+import { type Connection, rollback } from "./connection.ts";
+import { isBusy, toStoreError } from "./errors.ts";
+
+/** What of the storage options the writer needs. */
+export type WriterOptions = Pick<
+  StorageOptions,
+  "busy_timeout_ms" | "batch_max_ops" | "batch_max_bytes" | "batch_max_wait_ms" | "writer_queue_capacity"
+>;
+
+/** A queue of operations before one connection. */
+export interface Writer {
+  /**
+   * Queues an operation. `apply` runs inside a transaction, possibly more than once, and either writes what belongs to it or nothing.
+   *
+   * @param bytes What it counts towards `batch_max_bytes`
+   * @returns What `apply` returned, after the commit
+   * @throws {StoreError} `queue_full`, `busy`, `closed`, or what went wrong
+   */
+  readonly submit: <Result>(bytes: number, apply: (connection: Connection) => Result) => Promise<Result>;
+  /** Refuses what comes from now on; resolves when the queue is empty. */
+  readonly drain: () => Promise<void>;
+}
+
+interface Operation {
+  readonly bytes: number;
+  readonly apply: (connection: Connection) => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: StoreError) => void;
+  readonly since: number;
+}
+
+interface WriterState {
+  readonly connection: Connection;
+  readonly options: WriterOptions;
+  readonly queue: Operation[];
+  /** Whether a look at the queue is on its way. */
+  scheduled: boolean;
+  /** Length of the queue at the last look. */
+  seen: number;
+  /** Operations at the front that failed as a batch and go one by one. */
+  alone: number;
+  draining: (() => void)[] | null;
+}
+
+/** How long a batch that met a busy database stays away, milliseconds. */
+const BUSY_PAUSE_MILLIS = 5;
+
+/** Starts a writer on a connection, which it then has to itself. */
+export function createWriter(connection: Connection, options: WriterOptions): Writer {
+  const state: WriterState = { connection, options, queue: [], scheduled: false, seen: 0, alone: 0, draining: null };
+  return {
+    submit: <Result>(bytes: number, apply: (connection: Connection) => Result): Promise<Result> =>
+      new Promise<Result>((resolve, reject) => {
+        const refused = refusal(state);
+        if (refused !== null) return reject(refused);
+        const since = performance.now();
+        state.queue.push({ bytes, apply, resolve: resolve as (result: unknown) => void, reject, since });
+        if (!state.scheduled) schedule(state);
+      }),
+    drain: () =>
+      new Promise((resolve) => {
+        state.draining ??= [];
+        if (state.queue.length === 0) return resolve();
+        state.draining.push(resolve);
+      }),
+  };
+}
+
+function refusal(state: WriterState): StoreError | null {
+  const { connection, options, queue } = state;
+  if (state.draining !== null) return new StoreError("closed", `Cannot write to "${connection.path}": it is closed`);
+  if (queue.length < options.writer_queue_capacity) return null;
+  return new StoreError("queue_full", `Cannot write to "${connection.path}": ${queue.length} operations wait already`, {
+    retryAfterMillis: options.batch_max_wait_ms,
+  });
+}
+
+function schedule(state: WriterState): void {
+  state.scheduled = true;
+  state.seen = state.queue.length;
+  setImmediate(look, state);
+}
+
+/** Commits a batch, unless more operations are still coming in and there is time to take them along. */
+function look(state: WriterState): void {
+  const { queue, options } = state;
+  const first = queue[0];
+  if (first === undefined) {
+    state.scheduled = false;
+    return;
+  }
+  const growing = queue.length > state.seen && queue.length < options.batch_max_ops;
+  if (growing && performance.now() - first.since < options.batch_max_wait_ms) return schedule(state);
+  const pause = flush(state);
+  if (queue.length === 0) finish(state);
+  else if (pause) setTimeout(look, BUSY_PAUSE_MILLIS, state);
+  else schedule(state);
+}
+
+function finish(state: WriterState): void {
+  state.scheduled = false;
+  for (const resolve of state.draining?.splice(0) ?? []) resolve();
+}
+
+/**
+ * Commits the operations at the front of the queue.
+ *
+ * @returns Whether the database is busy and the operations stay in the queue for another try
+ */
+function flush(state: WriterState): boolean {
+  const { connection, queue } = state;
+  const batch = queue.slice(0, batchLength(state));
+  const results: unknown[] = [];
+  try {
+    connection.statement("BEGIN IMMEDIATE").run();
+    for (const operation of batch) results.push(operation.apply(connection));
+    connection.statement("COMMIT").run();
+  } catch (error) {
+    return failed(state, batch, error);
+  }
+  leave(state, batch.length);
+  for (const [index, operation] of batch.entries()) operation.resolve(results[index]);
+  return false;
+}
+
+function failed(state: WriterState, batch: readonly Operation[], error: unknown): boolean {
+  const { connection } = state;
+  let cause = error;
+  try {
+    rollback(connection);
+  } catch (rollbackError) {
+    cause = rollbackError;
+  }
+  if (isBusy(cause)) return rejectOverdue(state, cause);
+  if (batch.length > 1) {
+    state.alone = batch.length;
+    return false;
+  }
+  leave(state, 1);
+  batch[0]?.reject(toStoreError(cause, connection.path, "write to"));
+  return false;
+}
+
+/** Gives up on the operations that have waited for `busy_timeout_ms`; the queue is in order of arrival. */
+function rejectOverdue(state: WriterState, error: unknown): boolean {
+  const { connection, options, queue } = state;
+  const latest = performance.now() - options.busy_timeout_ms;
+  const overdue = queue.filter((operation) => operation.since <= latest);
+  leave(state, overdue.length);
+  for (const operation of overdue) operation.reject(toStoreError(error, connection.path, "write to"));
+  return true;
+}
+
+function leave(state: WriterState, count: number): void {
+  state.queue.splice(0, count);
+  state.alone = Math.max(0, state.alone - count);
+}
+
+/** How many operations go into the next transaction: at least one, otherwise within both limits. */
+function batchLength(state: WriterState): number {
+  const { queue, options } = state;
+  if (state.alone > 0) return 1;
+  const most = Math.min(queue.length, options.batch_max_ops);
+  let bytes = 0;
+  for (let length = 0; length < most; length++) {
+    bytes += queue[length]?.bytes ?? 0;
+    if (bytes > options.batch_max_bytes && length > 0) return length;
+  }
+  return most;
+}
