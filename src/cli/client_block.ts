@@ -15,8 +15,8 @@ export interface ClientBlock {
 export function clientBlock(configPath: string | null): ClientBlock {
   const serve = ["serve", ...(configPath === null ? [] : ["--config", configPath])];
   if (Deno.build.standalone) return { mcpServers: { gate: { command: Deno.execPath(), args: serve } } };
-  const entry = fileURLToPath(new URL("../../main.ts", import.meta.url));
-  const settings = fileURLToPath(new URL("../../deno.json", import.meta.url));
+  const entry = fileURLToPath(Deno.mainModule);
+  const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
   const run = ["run", "--no-prompt", "--config", settings, "-P=serve", entry];
   return { mcpServers: { gate: { command: Deno.execPath(), args: [...run, ...serve] } } };
 }

@@ -7,6 +7,7 @@
 import { statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openReaderConnection, readFormat } from "../store/sqlite/connection.ts";
+import { toStoreError } from "../store/sqlite/errors.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -41,7 +42,7 @@ export function checkStoreFile(check: string, path: string): Finding {
       ? { check, status: "ok", message: `${path} opens and passes the quick check` }
       : { check, status: "fail", message: `${path} is damaged: ${rows.slice(0, 3).join("; ")}` };
   } catch (error) {
-    return { check, status: "fail", message: messageOf(error) };
+    return { check, status: "fail", message: toStoreError(error, path, "check store").message };
   }
 }
 

@@ -4,7 +4,7 @@ import type { GateConfig } from "../config/types.ts";
 import { dataDirOf } from "./data_dir.ts";
 import { securityPosture } from "./posture.ts";
 
-const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/work" };
+const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
 function withStore(path: string, sync_mode: "full" | "normal"): GateConfig {
   return { ...BASE, run_state_store: { ...BASE.run_state_store, type: "sqlite", path, sync_mode } };
@@ -20,14 +20,15 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
   ]);
   const relaxed: GateConfig = {
     ...withStore("/data/gate.db", "normal"),
-    config_path: "/work/gate.toml",
+    config_path: "/srv/gate.toml",
     namespace: { ...BASE.namespace, allow_default: true, default_tenants: [1, 7] },
     schema_registry: { ...BASE.schema_registry, acl: { ...BASE.schema_registry.acl, allow_local_only: true } },
     validation: { ...BASE.validation, strict: false, allow_permissive: true },
     server: { ...BASE.server, audit: { ...BASE.server.audit, enabled: false } },
   };
   assert.deepEqual(lines(relaxed), [
-    "info: configuration /work/gate.toml; transport stdio; auth local_only; namespace 1 open to tenants 1, 7; runs in /data/gate.db; schemas in memory",
+    "info: configuration /srv/gate.toml; transport stdio; auth local_only; namespace 1 open to tenants 1, 7; " +
+    "runs in /data/gate.db; schemas in memory",
     "info: server.auth.principals is empty: every caller that is let in may use every tool",
     "info: schema_registry.acl.allow_local_only: local callers may register schemas",
     'warn: run_state_store.sync_mode is "normal": a power failure may lose the last commits',
@@ -37,7 +38,7 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
 });
 
 Deno.test("dataDirOf() takes --data-dir, else the folder of the run store, else .gate beside the configuration", () => {
-  assert.equal(dataDirOf(BASE, undefined), "/work/.gate");
+  assert.equal(dataDirOf(BASE, undefined), "/srv/.gate");
   assert.equal(dataDirOf(withStore("/data/gate.db", "full"), undefined), "/data");
   assert.equal(dataDirOf(withStore("/data/gate.db", "full"), "/named"), "/named");
 });

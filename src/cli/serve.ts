@@ -15,11 +15,11 @@ import { parseServeArguments } from "./serve_flags.ts";
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
 export async function runServe(argv: readonly string[]): Promise<number> {
   const flags = parseServeArguments(argv);
-  // Loaded while the configuration is read: neither needs the other.
-  const [config, { serve }] = await Promise.all([
-    loadConfig({ config: flags.config }),
-    import("../server/serve.ts"),
-  ]);
+  // Loaded while the configuration is read; a wrong configuration is said before anything else.
+  const loading = import("../server/serve.ts");
+  loading.catch(() => {});
+  const config = await loadConfig({ config: flags.config });
+  const { serve } = await loading;
   announce(config, flags.logLevel);
   return await serve({ config, dataDir: dataDirOf(config, flags.dataDir), logLevel: flags.logLevel });
 }

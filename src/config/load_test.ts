@@ -114,7 +114,11 @@ Deno.test("loadConfig() counts relative paths from the folder of the file", asyn
     await Deno.mkdir(join(folder, "etc"));
     await Deno.writeTextFile(
       join(folder, "etc/gate.toml"),
-      "run_state_store = { type = 'sqlite', path = '../data/gate.db' }\nschema_registry = { type = 'sqlite', path = '/var/x.db' }\ntrust.default_policy = { require_signature = { keys = ['k.pub'] } }\n",
+      [
+        "run_state_store = { type = 'sqlite', path = '../data/gate.db' }",
+        "schema_registry = { type = 'sqlite', path = '/var/x.db' }",
+        "trust.default_policy = { require_signature = { keys = ['k.pub'] } }",
+      ].join("\n"),
     );
     const config = await loadConfig({ config: "etc/gate.toml", environment: "", workingDirectory: folder });
     assert.equal(config.run_state_store.path, join(folder, "data/gate.db"));

@@ -88,7 +88,7 @@ function ruleRules(entry: unknown, path: SettingPath, report: Report): void {
     const value = at(entry, [member]);
     return value === undefined || (Array.isArray(value) && value.length === 0);
   };
-  if (SELECTORS.every(isEmpty)) report(path, `must have at least one selector: ${SELECTORS.join(", ")}`);
+  if (SELECTORS.every(isEmpty)) report(path, "must have at least one selector, such as packet_ids or targets");
   arrayAt(entry, ["targets"]).forEach((selector, index) => targetRules(selector, [...path, "targets", index], report));
 }
 

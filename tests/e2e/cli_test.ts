@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { loadConfig } from "@/config/load.ts";
+
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+
+/** How a command ended. */
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `gate` in a folder until it ends; its standard input is empty. */
+async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--quiet", "--config", CONFIG, "-A", MAIN, ...args],
+    cwd,
+    env: { NO_COLOR: "1", GATE_CONFIG: "" },
+    stdin: "null",
+  });
+  const { code, stdout, stderr } = await command.output();
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+/** Runs a body with a fresh folder, which is removed afterwards. */
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("gate says its version, its commands and its exit codes", async () => {
+  await inFolder(async (folder) => {
+    const version = await gate(folder, "--version");
+    assert.match(version.stdout, /^gate \d+\.\d+\.\d+\n$/);
+    const build = JSON.parse((await gate(folder, "--version", "--json")).stdout);
+    assert.deepEqual(Object.keys(build), ["ok", "command", "result"]);
+    assert.equal(`gate ${build.result.version}\n`, version.stdout);
+    assert.deepEqual([build.result.deno, build.result.v8], [Deno.version.deno, Deno.version.v8]);
+
+    const bare = await gate(folder);
+    assert.equal(bare.code, 0);
+    for (const name of ["serve", "init", "config", "doctor", "store", "help"]) {
+      assert.match(bare.stdout, new RegExp(`^  ${name}\\b`, "m"));
+    }
+    assert.equal((await gate(folder, "--help")).stdout, bare.stdout);
+    assert.equal((await gate(folder, "help")).stdout, bare.stdout);
+
+    const codes = await gate(folder, "help", "exit-codes", "--json");
+    assert.deepEqual(JSON.parse(codes.stdout).result.map((entry: { code: number }) => entry.code), [
+      0,
+      1,
+      2,
+      3,
+      4,
+      5,
+      6,
+      7,
+      8,
+    ]);
+  });
+});
+
+Deno.test("every command has help with examples", async () => {
+  await inFolder(async (folder) => {
+    const commands = [
+      "serve",
+      "init",
+      "config check",
+      "config schema",
+      "doctor",
+      "store check",
+      "store backup",
+      "help",
+    ];
+    const helps = await Promise.all(commands.map((command) => gate(folder, ...command.split(" "), "--help")));
+    helps.forEach((help, index) => {
+      assert.deepEqual([help.code, help.stderr], [0, ""]);
+      assert.match(help.stdout, new RegExp(`^Usage: gate ${commands[index]}`));
+      assert.match(help.stdout, /--json/);
+      assert.match(help.stdout, /\nExamples:\n {2}gate /);
+    });
+    assert.equal((await gate(folder, "help", "config", "check")).stdout, helps[2]?.stdout);
+  });
+});
+
+Deno.test("a wrong command line is one line on standard error and exit code 2", async () => {
+  await inFolder(async (folder) => {
+    const cases: [args: string[], line: string][] = [
+      [["serv"], 'gate: Unknown command "serv" (did you mean "serve"?)'],
+      [["config", "chek"], 'gate: Unknown command "chek" (did you mean "check"?)'],
+      [["config"], 'gate: Command is missing after "config" (known are check, schema)'],
+      [["help", "exit-code"], 'gate: Unknown command "exit-code" (did you mean "exit-codes"?)'],
+      [["init", "--nope"], 'gate: Unknown option "--nope" (gate --help lists the commands)'],
+      [["--version", "now"], 'gate: Unknown argument "now" after --version'],
+      [
+        ["serve", "--nope"],
+        'gate: Cannot read the flags of serve: Unknown option "--nope" (gate serve --help lists them)',
+      ],
+      [["serve", "--signing-key", "k"], "gate: Cannot use --signing-key: it is not available yet (signing)"],
+    ];
+    const ended = await Promise.all(cases.map(([args]) => gate(folder, ...args)));
+    ended.forEach((end, index) => {
+      assert.deepEqual(end, { code: 2, stdout: "", stderr: `${cases[index]?.[1]}\n` });
+    });
+    const asJson = await gate(folder, "serve", "--json", "--log-level", "loud");
+    assert.deepEqual([asJson.code, asJson.stdout], [2, ""]);
+    assert.deepEqual(JSON.parse(asJson.stderr), {
+      error: {
+        code: "usage",
+        message: 'Cannot use --log-level "loud": must be one of error, warn, info, debug',
+        hint: null,
+      },
+    });
+  });
+});
+
+Deno.test("gate init writes a file that gate config check accepts, once", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "gate.toml");
+    assert.deepEqual(await gate(folder, "init"), { code: 0, stdout: `${path}\n`, stderr: "Next: gate doctor\n" });
+    assert.deepEqual(await gate(folder, "config", "check"), { code: 0, stdout: `${path}: valid\n`, stderr: "" });
+
+    await Deno.writeTextFile(path, "# mine");
+    const second = await gate(folder, "init", "--json");
+    assert.deepEqual([second.code, JSON.parse(second.stderr).error.code], [2, "file_exists"]);
+    assert.equal(await Deno.readTextFile(path), "# mine");
+    assert.equal((await gate(folder, "init", "--force")).code, 0);
+    assert.equal((await gate(folder, "init", "--stdout")).stdout, await Deno.readTextFile(path));
+
+    const config = await loadConfig({ environment: "", workingDirectory: folder });
+    assert.equal(config.run_state_store.path, join(folder, ".gate/gate.db"));
+    assert.equal(config.schema_registry.acl.allow_local_only, true);
+    assert.equal(config.namespace.allow_default, false);
+  });
+});
+
+Deno.test("the desktop preset holds what gate init writes", async () => {
+  await inFolder(async (folder) => {
+    const preset = new URL("../../config/desktop_stdio.toml", import.meta.url);
+    const [desktop, starter] = [join(folder, "desktop.toml"), join(folder, "gate.toml")];
+    await Deno.copyFile(preset, desktop);
+    await gate(folder, "init");
+    const [first, second] = [await loadConfig({ config: desktop }), await loadConfig({ config: starter })];
+    assert.deepEqual({ ...first, config_path: "" }, { ...second, config_path: "" });
+  });
+});
+
+Deno.test("gate config check says every problem of a file, each on a line with its path", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "wrong.toml");
+    await Deno.writeTextFile(
+      path,
+      "serber = 1\nserver.limits.max_inflight = 0\nserver.auth.bearer_tokens = ['hunter 2']\n",
+    );
+    const lines = [
+      'serber: unknown member, did you mean "server"?',
+      "server.auth.bearer_tokens: is not available yet: the HTTP transports",
+      "server.auth.bearer_tokens[0]: must not hold white space or control characters, got a string of 8 characters",
+      "server.limits.max_inflight: must be >= 1, got 0",
+    ];
+    const ended = await gate(folder, "config", "check", "wrong.toml");
+    const heading = `Cannot use configuration "${path}": 4 problems`;
+    assert.deepEqual(ended, {
+      code: 2,
+      stdout: "",
+      stderr: [heading, ...lines].map((line) => `gate: ${line}\n`).join(""),
+    });
+
+    const { error } = JSON.parse((await gate(folder, "config", "check", "--json", "wrong.toml")).stderr);
+    assert.deepEqual([error.code, error.message], ["config_invalid", heading]);
+    assert.deepEqual(
+      error.problems.map((problem: Record<string, string>) => `${problem["path"]}: ${problem["message"]}`),
+      lines,
+    );
+    const served = await gate(folder, "serve", "--config", "wrong.toml");
+    assert.deepEqual([served.code, served.stdout, served.stderr], [2, "", ended.stderr]);
+  });
+});
+
+Deno.test("gate config schema prints a JSON Schema", async () => {
+  await inFolder(async (folder) => {
+    const { code, stdout } = await gate(folder, "config", "schema");
+    const schema = JSON.parse(stdout);
+    assert.equal(code, 0);
+    assert.equal(schema.$schema, "https://json-schema.org/draft/2020-12/schema");
+    assert.equal(schema.properties.server.properties.limits.properties.max_inflight.default, 256);
+    assert.deepEqual(JSON.parse((await gate(folder, "config", "schema", "--json")).stdout).result, schema);
+  });
+});
+
+Deno.test("gate doctor passes a fresh start, and names what is broken", async () => {
+  await inFolder(async (folder) => {
+    await gate(folder, "init");
+    const fresh = await gate(folder, "doctor", "--json");
+    const { ok, result } = JSON.parse(fresh.stdout);
+    assert.deepEqual([fresh.code, ok, fresh.stderr], [0, true, ""]);
+    assert.deepEqual(
+      result.findings.map((finding: { check: string; status: string }) => [finding.check, finding.status]),
+      [
+        ["configuration", "ok"],
+        ["namespace", "ok"],
+        ["schema registry", "ok"],
+        ["run_state_store, schema_registry", "ok"],
+        ["data folder", "ok"],
+        ["disk", "ok"],
+        ["clock", "ok"],
+      ],
+    );
+    assert.deepEqual(result.client.mcpServers.gate.args.slice(-3), ["serve", "--config", join(folder, "gate.toml")]);
+
+    await Deno.mkdir(join(folder, ".gate"));
+    await Deno.writeTextFile(
+      join(folder, ".gate/gate.db"),
+      "not a database, but long enough to be read as the header of one".repeat(20),
+    );
+    const broken = await gate(folder, "doctor");
+    assert.equal(broken.code, 2);
+    assert.match(broken.stdout, /^fail +run_state_store, schema_registry +Cannot .*gate\.db.*not a database/m);
+
+    await Deno.writeTextFile(join(folder, "gate.toml"), "server.limits.max_inflight = 0");
+    const wrong = await gate(folder, "doctor");
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stdout, /^fail +configuration +server\.limits\.max_inflight: must be >= 1, got 0$/m);
+  });
+});
