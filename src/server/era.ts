@@ -84,30 +84,34 @@ export function isPlainCapabilities(value: JsonValue | undefined): boolean {
     Object.entries(value).every(([name, capability]) => isPlainCapability(name, capability));
 }
 
+/** The rules for the capabilities that the schemas know; they let every other member pass. */
+const CAPABILITY_RULES: ReadonlyMap<string, (value: JsonObject) => boolean> = new Map([
+  ["roots", (value) => isOptionalBoolean(member(value, "listChanged"))],
+  ["sampling", (value) => hasOptionalObjects(value, ["context", "tools"])],
+  ["experimental", (value) => Object.values(value).every(isJsonObject)],
+  ["extensions", (value) => Object.values(value).every(isJsonObject)],
+  ["elicitation", (value) => {
+    const form = member(value, "form");
+    return hasOptionalObjects(value, ["form", "url"]) &&
+      (!isJsonObject(form) || isOptionalBoolean(member(form, "applyDefaults")));
+  }],
+  ["tasks", (value) => {
+    const requests = member(value, "requests");
+    if (!hasOptionalObjects(value, ["list", "cancel", "requests"])) return false;
+    return !isJsonObject(requests) ||
+      Object.values(requests).every((kind) => isJsonObject(kind) && Object.values(kind).every(isJsonObject));
+  }],
+]);
+
 function isPlainCapability(name: string, value: JsonValue): boolean {
-  if (!isJsonObject(value)) return false;
-  switch (name) {
-    case "roots":
-      return isOptionalBoolean(member(value, "listChanged"));
-    case "sampling":
-      return isOptionalObject(member(value, "context")) && isOptionalObject(member(value, "tools"));
-    case "elicitation": {
-      const form = member(value, "form");
-      if (!isOptionalObject(form) || !isOptionalObject(member(value, "url"))) return false;
-      return form === undefined || isOptionalBoolean(member(form, "applyDefaults"));
-    }
-    case "experimental":
-    case "extensions":
-      return Object.values(value).every(isJsonObject);
-    default:
-      return false;
-  }
+  const rule = CAPABILITY_RULES.get(name);
+  return rule === undefined || (isJsonObject(value) && rule(value));
+}
+
+function hasOptionalObjects(value: JsonObject, names: readonly string[]): boolean {
+  return names.every((name) => !Object.hasOwn(value, name) || isJsonObject(member(value, name)));
 }
 
 function isOptionalBoolean(value: JsonValue | undefined): boolean {
   return value === undefined || typeof value === "boolean";
-}
-
-function isOptionalObject(value: JsonValue | undefined): value is JsonObject | undefined {
-  return value === undefined || isJsonObject(value);
 }

@@ -42,6 +42,9 @@ export interface SdkLane {
   readonly close: () => Promise<void>;
 }
 
+/** Logged when the SDK is loaded: a connection of plain messages never needs it. */
+const SDK_LOADED = "Loading the protocol SDK";
+
 /** The id under which a pin is replayed; no other request is under way then. */
 const PIN_ID = "gate-pin";
 
@@ -65,6 +68,7 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
   const deliverNow = (message: JsonObject): void => channel.onmessage?.(message as unknown as JSONRPCMessage);
 
   const start = async (pin: JsonObject | null): Promise<void> => {
+    options.log("debug", SDK_LOADED);
     handle = await openSdk(channel, options);
     if (pin !== null) {
       const answered = Promise.withResolvers<void>();
