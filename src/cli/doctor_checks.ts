@@ -5,7 +5,7 @@
  */
 
 import { statfsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { openReaderConnection, readFormat } from "../store/sqlite/connection.ts";
 import { toStoreError } from "../store/sqlite/errors.ts";
 
@@ -59,7 +59,7 @@ function quickCheck(path: string): readonly string[] {
 
 /** Writes and removes a file in a folder, or in the nearest folder above that exists; and asks how much room there is. */
 export async function checkFolder(folder: string): Promise<readonly Finding[]> {
-  const existing = nearestFolder(folder);
+  const existing = nearestExisting(folder);
   const where = existing === folder ? folder : `${folder} (to be created in ${existing})`;
   try {
     await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
@@ -102,14 +102,15 @@ function modifiedAt(path: string): number | null {
   }
 }
 
-function nearestFolder(folder: string): string {
+/** The path itself where something is there, else the nearest above it. */
+function nearestExisting(path: string): string {
   try {
-    if (Deno.statSync(folder).isDirectory) return folder;
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) return folder;
+    Deno.lstatSync(path);
+    return path;
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : nearestExisting(parent);
   }
-  const parent = dirname(join(folder));
-  return parent === folder ? folder : nearestFolder(parent);
 }
 
 function messageOf(error: unknown): string {

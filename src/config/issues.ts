@@ -9,12 +9,15 @@ import { nearest } from "./nearest.ts";
 import { countOf, describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
 import { at } from "./raw.ts";
 
+/** For a schema that is used once in a process: compiling its checks to code would cost more than it saves. */
+export const ONCE = { jitless: true } as const;
+
 /** Choices of a closed list that are all shown. */
 const MAXIMUM_CHOICES_SHOWN = 8;
 
 /** Reports each thing that a schema finds wrong with a tree; `base` is where that tree stands in the file. */
 export function schemaProblems(schema: z.ZodType, tree: unknown, base: SettingPath, report: Report): void {
-  for (const issue of schema.safeParse(tree).error?.issues ?? []) {
+  for (const issue of schema.safeParse(tree, ONCE).error?.issues ?? []) {
     const path = issue.path.filter((segment) => typeof segment !== "symbol");
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {

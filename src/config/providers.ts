@@ -10,7 +10,7 @@ import type { JsonValue } from "../canonical/json.ts";
 import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES, isBuiltinProviderName, restConfigRules } from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "./defaults.ts";
 import { trustPolicySchema } from "./evidence.ts";
-import { schemaProblems } from "./issues.ts";
+import { ONCE, schemaProblems } from "./issues.ts";
 import { httpUrl, integer, name, path, token } from "./primitives.ts";
 import { quoteShort, type Report, type SettingPath } from "./problems.ts";
 import { arrayAt, at } from "./raw.ts";
@@ -148,5 +148,5 @@ export function completeProvider(entry: ParsedProvider): ProviderConfig {
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);
   }
-  return { ...entry, config: BUILTIN_CONFIG_SCHEMAS[entry.name].parse(config ?? {}) } as ProviderConfig;
+  return { ...entry, config: BUILTIN_CONFIG_SCHEMAS[entry.name].parse(config ?? {}, ONCE) } as ProviderConfig;
 }

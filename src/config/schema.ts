@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { anchorRules, anchorsSchema, evidenceSchema, providerDiscoverySchema, trustSchema } from "./evidence.ts";
 import { devSchema, docsSchema, validationRules, validationSchema } from "./general.ts";
-import { schemaProblems } from "./issues.ts";
+import { ONCE, schemaProblems } from "./issues.ts";
 import { namespaceRules, namespaceSchema } from "./namespace.ts";
 import { policyRules, policySchema } from "./policy.ts";
 import type { Report } from "./problems.ts";
@@ -55,6 +55,6 @@ export function checkSettings(tree: unknown, report: Report): GateSettings | nul
   schemaProblems(settingsSchema, tree, [], noted);
   for (const rule of RULES) rule(tree, noted);
   if (wrong) return null;
-  const settings = settingsSchema.parse(tree);
+  const settings = settingsSchema.parse(tree, ONCE);
   return { ...settings, providers: settings.providers.map(completeProvider) };
 }

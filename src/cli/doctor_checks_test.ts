@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { checkClock, checkFolder, checkStoreFile } from "./doctor_checks.ts";
+
+/** Runs a body with a fresh folder, which is removed afterwards. */
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("checkClock() doubts a clock outside the life of the service, or before a store's last change", async () => {
+  await inFolder(async (folder) => {
+    const store = join(folder, "gate.db");
+    await Deno.writeTextFile(store, "");
+    const changed = Date.UTC(2026, 0, 31);
+    await Deno.utime(store, new Date(changed), new Date(changed));
+    const cases: [now: number, stores: string[], status: string][] = [
+      [Date.UTC(2025, 0, 1) - 1, [], "fail"],
+      [Date.UTC(2025, 0, 1), [], "ok"],
+      [Date.UTC(2100, 0, 1) - 1, [], "ok"],
+      [Date.UTC(2100, 0, 1), [], "fail"],
+      [changed - 300_000, [store], "ok"],
+      [changed - 300_001, [store], "fail"],
+      [changed, [store], "ok"],
+      [changed, [join(folder, "missing.db")], "ok"],
+    ];
+    for (const [now, stores, status] of cases) {
+      assert.equal(checkClock(now, stores).status, status, new Date(now).toISOString());
+    }
+  });
+});
+
+Deno.test("checkFolder() writes where the folder is or will be, and leaves nothing behind", async () => {
+  await inFolder(async (folder) => {
+    const [there, disk] = await checkFolder(folder);
+    assert.deepEqual(there, { check: "data folder", status: "ok", message: `${folder} can be written` });
+    assert.equal(disk?.check, "disk");
+    const [missing] = await checkFolder(join(folder, "a/b"));
+    assert.equal(missing?.message, `${join(folder, "a/b")} (to be created in ${folder}) can be written`);
+    assert.deepEqual([...Deno.readDirSync(folder)], []);
+
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const [blocked] = await checkFolder(join(folder, "file"));
+    assert.equal(blocked?.status, "fail");
+  });
+});
+
+Deno.test("checkStoreFile() tells a store from what is none", async () => {
+  await inFolder(async (folder) => {
+    const statusOf = (name: string): string => checkStoreFile("store", join(folder, name)).status;
+    assert.equal(statusOf("missing.db"), "ok");
+    await Deno.mkdir(join(folder, "folder.db"));
+    assert.equal(statusOf("folder.db"), "fail");
+    await Deno.writeTextFile(join(folder, "text.db"), "no database".repeat(100));
+    assert.equal(statusOf("text.db"), "fail");
+    const other = new DatabaseSync(join(folder, "other.db"));
+    other.exec("CREATE TABLE t (a); PRAGMA application_id = 7");
+    other.close();
+    assert.equal(statusOf("other.db"), "fail");
+  });
+});
