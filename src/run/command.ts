@@ -115,15 +115,39 @@ export interface DecidedRecord {
   readonly material: readonly { readonly kind: Material["kind"]; readonly identity: Identity; readonly body: string }[];
 }
 
+/** The refusals that the kernel decides (decisions.md 4); all other outcomes are decided before there is a state to decide at. */
+export type RefusalOutcome =
+  | "genesis_rejected"
+  | "correlation_rejected"
+  | "stale"
+  | "stage_not_found"
+  | "stage_not_ready"
+  | "stage_already_opened"
+  | "policy_denied"
+  | "stage_not_open"
+  | "evidence_rejected"
+  | "acquisition_failed"
+  | "stage_open_mismatch"
+  | "content_type_rejected"
+  | "payload_rejected";
+
+/** A decision to record nothing. */
+export interface Refused {
+  readonly outcome: RefusalOutcome;
+  readonly records: readonly [];
+  readonly result: JsonObject;
+}
+
+/** A decision with the record that it mints and the state after it. */
+export interface Accepted {
+  readonly outcome: "accepted";
+  readonly records: readonly [DecidedRecord];
+  readonly state: RunState;
+  readonly result: JsonObject;
+}
+
 /** What the kernel decided. Only `accepted` has records. */
-export type Decision =
-  | {
-    readonly outcome: "accepted";
-    readonly records: readonly [DecidedRecord];
-    readonly state: RunState;
-    readonly result: JsonObject;
-  }
-  | { readonly outcome: string; readonly records: readonly []; readonly result: JsonObject };
+export type Decision = Accepted | Refused;
 
 /** The run key of a namespace and run id, in member order. */
 export function runKeyOf(namespaceId: number, runId: string): RunKey {

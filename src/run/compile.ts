@@ -17,6 +17,8 @@ export interface CompiledCondition {
   readonly judge: (value: TypedValue) => Tri;
   /** Judgement where acquisition succeeded and found nothing. */
   readonly onFoundNothing: Tri;
+  /** How evidence items of the condition have to be retained. */
+  readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
 }
 
 /** A stage ready to be opened and evaluated. */
@@ -26,6 +28,8 @@ export interface CompiledStage {
   readonly completion: Program;
   /** Conditions by the slots of `completion`. */
   readonly conditions: readonly CompiledCondition[];
+  /** Slot of each condition of the stage. */
+  readonly slotOf: ReadonlyMap<string, number>;
   /** Over stage ids; null for a root. */
   readonly prerequisite: Program | null;
   /** Stage indexes by the slots of `prerequisite`. */
@@ -43,6 +47,7 @@ export interface CompiledLaw {
   readonly stages: readonly CompiledStage[];
   readonly stageIndex: ReadonlyMap<string, number>;
   readonly conditionIndex: ReadonlyMap<string, CompiledCondition>;
+  readonly bindingIndex: ReadonlyMap<string, AcquisitionBinding>;
   /** The scenario's completion requirement, over stage ids. */
   readonly completion: Program;
   /** Stage indexes by the slots of `completion`. */
@@ -64,6 +69,9 @@ function compileCondition(condition: Condition): CompiledCondition {
     condition,
     judge: compilePredicate(condition.predicate, condition.observation_domain),
     onFoundNothing: predicateOnAbsence(condition.predicate),
+    retention: condition.evidence_use_policy.retention === "retain_canonical_value"
+      ? "RetainCanonicalValue"
+      : "RetainDigestOnly",
   };
 }
 
@@ -81,15 +89,16 @@ function compileStage(
     }
     return condition;
   });
-  const used = new Set(completion.slots);
+  const slotOf = new Map(completion.slots.map((conditionId, slot) => [conditionId, slot]));
   const prerequisite = stage.prerequisite.kind === "root" ? null : compileProgram(stage.prerequisite.requirement);
   return {
     stage,
     completion,
     conditions,
+    slotOf,
     prerequisite,
     prerequisiteStages: indexesOf(prerequisite?.slots ?? [], stageIndex),
-    bindings: law.acquisition_bindings.filter((binding) => used.has(binding.condition_id)),
+    bindings: law.acquisition_bindings.filter((binding) => slotOf.has(binding.condition_id)),
   };
 }
 
@@ -121,6 +130,7 @@ export function compileLaw(law: ScenarioLaw, lawIdentity: Identity, graphIdentit
     stages,
     stageIndex,
     conditionIndex,
+    bindingIndex: new Map(law.acquisition_bindings.map((binding) => [binding.binding_id, binding])),
     completion,
     completionStages: indexesOf(completion.slots, stageIndex),
     dependants: dependantsOf(stages),

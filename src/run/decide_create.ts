@@ -5,11 +5,12 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
+import { compareCodePoints, sortedBy } from "../canonical/order.ts";
 import type { CreateCommand, Decision, Stamps, Surroundings } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { maximumPayloadBytes } from "./evidence.ts";
 import { fold } from "./fold.ts";
-import { type HashedPayload, hashPayload } from "./payload.ts";
+import { BASE64, type HashedPayload, hashPayload } from "./payload.ts";
 import { asJson } from "./primitives.ts";
 import { buildRecord } from "./record.ts";
 import { refusal } from "./refusal.ts";
@@ -25,7 +26,7 @@ function genesisOf(
 ): { body: RunCreatedBody["genesis"]; payload: HashedPayload | null } | Decision {
   if (command.genesis.kind === "empty") return { body: { kind: "empty" }, payload: null };
   const payload = hashPayload(surroundings.primitives.sha256, command.genesis.payload);
-  if (payload === null) return refusal("genesis_rejected", { reason: "base64_invalid" });
+  if (payload === null) return refusal("genesis_rejected", { reason: "base64_invalid", expected: BASE64 });
   const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
   if (payload.bytes > maximum_bytes) {
     return refusal("genesis_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
@@ -61,8 +62,10 @@ export function decideCreate(
     correlation,
     genesis: genesis.body,
     run_allocation: { authority_id: command.allocation.authority_id },
-    contracts: command.contracts,
-    schemas: command.schemas,
+    contracts: sortedBy(command.contracts, ({ provider_id }) => provider_id),
+    schemas: command.schemas.toSorted((a, b) =>
+      compareCodePoints(a.schema_id, b.schema_id) || compareCodePoints(a.version, b.version)
+    ),
   }, payload === null ? [] : [{ kind: "payload", identity: payload.identity, body: payload.text }]);
   const { record, record_id } = decided;
   const result = asJson({

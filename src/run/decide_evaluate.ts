@@ -6,52 +6,18 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import { triName, TRUE } from "../law/value/types.ts";
-import type { DecidedRecord, Decision, EvaluateCommand, Stamps, Surroundings } from "./command.ts";
-import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
-import { evaluateCompletion, judgeCondition, type Judgement } from "./evaluate.ts";
+import type { DecidedRecord, Decision, EvaluateCommand, Refused, Stamps, Surroundings } from "./command.ts";
+import { admitAcquired } from "./acquired.ts";
+import type { CompiledLaw, CompiledStage } from "./compile.ts";
+import { evaluateEvidence } from "./evaluate.ts";
 import { presentCallerEvidence, type PresentedEvidence, valueMaterial } from "./evidence.ts";
 import { attemptOf, fold } from "./fold.ts";
 import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
 import { asJson } from "./primitives.ts";
-import { type QualificationSurroundings, type QualifiedEvidence, qualifyItem } from "./qualify.ts";
+import type { EvaluatedAttempt, QualificationSurroundings, QualifiedEvidence } from "./qualify.ts";
 import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, findStage, refusal } from "./refusal.ts";
-import type { RecordedEvidence, RunState, StageTraceItem, TraceItem } from "./types.ts";
-
-/** The evaluation of one stage's evidence, before anything is recorded. */
-export interface Evaluation {
-  readonly outcome: "true" | "false" | "unknown";
-  readonly trace: readonly TraceItem[];
-  /** Every item, in the order presented. */
-  readonly evidence: readonly QualifiedEvidence[];
-}
-
-/** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
-export function evaluateEvidence(
-  compiled: CompiledStage,
-  items: readonly PresentedEvidence[],
-  qualification: QualificationSurroundings,
-): Evaluation {
-  const byCondition = new Map<string, PresentedEvidence[]>();
-  for (const item of items) {
-    const list = byCondition.get(item.condition_id);
-    if (list === undefined) byCondition.set(item.condition_id, [item]);
-    else list.push(item);
-  }
-  const qualified = new Map<string, QualifiedEvidence>();
-  const judgements: Judgement[] = compiled.conditions.map((condition: CompiledCondition) => {
-    const { condition_id, evidence_use_policy } = condition.condition;
-    const presented = (byCondition.get(condition_id) ?? [])
-      .map((item) => qualifyItem(qualification, evidence_use_policy, item));
-    const { judgement, items: judged } = judgeCondition(condition, presented);
-    for (const one of judged) qualified.set(one.item.item_id, one);
-    return judgement;
-  });
-  const { outcome, trace } = evaluateCompletion(compiled, judgements);
-  const evidence = items.flatMap((item) => qualified.get(item.item_id) ?? []);
-  return { outcome: triName(outcome), trace, evidence };
-}
+import type { RecordedEvidence, RunState, StageTraceItem } from "./types.ts";
 
 /** An item as the record retains it. */
 export function recordEvidence({ item, lane, reason }: QualifiedEvidence): RecordedEvidence {
@@ -68,6 +34,8 @@ export function recordEvidence({ item, lane, reason }: QualifiedEvidence): Recor
     lane,
     retention: item.retention,
     ...item.value === null ? {} : { value_type: item.value.value_type },
+    ...item.content_hash === undefined ? {} : { content_hash: item.content_hash },
+    ...item.hash_recomputes ? {} : { hash_recomputes: false as const },
     ...item.value === null && item.error === undefined ? { found_nothing: true as const } : {},
     ...item.observed_at === undefined ? {} : { observed_at: item.observed_at },
     ...item.signature === undefined ? {} : { signature: item.signature },
@@ -93,7 +61,7 @@ export function refuseEvaluation(
   state: RunState,
   command: Pick<EvaluateCommand, "expected_head" | "stage_id" | "caller_evidence" | "schema_verdicts">,
   surroundings: Surroundings,
-): (Decision & { readonly records: readonly [] }) | { compiled: CompiledStage; items: readonly PresentedEvidence[] } {
+): Refused | { readonly compiled: CompiledStage; readonly items: readonly PresentedEvidence[] } {
   const stale = checkHead(state, command.expected_head);
   if (stale !== null) return stale;
   const found = findStage(law, state, command.stage_id);
@@ -113,6 +81,12 @@ export function refuseEvaluation(
   );
   if (!presentation.ok) return refusal("evidence_rejected", { stage_id, rejections: presentation.rejections });
   return { compiled: found.compiled, items: presentation.items };
+}
+
+/** Every binding that was asked has an item, be it an error; the others are those that the call left out. */
+function narrowedBindings(compiled: CompiledStage, acquired: readonly PresentedEvidence[]): string[] {
+  const asked = new Set(acquired.map(({ binding_id }) => binding_id));
+  return compiled.bindings.map(({ binding_id }) => binding_id).filter((bindingId) => !asked.has(bindingId));
 }
 
 function completionAfter(
@@ -145,17 +119,18 @@ export function decideEvaluate(
   if (command.acquisition_failures.length > 0) {
     return refusal("acquisition_failed", { stage_id, failures: command.acquisition_failures });
   }
-  const items = [...admitted.items, ...command.acquired];
-  const evaluation = evaluateEvidence(admitted.compiled, items, {
-    primitives: surroundings.primitives,
-    law,
-    profile: surroundings.profile,
-    keys: surroundings.keys,
-    scope: { run_id: state.run_key.run_id, stage_id, expected_head: command.expected_head },
+  const { compiled } = admitted;
+  const attempt: EvaluatedAttempt = {
+    run_id: state.run_key.run_id,
+    stage_id,
+    expected_head: command.expected_head,
     accepted_audit_instant: acceptanceTime(surroundings, state, stamps.time).accepted_audit_instant,
-    assume: false,
-  });
-  const completed = evaluation.outcome === triName(TRUE);
+  };
+  const { primitives, profile, keys } = surroundings;
+  const qualification: QualificationSurroundings = { primitives, law, profile, keys, attempt };
+  const items = [...admitted.items, ...admitAcquired(qualification, attempt, command.acquired)];
+  const evaluation = evaluateEvidence(compiled, items, qualification);
+  const completed = evaluation.outcome === "true";
   const completion = completed ? completionAfter(law, state, stage_id) : null;
   const decided = buildRecord(surroundings, state, state.run_key, command, stamps, "stage_evaluated", {
     stage_id,
@@ -164,6 +139,7 @@ export function decideEvaluate(
     completed,
     trace: evaluation.trace,
     evidence: evaluation.evidence.map(recordEvidence),
+    narrowed_bindings: narrowedBindings(compiled, command.acquired),
     ...completion === null ? {} : { scenario_trace: completion.scenario_trace },
     run_status: completion?.complete ? "complete" : state.status,
   }, materialOf(items));

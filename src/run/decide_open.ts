@@ -16,7 +16,7 @@ import { hashPayload } from "./payload.ts";
 import { asJson } from "./primitives.ts";
 import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, findStage, refusal } from "./refusal.ts";
-import type { Disclosure, Intent, RunState } from "./types.ts";
+import type { ContentHash, Disclosure, Intent, RunState } from "./types.ts";
 
 interface Proposal {
   readonly disclosures: Disclosure[];
@@ -27,7 +27,7 @@ interface Proposal {
 function isExpired(packet: EntryPacket, acceptedAt: number, revision: number): boolean {
   if (packet.expiry === null) return false;
   // A logical expiry counts the run's own revisions: the only logical clock that every verifier has.
-  return packet.expiry.kind === "unix_millis" ? packet.expiry.value <= acceptedAt : packet.expiry.value < revision;
+  return packet.expiry.value <= (packet.expiry.kind === "unix_millis" ? acceptedAt : revision);
 }
 
 function intentOf(
@@ -36,6 +36,7 @@ function intentOf(
   command: OpenCommand,
   packet: EntryPacket,
   target: Target | null,
+  content_hash: ContentHash,
 ): Intent {
   const { sha256 } = surroundings.primitives;
   const subject = {
@@ -45,13 +46,11 @@ function intentOf(
     packet_id: packet.packet_id,
     target,
   };
-  const payload = hashPayload(sha256, packet.payload);
-  if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
   return {
     intent_id: identify(sha256, "intent", asJson(subject)),
     packet_id: packet.packet_id,
     target,
-    content_hash: payload.content_hash,
+    content_hash,
     content_type: packet.content_type,
     visibility_labels: packet.visibility_labels,
     policy_tags: packet.policy_tags,
@@ -69,6 +68,8 @@ function propose(
 ): Proposal | Decision {
   const proposal: Proposal = { disclosures: [], intents: [], packets: [] };
   for (const packet of compiled.stage.entry_packets) {
+    const payload = hashPayload(surroundings.primitives.sha256, packet.payload);
+    if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
     for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
       const denied = { packet_id: packet.packet_id, target };
       if (isExpired(packet, acceptedAt, state.head.revision + 1)) {
@@ -81,7 +82,7 @@ function propose(
         return refusal("policy_denied", { reason: "rule_error", ...denied, error_message: verdict.error_message });
       }
       proposal.disclosures.push({ ...denied, verdict: "permit", matched_rule: verdict.matched_rule });
-      proposal.intents.push(intentOf(surroundings, state, command, packet, target));
+      proposal.intents.push(intentOf(surroundings, state, command, packet, target, payload.content_hash));
       proposal.packets.push(packet);
     }
   }

@@ -10,7 +10,7 @@ import type { Decision, Stamps, SubmitCommand, Surroundings } from "./command.ts
 import type { CompiledLaw } from "./compile.ts";
 import { maximumPayloadBytes } from "./evidence.ts";
 import { fold } from "./fold.ts";
-import { hashPayload } from "./payload.ts";
+import { BASE64, hashPayload } from "./payload.ts";
 import { asJson } from "./primitives.ts";
 import { acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, refusal } from "./refusal.ts";
@@ -61,7 +61,7 @@ export function decideSubmit(
   if (refused !== null) return refused;
   const payload = hashPayload(surroundings.primitives.sha256, command.payload);
   if (payload === null) {
-    return refusal("payload_rejected", { reason: "base64_invalid", expected: "RFC 4648 base64 with padding" });
+    return refusal("payload_rejected", { reason: "base64_invalid", expected: BASE64 });
   }
   const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
   if (payload.bytes > maximum_bytes) {

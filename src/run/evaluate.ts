@@ -1,13 +1,20 @@
 /**
- * From qualified evidence to a truth value with its whole trace.
+ * From evidence to a truth value with its whole trace.
  *
  * @module
  */
 
-import { FALSE, type Tri, triName, TRUE, UNKNOWN } from "../law/value/types.ts";
+import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/types.ts";
 import type { CompiledCondition, CompiledStage } from "./compile.ts";
+import type { PresentedEvidence } from "./evidence.ts";
 import { type Program, runProgram } from "./program.ts";
-import { applyIndependence, type QualifiedEvidence, sameObservation } from "./qualify.ts";
+import {
+  applyIndependence,
+  type QualificationSurroundings,
+  type QualifiedEvidence,
+  qualifyItem,
+  sameObservation,
+} from "./qualify.ts";
 import type { TraceItem } from "./types.ts";
 
 /** The truth of one condition, and why it is Unknown where it is. */
@@ -16,84 +23,102 @@ export interface Judgement {
   readonly reason?: NonNullable<TraceItem["reason"]>;
 }
 
+const HOLDS: Judgement = { value: TRUE };
+const FAILS: Judgement = { value: FALSE };
 const NO_EVIDENCE: Judgement = { value: UNKNOWN, reason: "no_evidence" };
 const DISAGREEMENT: Judgement = { value: UNKNOWN, reason: "disagreement" };
 const UNQUALIFIED: Judgement = { value: UNKNOWN, reason: "unqualified" };
 const TYPE_MISMATCH: Judgement = { value: UNKNOWN, reason: "type_mismatch" };
 const ERROR: Judgement = { value: UNKNOWN, reason: "error" };
 
-/** The judgement of one counting item: an observed error is Unknown for every predicate, as is a found nothing for all but the two that ask for it. */
-function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): Judgement {
-  if (item.error !== undefined) return ERROR;
-  if (item.value === null) {
-    return condition.onFoundNothing === UNKNOWN ? NO_EVIDENCE : { value: condition.onFoundNothing };
-  }
-  const value = condition.judge(item.value);
-  return value === UNKNOWN ? TYPE_MISMATCH : { value };
+function judgementOf(value: Tri, unknown: Judgement): Judgement {
+  if (value === UNKNOWN) return unknown;
+  return value === TRUE ? HOLDS : FAILS;
 }
 
-function judgeAgreement(condition: CompiledCondition, items: readonly QualifiedEvidence[]): Judgement {
-  const [first, ...rest] = items;
+/**
+ * The judgement of one counting item: an observed error is Unknown for every predicate, as is a found nothing for all but the two that ask for it.
+ */
+function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): Judgement {
+  if (item.error !== undefined) return ERROR;
+  if (item.value === null) return judgementOf(condition.onFoundNothing, NO_EVIDENCE);
+  return judgementOf(condition.judge(item.value), TYPE_MISMATCH);
+}
+
+function judgeAgreement(condition: CompiledCondition, counting: readonly QualifiedEvidence[]): Judgement {
+  const [first, ...rest] = counting;
   if (first === undefined) return UNQUALIFIED;
   // An observed error is a qualifying source that did not say; dropping it would let absence pass.
-  if (items.some(({ item }) => item.error !== undefined)) return ERROR;
+  if (counting.some(({ item }) => item.error !== undefined)) return ERROR;
   if (rest.some((other) => !sameObservation(first.item, other.item))) return DISAGREEMENT;
   return judgeItem(condition, first);
 }
 
+/** Kleene Or. */
 function judgeAny(judgements: readonly Judgement[]): Judgement {
   const certain = judgements.find(({ value }) => value === TRUE);
-  if (certain !== undefined) return certain;
-  return judgements.find(({ value }) => value === UNKNOWN) ?? { value: FALSE };
+  return certain ?? judgements.find(({ value }) => value === UNKNOWN) ?? FAILS;
 }
 
-function judgeQuorum(judgements: readonly Judgement[], minimum: number): Judgement {
+function judgeQuorum(judgements: readonly Judgement[], minimum: number, allQualified: boolean): Judgement {
   const trues = judgements.filter(({ value }) => value === TRUE).length;
   const falses = judgements.filter(({ value }) => value === FALSE).length;
-  if (trues >= minimum && falses < minimum) return { value: TRUE };
-  if (falses >= minimum && trues < minimum) return { value: FALSE };
-  if (trues >= minimum) return DISAGREEMENT;
-  return judgements.find(({ value }) => value === UNKNOWN) ?? UNQUALIFIED;
+  if (trues >= minimum && falses < minimum) return HOLDS;
+  if (falses >= minimum && trues < minimum) return FAILS;
+  const unknown = judgements.find(({ value }) => value === UNKNOWN);
+  if (unknown !== undefined && trues < minimum) return unknown;
+  if (trues > 0 && falses > 0) return DISAGREEMENT;
+  return allQualified ? NO_EVIDENCE : UNQUALIFIED;
 }
 
 /**
- * Judges a condition from its items as {@link applyIndependence} left them.
+ * Judges a condition from its items, each already tested alone.
  *
- * @returns The judgement, and the items with the verdict of independence.
+ * @returns The judgement, and the items with the verdict of independence, in the order given.
  */
 export function judgeCondition(
   condition: CompiledCondition,
   presented: readonly QualifiedEvidence[],
-): { judgement: Judgement; items: readonly QualifiedEvidence[] } {
+): { readonly judgement: Judgement; readonly items: readonly QualifiedEvidence[] } {
   if (presented.length === 0) return { judgement: NO_EVIDENCE, items: presented };
-  const { items, contradiction } = applyIndependence(presented);
+  const policy = condition.condition.evidence_use_policy;
+  const { items, contradiction } = applyIndependence(policy, presented);
   const counting = items.filter(({ reason }) => reason === null);
   if (counting.length === 0) return { judgement: UNQUALIFIED, items };
   if (contradiction) return { judgement: DISAGREEMENT, items };
-  const { combination } = condition.condition.evidence_use_policy;
+  const { combination } = policy;
   if (combination.combination === "AllQualifyingAgree") {
     return { judgement: judgeAgreement(condition, counting), items };
   }
   const judgements = counting.map((item) => judgeItem(condition, item));
   const judgement = combination.combination === "AnyQualifying"
     ? judgeAny(judgements)
-    : judgeQuorum(judgements, combination.minimum);
+    : judgeQuorum(judgements, combination.minimum, counting.length === items.length);
   return { judgement, items };
+}
+
+/** {@link judgeCondition} for the one item that most conditions have: it agrees with itself and is independent of nothing. */
+function judgeSingle(condition: CompiledCondition, only: QualifiedEvidence): Judgement {
+  const { combination } = condition.condition.evidence_use_policy;
+  if (combination.combination === "Quorum") return judgeCondition(condition, [only]).judgement;
+  return only.reason === null ? judgeItem(condition, only) : UNQUALIFIED;
 }
 
 /** The whole trace of a requirement over conditions: one line a leaf visit. */
 export function traceConditions(program: Program, judgements: readonly Judgement[]): TraceItem[] {
   const { paths, visits, slots } = program;
-  const trace: TraceItem[] = new Array(paths.length);
+  const trace: TraceItem[] = [];
   for (let visit = 0; visit < paths.length; visit++) {
     const slot = visits[visit] ?? 0;
     const judgement = judgements[slot] ?? NO_EVIDENCE;
     const path = paths[visit] ?? "";
     const condition_id = slots[slot] ?? "";
     const value = triName(judgement.value);
-    trace[visit] = judgement.reason === undefined
-      ? { path, condition_id, value }
-      : { path, condition_id, value, reason: judgement.reason };
+    trace.push(
+      judgement.reason === undefined
+        ? { path, condition_id, value }
+        : { path, condition_id, value, reason: judgement.reason },
+    );
   }
   return trace;
 }
@@ -102,8 +127,50 @@ export function traceConditions(program: Program, judgements: readonly Judgement
 export function evaluateCompletion(
   stage: CompiledStage,
   judgements: readonly Judgement[],
-): { outcome: Tri; trace: TraceItem[] } {
+): { readonly outcome: Tri; readonly trace: TraceItem[] } {
   const values = new Uint8Array(judgements.length);
   for (let slot = 0; slot < judgements.length; slot++) values[slot] = judgements[slot]?.value ?? UNKNOWN;
   return { outcome: runProgram(stage.completion, values), trace: traceConditions(stage.completion, judgements) };
+}
+
+/** The evaluation of one stage's evidence, before anything is recorded. */
+export interface Evaluation {
+  readonly outcome: Kleene;
+  readonly trace: readonly TraceItem[];
+  /** Every item, in the order presented. */
+  readonly evidence: readonly QualifiedEvidence[];
+}
+
+/** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
+export function evaluateEvidence(
+  compiled: CompiledStage,
+  items: readonly PresentedEvidence[],
+  surroundings: QualificationSurroundings,
+): Evaluation {
+  const { conditions, slotOf } = compiled;
+  const evidence: QualifiedEvidence[] = [];
+  const bySlot: number[][] = conditions.map(() => []);
+  for (const item of items) {
+    const slot = slotOf.get(item.condition_id);
+    const condition = slot === undefined ? undefined : conditions[slot];
+    if (slot === undefined || condition === undefined) {
+      evidence.push({ item, lane: item.lane, signed: false, reason: "scope" });
+      continue;
+    }
+    bySlot[slot]?.push(evidence.length);
+    evidence.push(qualifyItem(surroundings, condition, item));
+  }
+  const judgements = conditions.map((condition, slot) => judgeSlot(condition, bySlot[slot] ?? [], evidence));
+  const { outcome, trace } = evaluateCompletion(compiled, judgements);
+  return { outcome: triName(outcome), trace, evidence };
+}
+
+/** Judges the condition whose items stand at the given places of `evidence`, and writes the verdict of independence there. */
+function judgeSlot(condition: CompiledCondition, places: readonly number[], evidence: QualifiedEvidence[]): Judgement {
+  const only = evidence[places[0] ?? -1];
+  if (only === undefined) return NO_EVIDENCE;
+  if (places.length === 1) return judgeSingle(condition, only);
+  const { judgement, items } = judgeCondition(condition, places.flatMap((place) => evidence[place] ?? []));
+  items.forEach((one, index) => evidence[places[index] ?? -1] = one);
+  return judgement;
 }

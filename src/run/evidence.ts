@@ -9,7 +9,7 @@ import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../c
 import { formatPath } from "../canonical/path.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import type { Channel } from "../law/types.ts";
-import { checkInDomain, checkTypedValue } from "../law/value/typed_value.ts";
+import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { OperatorProfile } from "./profile.ts";
@@ -68,6 +68,8 @@ export interface EvidenceRejection {
   readonly code:
     | "condition_not_found"
     | "condition_of_other_stage"
+    | "binding_not_found"
+    | "binding_repeated"
     | "value_type_mismatch"
     | "value_invalid"
     | "value_outside_domain"
@@ -116,34 +118,29 @@ export function maximumPayloadBytes(law: CompiledLaw, profile: OperatorProfile):
   return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_payload_bytes) : operator;
 }
 
-function rejectionOf(
-  law: CompiledLaw,
-  stage: CompiledStage,
-  item: CallerEvidence,
-): Omit<EvidenceRejection, "path"> & { member: readonly string[] } | null {
+/** A rejection whose path is still that of a member within the item. */
+type ItemRejection = Omit<EvidenceRejection, "path"> & { readonly member: readonly string[] };
+
+const DOMAIN_REJECTIONS: Readonly<Record<DomainFaultCode, Omit<ItemRejection, "message">>> = {
+  value_type_mismatch: { code: "value_type_mismatch", member: ["value", "value_type"] },
+  value_malformed: { code: "value_invalid", member: ["value", "value"] },
+  value_out_of_bounds: { code: "value_outside_domain", member: ["value", "value"] },
+};
+
+function rejectionOf(law: CompiledLaw, stage: CompiledStage, item: CallerEvidence): ItemRejection | null {
   const id = item.condition_id;
   const compiled = law.conditionIndex.get(id);
   if (compiled === undefined) {
     return { code: "condition_not_found", member: ["condition_id"], message: `Condition "${id}" is not in the law` };
   }
-  if (!stage.completion.slots.includes(id)) {
+  if (!stage.slotOf.has(id)) {
     const message = `Condition "${id}" is not used by stage "${stage.stage.stage_id}"`;
     return { code: "condition_of_other_stage", member: ["condition_id"], message };
   }
-  const { observation_domain: domain, evidence_use_policy: policy } = compiled.condition;
-  if (item.value.value_type !== domain.domain) {
-    const message = `Expected value type "${domain.domain}", got "${item.value.value_type}"`;
-    return { code: "value_type_mismatch", member: ["value", "value_type"], message };
-  }
-  const ungrammatical = checkTypedValue(item.value.value, item.value.value_type);
-  if (ungrammatical !== null) return { code: "value_invalid", member: ["value", "value"], message: ungrammatical };
-  const outside = checkInDomain(item.value, domain);
-  if (outside !== null) {
-    return { code: "value_outside_domain", member: ["value", "value"], message: outside.message };
-  }
-  const retention = policy.retention === "retain_canonical_value" ? "RetainCanonicalValue" : "RetainDigestOnly";
-  if (item.retention.retention !== retention) {
-    const message = `Expected retention "${retention}" as the law says, got "${item.retention.retention}"`;
+  const fault = checkInDomain(item.value, compiled.condition.observation_domain);
+  if (fault !== null) return { ...DOMAIN_REJECTIONS[fault.code], message: fault.message };
+  if (item.retention.retention !== compiled.retention) {
+    const message = `Expected retention "${compiled.retention}" as the law says, got "${item.retention.retention}"`;
     return { code: "retention_mismatch", member: ["retention", "retention"], message };
   }
   return null;

@@ -4,9 +4,10 @@
  * @module
  */
 
-import type { Identity } from "../canonical/identity.ts";
+import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "./frontier.ts";
+import { asJson } from "./primitives.ts";
 import type { Attempt, EvidenceItem, RecordedEvidence, RunRecord, RunState, StageState } from "./types.ts";
 
 /** How many attempts a state keeps for `scenario_status`. */
@@ -54,6 +55,10 @@ export function attemptOf(
 }
 
 function checkFollows(state: RunState, record: RunRecord): void {
+  const { namespace_id, run_id } = record.run_key;
+  if (namespace_id !== state.run_key.namespace_id || run_id !== state.run_key.run_id) {
+    throw new FoldError(`Cannot fold record: it belongs to run "${run_id}", not "${state.run_key.run_id}"`);
+  }
   if (record.revision !== state.head.revision + 1 || record.previous_record_id !== state.head.record_id) {
     throw new FoldError(`Cannot fold record: revision ${record.revision} does not follow ${state.head.revision}`);
   }
@@ -65,6 +70,9 @@ function checkFollows(state: RunState, record: RunRecord): void {
 function created(law: CompiledLaw, record: RunRecord, recordId: Identity): RunState {
   if (record.record_kind !== "run_created" || record.revision !== 1 || record.previous_record_id !== null) {
     throw new FoldError("Cannot fold record: the first record of a run is run_created at revision 1");
+  }
+  if (record.body.scenario_law_identity !== law.scenario_law_identity) {
+    throw new FoldError(`Cannot fold record: the run is bound to law "${record.body.scenario_law_identity}"`);
   }
   return {
     run_key: record.run_key,
@@ -127,10 +135,15 @@ function evaluated(
     attempt_count: stage.attempt_count + 1,
   };
   const after = completed ? stagesAfterCompletion(law, stages, index) : stages;
+  const status = completed && stagesSatisfy(law.completion, law.completionStages, after) ? "complete" : state.status;
+  const attempt_count = state.attempt_count + 1;
+  if (body.completed !== completed || body.run_status !== status || body.attempt_number !== attempt_count) {
+    throw new FoldError(`Cannot fold record: revision ${record.revision} does not say what follows from its outcome`);
+  }
   return {
     stages: after,
-    status: completed && stagesSatisfy(law.completion, law.completionStages, after) ? "complete" : state.status,
-    attempt_count: state.attempt_count + 1,
+    status,
+    attempt_count,
     recent_attempts: [...state.recent_attempts.slice(1 - RECENT_ATTEMPTS), attemptOf(record, recordId)],
   };
 }
@@ -160,4 +173,9 @@ export function fold(law: CompiledLaw, state: RunState | null, record: RunRecord
     case "artifact_submitted":
       return { ...next, submission_count: state.submission_count + 1 };
   }
+}
+
+/** Identity of a state, kind `run-state`: two verifiers that folded the same records under the same law get the same one. */
+export function stateIdentity(sha256: Sha256, state: RunState): Identity {
+  return identify(sha256, "run-state", asJson(state));
 }

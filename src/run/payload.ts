@@ -12,6 +12,9 @@ import type { Payload } from "../law/types.ts";
 import { asJson } from "./primitives.ts";
 import type { ContentHash } from "./types.ts";
 
+/** What a refused `base64` should have been. */
+export const BASE64 = "RFC 4648 base64 with padding";
+
 /** A payload with its hashes. */
 export interface HashedPayload {
   readonly payload: Payload;

@@ -4,12 +4,14 @@
  * @module
  */
 
+import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
+import type { AcquisitionBinding } from "../law/types.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
 import type { Surroundings } from "./command.ts";
-import type { CompiledLaw, CompiledStage } from "./compile.ts";
-import { evaluateEvidence } from "./decide_evaluate.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
+import { evaluateEvidence } from "./evaluate.ts";
 import {
   type CallerEvidence,
   type EvidenceRejection,
@@ -24,10 +26,12 @@ import type { TraceItem } from "./types.ts";
 export interface AssumedAcquisition {
   readonly binding_id: string;
   readonly value: JsonValue;
+  /** Verdict of the condition's `Json.schema` on the value, where it has one. */
+  readonly schema_verdict?: "valid" | "invalid";
 }
 
 /** What a precheck takes for granted, named on every trace line that rests on it. */
-export type Assumption = "acquired" | "fresh" | "lane_not_tested" | "signature_not_bound";
+export type Assumption = "acquired" | "anchored" | "signed" | "fresh" | "lane_not_tested" | "signature_not_bound";
 
 /** A trace line with the assumptions it rests on. */
 export interface AssumedTraceItem extends TraceItem {
@@ -39,56 +43,83 @@ export type Precheck =
   | { readonly ok: true; readonly outcome: "true" | "false" | "unknown"; readonly trace: readonly AssumedTraceItem[] }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
 
-/** A head and run that no run has: a precheck has neither, so no signature can be bound to them. */
-const NO_RUN = { run_id: "", expected_head: { record_id: "", revision: 0 } };
-
-function assumeItem(
-  surroundings: Surroundings,
-  compiled: CompiledStage,
-  law: CompiledLaw,
+/** An item as the acquisition of a binding would present it. */
+function assumeValue(
+  sha256: Sha256,
+  { condition, retention }: CompiledCondition,
+  binding: AcquisitionBinding,
   assumed: AssumedAcquisition,
-  index: number,
-): PresentedEvidence | EvidenceRejection {
-  const path = formatPath(["local_acquisition", index, "binding_id"]);
-  const binding = compiled.bindings.find(({ binding_id }) => binding_id === assumed.binding_id);
-  if (binding === undefined) {
-    const message = `Binding "${assumed.binding_id}" does not serve stage "${compiled.stage.stage_id}"`;
-    return { code: "condition_of_other_stage", path, message };
-  }
-  const condition = law.conditionIndex.get(binding.condition_id);
-  const domain = condition?.condition.observation_domain;
-  const foundNothing = assumed.value === null && domain?.domain !== "Json";
-  const value = foundNothing || domain === undefined ? null : fitProviderResult(assumed.value, domain);
+): PresentedEvidence {
   const base = {
     item_id: `binding:${binding.binding_id}`,
     condition_id: binding.condition_id,
     channel: binding.channel,
-    retention: "RetainCanonicalValue",
+    retention,
     lane: "verified",
     provider_id: binding.provider_id,
     binding_id: binding.binding_id,
     hash_recomputes: true,
   } as const;
-  if (value !== null) {
-    const { identity, content_hash } = hashValue(surroundings.primitives.sha256, value);
-    return { ...base, value, value_identity: identity, content_hash };
+  const domain = condition.observation_domain;
+  if (assumed.value === null && domain.domain !== "Json") return { ...base, value: null };
+  const value = fitProviderResult(assumed.value, domain);
+  if (value === null) {
+    const message = `Value does not fit domain "${domain.domain}" of condition "${binding.condition_id}"`;
+    return { ...base, value: null, error: { code: "domain_mismatch", message } };
   }
-  if (foundNothing) return { ...base, value };
-  const message = `Value does not fit domain "${domain?.domain}" of condition "${binding.condition_id}"`;
-  return { ...base, value: null, error: { code: "domain_mismatch", message } };
+  const { identity, content_hash } = hashValue(sha256, value);
+  const { schema_verdict } = assumed;
+  return {
+    ...base,
+    value,
+    value_identity: identity,
+    content_hash,
+    ...schema_verdict === undefined ? {} : { schema_verdict },
+  };
 }
 
-function assumptionsOf(compiled: CompiledStage, items: readonly PresentedEvidence[]): Map<string, Assumption[]> {
-  const assumptions = new Map<string, Assumption[]>();
-  for (const { condition } of compiled.conditions) {
-    const own = items.filter(({ condition_id }) => condition_id === condition.condition_id);
-    const names: Assumption[] = [];
-    if (own.some(({ channel }) => channel !== "caller_submission")) names.push("acquired");
-    if (own.length > 0 && condition.evidence_use_policy.freshness.freshness !== "NotRequired") names.push("fresh");
-    if (own.length > 0) names.push("lane_not_tested");
-    if (own.some(({ signature }) => signature !== undefined)) names.push("signature_not_bound");
-    assumptions.set(condition.condition_id, names);
+function assumeItems(
+  sha256: Sha256,
+  compiled: CompiledStage,
+  assumed: readonly AssumedAcquisition[],
+): { readonly items: PresentedEvidence[]; readonly rejections: EvidenceRejection[] } {
+  const items: PresentedEvidence[] = [];
+  const rejections: EvidenceRejection[] = [];
+  const seen = new Set<string>();
+  assumed.forEach((one, index) => {
+    const path = formatPath(["local_acquisition", index, "binding_id"]);
+    const binding = compiled.bindings.find(({ binding_id }) => binding_id === one.binding_id);
+    const condition = compiled.conditions[compiled.slotOf.get(binding?.condition_id ?? "") ?? -1];
+    if (binding === undefined || condition === undefined) {
+      const message = `Binding "${one.binding_id}" does not serve stage "${compiled.stage.stage_id}"`;
+      rejections.push({ code: "binding_not_found", path, message });
+    } else if (seen.has(one.binding_id)) {
+      rejections.push({ code: "binding_repeated", path, message: `Binding "${one.binding_id}" is given twice` });
+    } else {
+      seen.add(one.binding_id);
+      items.push(assumeValue(sha256, condition, binding, one));
+    }
+  });
+  return { items, rejections };
+}
+
+/** What the judgement of a condition takes for granted, given its items. */
+function assumptionsOf({ condition }: CompiledCondition, items: readonly PresentedEvidence[]): Assumption[] {
+  if (items.length === 0) return [];
+  const policy = condition.evidence_use_policy;
+  const assumptions: Assumption[] = [];
+  if (items.some(({ channel }) => channel !== "caller_submission")) {
+    assumptions.push("acquired");
+    if (policy.integrity === "anchored_content" || policy.required_assurance.includes("source_anchor")) {
+      assumptions.push("anchored");
+    }
+    const asksSignature = policy.authorization === "signature" || policy.integrity === "signed_content" ||
+      policy.required_assurance.includes("source_signature");
+    if (asksSignature) assumptions.push("signed");
   }
+  if (policy.freshness.freshness !== "NotRequired") assumptions.push("fresh");
+  assumptions.push("lane_not_tested");
+  if (items.some(({ signature }) => signature !== undefined)) assumptions.push("signature_not_bound");
   return assumptions;
 }
 
@@ -101,26 +132,18 @@ export function precheckStage(
   assumed: readonly AssumedAcquisition[],
   surroundings: Surroundings,
 ): Precheck {
-  const { sha256 } = surroundings.primitives;
-  const presentation = presentCallerEvidence(sha256, law, compiled, surroundings.profile, evidence, verdicts);
-  const rejections = presentation.ok ? [] : [...presentation.rejections];
-  const items = presentation.ok ? [...presentation.items] : [];
-  assumed.forEach((one, index) => {
-    const item = assumeItem(surroundings, compiled, law, one, index);
-    if ("item_id" in item) items.push(item);
-    else rejections.push(item);
-  });
-  if (rejections.length > 0) return { ok: false, rejections };
-  const evaluation = evaluateEvidence(compiled, items, {
-    primitives: surroundings.primitives,
-    law,
-    profile: surroundings.profile,
-    keys: surroundings.keys,
-    scope: { ...NO_RUN, stage_id: compiled.stage.stage_id },
-    accepted_audit_instant: 0,
-    assume: true,
-  });
-  const assumptions = assumptionsOf(compiled, items);
+  const { primitives, profile, keys } = surroundings;
+  const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
+  const assumption = assumeItems(primitives.sha256, compiled, assumed);
+  if (!presentation.ok || assumption.rejections.length > 0) {
+    return { ok: false, rejections: [...presentation.ok ? [] : presentation.rejections, ...assumption.rejections] };
+  }
+  const items = [...presentation.items, ...assumption.items];
+  const evaluation = evaluateEvidence(compiled, items, { primitives, law, profile, keys, attempt: null });
+  const assumptions = new Map(compiled.conditions.map((condition) => {
+    const id = condition.condition.condition_id;
+    return [id, assumptionsOf(condition, items.filter(({ condition_id }) => condition_id === id))];
+  }));
   const trace = evaluation.trace.map((line) => ({ ...line, assumptions: assumptions.get(line.condition_id) ?? [] }));
   return { ok: true, outcome: evaluation.outcome, trace };
 }

@@ -5,41 +5,62 @@
  */
 
 import type { EvidenceUsePolicy } from "../law/types.ts";
-import { domainEqual } from "../law/value/typed_value.ts";
+import { checkInDomain, domainEqual } from "../law/value/typed_value.ts";
 import { anchorCounts } from "./anchor.ts";
-import type { CompiledLaw } from "./compile.ts";
+import type { CompiledCondition, CompiledLaw } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import type { Primitives } from "./primitives.ts";
-import { minimumLane, type OperatorProfile, type TrustedKey } from "./profile.ts";
+import { type Lane, minimumLane, type OperatorProfile, type TrustedKey } from "./profile.ts";
 import { type AttemptScope, hasBoundSignature } from "./statement.ts";
 import type { DisqualificationReason } from "./types.ts";
 
-/** What qualification reads beside item and policy. */
+/** The provider whose checks tell of the trigger time. */
+const TIME_PROVIDER = "time";
+
+/** The attempt that evidence is qualified for. */
+export interface EvaluatedAttempt extends AttemptScope {
+  /** Unix milliseconds of acceptance. */
+  readonly accepted_audit_instant: number;
+}
+
+/** What qualification reads beside condition and item. */
 export interface QualificationSurroundings {
   readonly primitives: Primitives;
   readonly law: CompiledLaw;
   readonly profile: OperatorProfile;
   readonly keys: ReadonlyMap<string, TrustedKey>;
-  readonly scope: AttemptScope;
-  /** Unix milliseconds of acceptance. */
-  readonly accepted_audit_instant: number;
-  /** A precheck assumes that evidence is fresh and does not test lanes. */
-  readonly assume: boolean;
+  /**
+   * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met, and lanes are not
+   * tested. No signature of a caller can be bound to it.
+   */
+  readonly attempt: EvaluatedAttempt | null;
 }
 
-/** An item with its verdict. `lane` is the one that counted. */
+/** An item with its verdict. */
 export interface QualifiedEvidence {
   readonly item: PresentedEvidence;
-  readonly lane: "verified" | "asserted";
+  /** The lane that counted. */
+  readonly lane: Lane;
+  /** Whether a signature by a trusted key is bound to this item and attempt. */
+  readonly signed: boolean;
   readonly reason: DisqualificationReason | null;
-  /** Key of independence: items of one key count once. */
-  readonly key: string;
+}
+
+/** A caller's item is looked up by the condition that it names; an acquired one has to be what its binding acquires. */
+function namesCondition(law: CompiledLaw, item: PresentedEvidence): boolean {
+  if (item.channel === "caller_submission") return true;
+  const binding = law.bindingIndex.get(item.binding_id ?? "");
+  return binding !== undefined && binding.condition_id === item.condition_id && binding.channel === item.channel &&
+    binding.provider_id === item.provider_id;
 }
 
 function isAuthorized(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): boolean {
+  // Nobody reaches the kernel who is neither authenticated nor local, so the embedding authority has admitted them all.
   if (policy.authorization === "embedding_authority") return true;
-  if (!signed || item.signature === undefined) return false;
-  return policy.authorized_key_ids === undefined || policy.authorized_key_ids.includes(item.signature.key_id);
+  if (!signed) return false;
+  // Only an acquisition that a precheck assumes is signed without a signature.
+  if (policy.authorized_key_ids === undefined || item.signature === undefined) return true;
+  return policy.authorized_key_ids.includes(item.signature.key_id);
 }
 
 function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean, acceptedAt: number): boolean {
@@ -52,94 +73,117 @@ function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boo
   return Math.max(...instants) <= acceptedAt && acceptedAt - oldest <= policy.freshness.maximum_age_millis;
 }
 
+function isAnchored({ attempt, profile }: QualificationSurroundings, item: PresentedEvidence): boolean {
+  if (attempt === null && item.channel !== "caller_submission") return true;
+  return anchorCounts(item.anchor, item.provider_id, profile.anchors);
+}
+
 function isIntact(
+  surroundings: QualificationSurroundings,
   policy: EvidenceUsePolicy,
   item: PresentedEvidence,
   signed: boolean,
-  profile: OperatorProfile,
 ): boolean {
   if (!item.hash_recomputes) return false;
   switch (policy.integrity) {
     case "canonical_content_only":
       return true;
     case "anchored_content":
-      return anchorCounts(item.anchor, item.provider_id, profile.anchors);
+      return isAnchored(surroundings, item);
     case "signed_content":
       return signed;
   }
 }
 
+/** In the domain, and valid under its schema: a verdict that is not there is not a valid one. */
+function isCompatible(
+  { observation_domain: domain }: CompiledCondition["condition"],
+  item: PresentedEvidence,
+): boolean {
+  if (item.value === null) return true;
+  if (domain.domain === "Json" && domain.schema !== undefined && item.schema_verdict !== "valid") return false;
+  // A caller's item that is outside the domain is rejected before it gets here.
+  return item.channel === "caller_submission" || checkInDomain(item.value, domain) === null;
+}
+
 function isAssured(
-  policy: EvidenceUsePolicy,
+  surroundings: QualificationSurroundings,
+  condition: CompiledCondition["condition"],
   item: PresentedEvidence,
   signed: boolean,
-  profile: OperatorProfile,
 ): boolean {
-  return policy.required_assurance.every((assurance) => {
+  for (const assurance of condition.evidence_use_policy.required_assurance) {
     switch (assurance) {
       case "content_integrity":
-        return item.hash_recomputes;
+        if (!item.hash_recomputes) return false;
+        break;
       case "scope":
-        // Items are looked up by the condition they name, so one that names another never gets here.
-        return true;
+        if (!namesCondition(surroundings.law, item)) return false;
+        break;
       case "schema_compatibility":
-        return item.schema_verdict !== "invalid";
+        if (!isCompatible(condition, item)) return false;
+        break;
       case "source_anchor":
-        return anchorCounts(item.anchor, item.provider_id, profile.anchors);
+        if (!isAnchored(surroundings, item)) return false;
+        break;
       case "source_signature":
-        return signed;
+        if (!signed) return false;
+        break;
     }
-  });
+  }
+  return true;
 }
 
-function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): "verified" | "asserted" {
-  if (item.channel !== "caller_submission") return item.lane;
-  return policy.authorization === "embedding_authority" || signed ? "verified" : "asserted";
+function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): Lane {
+  if (item.channel === "caller_submission") {
+    return policy.authorization === "embedding_authority" || signed ? "verified" : "asserted";
+  }
+  // Whoever gives the trigger time decides what a check of it says.
+  if (item.acquisition?.trigger_time_given === true && item.provider_id === TIME_PROVIDER) return "asserted";
+  return item.lane;
 }
 
-function independenceKey(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): string {
-  if (policy.independence === "not_required") return `item ${item.item_id}`;
-  if (signed && item.signature !== undefined) return `key ${item.signature.key_id}`;
-  if (item.channel === "caller_submission") return "caller";
-  return policy.independence === "distinct_provider" ? `provider ${item.provider_id}` : `binding ${item.binding_id}`;
-}
-
+/** The first test that an item fails, in the order in which the documentation lists them. */
 function disqualification(
   surroundings: QualificationSurroundings,
-  policy: EvidenceUsePolicy,
+  condition: CompiledCondition["condition"],
   item: PresentedEvidence,
   signed: boolean,
-  lane: "verified" | "asserted",
+  lane: Lane,
 ): DisqualificationReason | null {
-  const { profile, assume } = surroundings;
+  const { profile, attempt, law } = surroundings;
+  const policy = condition.evidence_use_policy;
+  if (!namesCondition(law, item)) return "scope";
   if (!policy.allowed_channels.includes(item.channel)) return "channel";
   if (!isAuthorized(policy, item, signed)) return "authorization";
-  if (!assume && lane === "asserted" && minimumLane(profile, item.provider_id ?? null) === "verified") return "lane";
+  if (attempt !== null && lane === "asserted" && minimumLane(profile, item.provider_id ?? null) === "verified") {
+    return "lane";
+  }
   // An observed error has no value to be fresh, intact or assured; it counts as Unknown.
   if (item.error !== undefined) return null;
-  if (!assume && !isFresh(policy, item, signed, surroundings.accepted_audit_instant)) return "not_fresh";
-  if (!isIntact(policy, item, signed, profile)) return "integrity";
-  return isAssured(policy, item, signed, profile) ? null : "assurance";
+  if (attempt !== null && !isFresh(policy, item, signed, attempt.accepted_audit_instant)) return "not_fresh";
+  if (!isIntact(surroundings, policy, item, signed)) return "integrity";
+  return isAssured(surroundings, condition, item, signed) ? null : "assurance";
+}
+
+function isSigned(surroundings: QualificationSurroundings, item: PresentedEvidence): boolean {
+  const { primitives, keys, law, attempt } = surroundings;
+  if (attempt === null) return item.channel !== "caller_submission";
+  return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
 
 /** Tests one item alone; independence needs its peers and comes after. */
 export function qualifyItem(
   surroundings: QualificationSurroundings,
-  policy: EvidenceUsePolicy,
+  { condition }: CompiledCondition,
   item: PresentedEvidence,
 ): QualifiedEvidence {
-  const signed = item.signature !== undefined &&
-    hasBoundSignature(surroundings.primitives, surroundings.keys, surroundings.law, surroundings.scope, item);
-  const lane = laneOf(policy, item, signed);
-  return {
-    item,
-    lane,
-    reason: disqualification(surroundings, policy, item, signed, lane),
-    key: independenceKey(policy, item, signed),
-  };
+  const signed = isSigned(surroundings, item);
+  const lane = laneOf(condition.evidence_use_policy, item, signed);
+  return { item, lane, signed, reason: disqualification(surroundings, condition, item, signed, lane) };
 }
 
-/** Whether two items say the same: equal values, or both that nothing was found. */
+/** Whether two items say the same: equal values, or both that nothing was found. An observed error says nothing. */
 export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boolean {
   if (a.value === null || b.value === null) {
     return a.value === b.value && a.error === undefined && b.error === undefined;
@@ -147,28 +191,37 @@ export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boo
   return domainEqual(a.value, b.value);
 }
 
+/** Items of one key are one acquisition and count once. */
+function independenceKey(policy: EvidenceUsePolicy, { item, signed }: QualifiedEvidence): string {
+  if (signed && item.signature !== undefined) return `key ${item.signature.key_id}`;
+  if (item.channel === "caller_submission") return "caller";
+  return policy.independence === "distinct_provider" ? `provider ${item.provider_id}` : `binding ${item.binding_id}`;
+}
+
 /**
- * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first.
+ * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first. Observed errors stay as they are,
+ * since they weigh for nothing.
  *
  * @returns The items, and whether one acquisition contradicts itself, which makes the condition Unknown.
  */
 export function applyIndependence(
+  policy: EvidenceUsePolicy,
   items: readonly QualifiedEvidence[],
-): { items: QualifiedEvidence[]; contradiction: boolean } {
+): { readonly items: readonly QualifiedEvidence[]; readonly contradiction: boolean } {
+  if (policy.independence === "not_required") return { items, contradiction: false };
   const first = new Map<string, QualifiedEvidence>();
   let contradiction = false;
-  const result = items.map((item) => {
-    if (item.reason !== null) return item;
-    const earlier = first.get(item.key);
+  const judged = items.map((one) => {
+    if (one.reason !== null || one.item.error !== undefined) return one;
+    const key = independenceKey(policy, one);
+    const earlier = first.get(key);
     if (earlier === undefined) {
-      first.set(item.key, item);
-      return item;
+      first.set(key, one);
+      return one;
     }
-    if (!sameObservation(earlier.item, item.item)) {
-      contradiction = true;
-      return item;
-    }
-    return { ...item, reason: "not_independent" as const };
+    if (sameObservation(earlier.item, one.item)) return { ...one, reason: "not_independent" as const };
+    contradiction = true;
+    return one;
   });
-  return { items: result, contradiction };
+  return { items: judged, contradiction };
 }

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
-import type { Decision } from "./command.ts";
+import type { RefusalOutcome, Refused } from "./command.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { asJson } from "./primitives.ts";
 import type { Head, RunState, StageState } from "./types.ts";
@@ -14,12 +14,12 @@ import type { Head, RunState, StageState } from "./types.ts";
 const NAMED_STAGES = 64;
 
 /** A decision without records. */
-export function refusal(outcome: string, result: object): Decision & { readonly records: readonly [] } {
+export function refusal(outcome: RefusalOutcome, result: object): Refused {
   return { outcome, records: [], result: asJson(result) as JsonObject };
 }
 
 /** The `stale` refusal where the caller's head is not the current one; its result is the current head, exactly. */
-export function checkHead(state: RunState, expected: Head): (Decision & { readonly records: readonly [] }) | null {
+export function checkHead(state: RunState, expected: Head): Refused | null {
   const { record_id, revision } = state.head;
   if (expected.record_id === record_id && expected.revision === revision) return null;
   return refusal("stale", { record_id, revision });
@@ -36,7 +36,7 @@ export function findStage(
   law: CompiledLaw,
   state: RunState,
   stageId: string,
-): FoundStage | (Decision & { readonly records: readonly [] }) {
+): FoundStage | Refused {
   const index = law.stageIndex.get(stageId) ?? -1;
   const compiled = law.stages[index];
   const stage = state.stages[index];

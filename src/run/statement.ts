@@ -38,8 +38,8 @@ function statementBase(law: CompiledLaw, scope: AttemptScope, item: PresentedEvi
   if (item.acquisition !== undefined) {
     statement["provider_id"] = item.acquisition.provider_id;
     statement["check_id"] = item.acquisition.check_id;
-    const binding = law.law.acquisition_bindings.find((one) => one.binding_id === item.binding_id);
-    if (binding?.params !== undefined) statement["params"] = binding.params;
+    const params = law.bindingIndex.get(item.acquisition.binding_id)?.params;
+    if (params !== undefined) statement["params"] = params;
   }
   return statement;
 }

@@ -149,6 +149,8 @@ export interface AcquisitionWitness {
   /** Identity of the provider's contract, equal to the one bound in `run_created`. */
   readonly contract_identity: Identity;
   readonly trigger_time: Timestamp;
+  /** True where the caller gave the trigger time; absent where it is the time authority's stamp. */
+  readonly trigger_time_given?: true;
   /** Unix milliseconds when the provider answered. */
   readonly acquired_at: number;
   readonly lane: "verified" | "asserted";
@@ -165,6 +167,10 @@ export interface RecordedEvidence extends EvidenceItem {
   readonly lane: "verified" | "asserted";
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
   readonly value_type?: string;
+  /** Plain hash of the value's canonical bytes; a signed statement may name it, and a value that is not retained has no other. */
+  readonly content_hash?: ContentHash;
+  /** False where the source's own hash of the value does not recompute; absent where it does, or gave none. */
+  readonly hash_recomputes?: false;
   /** True where acquisition succeeded and found nothing. */
   readonly found_nothing?: true;
   /** Unix milliseconds, from the caller or the signed statement. */
@@ -251,6 +257,8 @@ export interface StageEvaluatedBody {
   readonly completed: boolean;
   readonly trace: readonly TraceItem[];
   readonly evidence: readonly RecordedEvidence[];
+  /** Bindings of the stage that the call left out of its acquisition, in binding id order. */
+  readonly narrowed_bindings: readonly string[];
   /** Present when this evaluation completed a stage: the scenario requirement over the stages as they then stood. */
   readonly scenario_trace?: readonly StageTraceItem[];
   readonly run_status: RunStatus;

@@ -1,0 +1,95 @@
+/**
+ * Acquired evidence as the kernel admits it: in one order, and with what its source owes it, a signature or an anchor, tested here, so that a replay tests
+ * the same.
+ *
+ * @module
+ */
+
+import { decodeBase64 } from "../canonical/base64.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { sortedBy } from "../canonical/order.ts";
+import type { Channel } from "../law/types.ts";
+import { anchorCounts } from "./anchor.ts";
+import type { PresentedEvidence } from "./evidence.ts";
+import { asJson } from "./primitives.ts";
+import type { OperatorProfile, TrustedKey, TrustPolicy } from "./profile.ts";
+import type { EvaluatedAttempt, QualificationSurroundings } from "./qualify.ts";
+import { hasBoundSignature } from "./statement.ts";
+import type { ObservedError } from "./types.ts";
+
+/** How far the results of a provider are believed: by its own setting, else by the default, which applies to external ones only. */
+export function providerTrust(profile: OperatorProfile, providerId: string, channel: Channel): TrustPolicy {
+  const own = profile.trust.providers.find(({ provider_id }) => provider_id === providerId);
+  if (own !== undefined) return own.policy;
+  return channel === "provider_acquisition" ? profile.trust.default_policy : "audit";
+}
+
+/**
+ * Whether a provider's item is signed by one of the keys it has to be signed by: over the evidence statement, or over the bare hash object
+ * `{algorithm, value}` of the value's content hash.
+ */
+export function hasSourceSignature(
+  surroundings: QualificationSurroundings,
+  attempt: EvaluatedAttempt,
+  trusted: readonly TrustedKey[],
+  item: PresentedEvidence,
+): boolean {
+  const { signature, content_hash } = item;
+  const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
+  if (signature === undefined || key === undefined || content_hash === undefined) return false;
+  const { primitives, law } = surroundings;
+  if (hasBoundSignature(primitives, new Map([[key.key_id, key]]), law, attempt, item)) return true;
+  const publicKey = decodeBase64(key.public_key);
+  const bytes = decodeBase64(signature.signature);
+  return publicKey !== null && bytes !== null &&
+    primitives.verifyEd25519(publicKey, canonicalize(asJson(content_hash)), bytes);
+}
+
+function withError(item: PresentedEvidence, error: ObservedError): PresentedEvidence {
+  const { value_identity: _identity, content_hash: _hash, schema_verdict: _verdict, ...rest } = item;
+  return { ...rest, value: null, error };
+}
+
+function admitItem(
+  surroundings: QualificationSurroundings,
+  attempt: EvaluatedAttempt,
+  item: PresentedEvidence,
+): PresentedEvidence {
+  if (item.error !== undefined || item.provider_id === undefined) return item;
+  const { profile } = surroundings;
+  const trust = providerTrust(profile, item.provider_id, item.channel);
+  if (trust !== "audit" && !hasSourceSignature(surroundings, attempt, trust.require_signature.keys, item)) {
+    const message = `Provider "${item.provider_id}" has to sign its results, and this one has no valid signature`;
+    return withError(item, { code: "signature_invalid", message });
+  }
+  const isAnchored = profile.anchors.every(({ provider_id }) => provider_id !== item.provider_id) ||
+    anchorCounts(item.anchor, item.provider_id, profile.anchors);
+  if (isAnchored) return item;
+  const message =
+    `Provider "${item.provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
+  return withError(item, { code: "anchor_invalid", message });
+}
+
+/**
+ * Acquired items in item id order, whatever order they arrived in. One that lacks the signature or the anchor that its provider owes becomes an observed
+ * error: it is kept, its value is not believed.
+ *
+ * @throws {TypeError} Where two items have one id, or one is to be retained otherwise than its condition says: faults of the acquisition, not of evidence.
+ */
+export function admitAcquired(
+  surroundings: QualificationSurroundings,
+  attempt: EvaluatedAttempt,
+  items: readonly PresentedEvidence[],
+): readonly PresentedEvidence[] {
+  const sorted = sortedBy(items, ({ item_id }) => item_id);
+  sorted.forEach((item, index) => {
+    if (sorted[index + 1]?.item_id === item.item_id) {
+      throw new TypeError(`Cannot admit evidence: item "${item.item_id}" was acquired twice`);
+    }
+    const condition = surroundings.law.conditionIndex.get(item.condition_id);
+    if (condition !== undefined && condition.retention !== item.retention) {
+      throw new TypeError(`Cannot admit evidence: item "${item.item_id}" has retention "${item.retention}"`);
+    }
+  });
+  return sorted.map((item) => admitItem(surroundings, attempt, item));
+}
