@@ -88,16 +88,8 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
 
 /** Reads and hands on every line until the input ends or reading should stop. */
 function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: AbortSignal): Promise<StdioEnd> {
-  const lines = createLineReader(options.server.max_body_bytes, {
-    line: (text) => {
-      session.receive(text);
-      // What a turn of the event loop can finish makes room for the next request.
-      return options.limits.isFull() ? nextTurn() : undefined;
-    },
-    fault: (fault) => session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8),
-  });
   const { promise, resolve, reject } = Promise.withResolvers<StdioEnd>();
-  // A read cannot be called off: it is left behind. Lines that were read already are all handed on.
+  // Neither a read nor a wait for the reader can be called off: reading stops by leaving them behind.
   let parked = false;
   stop.addEventListener("abort", () => parked && resolve("stopped"));
   const park = async <T>(wait: Promise<T>): Promise<T> => {
@@ -106,6 +98,15 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
     parked = false;
     return value;
   };
+  const lines = createLineReader(options.server.max_body_bytes, {
+    line: (text) => {
+      session.receive(text);
+      if (outbox.waiting() > OUTBOX_CHARACTERS) return park(outbox.below(OUTBOX_CHARACTERS / 2));
+      // What a turn of the event loop can finish makes room for the next request.
+      return options.limits.isFull() ? nextTurn() : undefined;
+    },
+    fault: (fault) => session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8),
+  });
   const loop = async (): Promise<StdioEnd> => {
     const buffer = new Uint8Array(READ_BYTES);
     while (!stop.aborted) {
