@@ -6,6 +6,7 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { StoreError, type StoreErrorCode } from "../store/types.ts";
+import { AuthorityUnavailable } from "./mutation.ts";
 import type { ToolAnswer, ToolError, ToolErrorKind } from "./types.ts";
 
 /** What an error is about, by code; whether the same call may succeed later. */
@@ -119,15 +120,17 @@ export function storeFailure(error: StoreError): ToolError {
 }
 
 /**
- * Runs a handler's body; failures of the store become domain errors, anything else goes on as what it is: a defect.
+ * Runs a handler's body; failures of the store and of authorities become domain errors, anything else goes on as what it
+ * is: a defect.
  *
- * @throws Whatever the body throws but {@link StoreError}
+ * @throws Whatever else the body throws
  */
 export async function answering(body: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
   try {
     return await body();
   } catch (error) {
     if (error instanceof StoreError) return { ok: false, error: storeFailure(error) };
+    if (error instanceof AuthorityUnavailable) return failure("authority_unavailable", error.message);
     throw error;
   }
 }

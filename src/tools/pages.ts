@@ -5,6 +5,8 @@
  */
 
 import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+import { toolError } from "./errors.ts";
+import type { ToolError } from "./types.ts";
 
 /** Items of a page where the caller names no number. */
 export const PAGE_DEFAULT = 50;
@@ -90,4 +92,34 @@ export function cutPage<T>(fetched: readonly T[], limit: number, size: (item: T)
   }
   const items = fetched.slice(0, count);
   return { items, last: count < fetched.length ? items.at(-1) ?? null : null };
+}
+
+/**
+ * Where a page starts.
+ *
+ * @param cursor The caller's cursor; null = at the beginning
+ * @param parts How many parts the key of an item has
+ */
+export function pageStart(
+  query: PageQuery,
+  cursor: string | null,
+  parts: number,
+): { readonly ok: true; readonly after: string[] | null } | { readonly ok: false; readonly error: ToolError } {
+  if (cursor === null) return { ok: true, after: null };
+  const after = decodeCursor(query, cursor, parts);
+  if (after !== null) return { ok: true, after };
+  const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
+    `${query.namespaceId}; leave it out to start anew`;
+  return { ok: false, error: toolError("invalid_cursor", message) };
+}
+
+/**
+ * The JSON text of a page.
+ *
+ * @param items JSON texts of the items
+ * @param last Key of the last item where more follow, else null
+ */
+export function pageText(query: PageQuery, items: readonly string[], last: readonly string[] | null): string {
+  const token = last === null ? "null" : JSON.stringify(encodeCursor(query, last));
+  return `{"items":[${items.join(",")}],"next_token":${token}}`;
 }

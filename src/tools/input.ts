@@ -1,0 +1,90 @@
+/**
+ * Parts that the inputs of several tools share.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { SPEC_LIMITS } from "../law/limits.ts";
+import { VALUE_TYPES } from "../law/value/types.ts";
+import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
+
+// C0 controls, delete, and C1 controls.
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Any JSON value, handed on as it is. */
+export const anyJson = z.unknown() as unknown as z.ZodType<JsonValue>;
+
+/** Any JSON object, handed on as it is; its own schema is published in place of one made from zod. */
+export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+  return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published });
+}
+
+/** The name of a thing that exists: looked up, so only its length is bounded here. */
+export const name = z.string().min(1).max(SPEC_LIMITS.identifierBytes);
+
+/** The name of a thing that is made: 1 to 256 bytes of UTF-8 without control characters. */
+export const newName = name.refine(
+  (text) => utf8Length(text) <= SPEC_LIMITS.identifierBytes && !CONTROL.test(text),
+  `1 to ${SPEC_LIMITS.identifierBytes} bytes without control characters`,
+);
+
+/** 64 lower-case hex digits. */
+export const identity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
+
+/** 32 lower-case hex digits. */
+export const operationIdentity = z.string().regex(/^[0-9a-f]{32}$/, "32 lower-case hex digits");
+
+/** The namespace of a call. */
+export const namespaceId = z.int().min(1);
+
+/** Which run. */
+export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: operationIdentity };
+
+/** The exact head that a mutation follows. */
+export const expectedHead = z.strictObject({ record_id: identity, revision: z.int().min(1) })
+  .describe("The run's current head: accepted_head of the last answer or of scenario_status");
+
+/** The identity of a mutation, chosen by the caller. */
+export const operationId = operationIdentity.describe("Fresh random id; repeat it unchanged to retry");
+
+/** Page size and cursor of a list. */
+export const pageMembers = {
+  cursor: z.string().max(CURSOR_CHARACTERS).nullable().exactOptional().describe("next_token of the page before"),
+  limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
+};
+
+const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: identity });
+
+/** A line of text: what URIs and targets are. */
+const line = z.string().min(1).max(SPEC_LIMITS.uriBytes).refine(
+  (text) => utf8Length(text) <= SPEC_LIMITS.uriBytes && !CONTROL.test(text),
+  `1 to ${SPEC_LIMITS.uriBytes} bytes without control characters`,
+);
+
+/** Content of a submission or a declared genesis. */
+export const payload = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("json"), value: anyJson }),
+  z.strictObject({ kind: z.literal("bytes"), base64: z.string() }),
+  z.strictObject({
+    kind: z.literal("external"),
+    content_ref: z.strictObject({ uri: line, content_hash: contentHash, encryption: newName.exactOptional() }),
+  }),
+]);
+
+/** A point in time as callers write it. */
+export const timestamp = z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() });
+
+/** Evidence that the caller brings. */
+export const callerEvidence = z.array(z.strictObject({
+  condition_id: name,
+  retention: z.strictObject({ retention: z.enum(["RetainCanonicalValue", "RetainDigestOnly"]) }),
+  value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
+  signature: z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }).exactOptional(),
+  anchor: z.strictObject({ anchor_type: name, anchor_value: z.string() }).exactOptional(),
+  observed_at: z.int().exactOptional().describe("Unix ms"),
+}));

@@ -1,0 +1,33 @@
+/**
+ * Answers of the tools whose result is an outcome envelope: what was accepted, or a refusal that says what comes next.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import { asJson } from "../run/primitives.ts";
+import { success } from "./errors.ts";
+import type { Outcome } from "./mutation.ts";
+import { textAnswer } from "./tool.ts";
+import type { NextStep, ToolAnswer } from "./types.ts";
+
+/**
+ * The answer for an outcome.
+ *
+ * The result of `stale` is the current head and nothing else, fit to be the next `expected_head`, so its next steps stand
+ * beside it; every other refusal carries them within its result.
+ *
+ * @param outcome What became of the call
+ * @param next Steps that a refusal suggests; not called for what was accepted
+ */
+export function outcomeAnswer(outcome: Outcome, next: () => readonly NextStep[]): ToolAnswer {
+  if (outcome.outcome === "accepted") {
+    const text = outcome.resultText ?? JSON.stringify(outcome.result);
+    return textAnswer(`{"outcome":{"outcome":"accepted","result":${text}}}`);
+  }
+  const steps = asJson({ next: next() }) as JsonObject;
+  const refusal = outcome.outcome === "stale"
+    ? { outcome: outcome.outcome, result: outcome.result, ...steps }
+    : { outcome: outcome.outcome, result: { ...outcome.result, ...steps } };
+  return success({ outcome: refusal });
+}

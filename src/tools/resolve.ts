@@ -1,0 +1,80 @@
+/**
+ * Resolving a lost answer: the receipt of an accepted operation, or that there is none. Never compares or advances a head,
+ * never creates a run, never asks an authority.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import type { Receipt } from "../store/types.ts";
+import type { Outcome } from "./mutation.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import type { Services } from "./services.ts";
+import { refuseNamespace } from "./tool.ts";
+import type { Call, NextStep, Tool, ToolAnswer } from "./types.ts";
+
+/** Outcomes of both resolving tools beside `accepted`. */
+export const RESOLVE_REFUSALS = ["known_unaccepted", "invocation_mismatch", "unauthorized", "indeterminate"];
+
+/** What is resolved. */
+export interface Resolution {
+  readonly tool: Pick<Tool, "name" | "group">;
+  readonly namespace_id: number;
+  readonly invocation_identity: string;
+  /** Name of the operation among those in flight. */
+  readonly inFlightName: string;
+  readonly findReceipt: () => Promise<Receipt | null>;
+  /** The arguments, for a step that asks again. */
+  readonly input: JsonObject;
+  /** The step that carries the operation out, where no receipt shows that it was. */
+  readonly again: NextStep;
+}
+
+/** Resolves: authorisation, then receipt, then what is in flight. */
+export async function resolve(services: Services, resolution: Resolution, call: Call): Promise<ToolAnswer> {
+  const outcome = await find(services, resolution, call);
+  return outcomeAnswer(outcome, () => nextAfter(resolution, outcome));
+}
+
+async function find(services: Services, resolution: Resolution, call: Call): Promise<Outcome> {
+  const { tool, namespace_id, invocation_identity, inFlightName } = resolution;
+  const refused = refuseNamespace(services, tool, call, namespace_id);
+  if (refused !== null) return { outcome: "unauthorized", result: { reason: refused.code, message: refused.message } };
+  // Looked at first: an operation that ends while its receipt is being read must not be taken for one that never was.
+  const inFlight = services.inFlight.has(inFlightName);
+  const receipt = await resolution.findReceipt();
+  if (receipt === null) {
+    return inFlight || services.inFlight.has(inFlightName)
+      ? { outcome: "indeterminate", result: { reason: "in_flight", retryable: true } }
+      : { outcome: "known_unaccepted", result: { reason: "no_accepted_receipt" } };
+  }
+  if (receipt.invocation_identity !== invocation_identity) {
+    const result = { invocation_identity, accepted_invocation_identity: receipt.invocation_identity };
+    return { outcome: "invocation_mismatch", result };
+  }
+  return { outcome: "accepted", result: JSON.parse(receipt.result) as JsonObject, resultText: receipt.result };
+}
+
+function nextAfter(resolution: Resolution, outcome: Outcome): NextStep[] {
+  const { tool, input, again } = resolution;
+  switch (outcome.outcome) {
+    case "known_unaccepted":
+      return [again];
+    case "invocation_mismatch": {
+      const { accepted_invocation_identity = "" } = outcome.result;
+      return [{
+        tool: tool.name,
+        arguments_hint: { ...input, invocation_identity: accepted_invocation_identity },
+        why: "The operation was accepted with other arguments: get what it did",
+      }];
+    }
+    case "unauthorized":
+      return [{ tool: tool.name, arguments_hint: { ...input }, why: "Ask the operator for access, then call again" }];
+    default:
+      return [{
+        tool: tool.name,
+        arguments_hint: { ...input },
+        why: "The operation is being executed: ask again shortly",
+      }];
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The tool `scenario_define`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";
+import { SPEC_LIMITS } from "../law/limits.ts";
+import { lawAsJson } from "../law/normal_form.ts";
+import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
+import { failure, success } from "./errors.ts";
+import { jsonObject } from "./input.ts";
+import { closed, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { SPEC_SCHEMA } from "./spec_schema.ts";
+import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import type { Call, Tool, ToolAnswer } from "./types.ts";
+
+const NAMED = { name: "scenario_define", group: "Authoring" } as const;
+
+/** The tool `scenario_define`. */
+export function scenarioDefine(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Define a scenario",
+    description:
+      "Proves and registers a scenario law: stages that form a DAG, each with a completion requirement over " +
+      "conditions, each condition with a domain, a predicate and an evidence-use policy. Laws never change; a changed " +
+      "spec is another law under another scenario_law_identity, and the same law twice is the error law_exists. An " +
+      "invalid spec is refused with all its faults, each with code, path and message. Next: scenario_start with the " +
+      "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
+    hints: WRITES,
+    input: z.strictObject({ spec: jsonObject(SPEC_SCHEMA) }),
+    output: closed({ graph_identity: TEXT, scenario_id: TEXT, scenario_law_identity: TEXT }),
+    act: ({ spec }, _raw, call) => define(services, spec, call),
+  });
+}
+
+async function define(services: Services, spec: JsonObject, call: Call): Promise<ToolAnswer> {
+  const namespaceId = member(spec, "namespace_id");
+  if (typeof namespaceId === "number" && Number.isInteger(namespaceId) && namespaceId >= 1) {
+    const refused = refuseNamespace(services, NAMED, call, namespaceId);
+    if (refused !== null) return { ok: false, error: refused };
+  }
+  const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId));
+  if (!constructed.ok) return invalidSpec(constructed.refusals);
+  return await register(services, constructed.law);
+}
+
+function invalidSpec(refusals: readonly Refusal[]): ToolAnswer {
+  const first = refusals[0];
+  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
+  const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
+  return failure("invalid_spec", message, {
+    refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
+  });
+}
+
+async function register(services: Services, law: ScenarioLaw): Promise<ToolAnswer> {
+  const { sha256 } = services.surroundings.primitives;
+  const { namespace_id, scenario_id } = law;
+  const identities = {
+    graph_identity: graphIdentity(sha256, law),
+    scenario_id,
+    scenario_law_identity: lawIdentity(sha256, law),
+  };
+  const stored = await services.runs.putLaw({ namespace_id, ...identities, law: canonicalize(lawAsJson(law)) });
+  if (stored === "stored") return success(identities);
+  const start = { namespace_id, scenario_id, scenario_law_identity: identities.scenario_law_identity };
+  return failure("law_exists", `Cannot define scenario "${scenario_id}": this exact law is registered`, {
+    ...identities,
+    next: [{ tool: "scenario_start", arguments_hint: start, why: "Start a run of the law that is registered" }],
+  });
+}
+
+/** What the operator lets a law hold. */
+export function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
+  const { profile } = services.surroundings;
+  return {
+    maximum_value_bytes: profile.value_limits.maximum_value_bytes,
+    maximum_payload_bytes: profile.value_limits.maximum_payload_bytes,
+    enable_lexicographic: profile.validation.enable_lexicographic,
+    enable_deep_equals: profile.validation.enable_deep_equals,
+    proof_budget: profile.proof_budget,
+  };
+}
+
+async function surroundingsOf(
+  services: Services,
+  spec: JsonObject,
+  namespaceId: JsonValue | undefined,
+): Promise<LawSurroundings> {
+  const registered = new Set<string>();
+  if (typeof namespaceId === "number") {
+    for (const [key, { schema_id, version }] of schemasNamed(spec)) {
+      if (await services.schemas.get(namespaceId, schema_id, version) !== null) registered.add(key);
+    }
+  }
+  return {
+    limits: lawLimits(services),
+    hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
+    // No provider is configured in this build; the configuration loader refuses one that is.
+    findCheck: () => "provider",
+  };
+}
+
+function schemaKey(schemaId: string, version: string): string {
+  return JSON.stringify([schemaId, version]);
+}
+
+/** Every schema that a raw spec may mean, as many as a law may hold; what is malformed is left to the proofs. */
+function schemasNamed(spec: JsonObject): Map<string, { readonly schema_id: string; readonly version: string }> {
+  const named = new Map<string, { readonly schema_id: string; readonly version: string }>();
+  const add = (entry: JsonValue | undefined): void => {
+    if (!isJsonObject(entry)) return;
+    const id = member(entry, "schema_id");
+    const version = member(entry, "version");
+    if (typeof id !== "string" || typeof version !== "string") return;
+    named.set(schemaKey(id, version), { schema_id: id, version });
+  };
+  const schemas = member(spec, "schemas");
+  if (isJsonArray(schemas)) schemas.slice(0, SPEC_LIMITS.schemas).forEach(add);
+  const conditions = member(spec, "conditions");
+  if (!isJsonArray(conditions)) return named;
+  for (const condition of conditions.slice(0, SPEC_LIMITS.conditions)) {
+    const domain = isJsonObject(condition) ? member(condition, "observation_domain") : undefined;
+    if (isJsonObject(domain)) add(member(domain, "schema"));
+  }
+  return named;
+}

@@ -1,0 +1,56 @@
+/**
+ * The tool `scenario_history`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { runKeyOf } from "../run/command.ts";
+import { runMembers } from "./input.ts";
+import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
+import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
+import { runNotFound } from "./run_not_found.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_history", group: "Read" } as const;
+
+/** The tool `scenario_history`. */
+export function scenarioHistory(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "History of a run",
+    description:
+      "Gives the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
+      "on what evidence. Values and payloads are named by identity only. A page at a time: call again with " +
+      "after_revision = next_after_revision until it is null.",
+    hints: READS,
+    input: z.strictObject({
+      ...runMembers,
+      after_revision: z.int().min(0).nullable().exactOptional(),
+      limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
+    }),
+    output: closed({
+      records: listOf(closed({ record_id: TEXT, record: OBJECT })),
+      next_after_revision: orNull("integer"),
+    }),
+    act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }, _raw, call) => {
+      const refused = refuseNamespace(services, NAMED, call, namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const runKey = runKeyOf(namespace_id, run_id);
+      // Loading checks the chain of records once in the life of a process.
+      const run = await services.projections.load(runKey);
+      if (run === null || run.state.scenario_id !== scenario_id) {
+        return runNotFound({ namespace_id, scenario_id, run_id });
+      }
+      const fetched = await services.runs.listRecords(runKey, after_revision ?? 0, limit + 1, PAGE_CHARACTERS);
+      const page = cutPage(fetched, limit, ({ record }) => record.length + 100);
+      const records = page.items.map(({ record_id, record }) => `{"record_id":"${record_id}","record":${record}}`);
+      // The store may itself have stopped at the size of a page, so the head says whether more follow.
+      const end = page.items.at(-1)?.revision ?? null;
+      const next = end !== null && (page.last !== null || end < run.state.head.revision) ? end : null;
+      return textAnswer(`{"records":[${records.join(",")}],"next_after_revision":${next}}`);
+    },
+  });
+}

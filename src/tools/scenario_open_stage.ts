@@ -1,0 +1,78 @@
+/**
+ * The tool `scenario_open_stage`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { runKeyOf } from "../run/command.ts";
+import { decideOpen } from "../run/decide_open.ts";
+import { expectedHead, name, operationId, runMembers } from "./input.ts";
+import { runMutation } from "./mutation.ts";
+import { nextAfterMutation } from "./next_steps.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import { acceptedMutation, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_open_stage", group: "Run" } as const;
+const FAMILY = "open_stage";
+
+const REFUSALS = [
+  "stale",
+  "operation_conflict",
+  "run_not_found",
+  "stage_not_found",
+  "stage_not_ready",
+  "stage_already_opened",
+  "policy_denied",
+];
+
+/** The tool `scenario_open_stage`. */
+export function scenarioOpenStage(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Open a stage",
+    description: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
+      "their payloads, proposed this once, and stage_open_record_id for submissions in the scope of the stage. Other " +
+      "stages are not touched. expected_head must be the run's current head, else the outcome is stale and its result is " +
+      "the current head. Retry a lost answer with the same operation_id and arguments. Next: scenario_evaluate_stage at " +
+      "the accepted_head returned.",
+    hints: WRITES,
+    input: z.strictObject({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
+    output: outcomeOf(
+      acceptedMutation({
+        stage_id: TEXT,
+        stage_open_record_id: TEXT,
+        entry_intents: listOf(OBJECT),
+        ready_frontier: STAGE_IDS,
+      }),
+      REFUSALS,
+    ),
+    act: async (input, raw, call) => {
+      const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
+      const refused = refuseNamespace(services, NAMED, call, namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const mutation = {
+        tool: NAMED.name,
+        family: FAMILY,
+        input: raw,
+        run_key: runKeyOf(namespace_id, run_id),
+        scenario_id,
+        operation_id,
+      } as const;
+      const outcome = await runMutation(services, {
+        ...mutation,
+        decide: (law, state, request, mint) =>
+          decideOpen(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.surroundings),
+      }, call);
+      const run = { namespace_id, scenario_id, run_id };
+      return outcomeAnswer(
+        outcome,
+        () =>
+          nextAfterMutation({ tool: NAMED.name, family: FAMILY, run, operation_id, expected_head, stage_id }, outcome),
+      );
+    },
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The tool `scenario_precheck_stage`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
+import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
+import { failure, success } from "./errors.ts";
+import { anyJson, callerEvidence, identity, name, namespaceId } from "./input.ts";
+import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
+import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
+import { sandboxFailure } from "./schemas_register.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, refuseNamespace } from "./tool.ts";
+import type { Tool, ToolAnswer } from "./types.ts";
+
+const NAMED = { name: "scenario_precheck_stage", group: "Run" } as const;
+
+/** How many stage ids an error names. */
+const NAMED_STAGES = 64;
+
+const input = z.strictObject({
+  namespace_id: namespaceId,
+  scenario_id: name,
+  scenario_law_identity: identity,
+  stage_id: name,
+  caller_evidence: callerEvidence.exactOptional(),
+  local_acquisition: z.array(z.strictObject({ binding_id: name, value: anyJson })).exactOptional()
+    .describe("Values to take as if these bindings had acquired them"),
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `scenario_precheck_stage`. */
+export function scenarioPrecheckStage(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Precheck a stage",
+    description:
+      "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace. " +
+      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes. A prediction " +
+      "is no progress: evaluate the stage of a run to make it so.",
+    hints: READS,
+    input,
+    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }),
+    act: async (input, _raw, call) => {
+      const refused = refuseNamespace(services, NAMED, call, input.namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      return await precheck(services, input);
+    },
+  });
+}
+
+async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
+  const { namespace_id, scenario_id, scenario_law_identity, stage_id } = input;
+  const law = await services.projections.law(namespace_id, scenario_law_identity);
+  if (law?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
+  const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
+  if (stage === undefined) {
+    const stages = law.stages.slice(0, NAMED_STAGES).map((compiled) => compiled.stage.stage_id);
+    const message = `Cannot precheck stage ${JSON.stringify(stage_id)}: the law has no such stage`;
+    return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length });
+  }
+  const evidence = input.caller_evidence ?? [];
+  // Evidence that is rejected is not run through schemas.
+  const first = judge(services, law, stage, input, new Map());
+  if (!first.ok) return rejected(stage_id, first);
+  const verdicts = await judgeSchemas(services, law, stage, evidence, registeredSchemas(services, namespace_id));
+  if ("length" in verdicts) {
+    const [failed] = verdicts;
+    return failed === undefined ? success(precheckResult(first)) : { ok: false, error: sandboxFailure(failed.error) };
+  }
+  if (verdicts.size === 0) return success(precheckResult(first));
+  const second = judge(services, law, stage, input, verdicts);
+  return second.ok ? success(precheckResult(second)) : rejected(stage_id, second);
+}
+
+function judge(
+  services: Services,
+  law: CompiledLaw,
+  stage: CompiledStage,
+  input: Input,
+  verdicts: ReadonlyMap<number, "valid" | "invalid">,
+): Precheck {
+  const assumed = input.local_acquisition ?? [];
+  return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, services.surroundings);
+}
+
+function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): ToolAnswer {
+  const [first] = precheck.rejections;
+  const more = precheck.rejections.length > 1 ? ` (and ${precheck.rejections.length - 1} more)` : "";
+  return failure(
+    "evidence_rejected",
+    `Cannot precheck stage ${JSON.stringify(stageId)}: ${first?.path ?? "$"}: ${first?.message ?? "rejected"}${more}`,
+    { stage_id: stageId, rejections: precheck.rejections.map(({ code, path, message }) => ({ code, path, message })) },
+  );
+}
+
+async function lawNotFound(services: Services, input: Input): Promise<ToolAnswer> {
+  const { namespace_id, scenario_id, scenario_law_identity } = input;
+  const next = [{
+    tool: "scenarios_list",
+    arguments_hint: { namespace_id },
+    why: "See which scenarios and laws there are",
+  }];
+  const quoted = JSON.stringify(scenario_id);
+  if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
+    const message = `Cannot find scenario ${quoted} in namespace ${namespace_id}`;
+    return failure("scenario_not_found", message, { namespace_id, scenario_id, next });
+  }
+  const message = `Cannot find law "${scenario_law_identity}" of scenario ${quoted} in namespace ${namespace_id}`;
+  return failure("law_not_found", message, { namespace_id, scenario_id, scenario_law_identity, next });
+}

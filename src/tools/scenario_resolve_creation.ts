@@ -1,0 +1,49 @@
+/**
+ * The tool `scenario_resolve_creation`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { identity, namespaceId, operationIdentity } from "./input.ts";
+import { creationName } from "./in_flight.ts";
+import { outcomeOf } from "./output.ts";
+import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
+import { CREATION } from "./scenario_start.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_resolve_creation", group: "Read" } as const;
+
+/** The tool `scenario_resolve_creation`. */
+export function scenarioResolveCreation(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Resolve a run creation",
+    description: "Tells what became of a scenario_start whose answer was lost: accepted with the original result, or " +
+      "known_unaccepted. Starts nothing. invocation_identity is that of the start; repeating scenario_start with the same " +
+      "arguments gives the same answer and needs no identity.",
+    hints: READS,
+    input: z.strictObject({
+      namespace_id: namespaceId,
+      creation_request_id: operationIdentity,
+      invocation_identity: identity,
+    }),
+    output: outcomeOf(CREATION, RESOLVE_REFUSALS),
+    act: ({ namespace_id, creation_request_id, invocation_identity }, raw, call) =>
+      resolve(services, {
+        tool: NAMED,
+        namespace_id,
+        invocation_identity,
+        inFlightName: creationName(namespace_id, creation_request_id),
+        findReceipt: () => services.runs.getCreationReceipt(namespace_id, creation_request_id),
+        input: raw,
+        again: {
+          tool: "scenario_start",
+          arguments_hint: { namespace_id, creation_request_id },
+          why: "The start was not accepted: repeat it with the same arguments",
+        },
+      }, call),
+  });
+}

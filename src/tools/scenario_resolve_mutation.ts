@@ -1,0 +1,75 @@
+/**
+ * The tool `scenario_resolve_mutation`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { runKeyOf } from "../run/command.ts";
+import { identity, namespaceId, operationIdentity } from "./input.ts";
+import { mutationName } from "./in_flight.ts";
+import { ACCEPTANCE_TIME, ADMISSION, closed, HEAD, outcomeOf, TEXT } from "./output.ts";
+import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_resolve_mutation", group: "Read" } as const;
+
+/** Operation families, and the tool of each. */
+const TOOL_OF = {
+  open_stage: "scenario_open_stage",
+  evaluate_stage: "scenario_evaluate_stage",
+  submit: "scenario_submit",
+} as const;
+
+/** What the accepted results of all three families have; each has more of its own. */
+const ACCEPTED = {
+  type: "object",
+  properties: {
+    accepted_head: HEAD,
+    operation_id: closed({ family: TEXT, identity: TEXT }),
+    invocation_identity: TEXT,
+    acceptance_time: ACCEPTANCE_TIME,
+    admission: ADMISSION,
+  },
+  required: ["accepted_head", "operation_id", "invocation_identity", "acceptance_time", "admission"],
+};
+
+/** The tool `scenario_resolve_mutation`. */
+export function scenarioResolveMutation(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Resolve a mutation",
+    description: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
+      "result, or known_unaccepted. Looks at receipts only, whatever the head is now. Repeating the mutation with the same " +
+      "operation_id and arguments gives the same answer and needs no invocation_identity.",
+    hints: READS,
+    input: z.strictObject({
+      namespace_id: namespaceId,
+      run_id: operationIdentity,
+      operation_id: z.strictObject({
+        family: z.enum(["open_stage", "evaluate_stage", "submit"]),
+        identity: operationIdentity,
+      }),
+      invocation_identity: identity,
+    }),
+    output: outcomeOf(ACCEPTED, RESOLVE_REFUSALS),
+    act: ({ namespace_id, run_id, operation_id, invocation_identity }, raw, call) => {
+      const { family, identity } = operation_id;
+      return resolve(services, {
+        tool: NAMED,
+        namespace_id,
+        invocation_identity,
+        inFlightName: mutationName(namespace_id, run_id, family, identity),
+        findReceipt: () => services.runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity }),
+        input: raw,
+        again: {
+          tool: TOOL_OF[family],
+          arguments_hint: { namespace_id, run_id, operation_id: identity },
+          why: "The operation was not accepted: repeat it with the same arguments, at the current head",
+        },
+      }, call);
+    },
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * The tool `scenario_start`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { createRun } from "./creation.ts";
+import { identity, name, namespaceId, operationIdentity, payload } from "./input.ts";
+import { nextAfterCreation } from "./next_steps.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import { ACCEPTANCE_TIME, ADMISSION, closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_start", group: "Run" } as const;
+
+const REFUSALS = [
+  "creation_conflict",
+  "scenario_not_found",
+  "law_not_found",
+  "genesis_rejected",
+  "correlation_rejected",
+  "authority_unavailable",
+];
+
+/** The accepted creation result (interface.md "Run records"). */
+export const CREATION = closed({
+  acceptance_time: ACCEPTANCE_TIME,
+  admission: ADMISSION,
+  correlation: OBJECT,
+  creation_request_id: TEXT,
+  genesis: OBJECT,
+  head: HEAD,
+  invocation_identity: TEXT,
+  run_key: closed({ namespace_id: INTEGER, run_id: TEXT }),
+  scenario_law_identity: TEXT,
+});
+
+/** The tool `scenario_start`. */
+export function scenarioStart(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Start a run",
+    description:
+      "Starts a run of one exact scenario law. run_id and acceptance time are minted here; no stage is opened " +
+      "yet. Pick a fresh random creation_request_id: the same call again gives the same run and the same answer, so a lost " +
+      "answer is got back by repeating it. The answer's head is the expected_head of your first mutation. Next: " +
+      "scenario_status for the ready frontier, then scenario_open_stage.",
+    hints: WRITES,
+    input: z.strictObject({
+      namespace_id: namespaceId,
+      scenario_id: name,
+      scenario_law_identity: identity,
+      creation_request_id: operationIdentity,
+      correlation: z.discriminatedUnion("kind", [
+        z.strictObject({ kind: z.literal("unset") }),
+        z.strictObject({ kind: z.literal("set"), correlation_id: z.string() }),
+      ]),
+      genesis: z.discriminatedUnion("kind", [
+        z.strictObject({ kind: z.literal("empty") }),
+        z.strictObject({ kind: z.literal("declared"), payload }),
+      ]),
+    }),
+    output: outcomeOf(CREATION, REFUSALS),
+    act: async (input, raw, call) => {
+      const refused = refuseNamespace(services, NAMED, call, input.namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const outcome = await createRun(services, { tool: NAMED.name, input: raw, ...input }, call);
+      return outcomeAnswer(outcome, () => nextAfterCreation(raw, outcome));
+    },
+  });
+}

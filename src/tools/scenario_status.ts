@@ -1,0 +1,82 @@
+/**
+ * The tool `scenario_status`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { runKeyOf } from "../run/command.ts";
+import { readyFrontier } from "../run/frontier.ts";
+import type { Attempt, RunState } from "../run/types.ts";
+import { runMembers } from "./input.ts";
+import { ATTEMPT, closed, HEAD, INTEGER, listOf, STAGE_IDS, TEXT } from "./output.ts";
+import { PAGE_CHARACTERS } from "./pages.ts";
+import { runNotFound } from "./run_not_found.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_status", group: "Read" } as const;
+
+/** The answer for a state, which never changes: a run that is asked about often is written out once a head. */
+const TEXTS = new WeakMap<RunState, string>();
+
+/** The tool `scenario_status`. */
+export function scenarioStatus(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Status of a run",
+    description: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
+      "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
+      "be opened now), and the last 20 evaluation attempts. Changes nothing.",
+    hints: READS,
+    input: z.strictObject(runMembers),
+    output: closed({
+      accepted_head: HEAD,
+      committed_intent_count: INTEGER,
+      ready_frontier: STAGE_IDS,
+      recent_attempts: listOf(ATTEMPT),
+      stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
+      status: TEXT,
+    }),
+    act: async ({ namespace_id, scenario_id, run_id }, _raw, call) => {
+      const refused = refuseNamespace(services, NAMED, call, namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const run = await services.projections.load(runKeyOf(namespace_id, run_id));
+      if (run === null || run.state.scenario_id !== scenario_id) {
+        return runNotFound({ namespace_id, scenario_id, run_id });
+      }
+      const known = TEXTS.get(run.state);
+      const text = known ?? statusText(run.state);
+      if (known === undefined) TEXTS.set(run.state, text);
+      return textAnswer(text);
+    },
+  });
+}
+
+function statusText(state: RunState): string {
+  return JSON.stringify({
+    accepted_head: { record_id: state.head.record_id, revision: state.head.revision },
+    committed_intent_count: state.committed_intent_count,
+    ready_frontier: readyFrontier(state),
+    recent_attempts: recentAttempts(state.recent_attempts),
+    stages: state.stages.map(({ stage_id, classification, stage_open_record_id }) => ({
+      stage_id,
+      classification,
+      ...stage_open_record_id === null ? {} : { stage_open_record_id },
+    })),
+    status: state.status,
+  });
+}
+
+/** The newest attempts, oldest first, as many as one answer can hold: at least one. The others are in the history. */
+function recentAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
+  let characters = 0;
+  let first = attempts.length;
+  while (first > 0) {
+    characters += JSON.stringify(attempts[first - 1]).length;
+    if (characters > PAGE_CHARACTERS && first < attempts.length) break;
+    first--;
+  }
+  return attempts.slice(first);
+}

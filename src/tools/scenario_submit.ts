@@ -1,0 +1,90 @@
+/**
+ * The tool `scenario_submit`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { runKeyOf } from "../run/command.ts";
+import { decideSubmit } from "../run/decide_submit.ts";
+import { expectedHead, identity, name, operationId, payload, runMembers } from "./input.ts";
+import { runMutation } from "./mutation.ts";
+import { nextAfterMutation } from "./next_steps.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import { acceptedMutation, closed, OBJECT, outcomeOf, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_submit", group: "Run" } as const;
+const FAMILY = "submit";
+
+const REFUSALS = [
+  "stale",
+  "operation_conflict",
+  "run_not_found",
+  "stage_not_open",
+  "stage_open_mismatch",
+  "content_type_rejected",
+  "payload_rejected",
+];
+
+/** The tool `scenario_submit`. */
+export function scenarioSubmit(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Submit an artifact",
+    description:
+      "Stores an artifact in the run for ever: never send secrets. It is no evidence: a submission neither opens " +
+      "nor completes a stage. scope run_wide, or stage_open with the stage_open_record_id that scenario_open_stage gave. " +
+      "payload json needs a JSON content_type, bytes another one; external names content by hash and is never fetched. " +
+      "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry " +
+      "a lost answer with the same operation_id and arguments.",
+    hints: WRITES,
+    input: z.strictObject({
+      ...runMembers,
+      expected_head: expectedHead,
+      operation_id: operationId,
+      content_type: z.string().max(256),
+      payload,
+      scope: z.discriminatedUnion("kind", [
+        z.strictObject({ kind: z.literal("run_wide") }),
+        z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: identity }),
+      ]),
+    }),
+    output: outcomeOf(
+      acceptedMutation({
+        submission: closed({
+          record_id: TEXT,
+          content_type: TEXT,
+          scope: OBJECT,
+          payload_identity: TEXT,
+          content_hash: OBJECT,
+        }),
+      }),
+      REFUSALS,
+    ),
+    act: async (input, raw, call) => {
+      const { namespace_id, scenario_id, run_id, expected_head, operation_id, content_type, payload, scope } = input;
+      const refused = refuseNamespace(services, NAMED, call, namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const outcome = await runMutation(services, {
+        tool: NAMED.name,
+        family: FAMILY,
+        input: raw,
+        run_key: runKeyOf(namespace_id, run_id),
+        scenario_id,
+        operation_id,
+        decide: (law, state, request, mint) => {
+          const command = { kind: "submit", ...request, expected_head, content_type, payload, scope } as const;
+          return decideSubmit(law, state, command, mint(), services.surroundings);
+        },
+      }, call);
+      const run = { namespace_id, scenario_id, run_id };
+      return outcomeAnswer(
+        outcome,
+        () => nextAfterMutation({ tool: NAMED.name, family: FAMILY, run, operation_id, expected_head }, outcome),
+      );
+    },
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * The tool `scenarios_list`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { namespaceId, pageMembers } from "./input.ts";
+import { closed, INTEGER, listOf, orNull, TEXT } from "./output.ts";
+import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "scenarios_list", group: "Read" } as const;
+
+/** The tool `scenarios_list`. */
+export function scenariosList(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "List scenarios",
+    description:
+      "Lists the scenario laws of a namespace by scenario_id and law identity, a page at a time: call again " +
+      "with cursor = next_token until next_token is null. A scenario_id with several laws has several items; " +
+      "scenario_start names the exact one.",
+    hints: READS,
+    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    output: closed({
+      items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: TEXT })),
+      next_token: orNull("string"),
+    }),
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
+      const refused = refuseNamespace(services, NAMED, call, namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const query = { tool: NAMED.name, namespaceId: namespace_id };
+      const start = pageStart(query, cursor ?? null, 2);
+      if (!start.ok) return start;
+      const [scenario_id = "", scenario_law_identity = ""] = start.after ?? [];
+      const after = start.after === null ? null : { scenario_id, scenario_law_identity };
+      const fetched = await services.runs.listLaws(namespace_id, after, limit + 1);
+      const page = cutPage(fetched, limit, (item) => item.scenario_id.length + 128);
+      const last = page.last === null ? null : [page.last.scenario_id, page.last.scenario_law_identity];
+      const items = page.items.map((item) =>
+        JSON.stringify({
+          namespace_id: item.namespace_id,
+          scenario_id: item.scenario_id,
+          scenario_law_identity: item.scenario_law_identity,
+        })
+      );
+      return textAnswer(pageText(query, items, last));
+    },
+  });
+}

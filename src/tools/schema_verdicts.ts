@@ -1,0 +1,101 @@
+/**
+ * Verdicts of the JSON Schemas that conditions name on the caller's values. The kernel does not run schemas: it is handed
+ * what was found, and retains it.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
+import type { Identity } from "../canonical/identity.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import type { DomainSchema } from "../law/value/types.ts";
+import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
+import type { CallerEvidence } from "../run/evidence.ts";
+import type { RunKey, RunRecord } from "../run/types.ts";
+import { StoreError } from "../store/types.ts";
+import type { Services } from "./services.ts";
+
+/** By index of the evidence item. */
+export type SchemaVerdicts = ReadonlyMap<number, "valid" | "invalid">;
+
+/** No verdict on one item could be reached. */
+export interface VerdictFailure {
+  readonly index: number;
+  readonly condition_id: string;
+  readonly error: SchemaSandboxError;
+}
+
+/** A schema document with its identity. */
+interface BoundSchema {
+  readonly identity: Identity;
+  readonly document: JsonValue;
+}
+
+/** Finds the document of a schema that a law names. */
+export type FindSchema = (schema: DomainSchema) => Promise<BoundSchema>;
+
+/** The schemas as the registry holds them, for calls without a run. */
+export function registeredSchemas(services: Services, namespaceId: number): FindSchema {
+  return async ({ schema_id, version }) => {
+    const found = await services.schemas.get(namespaceId, schema_id, version);
+    const record = found === null ? undefined : JSON.parse(found.record) as JsonValue;
+    const document = isJsonObject(record) ? member(record, "schema") : undefined;
+    if (found === null || document === undefined) throw missing(schema_id, version);
+    return { identity: found.schema_identity, document };
+  };
+}
+
+/** The schemas as they were bound when the run was created, whatever became of the registry since. */
+export function boundSchemas(services: Services, runKey: RunKey): FindSchema {
+  return async ({ schema_id, version }) => {
+    const [first] = await services.runs.listRecords(runKey, 0, 1);
+    const record = first === undefined ? undefined : JSON.parse(first.record) as RunRecord;
+    const bound = record?.record_kind === "run_created"
+      ? record.body.schemas.find((entry) => entry.schema_id === schema_id && entry.version === version)
+      : undefined;
+    const artifact = bound === undefined ? null : await services.runs.getArtifact(bound.schema_identity);
+    if (artifact === null) throw missing(schema_id, version);
+    return { identity: artifact.identity, document: JSON.parse(artifact.body) as JsonValue };
+  };
+}
+
+function missing(schemaId: string, version: string): StoreError {
+  return new StoreError(
+    "corrupt",
+    `Cannot read schema "${schemaId}" version "${version}": the law names it, yet it is gone`,
+  );
+}
+
+/**
+ * Judges every value whose condition names a schema. Items that the kernel will reject are passed over.
+ *
+ * @returns The verdicts, or the items on which none could be reached
+ */
+export async function judgeSchemas(
+  services: Services,
+  law: CompiledLaw,
+  stage: CompiledStage,
+  evidence: readonly CallerEvidence[],
+  find: FindSchema,
+): Promise<SchemaVerdicts | readonly VerdictFailure[]> {
+  const verdicts = new Map<number, "valid" | "invalid">();
+  const failures: VerdictFailure[] = [];
+  const found = new Map<string, Promise<BoundSchema>>();
+  for (const [index, { condition_id, value }] of evidence.entries()) {
+    const domain = law.conditionIndex.get(condition_id)?.condition.observation_domain;
+    if (domain?.domain !== "Json" || domain.schema === undefined || value.value_type !== "Json") continue;
+    if (!stage.completion.slots.includes(condition_id)) continue;
+    const key = JSON.stringify([domain.schema.schema_id, domain.schema.version]);
+    const finding = found.get(key) ?? find(domain.schema);
+    found.set(key, finding);
+    const { identity, document } = await finding;
+    try {
+      const verdict = await services.schemaSandbox.validate(identity, document, value.value);
+      verdicts.set(index, verdict === "valid" ? "valid" : "invalid");
+    } catch (error) {
+      if (!(error instanceof SchemaSandboxError)) throw error;
+      failures.push({ index, condition_id, error });
+    }
+  }
+  return failures.length > 0 ? failures : verdicts;
+}

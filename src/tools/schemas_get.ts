@@ -1,0 +1,42 @@
+/**
+ * The tool `schemas_get`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { failure } from "./errors.ts";
+import { name, namespaceId } from "./input.ts";
+import { closed } from "./output.ts";
+import { refuseRegistry, SCHEMA_RECORD } from "./schema_record.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "schemas_get", group: "Read" } as const;
+
+/** The tool `schemas_get`. */
+export function schemasGet(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Get a JSON Schema",
+    description:
+      "Gives one registered schema record, exactly as it was registered. schemas_list shows which there are.",
+    hints: READS,
+    input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
+    output: closed({ record: SCHEMA_RECORD }),
+    act: async ({ namespace_id, schema_id, version }, _raw, call) => {
+      const refused = refuseRegistry(services, NAMED, call, "get", namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const found = await services.schemas.get(namespace_id, schema_id, version);
+      if (found !== null) return textAnswer(`{"record":${found.record}}`);
+      const message = `Cannot find schema "${schema_id}" version "${version}" in namespace ${namespace_id}`;
+      return failure("schema_not_found", message, {
+        namespace_id,
+        schema_id,
+        version,
+        next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "See which schemas are registered" }],
+      });
+    },
+  });
+}

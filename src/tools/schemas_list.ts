@@ -1,0 +1,43 @@
+/**
+ * The tool `schemas_list`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { namespaceId, pageMembers } from "./input.ts";
+import { closed, listOf, orNull } from "./output.ts";
+import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
+import { refuseRegistry, SCHEMA_RECORD } from "./schema_record.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "schemas_list", group: "Read" } as const;
+
+/** The tool `schemas_list`. */
+export function schemasList(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "List JSON Schemas",
+    description:
+      "Lists the schema records of a namespace by schema_id and version, a page at a time: call again with " +
+      "cursor = next_token until next_token is null.",
+    hints: READS,
+    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    output: closed({ items: listOf(SCHEMA_RECORD), next_token: orNull("string") }),
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
+      const refused = refuseRegistry(services, NAMED, call, "list", namespace_id);
+      if (refused !== null) return { ok: false, error: refused };
+      const query = { tool: NAMED.name, namespaceId: namespace_id };
+      const start = pageStart(query, cursor ?? null, 2);
+      if (!start.ok) return start;
+      const [schema_id = "", version = ""] = start.after ?? [];
+      const after = start.after === null ? null : { schema_id, version };
+      const fetched = await services.schemas.list(namespace_id, after, limit + 1);
+      const page = cutPage(fetched, limit, ({ record }) => record.length);
+      const last = page.last === null ? null : [page.last.schema_id, page.last.version];
+      return textAnswer(pageText(query, page.items.map(({ record }) => record), last));
+    },
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * The tool `schemas_register`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { decodeBase64 } from "../canonical/base64.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { identifyCanonical } from "../canonical/identity.ts";
+import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import { failure, toolError } from "./errors.ts";
+import { closed } from "./output.ts";
+import { refuseRegistry, SCHEMA_RECORD, schemaRecord, type SchemaRecordInput } from "./schema_record.ts";
+import type { Services } from "./services.ts";
+import { makeTool, textAnswer, WRITES } from "./tool.ts";
+import type { Call, Tool, ToolAnswer, ToolError } from "./types.ts";
+
+const NAMED = { name: "schemas_register", group: "Authoring" } as const;
+
+/** The tool `schemas_register`. */
+export function schemasRegister(services: Services): Tool {
+  return makeTool({
+    ...NAMED,
+    title: "Register a JSON Schema",
+    description: "Stores a JSON Schema (2020-12) under schema_id and version, for ever: the same pair cannot be " +
+      "registered twice in a namespace, so a change needs a new version. Register the schemas that a scenario's Json " +
+      "conditions name before scenario_define.",
+    hints: WRITES,
+    input: z.strictObject({ record: schemaRecord }),
+    output: closed({ record: SCHEMA_RECORD }),
+    act: ({ record }, raw, call) => register(services, record, member(raw, "record") as JsonObject, call),
+  });
+}
+
+async function register(
+  services: Services,
+  input: SchemaRecordInput,
+  record: JsonObject,
+  call: Call,
+): Promise<ToolAnswer> {
+  const refused = refuseRegistry(services, NAMED, call, "register", input.namespace_id) ??
+    refuseSigning(services, input, record);
+  if (refused !== null) return { ok: false, error: refused };
+  const schemaText = canonicalize(input.schema);
+  const bytes = utf8Length(schemaText);
+  const { max_schema_bytes, max_entries } = services.config.schema_registry;
+  if (bytes > max_schema_bytes) {
+    const message =
+      `Cannot register schema: it has ${bytes} canonical bytes, schema_registry.max_schema_bytes allows ` +
+      `${max_schema_bytes}`;
+    return failure("schema_too_large", message, { bytes, maximum_bytes: max_schema_bytes });
+  }
+  const invalid = await refuseSchema(services, input.schema);
+  if (invalid !== null) return { ok: false, error: invalid };
+  const { schema_id, version, namespace_id } = input;
+  const text = canonicalize(record);
+  const { sha256 } = services.surroundings.primitives;
+  const outcome = await services.schemas.register({
+    schema_id,
+    version,
+    namespace_id,
+    record: text,
+    schema_identity: identifyCanonical(sha256, "schema", schemaText),
+    schema_bytes: bytes,
+  });
+  if (outcome === "registered") return textAnswer(`{"record":${text}}`);
+  const key = { namespace_id, schema_id, version };
+  if (outcome === "exists") {
+    const message = `Cannot register schema "${schema_id}" version "${version}": it exists, and schemas never change`;
+    return failure("schema_exists", message, {
+      ...key,
+      next: [{ tool: "schemas_get", arguments_hint: key, why: "Read what is registered" }],
+    });
+  }
+  const message =
+    `Cannot register schema: namespace ${namespace_id} holds schema_registry.max_entries = ${max_entries}`;
+  return failure("schema_entries_exhausted", message, { namespace_id, maximum_entries: max_entries });
+}
+
+/** Why the document is no schema that can be enforced; null when it is. */
+async function refuseSchema(services: Services, schema: JsonObject): Promise<ToolError | null> {
+  try {
+    const checked = await services.schemaSandbox.check(schema);
+    return checked.ok ? null : toolError("invalid_schema", `Cannot register schema: ${checked.message}`);
+  } catch (error) {
+    if (!(error instanceof SchemaSandboxError)) throw error;
+    return sandboxFailure(error);
+  }
+}
+
+/** The domain error that a failure to reach a verdict amounts to. */
+export function sandboxFailure(error: SchemaSandboxError): ToolError {
+  switch (error.code) {
+    case "deadline_exceeded":
+      return toolError("schema_deadline_exceeded", error.message);
+    case "schema_refused":
+    case "validator_failed":
+      return toolError("invalid_schema", error.message);
+    case "worker_failed":
+    case "overloaded":
+    case "closed":
+      return toolError("schema_worker_unavailable", error.message);
+  }
+}
+
+/** Why the signing metadata is refused; null when it is in order. A key that is not trusted leaves it unverified. */
+function refuseSigning(services: Services, input: SchemaRecordInput, record: JsonObject): ToolError | null {
+  const { signing } = input;
+  if (signing === undefined) {
+    return services.config.schema_registry.acl.require_signing
+      ? toolError("signing_required", 'Cannot register schema: member "signing" with key_id and signature is required')
+      : null;
+  }
+  const key = services.surroundings.keys.get(signing.key_id);
+  if (key === undefined) return null;
+  const publicKey = decodeBase64(key.public_key);
+  const signature = decodeBase64(signing.signature);
+  const algorithm = signing.algorithm ?? "ed25519";
+  const { verifyEd25519 } = services.surroundings.primitives;
+  const verified = algorithm.toLowerCase() === "ed25519" && publicKey !== null && signature !== null &&
+    verifyEd25519(publicKey, signedText(record), signature);
+  return verified ? null : toolError(
+    "signature_invalid",
+    `Cannot register schema: its signature does not verify under trusted key "${signing.key_id}"`,
+  );
+}
+
+/** What a record's signature is over: the record without `signing`, in a statement of its own kind. */
+function signedText(record: JsonObject): string {
+  const unsigned = Object.fromEntries(Object.entries(record).filter(([name]) => name !== "signing"));
+  return canonicalize({ statement: "gate.schema/v1", record: isJsonObject(unsigned) ? unsigned : null });
+}
