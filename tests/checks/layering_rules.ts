@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a room shows another only some of its files: importer, imported room, and the files that it may name. */
 export const DOORS: readonly { readonly from: string; readonly to: string; readonly files: readonly string[] }[] = [
-  { from: "server", to: "tools", files: ["src/tools/table.ts", "src/tools/types.ts"] },
+  { from: "server", to: "tools", files: ["src/tools/runtime.ts", "src/tools/table.ts", "src/tools/types.ts"] },
   { from: "main", to: "cli", files: ["src/cli/main.ts"] },
 ];
 
@@ -45,7 +45,9 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
   { name: "@modelcontextprotocol/server", rooms: ["server"] },
   { name: "ajv", rooms: ["evidence"] },
   { name: "commander", rooms: ["cli"] },
+  { name: "json-p3", rooms: ["evidence"] },
   { name: "smol-toml", rooms: ["config"] },
+  { name: "yaml", rooms: ["evidence"] },
   { name: "zod", rooms: ["config", "tools", "server"] },
 ];
 
