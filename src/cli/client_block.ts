@@ -17,6 +17,6 @@ export function clientBlock(configPath: string | null): ClientBlock {
   if (Deno.build.standalone) return { mcpServers: { gate: { command: Deno.execPath(), args: serve } } };
   const entry = fileURLToPath(Deno.mainModule);
   const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
-  const run = ["run", "--no-prompt", "--config", settings, "-P=serve", entry];
+  const run = ["run", "--no-prompt", "--quiet", "--config", settings, "-P=serve", entry];
   return { mcpServers: { gate: { command: Deno.execPath(), args: [...run, ...serve] } } };
 }

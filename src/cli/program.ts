@@ -114,14 +114,19 @@ function addStore(program: Command, finish: Finish): void {
     "Check and back up the stores",
   );
   const configFlag = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
-  withJson(command(store, "check", "Re-derive every record of the run store and compare", ["gate store check"]))
-    .option("--config <PATH>", configFlag)
-    .action(async (flags: Flags) => finish(await (await import("./store_check.ts")).runStoreCheck(flags)));
-  withJson(command(store, "backup", "Copy the run store to a file while it is in use", [
-    "gate store backup /backup/gate-2026-01-31.db",
+  withJson(command(store, "check", "Read, hash and fold again everything that the stores hold", [
+    "gate store check",
+    "gate store check --json /backup/gate.db",
   ]))
+    .argument("[file]", "store file (default: those of the configuration)")
+    .option("--config <PATH>", configFlag)
+    .action(async (file: string | undefined, flags: Flags) =>
+      finish(await (await import("./store_check.ts")).runStoreCheck(file, flags))
+    );
+  withJson(command(store, "backup", "Copy a store to a file while it is in use", ["gate store backup /backup/gate.db"]))
     .argument("<file>", "the copy; must not exist")
     .option("--config <PATH>", configFlag)
+    .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store_backup.ts")).runStoreBackup(file, flags))
     );

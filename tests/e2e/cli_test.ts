@@ -1,39 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { loadConfig } from "@/config/load.ts";
-
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
-
-/** How a command ended. */
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs `gate` in a folder until it ends; its standard input is empty. */
-async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--quiet", "--config", CONFIG, "-A", MAIN, ...args],
-    cwd,
-    env: { NO_COLOR: "1", GATE_CONFIG: "" },
-    stdin: "null",
-  });
-  const { code, stdout, stderr } = await command.output();
-  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
-}
-
-/** Runs a body with a fresh folder, which is removed afterwards. */
-async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { loadConfig } from "../../src/config/load.ts";
+import { gate, inFolder } from "./gate_command.ts";
 
 Deno.test("gate says its version, its commands and its exit codes", async () => {
   await inFolder(async (folder) => {

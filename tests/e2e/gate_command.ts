@@ -1,0 +1,38 @@
+/**
+ * Runs the `gate` command line as users do: as a process, in a folder of its own.
+ *
+ * @module
+ */
+
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `gate` in a folder until it ends; its standard input is empty. */
+export async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--quiet", "--config", SETTINGS, "-P=serve", MAIN, ...args],
+    cwd,
+    env: { NO_COLOR: "1", GATE_CONFIG: "" },
+    stdin: "null",
+  });
+  const { code, stdout, stderr } = await command.output();
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+/** Runs a body with a fresh folder, which is removed afterwards. */
+export async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

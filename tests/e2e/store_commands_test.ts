@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { canonicalize } from "../../src/canonical/canonicalize.ts";
+import { identifyCanonical } from "../../src/canonical/identity.ts";
+import type { JsonObject } from "../../src/canonical/json.ts";
+import { foldState, sha256 } from "../../src/cli/fold_state.ts";
+import { constructLaw } from "../../src/law/law.ts";
+import { lawAsJson } from "../../src/law/normal_form.ts";
+import { closeStores, openStores } from "../../src/store/open.ts";
+import { leastSpec, surroundings } from "../simulation/law_specs.ts";
+import { LAW, makeSchema } from "../simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
+import { gate, inFolder } from "./gate_command.ts";
+
+/** Makes a store with one law and one schema in a folder, and the configuration that names it. */
+async function makeStore(folder: string): Promise<string> {
+  const options = storesOptions(folder, WAL_FULL);
+  const stores = await openStores(options, sha256);
+  await stores.runs.putLaw(LAW);
+  await stores.schemas.register(makeSchema("release", "1"));
+  await closeStores(stores);
+  const { path } = options.run;
+  assert.ok(path !== null);
+  const section = (name: string): string => `[${name}]\ntype = "sqlite"\npath = ${JSON.stringify(path)}\n`;
+  await Deno.writeTextFile(join(folder, "gate.toml"), section("run_state_store") + section("schema_registry"));
+  return path;
+}
+
+Deno.test("gate store check and backup need a store file", async () => {
+  await inFolder(async (folder) => {
+    for (const args of [["store", "check"], ["store", "backup", "copy.db"]]) {
+      const memory = await gate(folder, ...args);
+      assert.deepEqual([memory.code, memory.stdout], [2, ""]);
+      assert.match(
+        memory.stderr,
+        /^gate: Cannot find a store file: .*memory.* \(name the configuration with --config\)\n$/,
+      );
+    }
+    await gate(folder, "init");
+    const path = join(folder, ".gate/gate.db");
+    for (const args of [["store", "check"], ["store", "backup", "copy.db"]]) {
+      const missing = await gate(folder, ...args);
+      assert.deepEqual(missing, {
+        code: 8,
+        stdout: "",
+        stderr: `gate: Cannot open store "${path}": it does not exist\n`,
+      });
+    }
+    const other = await gate(folder, "store", "backup", "copy.db", "--store", "runs");
+    assert.equal(other.code, 2);
+    assert.match(other.stderr, /^gate: Cannot use --store "runs": must be one of run_state_store, schema_registry\n$/);
+  });
+});
+
+Deno.test("gate store check finds what was changed behind its back", async () => {
+  await inFolder(async (folder) => {
+    const path = await makeStore(folder);
+    const sound = await gate(folder, "store", "check");
+    assert.deepEqual(sound, {
+      code: 0,
+      stdout: `${path}: sound (1 law, 0 runs, 0 records, 1 schema, 0 snapshots)\n`,
+      stderr: "",
+    });
+
+    const database = new DatabaseSync(path);
+    database.exec("UPDATE laws SET law = replace(law, 'release', 'relaxed')");
+    database.close();
+    const changed = await gate(folder, "store", "check");
+    assert.deepEqual([changed.code, changed.stderr], [6, ""]);
+    assert.match(changed.stdout, /: \d+ problems? \(1 law, .*\)\n {2}law in namespace 2: /);
+    const asJson = await gate(folder, "store", "check", "--json", path);
+    const { ok, result } = JSON.parse(asJson.stdout);
+    assert.deepEqual([asJson.code, ok, result.stores[0].sound, result.stores[0].problems[0].what], [
+      6,
+      false,
+      false,
+      "law",
+    ]);
+
+    await Deno.writeTextFile(path, "no database ".repeat(500));
+    const foreign = await gate(folder, "store", "check", "--json");
+    assert.deepEqual([foreign.code, JSON.parse(foreign.stderr).error.code], [6, "store_corrupt"]);
+  });
+});
+
+Deno.test("gate store backup writes a copy that checks, and replaces nothing", async () => {
+  await inFolder(async (folder) => {
+    const path = await makeStore(folder);
+    const copy = join(folder, "copy.db");
+    assert.deepEqual(await gate(folder, "store", "backup", "copy.db"), { code: 0, stdout: `${copy}\n`, stderr: "" });
+    const checked = await gate(folder, "store", "check", copy);
+    assert.deepEqual([checked.code, checked.stdout.startsWith(`${copy}: sound (1 law`)], [0, true]);
+
+    const again = await gate(folder, "store", "backup", "copy.db");
+    assert.deepEqual(again, {
+      code: 2,
+      stdout: "",
+      stderr: `gate: Cannot write "${copy}": it exists already (name a new file)\n`,
+    });
+    const asJson = await gate(folder, "store", "backup", "other.db", "--json");
+    const { result } = JSON.parse(asJson.stdout);
+    assert.deepEqual([result.store, result.path, result.backup.sound], ["run_state_store", path, true]);
+  });
+});
+
+Deno.test("foldState() rebuilds the state that records lead to under their law", () => {
+  const built = constructLaw(leastSpec(), surroundings());
+  assert.ok(built.ok);
+  const lawText = canonicalize(lawAsJson(built.law));
+  const lawIdentity = identifyCanonical(sha256, "scenario-law", lawText);
+  const runKey = { namespace_id: built.law.namespace_id, run_id: "0".repeat(32) };
+  const recordOf = (
+    revision: number,
+    previous: string | null,
+    rest: JsonObject,
+  ): { record: string; record_id: string; revision: number } => {
+    const record = canonicalize({
+      revision,
+      previous_record_id: previous,
+      run_key: runKey,
+      acceptance_time: { accepted_audit_instant: 1000 + revision },
+      ...rest,
+    });
+    return { revision, record, record_id: identifyCanonical(sha256, "run-record", record) };
+  };
+  const stageId = built.law.stages[0]?.stage_id ?? "";
+  const first = recordOf(1, null, {
+    record_kind: "run_created",
+    body: { scenario_id: built.law.scenario_id, scenario_law_identity: lawIdentity },
+  });
+  const second = recordOf(2, first.record_id, {
+    record_kind: "stage_opened",
+    body: { stage_id: stageId, intents: [] },
+  });
+  const state = JSON.parse(foldState(lawText, [first, second]));
+  assert.deepEqual(state.head, { record_id: second.record_id, revision: 2 });
+  assert.equal(state.stages[0].classification, "open_incomplete");
+  assert.equal(canonicalize(state), foldState(lawText, [first, second]));
+  assert.throws(() => foldState(lawText, [second]), /Cannot fold record/);
+  assert.throws(() => foldState(lawText, []), /it has no records/);
+});
