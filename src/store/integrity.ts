@@ -28,8 +28,8 @@ const YIELD_EVERY = 64;
 const PAGE_BYTES = 1_048_576;
 
 /**
- * Hashes the whole chain of a run again: every record and its material against their identities, the links between records, what the run is
- * bound to, and the head. Records that are accepted meanwhile are not looked at.
+ * Hashes the whole chain of a run again: every record and its material against their identities, the links between records, what the run
+ * is bound to, and the head. Records that are accepted meanwhile are not looked at.
  *
  * @returns The head that was verified; null where there is no such run
  * @throws {StoreError} `corrupt` at the first thing that is wrong, naming run and revision

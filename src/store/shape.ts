@@ -1,6 +1,6 @@
 /**
- * What must hold of anything before a store writes it. The kernel makes well-formed appends; a store that trusted that would turn a
- * defect elsewhere into a broken chain on disk, so each implementation asks here first.
+ * What must hold of anything before a store writes it. The kernel makes well-formed appends; a store that trusted that would turn a defect
+ * elsewhere into a broken chain on disk, so each implementation asks here first.
  *
  * @module
  */

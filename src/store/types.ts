@@ -115,7 +115,10 @@ export interface RunStore {
   getReceipt(runKey: RunKey, operation: OperationId): Promise<Receipt | null>;
   /** Receipt of a run creation. */
   getCreationReceipt(namespaceId: number, creationRequestId: string): Promise<Receipt | null>;
-  /** Records with revision above `after`, in order, at most `limit`; stops early once their texts exceed `maximumBytes`, yet gives at least one. */
+  /**
+   * Records with revision above `after`, in order, at most `limit`; stops early once their texts exceed `maximumBytes`, yet gives at
+   * least one.
+   */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
   getArtifact(identity: Identity): Promise<Artifact | null>;
   /** Keeps a derived snapshot; older ones beyond `max_versions` of the run are dropped. Never needed for correctness. */

@@ -2,8 +2,8 @@
  * The compare-and-set append in SQL.
  *
  * The fast path is two statements a record: one that moves the head if it is the expected one and the operation is new, one that inserts.
- * Only when the first finds nothing to move is it asked why. Everything that can be computed is computed before the operation
- * waits for the writer.
+ * Only when the first finds nothing to move is it asked why. Everything that can be computed is computed before the operation waits for
+ * the writer.
  *
  * @module
  */

@@ -1,8 +1,9 @@
 /**
  * The format of a store's file: tables, and the two numbers in the header by which a file says what it is.
  *
- * A record is one row, so that an accepted mutation dirties as few pages as can be; rows stand in the order of acceptance over all runs, which
- * keeps the pages of one commit together. What a point read needs stands before the long texts, whose overflow pages it then never touches.
+ * A record is one row, so that an accepted mutation dirties as few pages as can be; rows stand in the order of acceptance over all runs,
+ * which keeps the pages of one commit together. What a point read needs stands before the long texts, whose overflow pages it then never
+ * touches.
  *
  * @module
  */

@@ -2,11 +2,11 @@
  * The connections that read.
  *
  * With a synchronous API a connection is busy only while a call is on the stack, so a pool cannot make one read overtake another within a
- * turn of the event loop. What the pool bounds is what goes on across turns: a page of many or long records is read and verified in slices, the loop
- * turning between them, and `read_pool_size` is how many such pages are under way at once; a further one waits. Point reads never wait:
- * they share the first connection, which long reads take only when there is no other, so that these do not sweep its page cache.
- * No transaction stays open across a turn: what was accepted never changes, so slices need none, and an open read would hold up
- * checkpoints, and without a write-ahead log every commit of this very process. Connections are opened when first needed.
+ * turn of the event loop. What the pool bounds is what goes on across turns: a page of many or long records is read and verified in
+ * slices, the loop turning between them, and `read_pool_size` is how many such pages are under way at once; a further one waits. Point
+ * reads never wait: they share the first connection, which long reads take only when there is no other, so that these do not sweep its
+ * page cache. No transaction stays open across a turn: what was accepted never changes, so slices need none, and an open read would hold
+ * up checkpoints, and without a write-ahead log every commit of this very process. Connections are opened when first needed.
  *
  * @module
  */

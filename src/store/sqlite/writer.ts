@@ -1,10 +1,10 @@
 /**
  * The writer: takes operations from many callers and commits them together.
  *
- * `node:sqlite` is synchronous, and a commit costs as much as a flush of the disk whatever it carries. So operations wait in a queue until the
- * event loop has no more ready work that adds to it, at the latest for `batch_max_wait_ms`, and are then applied in one transaction. A lone
- * caller waits for one turn of the loop, not for the clock. Each operation makes its own comparisons inside the transaction and writes
- * nothing where they fail; one that fails in a way nobody expected makes the whole transaction roll back, and the batch is repeated
+ * `node:sqlite` is synchronous, and a commit costs as much as a flush of the disk whatever it carries. So operations wait in a queue until
+ * the event loop has no more ready work that adds to it, at the latest for `batch_max_wait_ms`, and are then applied in one transaction. A
+ * lone caller waits for one turn of the loop, not for the clock. Each operation makes its own comparisons inside the transaction and
+ * writes nothing where they fail; one that fails in a way nobody expected makes the whole transaction roll back, and the batch is repeated
  * with a transaction for each operation, so that only the failing caller sees the failure. Nobody is answered before the commit.
  *
  * @module

@@ -1,0 +1,97 @@
+/**
+ * Checking a store's file: everything in it is read, hashed and compared again, and every finding is reported.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+
+import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
+import { checkArtifacts, checkLaws, checkOrphans, checkSchemas } from "./sqlite/check_rows.ts";
+import { checkRuns } from "./sqlite/check_runs.ts";
+import { type Connection, openReaderConnection, readFormat } from "./sqlite/connection.ts";
+import { isBusy, toStoreError } from "./sqlite/errors.ts";
+import { StoreError } from "./types.ts";
+
+/**
+ * Checks a store's file while others may use it: SQLite's own structure check, each law, artifact and schema against its identity, the
+ * whole chain of each run with its receipts and its head, and each snapshot, rebuilt from the records where a fold is handed in. Never
+ * stops at the first problem. Changes nothing.
+ *
+ * @throws {StoreError} Where the file cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `io`
+ */
+export async function checkStore(path: string, options: CheckOptions): Promise<StoreCheckReport> {
+  const connection = openReaderConnection(path, { busy_timeout_ms: CHECK_BUSY_MILLIS });
+  try {
+    refuseOther(connection);
+    const problems: StoreProblem[] = [];
+    const checking = startChecking(connection, options, problems);
+    for (const [part, check] of PARTS) await attempt(checking, part, check);
+    const { counts } = checking;
+    return { path, sound: problems.length === 0, counts, states_rebuilt: options.fold !== undefined, problems };
+  } finally {
+    connection.database.close();
+  }
+}
+
+/** How long a check lets SQLite wait for a lock at a time. */
+const CHECK_BUSY_MILLIS = 5000;
+
+/** Parts of a check, each of which is made whatever the others came to. */
+const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])[] = [
+  ["structure", checkStructure],
+  ["laws", checkLaws],
+  ["artifacts", checkArtifacts],
+  ["schemas", checkSchemas],
+  ["runs", checkRuns],
+  ["rows", checkOrphans],
+];
+
+function refuseOther(connection: Connection): void {
+  let format: string;
+  try {
+    format = readFormat(connection);
+  } catch (error) {
+    throw toStoreError(error, connection.path, "check store");
+  }
+  if (format === "empty") {
+    throw new StoreError("version_unsupported", `Cannot check store "${connection.path}": it is empty`);
+  }
+}
+
+function startChecking(connection: Connection, options: CheckOptions, problems: StoreProblem[]): Checking {
+  const counts = { laws: 0, runs: 0, records: 0, material: 0, artifacts: 0, snapshots: 0, schemas: 0 };
+  return {
+    connection,
+    options,
+    counts,
+    report: (what, message, place) => {
+      const { namespace_id = null, run_id = null, revision = null } = place ?? {};
+      problems.push({ what, namespace_id, run_id, revision, message });
+    },
+    turn: async () => {
+      options.onProgress?.(counts);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** Makes one part of a check; damage that keeps SQLite from going on is a problem like any other. */
+async function attempt(checking: Checking, part: string, check: (checking: Checking) => Promise<void>): Promise<void> {
+  try {
+    await check(checking);
+  } catch (error) {
+    const known = toStoreError(error, checking.connection.path, `read the ${part} of`);
+    if (isBusy(error) || known.code !== "corrupt") throw known;
+    checking.report("file", known.message);
+  }
+}
+
+/** SQLite's own look at pages, indexes and constraints. */
+async function checkStructure({ connection, report, turn }: Checking): Promise<void> {
+  for (const row of connection.database.prepare("PRAGMA integrity_check(10000)").all()) {
+    const line = String(row["integrity_check"]);
+    if (line !== "ok") report("file", line);
+  }
+  await turn();
+}

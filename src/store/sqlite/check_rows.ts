@@ -1,0 +1,92 @@
+/**
+ * The parts of a check that look at rows one by one: laws, artifacts, schemas, and rows that nothing refers to.
+ *
+ * @module
+ */
+
+import { identify } from "../../canonical/identity.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { Checking } from "../check_types.ts";
+import { hashesTo, member, parseObject } from "../record_check.ts";
+import { lawProblems, toLaw } from "./laws.ts";
+import { integer, type Row, text } from "./rows.ts";
+import { toSchema } from "./schema_registry.ts";
+
+/** Rows after which the event loop gets a turn. */
+const TURN_EVERY = 64;
+
+/** Every law against its identity, its seal, and the names that it states itself. */
+export async function checkLaws(checking: Checking): Promise<void> {
+  const { options: { sha256 }, counts, report } = checking;
+  await eachRow(checking, "laws", (row) => {
+    counts.laws += 1;
+    const law = toLaw(row);
+    const problems = lawProblems(sha256, row, law);
+    const stated = parseObject(law.law);
+    for (const name of ["scenario_id", "namespace_id"] as const) {
+      if (member(stated, name) !== law[name]) problems.push(`the law states another ${name}`);
+    }
+    for (const problem of problems) {
+      report("law", `Law "${law.scenario_law_identity}": ${problem}`, { namespace_id: law.namespace_id });
+    }
+  });
+}
+
+/** Every artifact against its identity. */
+export async function checkArtifacts(checking: Checking): Promise<void> {
+  const { options: { sha256 }, counts, report } = checking;
+  await eachRow(checking, "artifacts", (row) => {
+    counts.artifacts += 1;
+    const [kind, identity] = [text(row, "kind"), text(row, "identity")];
+    if (hashesTo(sha256, kind, identity, text(row, "body"))) return;
+    report("artifact", `Artifact "${identity}" of kind "${kind}" does not hash to its identity`);
+  });
+}
+
+/** Every schema against its seal and the identity of its document. */
+export async function checkSchemas(checking: Checking): Promise<void> {
+  const { options: { sha256 }, counts, report } = checking;
+  await eachRow(checking, "schemas", (row) => {
+    counts.schemas += 1;
+    const namespace_id = integer(row, "namespace_id");
+    try {
+      const schema = toSchema(sha256, row);
+      const document = member(parseObject(schema.record), "schema") as JsonValue | undefined;
+      if (document === undefined || identify(sha256, "schema", document) !== schema.schema_identity) {
+        report("schema", `Schema "${schema.schema_id}" does not hash to "${schema.schema_identity}"`, { namespace_id });
+      }
+    } catch (error) {
+      report("schema", error instanceof Error ? error.message : String(error), { namespace_id });
+    }
+  });
+}
+
+/** Records and snapshots of runs that are not there. */
+export async function checkOrphans(checking: Checking): Promise<void> {
+  for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"]] as const) {
+    const orphans = checking.connection.database.prepare(
+      `SELECT run_row, count(*) AS rows FROM ${table} WHERE run_row NOT IN (SELECT run_row FROM runs) GROUP BY run_row`,
+    );
+    for (const row of orphans.all()) {
+      checking.report(what, `${integer(row, "rows")} rows of "${table}" belong to no run`);
+    }
+    await checking.turn();
+  }
+}
+
+/** Looks at every row of a table in pages, so that no read stays open while the loop turns. */
+async function eachRow(checking: Checking, table: string, look: (row: Row) => void): Promise<void> {
+  const page = checking.connection.statement(
+    `SELECT rowid AS position, * FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${TURN_EVERY}`,
+  );
+  let position = -1;
+  for (;;) {
+    const rows = page.all(position);
+    for (const row of rows) {
+      look(row);
+      position = integer(row, "position");
+    }
+    await checking.turn();
+    if (rows.length < TURN_EVERY) return;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The part of a check that looks at runs: the chain of each, its receipts, its head, what its records name, its snapshots.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import type { Checking, FoldedRecord } from "../check_types.ts";
+import { bindingProblems, member, parseObject, recordProblems } from "../record_check.ts";
+import type { RunHead, StoredRecord } from "../types.ts";
+import { rollback } from "./connection.ts";
+import { integer, RECORD_COLUMNS, type Row, sealHolds, text, toRecord } from "./rows.ts";
+import { snapshotProblems, toSnapshot } from "./snapshots.ts";
+
+const RUNS = "SELECT * FROM runs WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT 1";
+const RECORDS =
+  `SELECT ${RECORD_COLUMNS} FROM records AS r WHERE r.run_row = ? AND r.revision > ? ORDER BY r.revision LIMIT 64`;
+const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
+const LAW = "SELECT law FROM laws WHERE namespace_id = ? AND identity = ?";
+const HAS_ARTIFACT = "SELECT 1 FROM artifacts WHERE identity = ?";
+
+/** One run on its way through the check. */
+interface RunCheck {
+  readonly checking: Checking;
+  readonly run: RunHead;
+  readonly runRow: number;
+  readonly creation: string;
+  readonly law: string | null;
+  /** All records so far, where states are rebuilt. */
+  readonly folded: FoldedRecord[];
+  /** Whether the chain held so far; a broken one is not folded. */
+  broken: boolean;
+}
+
+/** Every run of the store. */
+export async function checkRuns(checking: Checking): Promise<void> {
+  const { connection } = checking;
+  let after: RunKey = { namespace_id: 0, run_id: "" };
+  for (;;) {
+    // One transaction a run, so that its rows are of one moment while others append.
+    connection.statement("BEGIN").run();
+    try {
+      const row: Row | undefined = connection.statement(RUNS).get(after.namespace_id, after.run_id);
+      if (row === undefined) return;
+      after = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
+      await checkRun(startRun(checking, after, row));
+    } finally {
+      rollback(connection);
+    }
+  }
+}
+
+function startRun(checking: Checking, run_key: RunKey, row: Row): RunCheck {
+  const scenario_law_identity = text(row, "law_identity");
+  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
+  const run = { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+  const law = checking.connection.statement(LAW).get(run_key.namespace_id, scenario_law_identity);
+  return {
+    checking,
+    run,
+    runRow: integer(row, "run_row"),
+    creation: text(row, "creation"),
+    law: law === undefined ? null : text(law, "law"),
+    folded: [],
+    broken: false,
+  };
+}
+
+async function checkRun(check: RunCheck): Promise<void> {
+  const { checking, run } = check;
+  checking.counts.runs += 1;
+  if (check.law === null) problem(check, "run", `its law "${run.scenario_law_identity}" is not there`);
+  let revision = 0;
+  let previous: Identity | null = null;
+  for (;;) {
+    const rows = checking.connection.statement(RECORDS).all(check.runRow, revision);
+    for (const row of rows) {
+      const found = integer(row, "revision");
+      if (found !== revision + 1) missing(check, revision + 1, found - 1);
+      checkRecord(check, row, found, found === revision + 1 ? previous : undefined);
+      revision = found;
+      previous = text(row, "record_id");
+    }
+    await checking.turn();
+    if (rows.length === 0) break;
+  }
+  const { head } = run;
+  if (revision < head.revision) missing(check, revision + 1, head.revision);
+  if (revision === head.revision && previous !== head.record_id) {
+    problem(check, "run", "its head names another record", head.revision);
+  }
+  checkSnapshots(check, revision);
+}
+
+function checkRecord(check: RunCheck, row: Row, revision: number, previous: Identity | null | undefined): void {
+  const { checking, run } = check;
+  const { sha256 } = checking.options;
+  checking.counts.records += 1;
+  if (revision > run.head.revision) problem(check, "record", `it stands beyond the head`, revision);
+  let record: StoredRecord;
+  try {
+    record = toRecord(run.run_key, row);
+  } catch (error) {
+    return problem(check, "record", error instanceof Error ? error.message : String(error), revision);
+  }
+  checking.counts.material += record.material.length;
+  const problems = recordProblems(sha256, { run_key: run.run_key, revision, previous }, record);
+  if (!sealHolds(sha256, run.run_key, row)) problems.push("its receipt is not the one that was written");
+  if (revision === 1) problems.push(...bindingProblems(run, record), ...creationProblems(check, record));
+  problems.push(...namedProblems(check, record));
+  for (const message of problems) problem(check, "record", message, revision);
+  if (checking.options.fold === undefined) return;
+  check.folded.push({ revision, record_id: record.record_id, record: record.record });
+}
+
+/** The first record is the creation, under the request that the run is found by. */
+function creationProblems(check: RunCheck, record: StoredRecord): string[] {
+  const { family, identity } = record.receipt.operation;
+  if (family === "create_run" && identity === check.creation) return [];
+  return ["it is not the creation that the run is found by"];
+}
+
+/** What a record names and the store has to hold: payloads and retained values beside it, profiles, contracts and schemas once for all. */
+function namedProblems(check: RunCheck, record: StoredRecord): string[] {
+  const members = parseObject(record.record);
+  const body = member(members, "body");
+  const beside = [member(body, "payload_identity"), member(member(body, "genesis"), "payload_identity")];
+  for (const item of items(member(body, "evidence"))) {
+    if (member(item, "retention") === "RetainCanonicalValue") beside.push(member(item, "value_identity"));
+  }
+  const shared = [
+    member(members, "operator_profile"),
+    ...items(member(body, "contracts")).map((item) => member(item, "contract_identity")),
+    ...items(member(body, "schemas")).map((item) => member(item, "schema_identity")),
+  ];
+  const kept = new Set<unknown>(record.material.map((item) => item.identity));
+  const hasArtifact = check.checking.connection.statement(HAS_ARTIFACT);
+  return [
+    ...beside.filter((name) => typeof name === "string" && !kept.has(name))
+      .map((name) => `material "${String(name)}" that it names is not there`),
+    ...shared.filter((name) => typeof name === "string" && hasArtifact.get(name) === undefined)
+      .map((name) => `artifact "${String(name)}" that it names is not there`),
+  ];
+}
+
+function items(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : [];
+}
+
+function checkSnapshots(check: RunCheck, last: number): void {
+  const { checking, run } = check;
+  const { sha256 } = checking.options;
+  let newest = 0;
+  for (const row of checking.connection.statement(SNAPSHOTS).all(check.runRow)) {
+    checking.counts.snapshots += 1;
+    const snapshot = toSnapshot(row);
+    newest = snapshot.revision;
+    const problems = snapshotProblems(sha256, snapshot);
+    if (snapshot.revision > run.head.revision) problems.push("the snapshot is of a revision beyond the head");
+    const state = rebuild(check, snapshot.revision);
+    if (state !== null && state !== snapshot.state) {
+      problems.push("the snapshot is not the state that its records fold to");
+    }
+    for (const message of problems) problem(check, "snapshot", message, snapshot.revision);
+  }
+  if (newest !== last) rebuild(check, last);
+}
+
+/** The state that the records up to a revision fold to; null where no fold was handed in, or the chain is broken already. */
+function rebuild(check: RunCheck, revision: number): string | null {
+  const { checking, law, folded } = check;
+  const { fold } = checking.options;
+  if (fold === undefined || law === null || check.broken || revision === 0 || folded.length < revision) return null;
+  try {
+    return fold(law, folded.slice(0, revision));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    problem(check, "run", `its records do not fold: ${why}`, revision);
+    return null;
+  }
+}
+
+function missing(check: RunCheck, from: number, to: number): void {
+  const which = from === to ? `record ${from} is` : `records ${from} to ${to} are`;
+  problem(check, "run", `${which} not there`, from);
+}
+
+function problem(check: RunCheck, what: "run" | "record" | "snapshot", message: string, revision?: number): void {
+  if (what !== "snapshot") check.broken = true;
+  const at = revision === undefined ? {} : { revision };
+  check.checking.report(what, message, { ...check.run.run_key, ...at });
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+
+import { appendTo, runKey, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { closeStores, openStores } from "../open.ts";
+import { StoreError, type StoreErrorCode } from "../types.ts";
+import { openWriterConnection } from "./connection.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION } from "./format.ts";
+
+const posix = Deno.build.os !== "windows";
+
+async function modeOf(path: string): Promise<number> {
+  return ((await Deno.stat(path)).mode ?? 0) & 0o777;
+}
+
+function database(path: string, sql: string): void {
+  const file = new DatabaseSync(path);
+  file.exec(sql);
+  file.close();
+}
+
+/** A store with enough in it to be cut anywhere. */
+async function fullStore(folder: string): Promise<string> {
+  const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+  const operations = Array.from({ length: 100 }, (_, index) => ({ operation: `op ${index}`, filling: 500 }));
+  await stores.runs.append(appendTo(runKey("one"), null, "create", ...operations));
+  await closeStores(stores);
+  return `${folder}/gate.db`;
+}
+
+/** What stands where the store should be, what opening says. */
+const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreErrorCode | null, RegExp][] = [
+  ["nothing", () => {}, null, /^$/],
+  ["an empty file", (path) => Deno.writeTextFile(path, ""), null, /^$/],
+  ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), null, /^$/],
+  ["a store", (path) => database(path, CREATE_TABLES), null, /^$/],
+  ["text", (path) => Deno.writeTextFile(path, "No database ".repeat(100)), "corrupt", /the file is not a database/],
+  ["a few bytes", (path) => Deno.writeTextFile(path, "SQLite"), "corrupt", /the file is not a database/],
+  ["a folder", (path) => Deno.mkdir(path), "io", /it is a folder, expected a file/],
+  [
+    "another program's database",
+    (path) => database(path, "CREATE TABLE t (a)"),
+    "version_unsupported",
+    /of another program/,
+  ],
+  [
+    "another program's id",
+    (path) => database(path, "PRAGMA application_id = 7"),
+    "version_unsupported",
+    /of another program/,
+  ],
+  [
+    "a newer format",
+    (path) => database(path, `${CREATE_TABLES} PRAGMA user_version = ${FORMAT_VERSION + 1}`),
+    "version_unsupported",
+    /format version 2 is newer than 1/,
+  ],
+  [
+    "an older format",
+    (path) => database(path, `PRAGMA application_id = ${APPLICATION_ID}`),
+    "version_unsupported",
+    /format version 0 is older than 1/,
+  ],
+];
+
+for (const [what, prepare, code, message] of OPENINGS) {
+  Deno.test(`openStores() on ${what}: ${code ?? "opens"}`, () =>
+    withFolder(async (folder) => {
+      await prepare(`${folder}/gate.db`);
+      const opening = openStores(storesOptions(folder, WAL_FULL), sha256);
+      if (code === null) {
+        const stores = await opening;
+        await stores.runs.ready();
+        return await closeStores(stores);
+      }
+      await assert.rejects(opening, (error) => {
+        assert.ok(error instanceof StoreError);
+        assert.equal(error.code, code);
+        assert.match(error.message, message);
+        assert.ok(error.message.includes(`${folder}/gate.db`));
+        return true;
+      });
+    }));
+}
+
+for (const part of [0.02, 0.3, 0.7, 0.99]) {
+  Deno.test(`openStores() on a store cut to ${part * 100} % is corrupt, at once or at the first read`, () =>
+    withFolder(async (folder) => {
+      const path = await fullStore(folder);
+      await Deno.truncate(path, Math.floor((await Deno.stat(path)).size * part));
+      await assert.rejects(async () => {
+        const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+        try {
+          await stores.runs.listRecords(runKey("one"), 0, 1000);
+        } finally {
+          await closeStores(stores);
+        }
+      }, (error) => error instanceof StoreError && error.code === "corrupt");
+    }));
+}
+
+Deno.test(
+  "openStores() makes missing folders and files for their owner alone",
+  { ignore: !posix },
+  () =>
+    withFolder(async (folder) => {
+      const inner = `${folder}/a/b`;
+      const stores = await openStores(storesOptions(inner, WAL_FULL), sha256);
+      await stores.runs.append(appendTo(runKey("one"), null, "create"));
+      const modes = [`${folder}/a`, inner, `${inner}/gate.db`, `${inner}/gate.db-wal`, `${inner}/gate.db-shm`].map(
+        modeOf,
+      );
+      assert.deepEqual(await Promise.all(modes), [0o700, 0o700, 0o600, 0o600, 0o600]);
+      await closeStores(stores);
+    }),
+);
+
+Deno.test("openStores() keeps what was there, in either journal mode", () =>
+  withFolder(async (folder) => {
+    const append = appendTo(runKey("one"), null, "create", "a");
+    const first = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await first.runs.append(append);
+    await closeStores(first);
+    for (const journal_mode of ["delete", "wal"] as const) {
+      const stores = await openStores(storesOptions(folder, WAL_FULL, { journal_mode }), sha256);
+      assert.deepEqual(await stores.runs.listRecords(runKey("one"), 0, 10), [...append.records]);
+      await closeStores(stores);
+    }
+  }));
+
+Deno.test("openStores() takes runs and schemas apart or together", () =>
+  withFolder(async (folder) => {
+    const { run, schemas } = storesOptions(folder, WAL_FULL);
+    const apart = await openStores({ run, schemas: { ...schemas, path: `${folder}/schemas.db` } }, sha256);
+    await closeStores(apart);
+    const mixed = await openStores({ run: { ...run, type: "memory", path: null }, schemas }, sha256);
+    await closeStores(mixed);
+    await assert.rejects(
+      openStores({ run, schemas: { ...schemas, batch_max_ops: 1 } }, sha256),
+      /"batch_max_ops" differs/,
+    );
+    await assert.rejects(openStores({ run: { ...run, path: null }, schemas }, sha256), /there is no path/);
+  }));
+
+Deno.test("openStores() waits for another process no longer than busy_timeout_ms", () =>
+  withFolder(async (folder) => {
+    const path = await fullStore(folder);
+    const other = new DatabaseSync(path);
+    other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    const since = performance.now();
+    const opening = openStores(
+      storesOptions(folder, WAL_FULL, { busy_timeout_ms: 80, journal_mode: "delete" }),
+      sha256,
+    );
+    await assert.rejects(opening, (error) => error instanceof StoreError && error.code === "busy" && error.retryable);
+    assert.ok(performance.now() - since < 3000);
+    other.close();
+  }));
+
+Deno.test("openWriterConnection() sets what the options say", () =>
+  withFolder((folder) => {
+    for (const [sync_mode, synchronous] of [["full", 2], ["normal", 1]] as const) {
+      for (const journal_mode of ["wal", "delete"] as const) {
+        const path = `${folder}/${sync_mode}_${journal_mode}.db`;
+        const connection = openWriterConnection(path, { ...STORAGE, sync_mode, journal_mode });
+        const pragma = (name: string): unknown => connection.database.prepare(`PRAGMA ${name}`).get()?.[name];
+        assert.deepEqual(["synchronous", "journal_mode", "trusted_schema"].map(pragma), [synchronous, journal_mode, 0]);
+        connection.database.close();
+      }
+    }
+    return Promise.resolve();
+  }));
