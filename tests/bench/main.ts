@@ -17,6 +17,7 @@ interface Bench {
 
 const BENCHES: readonly Bench[] = [
   { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
+  { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
 ];
 
 /** Runs what was asked for; returns the exit code. */
