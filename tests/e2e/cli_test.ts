@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { gate, inFolder } from "./gate_command.ts";
+import { startServer } from "./client.ts";
+import { gate, gateArgs, inFolder } from "./gate_command.ts";
 
 Deno.test("gate says its version, its commands and its exit codes", async () => {
   await inFolder(async (folder) => {
@@ -196,5 +197,32 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
     const wrong = await gate(folder, "doctor");
     assert.equal(wrong.code, 2);
     assert.match(wrong.stdout, /^fail +configuration +server\.limits\.max_inflight: must be >= 1, got 0$/m);
+  });
+});
+
+Deno.test("gate serve says its posture, answers from the starter file, and ends with its input", async () => {
+  await inFolder(async (folder) => {
+    await gate(folder, "init");
+    for (const [level, lines] of [["info", 3], ["warn", 0], ["error", 0]] as const) {
+      await using server = startServer({
+        args: gateArgs("serve", "--log-level", level),
+        cwd: folder,
+        env: { GATE_CONFIG: "" },
+      });
+      const answer = await server.request("initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      });
+      assert.equal((answer["result"] as { serverInfo: { name: string } }).serverInfo.name, "gate");
+      await server.closeInput();
+      assert.equal(await server.ended(), 0);
+      const posture = server.errors().split("\n").filter((line) => /^gate (info|warn): /.test(line));
+      assert.equal(
+        posture.filter((line) => / transport stdio; |server\.auth|schema_registry\.acl/.test(line)).length,
+        lines,
+        level,
+      );
+    }
   });
 });

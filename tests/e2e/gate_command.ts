@@ -14,10 +14,15 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Arguments of `deno` for a `gate` command. */
+export function gateArgs(...args: readonly string[]): string[] {
+  return ["run", "--no-prompt", "--quiet", "--config", SETTINGS, "-P=serve", MAIN, ...args];
+}
+
 /** Runs `gate` in a folder until it ends; its standard input is empty. */
 export async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--quiet", "--config", SETTINGS, "-P=serve", MAIN, ...args],
+    args: gateArgs(...args),
     cwd,
     env: { NO_COLOR: "1", GATE_CONFIG: "" },
     stdin: "null",

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { canonicalize } from "../../src/canonical/canonicalize.ts";
-import { identifyCanonical } from "../../src/canonical/identity.ts";
-import type { JsonObject } from "../../src/canonical/json.ts";
-import { foldState, sha256 } from "../../src/cli/fold_state.ts";
-import { constructLaw } from "../../src/law/law.ts";
-import { lawAsJson } from "../../src/law/normal_form.ts";
 import { closeStores, openStores } from "../../src/store/open.ts";
-import { leastSpec, surroundings } from "../simulation/law_specs.ts";
-import { LAW, makeSchema } from "../simulation/store_fixture.ts";
+import { LAW, makeSchema, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
@@ -102,41 +95,4 @@ Deno.test("gate store backup writes a copy that checks, and replaces nothing", a
     const { result } = JSON.parse(asJson.stdout);
     assert.deepEqual([result.store, result.path, result.backup.sound], ["run_state_store", path, true]);
   });
-});
-
-Deno.test("foldState() rebuilds the state that records lead to under their law", () => {
-  const built = constructLaw(leastSpec(), surroundings());
-  assert.ok(built.ok);
-  const lawText = canonicalize(lawAsJson(built.law));
-  const lawIdentity = identifyCanonical(sha256, "scenario-law", lawText);
-  const runKey = { namespace_id: built.law.namespace_id, run_id: "0".repeat(32) };
-  const recordOf = (
-    revision: number,
-    previous: string | null,
-    rest: JsonObject,
-  ): { record: string; record_id: string; revision: number } => {
-    const record = canonicalize({
-      revision,
-      previous_record_id: previous,
-      run_key: runKey,
-      acceptance_time: { accepted_audit_instant: 1000 + revision },
-      ...rest,
-    });
-    return { revision, record, record_id: identifyCanonical(sha256, "run-record", record) };
-  };
-  const stageId = built.law.stages[0]?.stage_id ?? "";
-  const first = recordOf(1, null, {
-    record_kind: "run_created",
-    body: { scenario_id: built.law.scenario_id, scenario_law_identity: lawIdentity },
-  });
-  const second = recordOf(2, first.record_id, {
-    record_kind: "stage_opened",
-    body: { stage_id: stageId, intents: [] },
-  });
-  const state = JSON.parse(foldState(lawText, [first, second]));
-  assert.deepEqual(state.head, { record_id: second.record_id, revision: 2 });
-  assert.equal(state.stages[0].classification, "open_incomplete");
-  assert.equal(canonicalize(state), foldState(lawText, [first, second]));
-  assert.throws(() => foldState(lawText, [second]), /Cannot fold record/);
-  assert.throws(() => foldState(lawText, []), /it has no records/);
 });
