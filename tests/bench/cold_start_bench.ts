@@ -1,0 +1,95 @@
+/**
+ * Row 1: from spawning the process to the first answer, SQLite store on disk.
+ *
+ * @module
+ */
+
+import { envelope, initializeParams } from "../e2e/client.ts";
+import { type BenchRow, compare } from "./harness.ts";
+import { type CommandLine, installServerEverything, SERVER_EVERYTHING } from "./server_everything.ts";
+
+const CONFIG = `
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+
+[schema_registry]
+type = "sqlite"
+path = "gate.db"
+
+[schema_registry.acl]
+allow_local_only = true
+`;
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+const INITIALIZE = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initializeParams() });
+const DISCOVER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: envelope() } });
+
+/** Measures both ways to begin; the peer knows `initialize` only. */
+export async function run(): Promise<BenchRow[]> {
+  const folder = await Deno.makeTempDir({ prefix: "gate_cold_start_" });
+  try {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    const args = ["run", "--no-prompt", "-P=serve", `${ROOT}main.ts`, "serve", "--config", `${folder}/gate.toml`];
+    const ours = { command: Deno.execPath(), args };
+    const peer = await installServerEverything(folder);
+    // The store exists, and the runtime has compiled what it caches.
+    await firstAnswer(ours, INITIALIZE, true);
+    const row = (name: string, message: string, rowNumber: string): Promise<BenchRow> =>
+      compare({
+        row: rowNumber,
+        name: `cold start to the first ${name} answer`,
+        peer_name: `${SERVER_EVERYTHING} on Node, initialize`,
+        unit: "ms",
+        must: 0.5,
+        goal: 0.25,
+        direction: "lower",
+        ceiling: "raw Deno is 0.06",
+        ours: () => firstAnswer(ours, message),
+        peer: () => firstAnswer(peer, INITIALIZE),
+        rounds: { counted: 9 },
+      });
+    return [await row("initialize", INITIALIZE, "1"), await row("server/discover", DISCOVER, "1")];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/**
+ * Starts a server, sends one message and waits for its answer; then ends the server.
+ *
+ * @param orderly Whether the server is left to end by itself
+ * @returns Milliseconds from the start of the process to the end of the answer's line
+ */
+async function firstAnswer(server: CommandLine, message: string, orderly = false): Promise<number> {
+  const start = performance.now();
+  const child = new Deno.Command(server.command, {
+    args: [...server.args],
+    cwd: ROOT,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  await input.write(new TextEncoder().encode(`${message}\n`));
+  const line = await readLine(child.stdout);
+  const milliseconds = performance.now() - start;
+  const answer = JSON.parse(line) as { id?: unknown; result?: unknown };
+  if (answer.id !== 1 || answer.result === undefined) throw new Error(`Cannot measure: the first line was ${line}`);
+  if (orderly) await input.close();
+  else child.kill("SIGKILL");
+  await child.status;
+  return milliseconds;
+}
+
+async function readLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    const end = text.indexOf("\n");
+    if (end >= 0) return text.slice(0, end);
+  }
+  throw new Error("Cannot measure: the server ended without an answer");
+}
