@@ -46,6 +46,11 @@ export interface Mutation {
   readonly scenario_id: string;
   readonly operation_id: string;
   /**
+   * Whether the receipt is looked for before anything is decided: for decisions that reach outside. The others decide first, which costs nothing, since
+   * an append looks at operation identities itself, and a refusal is only told once there is no receipt.
+   */
+  readonly receiptBeforeDecision: boolean;
+  /**
    * The decision at a state. What it needs of the outside world, it fetches itself; the stamps are minted after that, by `mint`.
    */
   readonly decide: (
@@ -154,20 +159,28 @@ async function append(
   }
 }
 
-async function execute(services: Services, mutation: Mutation, call: Call, invocation: Identity): Promise<Outcome> {
+async function findReceipt(services: Services, mutation: Mutation, invocation: Identity): Promise<Outcome | null> {
   const { run_key, operation_id, family } = mutation;
+  const receipt = await services.runs.getReceipt(run_key, { family, identity: operation_id });
+  return receipt === null ? null : fromReceipt(receipt, invocation);
+}
+
+async function execute(services: Services, mutation: Mutation, call: Call, invocation: Identity): Promise<Outcome> {
+  const { run_key } = mutation;
   const run = await services.projections.load(run_key);
   if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
-  const receipt = await services.runs.getReceipt(run_key, { family, identity: operation_id });
-  if (receipt !== null) return fromReceipt(receipt, invocation);
+  if (mutation.receiptBeforeDecision) {
+    const original = await findReceipt(services, mutation, invocation);
+    if (original !== null) return original;
+  }
   const request: Request = {
-    operation_id,
+    operation_id: mutation.operation_id,
     invocation_identity: invocation,
     attribution: attributionOf(services, call, mutation.tool, run_key.namespace_id),
     admission_kind: admissionKind(call),
   };
   const decision = await mutation.decide(run.law, run.state, request, () => mintStamps(services));
-  if (!isAccepted(decision)) return decision;
+  if (!isAccepted(decision)) return await findReceipt(services, mutation, invocation) ?? decision;
   return await append(services, mutation, run.law, run.state.head, decision, invocation);
 }
 

@@ -76,6 +76,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
         run_key: runKeyOf(namespace_id, run_id),
         scenario_id,
         operation_id,
+        receiptBeforeDecision: true,
         decide: async (law, state, request, mint) => {
           const command = commandOf(input, request);
           const gathered = await gather(services, law, state, input, command);

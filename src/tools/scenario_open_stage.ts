@@ -64,6 +64,7 @@ export function scenarioOpenStage(services: Services): Tool {
       } as const;
       const outcome = await runMutation(services, {
         ...mutation,
+        receiptBeforeDecision: false,
         decide: (law, state, request, mint) =>
           decideOpen(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.surroundings),
       }, call);

@@ -75,6 +75,7 @@ export function scenarioSubmit(services: Services): Tool {
         run_key: runKeyOf(namespace_id, run_id),
         scenario_id,
         operation_id,
+        receiptBeforeDecision: false,
         decide: (law, state, request, mint) => {
           const command = { kind: "submit", ...request, expected_head, content_type, payload, scope } as const;
           return decideSubmit(law, state, command, mint(), services.surroundings);
