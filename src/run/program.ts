@@ -57,6 +57,12 @@ function assembleLeaf(assembly: Assembly, name: string, path: readonly (string |
   push(assembly, 0);
 }
 
+function assembleNot(assembly: Assembly, operand: Requirement, path: readonly (string | number)[]): void {
+  assemble(assembly, operand, path);
+  assembly.code.push(1 << OPERATION_BITS | NOT);
+  push(assembly, 1);
+}
+
 function assembleAll(
   assembly: Assembly,
   operation: number,
@@ -72,7 +78,7 @@ function assemble(assembly: Assembly, requirement: Requirement, path: readonly (
   if ("Condition" in requirement) return assembleLeaf(assembly, requirement.Condition, path);
   if ("And" in requirement) return assembleAll(assembly, AND, requirement.And, [...path, "And"]);
   if ("Or" in requirement) return assembleAll(assembly, OR, requirement.Or, [...path, "Or"]);
-  if ("Not" in requirement) return assembleAll(assembly, NOT, [requirement.Not], [...path, "Not"]);
+  if ("Not" in requirement) return assembleNot(assembly, requirement.Not, [...path, "Not"]);
   const { min, reqs } = requirement.RequireGroup;
   assembleAll(assembly, GROUP, reqs, [...path, "RequireGroup", "reqs"]);
   assembly.code.push(min);
