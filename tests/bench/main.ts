@@ -19,6 +19,8 @@ const BENCHES: readonly Bench[] = [
   { name: "cold_start", rows: ["1"], load: () => import("./cold_start_bench.ts") },
   { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
   { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
+  { name: "stdio", rows: ["6b"], load: () => import("./stdio_bench.ts") },
+  { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 
 /** Runs what was asked for; returns the exit code. */
