@@ -15,4 +15,11 @@ export const PROOF_STEPS: readonly Step[] = [
     paths: ["src"],
     minutes: 60,
   },
+  {
+    name: "a server killed under load, ninety seeds",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/crash_test.ts"],
+    minutes: 30,
+  },
 ];

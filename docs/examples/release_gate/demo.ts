@@ -122,8 +122,8 @@ async function showLostAnswer(gate: GateSession, run: Run, configPath: string): 
     content_type: "application/json",
     payload: { kind: "json", value: { note: "results of the checks are in the records" } },
   };
-  await gate.callAndHangUp("scenario_submit", input);
-  say("  sent a submission, hung up before the answer, started another server process");
+  await gate.callAndLose("scenario_submit", input);
+  say("  sent a submission, lost the answer, ended the server, started another on the same file");
   const next = await connect(configPath);
   const question = {
     namespace_id: run.namespace_id,
@@ -132,7 +132,7 @@ async function showLostAnswer(gate: GateSession, run: Run, configPath: string): 
     invocation_identity: invocationIdentity(HOST_PRIMITIVES.sha256, "scenario_submit", input),
   };
   const resolved = await next.decide("scenario_resolve_mutation", question);
-  say(`  resolve: ${mark(resolved["outcome"])}`);
+  say(`  what became of it: ${mark(resolved["outcome"])}`);
   const again = await next.decide("scenario_submit", input);
   say(
     `  the same submission again: ${mark(again["outcome"])}, revision ${again["result"]["accepted_head"]["revision"]}`,

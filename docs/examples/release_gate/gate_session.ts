@@ -9,6 +9,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { CHECKOUT } from "./checks.ts";
 import { inheritedEnvironment } from "./environment.ts";
 
+/** How long an answer has to get lost, milliseconds. */
+const LOSS_MILLIS = 300;
+
 /** A JSON object. */
 export interface Json {
   // deno-lint-ignore no-explicit-any
@@ -30,8 +33,8 @@ export interface GateSession {
   readonly call: (tool: string, input: Json) => Promise<Json>;
   /** Calls a tool that answers with an outcome, and gives that: `{outcome, result}`. */
   readonly decide: (tool: string, input: Json) => Promise<Json>;
-  /** Sends a call and drops the connection without reading the answer. */
-  readonly callAndHangUp: (tool: string, input: Json) => Promise<void>;
+  /** Sends a call, drops whatever comes back, and ends the server. */
+  readonly callAndLose: (tool: string, input: Json) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -57,8 +60,10 @@ export async function connect(configPath: string): Promise<GateSession> {
   return {
     call,
     decide: async (tool, input) => (await call(tool, input))["outcome"],
-    callAndHangUp: async (tool, input) => {
+    callAndLose: async (tool, input) => {
+      transport.onmessage = () => {};
       const lost = client.callTool({ name: tool, arguments: { ...input } }).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, LOSS_MILLIS));
       await client.close();
       await lost;
     },
