@@ -12,9 +12,9 @@ import type { CheckOptions, StoreCheckReport } from "./check_types.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
 
 /**
- * Copies a store's file as it stands at one moment, while others read and write it. The copy is made under another name, checked, and flushed
- * to the disk before it gets its own; what exists is never overwritten. The copying is done in a worker, because SQLite's
- * backup holds up the thread that asks for it.
+ * Copies a store's file as it stands at one moment, while others read and write it. The copy is made under another name, checked, and
+ * flushed to the disk before it gets its own; what exists is never overwritten. The copying is done in a worker, because SQLite's backup
+ * holds up the thread that asks for it.
  *
  * @param path The store's file
  * @param target Where the copy goes; its folder must exist
