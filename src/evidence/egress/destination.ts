@@ -1,0 +1,143 @@
+/**
+ * Whether a URL may be asked at all, and where its host is.
+ *
+ * @module
+ */
+
+import { lookup } from "node:dns/promises";
+import type { OperationalCode } from "../types.ts";
+import { classifyAddress, parseAddress } from "./address.ts";
+
+/** What the operator allows. */
+export interface EgressPolicy {
+  readonly allowHttp: boolean;
+  readonly allowPrivateNetworks: boolean;
+  /** Host names by {@link hostKey}; null for any public one. */
+  readonly allowedHosts: ReadonlySet<string> | null;
+}
+
+/** A URL that passed all checks that need no network. */
+export interface Destination {
+  /** Normalised, without a fragment. */
+  readonly href: string;
+  readonly secure: boolean;
+  /** Lower case, without brackets and trailing dot. */
+  readonly host: string;
+  readonly port: number;
+  /** What goes into the Host header. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** Why a destination is not asked. */
+export interface EgressRefusal {
+  readonly code: OperationalCode;
+  readonly message: string;
+}
+
+/** Resolves a host to all of its addresses; injectable for tests. */
+export type Resolver = (host: string) => Promise<readonly string[]>;
+
+/** Characters of a URL. */
+export const URL_CHARACTERS_MAXIMUM = 8192;
+/** Addresses of one host that are tried, in the resolver's order. */
+export const ADDRESSES_TRIED_MAXIMUM = 4;
+
+/** Resolves by the system's resolver. */
+export async function systemResolver(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}
+
+/**
+ * The one spelling of a host name, or null where the text is none: lower case, without brackets and trailing dots,
+ * international names in their ASCII form.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { hostKey } from "@/evidence/egress/destination.ts";
+ *
+ * assert.equal(hostKey("API.Example.com."), "api.example.com");
+ * assert.equal(hostKey("[::1]"), "::1");
+ * assert.equal(hostKey("example.com:443"), null);
+ * ```
+ */
+export function hostKey(text: string): string | null {
+  const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
+  if (bare === "" || bare.length > 255 || /[/\\?#@*\s]/.test(bare)) return null;
+  const bracketed = parseAddress(bare)?.length === 8 ? `[${bare}]` : bare;
+  if (bracketed === bare && bare.includes(":")) return null;
+  try {
+    return new URL(`http://${bracketed}`).hostname.replace(/^\[(.*)\]$/, "$1");
+  } catch {
+    return null;
+  }
+}
+
+/** The URL's parts; a refusal where the policy forbids it; null where the text is no absolute URL. */
+export function checkDestination(text: string, policy: EgressPolicy): Destination | EgressRefusal | null {
+  const url = text.length <= URL_CHARACTERS_MAXIMUM && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return null;
+  const secure = url.protocol === "https:";
+  if (!secure && url.protocol !== "http:") return refused(`the scheme "${url.protocol.slice(0, -1)}" is not https`);
+  if (!secure && !policy.allowHttp) return refused("http:// is not allowed (allow_http)");
+  if (url.username !== "" || url.password !== "") return refused("the URL holds user information");
+  const host = hostKey(url.hostname);
+  if (host === null) return refused("the URL has no host");
+  if (policy.allowedHosts !== null && !policy.allowedHosts.has(host)) {
+    return refused(`host "${host}" is not in allowed_hosts`);
+  }
+  url.hash = "";
+  url.hostname = host.includes(":") ? `[${host}]` : host;
+  const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
+  return { href: url.href, secure, host, port, authority: url.host, target: `${url.pathname}${url.search}` };
+}
+
+function refused(reason: string): EgressRefusal {
+  return { code: "destination_refused", message: `Cannot ask the destination: ${reason}` };
+}
+
+/**
+ * The addresses to connect to: one resolution, every address of it checked, so that one bad answer refuses all. Whoever
+ * connects must use these and never resolve again: a name can mean another address a moment later.
+ *
+ * @throws Whatever `signal` was aborted with
+ */
+export async function resolveDestination(
+  destination: Destination,
+  policy: EgressPolicy,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<readonly string[] | EgressRefusal> {
+  const { host } = destination;
+  let addresses: readonly string[] = [host];
+  if (parseAddress(host) === null) {
+    try {
+      addresses = await untilAborted(resolver(host), signal);
+    } catch {
+      signal.throwIfAborted();
+      return { code: "dns_failed", message: `Cannot resolve host "${host}"` };
+    }
+  }
+  if (addresses.length === 0) return { code: "dns_failed", message: `Host "${host}" has no address` };
+  for (const address of addresses) {
+    const kind = classifyAddress(address);
+    if (kind === "public" || (kind === "private" && policy.allowPrivateNetworks)) continue;
+    // The address is not told: what a name means inside a network is nobody's evidence.
+    const what = kind === "private" ? "an address that is not public" : "an address that names no single host";
+    return { code: "destination_blocked", message: `Cannot ask host "${host}": it has ${what}` };
+  }
+  return addresses.slice(0, ADDRESSES_TRIED_MAXIMUM);
+}
+
+/** A promise, or the reason of a signal, whichever is there first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { checkDestination, type Destination, type EgressPolicy, hostKey, resolveDestination } from "./destination.ts";
+
+const OPEN: EgressPolicy = { allowHttp: true, allowPrivateNetworks: false, allowedHosts: null };
+
+function policy(changes: Partial<EgressPolicy>): EgressPolicy {
+  return { ...OPEN, ...changes };
+}
+
+const ONE = new Set(["api.example"]);
+
+/** URL, policy, what comes of it: the normalised URL, "no URL" or part of the refusal. */
+const ROWS: readonly (readonly [string, Partial<EgressPolicy>, string])[] = [
+  ["https://api.example/a?b=c", {}, "https://api.example/a?b=c"],
+  ["HTTPS://API.Example:443/a/../b#part", {}, "https://api.example/b"],
+  ["https://api.example./", { allowedHosts: ONE }, "https://api.example/"],
+  ["https://api.example:8443/", { allowedHosts: ONE }, "https://api.example:8443/"],
+  ["https://www.api.example/", { allowedHosts: ONE }, "not in allowed_hosts"],
+  ["https://api.example.evil.example/", { allowedHosts: ONE }, "not in allowed_hosts"],
+  ["https://evil.example#api.example", { allowedHosts: ONE }, "not in allowed_hosts"],
+  ["https://evil.example\\@api.example/", { allowedHosts: ONE }, "not in allowed_hosts"],
+  ["https://api.example@evil.example/", { allowedHosts: ONE }, "user information"],
+  ["https://user:secret@api.example/", {}, "user information"],
+  ["https://api.example/", { allowedHosts: new Set() }, "not in allowed_hosts"],
+  ["http://api.example/", {}, "http://api.example/"],
+  ["http://api.example/", { allowHttp: false }, "allow_http"],
+  ["ftp://api.example/", {}, 'scheme "ftp"'],
+  ["file:///etc/passwd", {}, 'scheme "file"'],
+  ["https://", {}, "no URL"],
+  ["/relative", {}, "no URL"],
+  ["", {}, "no URL"],
+  [`https://api.example/${"a".repeat(8192 - 20)}`, {}, `https://api.example/${"a".repeat(8192 - 20)}`],
+  [`https://api.example/${"a".repeat(8193 - 20)}`, {}, "no URL"],
+];
+
+for (const [url, changes, expected] of ROWS) {
+  Deno.test(`checkDestination() ${url.slice(0, 60)} ${JSON.stringify(Object.keys(changes))}: ${expected.slice(0, 60)}`, () => {
+    const result = checkDestination(url, policy(changes));
+    const shown = result === null ? "no URL" : "href" in result ? result.href : result.message;
+    assert.ok(shown === expected || (result !== null && "code" in result && shown.includes(expected)), shown);
+    if (result !== null && "code" in result) {
+      assert.equal(result.code, "destination_refused");
+      assert.ok(!result.message.includes("secret"));
+    }
+  });
+}
+
+/** Entry of allowed_hosts, key. */
+const HOSTS: readonly (readonly [string, string | null])[] = [
+  ["Example.COM", "example.com"],
+  ["example.com..", "example.com"],
+  ["bücher.example", "xn--bcher-kva.example"],
+  ["127.0.0.1", "127.0.0.1"],
+  ["0x7f.1", "127.0.0.1"],
+  ["::1", "::1"],
+  ["[0:0:0:0:0:0:0:1]", "::1"],
+  ["*.example.com", null],
+  ["example.com:443", null],
+  ["https://example.com", null],
+  ["example.com/path", null],
+  ["a b", null],
+  ["", null],
+  [".", null],
+];
+
+for (const [entry, key] of HOSTS) {
+  Deno.test(`hostKey() ${JSON.stringify(entry)}: ${key}`, () => assert.equal(hostKey(entry), key));
+}
+
+const destination = checkDestination("https://api.example/", OPEN) as Destination;
+
+/** Answer of the resolver, private networks allowed, outcome. */
+const ANSWERS: readonly (readonly [readonly string[], boolean, string])[] = [
+  [["93.184.215.14"], false, "93.184.215.14"],
+  [["93.184.215.14", "2606:4700::1111"], false, "93.184.215.14 2606:4700::1111"],
+  [["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5"], false, "1.1.1.1 1.1.1.2 1.1.1.3 1.1.1.4"],
+  [["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "10.0.0.1"], false, "destination_blocked"],
+  [["93.184.215.14", "127.0.0.1"], false, "destination_blocked"],
+  [["10.1.2.3"], false, "destination_blocked"],
+  [["10.1.2.3"], true, "10.1.2.3"],
+  [["224.0.0.1"], true, "destination_blocked"],
+  [["0.0.0.0"], true, "destination_blocked"],
+  [["fe80::1%2"], true, "destination_blocked"],
+  [["not an address"], true, "destination_blocked"],
+  [[], false, "dns_failed"],
+];
+
+for (const [answer, allowPrivateNetworks, expected] of ANSWERS) {
+  Deno.test(`resolveDestination() ${answer.join(" ")} (private ${allowPrivateNetworks}): ${expected}`, async () => {
+    const never = new AbortController().signal;
+    const found = await resolveDestination(
+      destination,
+      policy({ allowPrivateNetworks }),
+      () => Promise.resolve(answer),
+      never,
+    );
+    assert.equal("code" in found ? found.code : found.join(" "), expected);
+    if ("code" in found) { for (const address of answer) assert.ok(!found.message.includes(address)); }
+  });
+}
+
+for (const [url, code] of [["https://127.0.0.1/", "destination_blocked"], ["https://[::1]/", "destination_blocked"]]) {
+  Deno.test(`resolveDestination() ${url}, never asking the resolver: ${code}`, async () => {
+    const literal = checkDestination(url ?? "", OPEN) as Destination;
+    const resolver = (): Promise<never> => assert.fail("asked");
+    const found = await resolveDestination(literal, OPEN, resolver, new AbortController().signal);
+    assert.equal("code" in found ? found.code : "", code);
+  });
+}
+
+Deno.test("resolveDestination() a resolver that fails: dns_failed", async () => {
+  const resolver = (): Promise<never> => Promise.reject(new Error("ENOTFOUND"));
+  const found = await resolveDestination(destination, OPEN, resolver, new AbortController().signal);
+  assert.equal("code" in found ? found.code : "", "dns_failed");
+});
+
+Deno.test("resolveDestination() a resolver that hangs ends with the signal", async () => {
+  const signal = AbortSignal.timeout(20);
+  await assert.rejects(resolveDestination(destination, OPEN, () => new Promise(() => {}), signal), {
+    name: "TimeoutError",
+  });
+});
