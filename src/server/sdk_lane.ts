@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import type { CallToolResult, JSONRPCMessage, ListToolsResult, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../canonical/json.ts";
-import type { Tool } from "../tools/types.ts";
+import type { Tool, ToolAnswer } from "../tools/types.ts";
 import { answerText, listedTool } from "./answers.ts";
 import type { CallOutcome } from "./dispatcher.ts";
 import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
@@ -21,7 +21,7 @@ export interface SdkLaneOptions {
   readonly listTools: () => Promise<readonly Tool[]>;
   /** Calls a tool for a delivered request. */
   readonly callTool: (id: RequestId) => Promise<CallOutcome>;
-  /** Told when the SDK cannot be loaded: nothing delivered will be answered. */
+  /** Told when the SDK cannot be loaded, and of each message delivered since: nothing will be answered. */
   readonly failed: (thrown: unknown) => void;
   readonly log: Log;
 }
@@ -54,6 +54,7 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
   let handle: { close(): Promise<void> } | null = null;
   let starting: Promise<void> | null = null;
   let pinAnswered: (() => void) | null = null;
+  let failure: { readonly thrown: unknown } | null = null;
 
   const channel: Transport = {
     start: () => Promise.resolve(),
@@ -85,10 +86,15 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
   return {
     isStarted: () => starting !== null,
     start: (pin) => {
-      starting ??= start(pin).catch((error) => options.failed(error));
+      starting ??= start(pin).catch((thrown) => {
+        failure = { thrown };
+        waiting = [];
+        options.failed(thrown);
+      });
     },
     deliver: (message) => {
-      if (handle === null || pinAnswered !== null || waiting.length > 0) waiting.push(message);
+      if (failure !== null) options.failed(failure.thrown);
+      else if (handle === null || pinAnswered !== null || waiting.length > 0) waiting.push(message);
       else deliverNow(message);
     },
     close: async () => {
@@ -112,15 +118,12 @@ async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ c
     });
     server.setRequestHandler("tools/list", async (request, context) => {
       if (request.params?.cursor !== undefined) throw new EdgeFailure(UNKNOWN_CURSOR, context.mcpReq.id);
-      return { tools: (await options.listTools()).map(listedTool) as never };
+      return { tools: (await options.listTools()).map(listedTool) as unknown as ListToolsResult["tools"] };
     });
     server.setRequestHandler("tools/call", async (_request, context) => {
       const outcome = await options.callTool(context.mcpReq.id);
       if (!outcome.ok) throw new EdgeFailure(outcome.error, context.mcpReq.id);
-      const { answer } = outcome;
-      const text = answerText(answer);
-      const structuredContent = answer.ok ? answer.result : { error: answer.error };
-      return { content: [{ type: "text", text }], structuredContent, ...(answer.ok ? {} : { isError: true }) } as never;
+      return sdkResult(outcome.answer);
     });
     return server;
   };
@@ -128,6 +131,15 @@ async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ c
     transport: channel,
     onerror: (error) => options.log("debug", "Message refused by the protocol", { detail: error.message }),
   });
+}
+
+/** A tool's answer as the SDK takes it: what `callResult` of `answers.ts` writes. */
+function sdkResult(answer: ToolAnswer): CallToolResult {
+  return {
+    content: [{ type: "text", text: answerText(answer) }],
+    structuredContent: (answer.ok ? answer.result : { error: answer.error }) as Record<string, unknown>,
+    ...(answer.ok ? {} : { isError: true }),
+  };
 }
 
 const UNKNOWN_CURSOR: EdgeError = {

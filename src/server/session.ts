@@ -50,6 +50,8 @@ interface Work {
   readonly controller: AbortController;
   /** The client no longer wants the answer. */
   cancelled: boolean;
+  /** The SDK is to answer it. */
+  isSdks: boolean;
 }
 
 interface State {
@@ -77,9 +79,8 @@ export function openSession(options: SessionOptions): Session {
       else options.send(line);
     },
     failed: (thrown) => {
-      for (const id of [...state.work.keys()]) {
-        fail(state, id, internalError(options.log, "the protocol", thrown, null));
-      }
+      const left = [...state.work].filter(([, work]) => work.isSdks);
+      for (const [id] of left) fail(state, id, internalError(options.log, "the protocol", thrown, null));
     },
   });
   const state: State = {
@@ -144,14 +145,16 @@ function receiveRequest(state: State, request: RequestMessage): void {
   }
   const refusal = limits.admit(principal.subject);
   if (refusal !== null) return send(errorResponse(refusal, id));
-  state.work.set(id, { request, controller: new AbortController(), cancelled: false });
+  const work = { request, controller: new AbortController(), cancelled: false, isSdks: false };
+  state.work.set(id, work);
   const claim = readClaim(request.params);
   // The SDK lets a connection that is settled on the modern era name any version.
   if (claim.claim === "unsupported" && state.era === "modern") return fail(state, id, unsupported(claim.requested));
-  route(state, request, claim);
+  route(state, work, claim);
 }
 
-function route(state: State, request: RequestMessage, claim: Claim): void {
+function route(state: State, work: Work, claim: Claim): void {
+  const { request } = work;
   const before = state.era;
   const plan = state.options.fastLane ? planFast(before, request, claim) : null;
   const next = nextEra(before, request, claim);
@@ -162,6 +165,7 @@ function route(state: State, request: RequestMessage, claim: Claim): void {
     return answerFast(state, request, plan);
   }
   state.era = next;
+  work.isSdks = true;
   toSdk(state, request.raw, before);
   // It is never answered: it stands until it is cancelled, which the SDK must see to.
   if (request.method === "subscriptions/listen") release(state, request.id);

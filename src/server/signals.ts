@@ -11,11 +11,13 @@ export interface StopWatch {
   readonly close: () => void;
 }
 
-/** Exit codes of a second signal: 128 and the signal's number. */
-const SIGNALS = [["SIGTERM", 143], ["SIGINT", 130]] as const;
+/** The signals that there are, with the exit code of a second one: 128 and the signal's number. */
+const SIGNALS = Deno.build.os === "windows"
+  ? [["SIGINT", 130], ["SIGBREAK", 149]] as const
+  : [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /**
- * Watches for SIGTERM and SIGINT. The first asks for an orderly stop; a second one ends the process at once.
+ * Watches for SIGINT and SIGTERM (on Windows SIGBREAK). The first asks for an orderly stop; a second one ends the process at once.
  *
  * @param exit Ends the process
  */

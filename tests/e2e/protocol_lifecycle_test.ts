@@ -1,7 +1,15 @@
 /** How a server process lives and ends: signals, end of input, slow readers, its two output streams. */
 
 import assert from "node:assert/strict";
-import { envelope, fixtureArgs, initializeParams, type ServerProcess, startFixture, type Wire } from "./client.ts";
+import {
+  envelope,
+  fixtureArgs,
+  initializeParams,
+  type ServerProcess,
+  startFixture,
+  startServer,
+  type Wire,
+} from "./client.ts";
 
 const call = (id: number, name: string, input: Wire = {}): Wire => ({
   jsonrpc: "2.0",
@@ -114,6 +122,27 @@ Deno.test("plain messages of both eras never load the SDK", async () => {
     assert.doesNotMatch(server.errors(), /Loading the protocol SDK/);
     await server.request("resources/list", meta);
     await server.logged("Loading the protocol SDK");
+  }
+});
+
+Deno.test("where the SDK cannot be loaded, its messages fail and all others are answered", async () => {
+  const empty = await Deno.makeTempDir();
+  try {
+    const [command = "", ...rest] = fixtureArgs();
+    await using server = startServer({
+      args: [command, "--cached-only", "--no-lock", ...rest],
+      env: { DENO_DIR: empty },
+    });
+    const codes: unknown[] = [];
+    for (const method of ["ping", "resources/list", "resources/list", "tools/list", "no/such", "ping"]) {
+      const { error } = await server.request(method) as { error?: { code: number } };
+      codes.push(error?.code ?? "ok");
+    }
+    assert.deepEqual(codes, ["ok", -32603, -32603, "ok", -32603, "ok"]);
+    await server.closeInput();
+    assert.equal(await server.ended(), 0);
+  } finally {
+    await Deno.remove(empty, { recursive: true });
   }
 });
 

@@ -33,10 +33,15 @@ export interface StdioOptions {
   readonly stop: AbortSignal;
   /** Called once, after the first answer is on its way. */
   readonly answered: () => void;
+  /** How long the end waits for what is in work; {@link PATIENCE} unless told. */
+  readonly patience?: Readonly<Record<"stopped" | "end_of_input", number>>;
 }
 
+/** Why reading ended. */
+type ReadEnd = "end_of_input" | "stopped";
+
 /** Why serving ended. */
-export type StdioEnd = "end_of_input" | "stopped" | "reader_gone";
+export type StdioEnd = ReadEnd | "reader_gone";
 
 /** Who calls on stdio: whoever started the process. */
 export const STDIO_PRINCIPAL: Principal = {
@@ -50,14 +55,17 @@ export const STDIO_PRINCIPAL: Principal = {
 /** Answers that may wait for a slow reader before no more requests are read. */
 const OUTBOX_CHARACTERS = 1 << 20;
 
+/** Requests that are begun in one turn of the event loop, of those that came together. */
+const LINES_A_TURN = 32;
+
 /** Bytes of one read. */
 const READ_BYTES = 1 << 16;
 
-/** How long a stopping process waits for what is in work. */
-const STOP_MILLISECONDS = 10_000;
-
-/** How long the end of input waits for what is in work; tools have their own, shorter deadlines. */
-const END_MILLISECONDS = 60_000;
+/**
+ * How long a process waits for what is in work, in milliseconds: when it was told to stop, and when its input has ended,
+ * where tools have their own, shorter deadlines.
+ */
+export const PATIENCE = { stopped: 10_000, end_of_input: 60_000 } as const;
 
 /** Serves one client until its input ends, it no longer reads, or the process should stop. */
 export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
@@ -87,8 +95,8 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
 }
 
 /** Reads and hands on every line until the input ends or reading should stop. */
-function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: AbortSignal): Promise<StdioEnd> {
-  const { promise, resolve, reject } = Promise.withResolvers<StdioEnd>();
+function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: AbortSignal): Promise<ReadEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadEnd>();
   // Neither a read nor a wait for the reader can be called off: reading stops by leaving them behind.
   let parked = false;
   stop.addEventListener("abort", () => parked && resolve("stopped"));
@@ -98,19 +106,23 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
     parked = false;
     return value;
   };
+  const waitForReader = (): void | Promise<void> => {
+    if (outbox.waiting() > OUTBOX_CHARACTERS) return park(outbox.below(OUTBOX_CHARACTERS / 2));
+  };
+  let taken = 0;
   const lines = createLineReader(options.server.max_body_bytes, {
     line: (text) => {
       session.receive(text);
-      if (outbox.waiting() > OUTBOX_CHARACTERS) return park(outbox.below(OUTBOX_CHARACTERS / 2));
-      // What a turn of the event loop can finish makes room for the next request.
-      return options.limits.isFull() ? nextTurn() : undefined;
+      // What a turn of the event loop can finish makes room for the next request, and shows how much there is to write.
+      if (++taken % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);
+      return waitForReader();
     },
     fault: (fault) => session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8),
   });
-  const loop = async (): Promise<StdioEnd> => {
+  const loop = async (): Promise<ReadEnd> => {
     const buffer = new Uint8Array(READ_BYTES);
     while (!stop.aborted) {
-      if (outbox.waiting() > OUTBOX_CHARACTERS) await park(outbox.below(OUTBOX_CHARACTERS / 2));
+      await waitForReader();
       if (stop.aborted) break;
       const count = await park(options.streams.read(buffer));
       if (stop.aborted) break;
@@ -131,11 +143,11 @@ async function finishWork(
   options: StdioOptions,
   session: Session,
   outbox: Outbox,
-  end: StdioEnd,
+  end: ReadEnd,
   gone: AbortSignal,
 ): Promise<void> {
   if (gone.aborted) return session.abort();
-  const deadline = delay(end === "stopped" ? STOP_MILLISECONDS : END_MILLISECONDS);
+  const deadline = delay((options.patience ?? PATIENCE)[end]);
   let finished = false;
   const work = session.idle().then(() => outbox.below(0)).then(() => {
     finished = true;

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { createDispatcher } from "../dispatcher.ts";
+import { createLimits } from "../limits.ts";
+import { serveStdio, type StdioEnd } from "./serve_stdio.ts";
+import type { Tool } from "../../tools/types.ts";
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+const call = (id: number, name: string): string =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, _meta: ENVELOPE } })}\n`;
+
+interface Setup {
+  /** What the client writes; after it the input ends, or stays open. */
+  readonly input: string;
+  readonly ends: boolean;
+  /** Whether the client reads. */
+  readonly reads: boolean;
+  /** When the process is told to stop, in milliseconds; null for never. */
+  readonly stopAfter: number | null;
+  /** Whether writing fails. */
+  readonly gone?: boolean;
+}
+
+/** What became of a connection. */
+interface Outcome {
+  readonly end: StdioEnd;
+  readonly answered: number[];
+  readonly aborted: boolean;
+  readonly warned: boolean;
+  /** Calls of the tool `large`. */
+  readonly begun: number;
+}
+
+/** Serves one connection with the tools `quick`, `slow` (40 ms), `stuck` (until aborted) and `large` (100 kB), and little patience. */
+async function serve(setup: Setup): Promise<Outcome> {
+  const outcome = { answered: [] as number[], aborted: false, warned: false, begun: 0 };
+  const tool = (name: string, handle: Tool["handle"]): [string, Tool] => {
+    const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    return [name, {
+      name,
+      title: name,
+      description: name,
+      hints,
+      group: "Read",
+      inputSchema: {},
+      outputSchema: {},
+      handle,
+    }];
+  };
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const tools = new Map([
+    tool("quick", () => Promise.resolve({ ok: true, result: {} })),
+    tool("large", () => {
+      outcome.begun++;
+      return Promise.resolve({ ok: true, result: { text: "x".repeat(50_000) } });
+    }),
+    tool("slow", () =>
+      new Promise((resolve) => {
+        timers.push(setTimeout(() => resolve({ ok: true, result: {} }), 40));
+      })),
+    tool("stuck", (_input, { signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => {
+          outcome.aborted = true;
+          resolve({ ok: true, result: {} });
+        });
+      })),
+  ]);
+  const pieces: (Uint8Array | null)[] = [new TextEncoder().encode(setup.input), ...(setup.ends ? [null] : [])];
+  const never = new Promise<never>(() => {});
+  const stop = new AbortController();
+  if (setup.stopAfter !== null) timers.push(setTimeout(() => stop.abort(), setup.stopAfter));
+  const { server } = DEFAULT_SETTINGS;
+  const end = await serveStdio({
+    streams: {
+      read: (buffer) => {
+        const piece = pieces.shift();
+        if (piece === undefined) return never;
+        if (piece !== null) buffer.set(piece);
+        return Promise.resolve(piece === null ? null : piece.length);
+      },
+      write: (bytes) => {
+        if (setup.gone === true) return Promise.reject(new Deno.errors.BrokenPipe("broken pipe"));
+        if (!setup.reads) return never;
+        for (const line of new TextDecoder().decode(bytes).trim().split("\n")) {
+          outcome.answered.push(JSON.parse(line).id);
+        }
+        return Promise.resolve(bytes.length);
+      },
+    },
+    server,
+    limits: createLimits(server.limits),
+    dispatcher: createDispatcher({
+      loadTools: () => Promise.resolve(tools),
+      tools: server.tools,
+      auth: null,
+      log: () => undefined,
+    }),
+    log: (level) => {
+      if (level === "warn") outcome.warned = true;
+    },
+    fastLane: true,
+    stop: stop.signal,
+    answered: () => undefined,
+    patience: { stopped: 120, end_of_input: 120 },
+  });
+  for (const timer of timers) clearTimeout(timer);
+  return { end, ...outcome };
+}
+
+const BOTH = call(1, "quick") + call(2, "slow");
+const STUCK = call(1, "quick") + call(2, "stuck");
+
+type Row = readonly [what: string, setup: Setup, outcome: string];
+
+const ROWS: readonly Row[] = [
+  ["the end of input", { input: BOTH, ends: true, reads: true, stopAfter: null }, "end_of_input 1,2"],
+  [
+    "the end of input, a stuck call",
+    { input: STUCK, ends: true, reads: true, stopAfter: null },
+    "end_of_input 1 aborted warned",
+  ],
+  [
+    "the end of input, nobody reads",
+    { input: BOTH, ends: true, reads: false, stopAfter: null },
+    "end_of_input  warned",
+  ],
+  ["a stop while nothing comes", { input: BOTH, ends: false, reads: true, stopAfter: 10 }, "stopped 1,2"],
+  ["a stop, a stuck call", { input: STUCK, ends: false, reads: true, stopAfter: 10 }, "stopped 1 aborted warned"],
+  ["a stop, nobody reads", { input: BOTH, ends: false, reads: false, stopAfter: 10 }, "stopped  warned"],
+  ["a stop before anything", { input: "", ends: false, reads: true, stopAfter: 0 }, "stopped "],
+  [
+    "a reader that is gone",
+    { input: STUCK, ends: false, reads: true, stopAfter: null, gone: true },
+    "reader_gone  aborted",
+  ],
+];
+
+for (const [what, setup, expected] of ROWS) {
+  Deno.test(`serveStdio() ends after ${what}: ${expected}`, async () => {
+    const { end, answered, aborted, warned } = await serve(setup);
+    const seen = `${end} ${answered.join()}${aborted ? " aborted" : ""}${warned ? " warned" : ""}`;
+    assert.equal(seen, expected);
+  });
+}
+
+Deno.test("serveStdio() begins no more requests while a reader leaves a mebibyte waiting, and can still be stopped", async () => {
+  const input = Array.from({ length: 300 }, (_, id) => call(id, "large")).join("");
+  const unread = await serve({ input, ends: true, reads: false, stopAfter: 60 });
+  assert.equal(unread.end, "stopped");
+  assert.ok(unread.begun >= 11 && unread.begun <= 32, `${unread.begun} begun`);
+  const read = await serve({ input, ends: true, reads: true, stopAfter: null });
+  assert.deepEqual([read.end, read.begun, read.answered.length], ["end_of_input", 300, 300]);
+});

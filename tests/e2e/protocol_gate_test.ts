@@ -1,0 +1,88 @@
+/** The protocol over the real tools: `gate serve` with a store on disk. */
+
+import assert from "node:assert/strict";
+import { envelope, type ServerProcess, startServer, type Wire } from "./client.ts";
+
+const CONFIG = `
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+
+[schema_registry]
+type = "sqlite"
+path = "gate.db"
+`;
+
+/** The most bytes that agents pay for the list of tools. */
+const LIST_BYTES = 64 * 1024;
+
+async function withGate(work: (start: () => ServerProcess, folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    const args = ["run", "--no-prompt", "--quiet", "-P=serve", "main.ts", "serve", "--config", `${folder}/gate.toml`];
+    await work(() => startServer({ args: [...args, "--log-level", "debug"] }), folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const request = (server: ServerProcess, method: string, params: Wire = {}): Promise<Wire> =>
+  server.request(method, { ...params, _meta: envelope() });
+
+Deno.test("every tool is listed with a title, a description, four hints and closed object schemas", async () => {
+  await withGate(async (start) => {
+    await using server = start();
+    const answer = await request(server, "tools/list");
+    const { tools } = answer["result"] as { tools: Record<string, Record<string, unknown> | string>[] };
+    assert.ok(tools.length > 0);
+    for (const tool of tools) {
+      const { name, title, description, annotations, inputSchema, outputSchema } = tool;
+      assert.ok(
+        typeof title === "string" && title !== "" && typeof description === "string" && description !== "",
+        `${name}`,
+      );
+      assert.deepEqual(Object.keys(annotations ?? {}), [
+        "title",
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+      ]);
+      const input = inputSchema as Record<string, unknown>;
+      const output = outputSchema as Record<string, unknown>;
+      assert.deepEqual([input["type"], input["additionalProperties"]], ["object", false], `${name}`);
+      assert.deepEqual([output["type"], Array.isArray(output["oneOf"])], ["object", true], `${name}`);
+    }
+    assert.ok(JSON.stringify(answer).length < LIST_BYTES, `${JSON.stringify(answer).length} bytes`);
+    const again = await request(server, "tools/list");
+    assert.deepEqual(again["result"], answer["result"]);
+  });
+});
+
+Deno.test("a tool refuses bad arguments as a result, and the store is closed at the end", async () => {
+  await withGate(async (start) => {
+    await using server = start();
+    const { result } = await request(server, "tools/call", { name: "schemas_list", arguments: { extra: 1 } });
+    const { isError, structuredContent, content } = result as {
+      isError: boolean;
+      structuredContent: { error: { kind: string } };
+      content: { text: string }[];
+    };
+    assert.deepEqual([isError, structuredContent.error.kind], [true, "invalid_request"]);
+    assert.deepEqual(JSON.parse(content[0]?.text ?? ""), structuredContent);
+    await server.closeInput();
+    assert.equal(await server.ended(), 0);
+  });
+});
+
+Deno.test("a store that cannot be opened ends the process with 1 and its reason", async () => {
+  await withGate(async (start, folder) => {
+    await Deno.writeTextFile(`${folder}/gate.db`, "not a database, but long enough to be taken for one".repeat(100));
+    await using server = start();
+    const { error } = await request(server, "tools/call", { name: "schemas_list", arguments: {} }) as { error: Wire };
+    assert.deepEqual([error["code"], error["message"]], [-32603, "Internal error"]);
+    assert.equal(await server.ended(), 1);
+    assert.match(server.errors(), /"level":"error".*gate\.db/);
+  });
+});
