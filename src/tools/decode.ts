@@ -28,6 +28,9 @@ export type Decoded<T> = { readonly ok: true; readonly input: T } | { readonly o
 /** Issues of one answer; further ones are counted only. */
 export const ISSUES_MAXIMUM = 64;
 
+/** Metadata of a part: what is published of it in place of its whole schema. */
+export const BRIEF = "brief";
+
 /** A member name longer than this stays out of paths. */
 const PATH_NAME_MAXIMUM = 256;
 
@@ -162,6 +165,11 @@ export function publishSchema(schema: z.ZodType): JsonObject {
     target: "draft-2020-12",
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
+      const brief = jsonSchema[BRIEF];
+      if (brief !== undefined) {
+        for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+        Object.assign(jsonSchema, brief);
+      }
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.const !== undefined) delete jsonSchema.type;

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import { BRIEF } from "./decode.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { VALUE_TYPES } from "../law/value/types.ts";
@@ -24,14 +25,25 @@ export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
   return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published });
 }
 
-/** The name of a thing that exists: looked up, so only its length is bounded here. */
-export const name = z.string().min(1).max(SPEC_LIMITS.identifierBytes);
+/** A line of text of so many bytes of UTF-8. The bound is not published: it would be said dozens of times. */
+function line(maximumBytes: number): z.ZodString {
+  return z.string().refine(
+    (text) => text.length > 0 && utf8Length(text) <= maximumBytes && !CONTROL.test(text),
+    `1 to ${maximumBytes} bytes without control characters`,
+  );
+}
 
-/** The name of a thing that is made: 1 to 256 bytes of UTF-8 without control characters. */
-export const newName = name.refine(
-  (text) => utf8Length(text) <= SPEC_LIMITS.identifierBytes && !CONTROL.test(text),
-  `1 to ${SPEC_LIMITS.identifierBytes} bytes without control characters`,
-);
+/** A name: 1 to 256 bytes of UTF-8 without control characters. */
+export const name = line(SPEC_LIMITS.identifierBytes);
+
+/**
+ * A part that is published in full by another tool: here only its type and a hint at where to look. It is decoded as
+ * strictly.
+ */
+export function briefly<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
+  const type = schema instanceof z.ZodArray ? "array" : "object";
+  return schema.meta({ [BRIEF]: { type, description } });
+}
 
 /** 64 lower-case hex digits. */
 export const identity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
@@ -60,19 +72,17 @@ export const pageMembers = {
 
 const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: identity });
 
-/** A line of text: what URIs and targets are. */
-const line = z.string().min(1).max(SPEC_LIMITS.uriBytes).refine(
-  (text) => utf8Length(text) <= SPEC_LIMITS.uriBytes && !CONTROL.test(text),
-  `1 to ${SPEC_LIMITS.uriBytes} bytes without control characters`,
-);
-
 /** Content of a submission or a declared genesis. */
 export const payload = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("json"), value: anyJson }),
   z.strictObject({ kind: z.literal("bytes"), base64: z.string() }),
   z.strictObject({
     kind: z.literal("external"),
-    content_ref: z.strictObject({ uri: line, content_hash: contentHash, encryption: newName.exactOptional() }),
+    content_ref: z.strictObject({
+      uri: line(SPEC_LIMITS.uriBytes),
+      content_hash: contentHash,
+      encryption: name.exactOptional(),
+    }),
   }),
 ]);
 

@@ -43,16 +43,6 @@ export function closed(
 export const HEAD: JsonObject = closed({ record_id: TEXT, revision: INTEGER });
 /** Stage ids. */
 export const STAGE_IDS: JsonObject = listOf(TEXT);
-/** When a mutation was accepted. */
-export const ACCEPTANCE_TIME: JsonObject = closed({
-  accepted_audit_instant: INTEGER,
-  authority_revision: TEXT,
-  source_material_identity: TEXT,
-  time_authority_id: TEXT,
-});
-/** How a mutation was admitted. */
-export const ADMISSION: JsonObject = closed({ kind: TEXT, profile_id: TEXT, request_provenance_digest: OBJECT });
-
 /** One evaluation of a stage. */
 export const ATTEMPT: JsonObject = closed({
   attempt_number: INTEGER,
@@ -68,30 +58,21 @@ export const ATTEMPT: JsonObject = closed({
 export function acceptedMutation(own: Readonly<Record<string, JsonValue>>): JsonObject {
   return closed({
     accepted_head: HEAD,
-    operation_id: closed({ family: TEXT, identity: TEXT }),
+    operation_id: OBJECT,
     invocation_identity: TEXT,
-    acceptance_time: ACCEPTANCE_TIME,
-    admission: ADMISSION,
+    acceptance_time: OBJECT,
+    admission: OBJECT,
     ...own,
   });
 }
 
 /** An outcome envelope: the accepted variant as it is, the others by name, `result` saying what is needed to go on. */
 export function outcomeOf(accepted: JsonObject, refusals: readonly string[]): JsonObject {
-  const refused = {
-    type: "object",
-    properties: { outcome: { enum: refusals }, result: OBJECT },
-    required: ["outcome", "result"],
-  };
+  const refused = { properties: { outcome: { enum: refusals }, result: OBJECT }, required: ["outcome", "result"] };
   return closed({ outcome: { oneOf: [closed({ outcome: { const: "accepted" }, result: accepted }), refused] } });
 }
 
-const ERROR: JsonObject = {
-  type: "object",
-  properties: { error: { type: "object", required: ["code", "kind", "message", "retryable"] } },
-  required: ["error"],
-  additionalProperties: false,
-};
+const ERROR: JsonObject = { properties: { error: OBJECT }, required: ["error"] };
 
 /** The output schema of a tool: its result, or a domain error. */
 export function resultOrError(result: JsonObject): JsonObject {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { failure, success } from "./errors.ts";
-import { anyJson, callerEvidence, identity, name, namespaceId } from "./input.ts";
+import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./input.ts";
 import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
 import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
@@ -26,7 +26,7 @@ const input = z.strictObject({
   scenario_id: name,
   scenario_law_identity: identity,
   stage_id: name,
-  caller_evidence: callerEvidence.exactOptional(),
+  caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
   local_acquisition: z.array(z.strictObject({ binding_id: name, value: anyJson })).exactOptional()
     .describe("Values to take as if these bindings had acquired them"),
 });

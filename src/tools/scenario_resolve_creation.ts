@@ -7,9 +7,8 @@
 import { z } from "zod";
 import { identity, namespaceId, operationIdentity } from "./input.ts";
 import { creationName } from "./in_flight.ts";
-import { outcomeOf } from "./output.ts";
+import { OBJECT, outcomeOf } from "./output.ts";
 import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
-import { CREATION } from "./scenario_start.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -30,7 +29,7 @@ export function scenarioResolveCreation(services: Services): Tool {
       creation_request_id: operationIdentity,
       invocation_identity: identity,
     }),
-    output: outcomeOf(CREATION, RESOLVE_REFUSALS),
+    output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
     act: ({ namespace_id, creation_request_id, invocation_identity }, raw, call) =>
       resolve(services, {
         tool: NAMED,

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { identity, namespaceId, operationIdentity } from "./input.ts";
 import { mutationName } from "./in_flight.ts";
-import { ACCEPTANCE_TIME, ADMISSION, closed, HEAD, outcomeOf, TEXT } from "./output.ts";
+import { OBJECT, outcomeOf } from "./output.ts";
 import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS } from "./tool.ts";
@@ -22,19 +22,6 @@ const TOOL_OF = {
   evaluate_stage: "scenario_evaluate_stage",
   submit: "scenario_submit",
 } as const;
-
-/** What the accepted results of all three families have; each has more of its own. */
-const ACCEPTED = {
-  type: "object",
-  properties: {
-    accepted_head: HEAD,
-    operation_id: closed({ family: TEXT, identity: TEXT }),
-    invocation_identity: TEXT,
-    acceptance_time: ACCEPTANCE_TIME,
-    admission: ADMISSION,
-  },
-  required: ["accepted_head", "operation_id", "invocation_identity", "acceptance_time", "admission"],
-};
 
 /** The tool `scenario_resolve_mutation`. */
 export function scenarioResolveMutation(services: Services): Tool {
@@ -54,7 +41,7 @@ export function scenarioResolveMutation(services: Services): Tool {
       }),
       invocation_identity: identity,
     }),
-    output: outcomeOf(ACCEPTED, RESOLVE_REFUSALS),
+    output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
     act: ({ namespace_id, run_id, operation_id, invocation_identity }, raw, call) => {
       const { family, identity } = operation_id;
       return resolve(services, {

@@ -6,10 +6,10 @@
 
 import { z } from "zod";
 import { createRun } from "./creation.ts";
-import { identity, name, namespaceId, operationIdentity, payload } from "./input.ts";
+import { briefly, identity, name, namespaceId, operationIdentity, payload } from "./input.ts";
 import { nextAfterCreation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
-import { ACCEPTANCE_TIME, ADMISSION, closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./output.ts";
+import { closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
 import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -26,9 +26,9 @@ const REFUSALS = [
 ];
 
 /** The accepted creation result (interface.md "Run records"). */
-export const CREATION = closed({
-  acceptance_time: ACCEPTANCE_TIME,
-  admission: ADMISSION,
+const CREATION = closed({
+  acceptance_time: OBJECT,
+  admission: OBJECT,
   correlation: OBJECT,
   creation_request_id: TEXT,
   genesis: OBJECT,
@@ -60,7 +60,7 @@ export function scenarioStart(services: Services): Tool {
       ]),
       genesis: z.discriminatedUnion("kind", [
         z.strictObject({ kind: z.literal("empty") }),
-        z.strictObject({ kind: z.literal("declared"), payload }),
+        z.strictObject({ kind: z.literal("declared"), payload: briefly(payload, "As payload of scenario_submit") }),
       ]),
     }),
     output: outcomeOf(CREATION, REFUSALS),

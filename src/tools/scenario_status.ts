@@ -9,7 +9,7 @@ import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
 import type { Attempt, RunState } from "../run/types.ts";
 import { runMembers } from "./input.ts";
-import { ATTEMPT, closed, HEAD, INTEGER, listOf, STAGE_IDS, TEXT } from "./output.ts";
+import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
 import { PAGE_CHARACTERS } from "./pages.ts";
 import { runNotFound } from "./run_not_found.ts";
 import type { Services } from "./services.ts";
@@ -28,14 +28,14 @@ export function scenarioStatus(services: Services): Tool {
     title: "Status of a run",
     description: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
-      "be opened now), and the last 20 evaluation attempts. Changes nothing.",
+      "be opened now), and the last 20 attempts as scenario_evaluate_stage gave them.",
     hints: READS,
     input: z.strictObject(runMembers),
     output: closed({
       accepted_head: HEAD,
       committed_intent_count: INTEGER,
       ready_frontier: STAGE_IDS,
-      recent_attempts: listOf(ATTEMPT),
+      recent_attempts: listOf(OBJECT),
       stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
       status: TEXT,
     }),

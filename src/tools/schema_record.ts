@@ -8,7 +8,7 @@ import { z } from "zod";
 import { checkRegistry } from "../access/registry_acl.ts";
 import type { RegistryAction } from "../config/store_types.ts";
 import { toolError } from "./errors.ts";
-import { jsonObject, namespaceId, newName, timestamp } from "./input.ts";
+import { jsonObject, name, namespaceId, timestamp } from "./input.ts";
 import { closed, INTEGER, OBJECT, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
 import { refuseNamespace } from "./tool.ts";
@@ -21,8 +21,8 @@ const text = z.string().max(1024).refine((value) => value.trim() !== "", "text t
 
 /** A schema record as registered. */
 export const schemaRecord = z.strictObject({
-  schema_id: newName,
-  version: newName,
+  schema_id: name,
+  version: name,
   namespace_id: namespaceId,
   description: z.string().max(DESCRIPTION_MAXIMUM).exactOptional(),
   schema: jsonObject({

@@ -6,9 +6,9 @@
 
 import { z } from "zod";
 import { namespaceId, pageMembers } from "./input.ts";
-import { closed, listOf, orNull } from "./output.ts";
+import { closed, listOf, OBJECT, orNull } from "./output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
-import { refuseRegistry, SCHEMA_RECORD } from "./schema_record.ts";
+import { refuseRegistry } from "./schema_record.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -21,11 +21,11 @@ export function schemasList(services: Services): Tool {
     ...NAMED,
     title: "List JSON Schemas",
     description:
-      "Lists the schema records of a namespace by schema_id and version, a page at a time: call again with " +
+      "Lists the schema records of a namespace, as schemas_get gives them, by schema_id and version, a page at a time: call again with " +
       "cursor = next_token until next_token is null.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
-    output: closed({ items: listOf(SCHEMA_RECORD), next_token: orNull("string") }),
+    output: closed({ items: listOf(OBJECT), next_token: orNull("string") }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
       const refused = refuseRegistry(services, NAMED, call, "list", namespace_id);
       if (refused !== null) return { ok: false, error: refused };

@@ -12,8 +12,8 @@ import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { failure, toolError } from "./errors.ts";
-import { closed } from "./output.ts";
-import { refuseRegistry, SCHEMA_RECORD, schemaRecord, type SchemaRecordInput } from "./schema_record.ts";
+import { closed, OBJECT } from "./output.ts";
+import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./schema_record.ts";
 import type { Services } from "./services.ts";
 import { makeTool, textAnswer, WRITES } from "./tool.ts";
 import type { Call, Tool, ToolAnswer, ToolError } from "./types.ts";
@@ -30,7 +30,7 @@ export function schemasRegister(services: Services): Tool {
       "conditions name before scenario_define.",
     hints: WRITES,
     input: z.strictObject({ record: schemaRecord }),
-    output: closed({ record: SCHEMA_RECORD }),
+    output: closed({ record: OBJECT }),
     act: ({ record }, raw, call) => register(services, record, member(raw, "record") as JsonObject, call),
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The published schema of a scenario specification: enough to write one without other documents. What it only hints at,
+ * The published schema of a scenario specification, closed down to conditions and stages: enough to write one without other documents. What it only hints at,
  * such as which predicate suits which domain, the law room checks, with a code and a path for each fault.
  *
  * @module
@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { ASSURANCES, CHANNELS } from "../law/decode_policy.ts";
 import { PREDICATE_NAMES, VALUE_TYPES } from "../law/value/types.ts";
 
-const ID: JsonObject = { type: "string", minLength: 1, maxLength: 256 };
+const ID: JsonObject = { type: "string" };
 
 function object(
   required: Readonly<Record<string, JsonValue>>,
@@ -27,39 +27,29 @@ function list(items: JsonValue, description?: string): JsonObject {
   return description === undefined ? { type: "array", items } : { type: "array", items, description };
 }
 
+/** One of several objects, told apart by a member; `description` names the other members. */
+function variant(name: string, values: readonly string[], description: string): JsonObject {
+  return { properties: { [name]: { enum: values } }, required: [name], description };
+}
+
 const CONDITION: JsonObject = object({
   condition_id: ID,
-  observation_domain: {
-    type: "object",
-    properties: { domain: { enum: VALUE_TYPES } },
-    required: ["domain"],
-    description: "String: minimum_bytes, maximum_bytes. Integer, Decimal: minimum?, maximum? (Decimal as strings). " +
-      'Digest: algorithm "sha256". Json: maximum_bytes, schema? {schema_id, version}. Boolean, Timestamp: nothing more',
-  },
-  predicate: {
-    type: "object",
-    properties: { predicate: { enum: PREDICATE_NAMES }, expected: {} },
-    required: ["predicate"],
-    additionalProperties: false,
-    description: "expected is {value, value_type}, for InSet an array of them, for Exists and NotExists absent; " +
-      "value_type is the domain",
-  },
+  observation_domain: variant(
+    "domain",
+    VALUE_TYPES,
+    "String: minimum_bytes, maximum_bytes. Integer, Decimal: minimum?, maximum? (Decimal as strings). " +
+      'Digest: algorithm "sha256". Json: maximum_bytes, schema? {schema_id, version}',
+  ),
+  predicate: variant(
+    "predicate",
+    PREDICATE_NAMES,
+    "expected: {value, value_type}, value_type being the domain; InSet: an array of them; Exists, NotExists: none",
+  ),
   evidence_use_policy: object({
     allowed_channels: list({ enum: CHANNELS }),
     authorization: { enum: ["embedding_authority", "signature"] },
-    combination: {
-      type: "object",
-      properties: {
-        combination: { enum: ["AllQualifyingAgree", "AnyQualifying", "Quorum"] },
-        minimum: { type: "integer" },
-      },
-      required: ["combination"],
-    },
-    freshness: {
-      type: "object",
-      properties: { freshness: { enum: ["NotRequired", "MaximumAge"] }, maximum_age_millis: { type: "integer" } },
-      required: ["freshness"],
-    },
+    combination: variant("combination", ["AllQualifyingAgree", "AnyQualifying", "Quorum"], "Quorum: minimum"),
+    freshness: variant("freshness", ["NotRequired", "MaximumAge"], "MaximumAge: maximum_age_millis"),
     independence: { enum: ["distinct_acquisition", "distinct_provider", "not_required"] },
     integrity: { enum: ["canonical_content_only", "anchored_content", "signed_content"] },
     replay: { enum: ["full_semantic", "digest_only"] },
@@ -71,13 +61,8 @@ const CONDITION: JsonObject = object({
 
 const STAGE: JsonObject = object({
   stage_id: ID,
-  prerequisite: {
-    type: "object",
-    properties: { kind: { enum: ["root", "requires"] }, requirement: { type: "object" } },
-    required: ["kind"],
-    description: "requires: a requirement over stage ids, without Not",
-  },
-  completion_requirement: { type: "object", description: "A requirement over condition ids" },
+  prerequisite: variant("kind", ["root", "requires"], "requires: requirement over stage ids, without Not"),
+  completion_requirement: { type: "object", description: "Over condition ids" },
 }, {
   entry_packets: list(
     { type: "object" },
@@ -106,10 +91,9 @@ export const SPEC_SCHEMA: JsonObject = object({
   ),
   policies: list(object({ policy_id: ID }, { description: { type: "string" } })),
   schemas: list(object({ schema_id: ID, version: ID }), "Registered schemas"),
-  value_limits: {
-    type: "object",
-    properties: { selection: { enum: ["InheritOperator", "Explicit"] } },
-    required: ["selection"],
-    description: "Explicit: maximum_value_bytes, maximum_payload_bytes",
-  },
+  value_limits: variant(
+    "selection",
+    ["InheritOperator", "Explicit"],
+    "Explicit: maximum_value_bytes, maximum_payload_bytes",
+  ),
 });

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { TOOL_NAMES } from "../config/tool_names.ts";
+import { withTools } from "./fixture_test.ts";
+import type { Tool } from "./types.ts";
+
+/** The reviewed snapshots; `deno test -A src/tools/published_test.ts -- --rewrite` writes them anew. */
+const SNAPSHOTS = new URL("../../tests/vectors/tools/", import.meta.url);
+const REWRITE = Deno.args.includes("--rewrite");
+
+/** Bytes of a whole `tools/list` that 30 tools may take together, and what these may. */
+const LIST_BYTES_MAXIMUM = 64 * 1024;
+const LIST_BYTES_GOAL = 32 * 1024;
+
+function published(tool: Tool): JsonObject {
+  const { name, title, description, group, inputSchema, outputSchema } = tool;
+  return { name, title, description, annotations: { title, ...tool.hints }, inputSchema, outputSchema, group };
+}
+
+async function withTable(test: (tools: Tool[]) => void | Promise<void>): Promise<void> {
+  await withTools(async ({ tools }) => await test([...tools.values()]));
+}
+
+Deno.test("createTools() publishes what the reviewed snapshots show", () =>
+  withTable(async (tools) => {
+    if (REWRITE) await Deno.mkdir(SNAPSHOTS, { recursive: true });
+    for (const tool of tools) {
+      const file = new URL(`${tool.name}.json`, SNAPSHOTS);
+      const text = `${JSON.stringify(published(tool), null, 2)}\n`;
+      if (REWRITE) await Deno.writeTextFile(file, text);
+      assert.equal(text, await Deno.readTextFile(file), `${tool.name} differs from its reviewed snapshot`);
+    }
+    const files = [...Deno.readDirSync(SNAPSHOTS)].map((entry) => entry.name).sort();
+    assert.deepEqual(files, tools.map(({ name }) => `${name}.json`).sort(), "a snapshot for each tool, and no other");
+  }));
+
+Deno.test("createTools() keeps the whole list small", () =>
+  withTable((tools) => {
+    const listed = tools.map((tool) => {
+      const { group: _, ...shown } = published(tool);
+      return shown;
+    });
+    const bytes = new TextEncoder().encode(JSON.stringify({ tools: listed })).length;
+    assert.ok(bytes < LIST_BYTES_MAXIMUM);
+    assert.ok(bytes <= LIST_BYTES_GOAL, `${bytes} bytes, at most ${LIST_BYTES_GOAL}`);
+  }));
+
+Deno.test("createTools() gives each tool a known name, a title, a description and all four hints", () =>
+  withTable((tools) => {
+    for (const tool of tools) {
+      assert.ok((TOOL_NAMES as readonly string[]).includes(tool.name), tool.name);
+      assert.ok(tool.title.length > 3 && tool.description.length > 60, tool.name);
+      const hints = ["destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint"];
+      assert.deepEqual(Object.keys(tool.hints).sort(), hints, tool.name);
+    }
+  }));
+
+Deno.test("createTools() gives the tools in the same order each time", async () => {
+  const orders: string[][] = [];
+  for (let round = 0; round < 2; round++) {
+    await withTable((tools) => {
+      orders.push(tools.map(({ name }) => name));
+    });
+  }
+  assert.deepEqual(orders[0], orders[1]);
+});
+
+/** Read only, or writes; and whether the world outside is touched. */
+const HINTS: Readonly<Record<string, string>> = {
+  scenario_define: "writes",
+  scenarios_list: "reads",
+  scenario_start: "writes",
+  scenario_status: "reads",
+  scenario_history: "reads",
+  scenario_open_stage: "writes",
+  scenario_evaluate_stage: "writes, open world",
+  scenario_precheck_stage: "reads",
+  scenario_submit: "writes",
+  scenario_resolve_creation: "reads",
+  scenario_resolve_mutation: "reads",
+  schemas_register: "writes",
+  schemas_list: "reads",
+  schemas_get: "reads",
+};
+
+Deno.test("createTools() hints at what each tool does", () =>
+  withTable((tools) => {
+    const hints = tools.map(({ name, hints }) => {
+      assert.equal(hints.destructiveHint, false);
+      assert.equal(hints.idempotentHint, true);
+      return [name, `${hints.readOnlyHint ? "reads" : "writes"}${hints.openWorldHint ? ", open world" : ""}`];
+    });
+    assert.deepEqual(Object.fromEntries(hints), HINTS);
+  }));
+
+/** Every object schema that lists its members shuts out the others, but for what is said to be looser. */
+function openObjects(schema: JsonValue, path: string): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap((entry, index) => openObjects(entry, `${path}[${index}]`));
+  const object = schema as JsonObject;
+  const open = member(object, "properties") !== undefined && member(object, "additionalProperties") !== false;
+  return [
+    ...(open ? [path] : []),
+    ...Object.entries(object).flatMap(([name, entry]) => openObjects(entry, `${path}.${name}`)),
+  ];
+}
+
+Deno.test("createTools() closes every input", () =>
+  withTable((tools) => {
+    for (const tool of tools) {
+      const open = openObjects(tool.inputSchema, "$").filter((path) => !path.startsWith("$.properties.spec."));
+      assert.deepEqual(open, [], tool.name);
+      assert.equal(tool.inputSchema["type"], "object");
+      assert.equal(tool.outputSchema["type"], "object");
+      assert.equal((tool.outputSchema["oneOf"] as JsonValue[]).length, 2);
+    }
+  }));
+
+Deno.test("createTools() publishes schemas that a strict client compiles", () =>
+  withTable((tools) => {
+    for (const tool of tools) {
+      for (const schema of [tool.inputSchema, tool.outputSchema]) {
+        new Ajv2020({ strict: false, validateSchema: true, logger: false }).compile(schema);
+      }
+    }
+  }));
