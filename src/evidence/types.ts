@@ -87,6 +87,8 @@ export interface EvidenceResult {
   readonly evidence_anchor: EvidenceAnchor | null;
   readonly signature: EvidenceSignature | null;
   readonly content_type: string | null;
+  /** Unix milliseconds of the observation, as the source states it; a signed statement names it. */
+  readonly observed_at?: number;
 }
 
 /** Why a check could not be run at all: no record comes of it. */

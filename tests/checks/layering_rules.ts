@@ -42,6 +42,7 @@ export const DOORS: readonly { readonly from: string; readonly to: string; reado
 export const PACKAGES: readonly { readonly name: string; readonly rooms: readonly string[] }[] = [
   { name: "node:sqlite", rooms: ["store"] },
   { name: "node:", rooms: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"] },
+  { name: "@modelcontextprotocol/client", rooms: ["evidence"] },
   { name: "@modelcontextprotocol/server", rooms: ["server"] },
   { name: "ajv", rooms: ["evidence"] },
   { name: "commander", rooms: ["cli"] },
@@ -53,7 +54,6 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
 
 /** Packages and built-in modules that serve tests and measurements, and never the program. */
 export const TEST_ONLY_PACKAGES = [
-  "@modelcontextprotocol/client",
   "@modelcontextprotocol/sdk",
   "canonicalize",
   "fast-check",

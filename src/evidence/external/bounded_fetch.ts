@@ -1,0 +1,192 @@
+/**
+ * HTTP to an external provider: a `fetch` for the protocol library that bounds every answer in bytes and time, follows no redirect, reads each message as strict
+ * text, and ends an event stream with the one response it was opened for.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import http from "node:http";
+import https from "node:https";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import { readResponseEvent, readText } from "./body.ts";
+import { noteOutgoing } from "./child.ts";
+import { ExternalFailure } from "./failure.ts";
+import { type Cloakroom, readMessageText } from "./wire.ts";
+
+/** Bytes of the header section of an answer. */
+const HEADER_BYTES_MAXIMUM = 16 * 1024;
+
+/** How to reach the provider. */
+export interface BoundedFetchOptions {
+  readonly url: URL;
+  /** Milliseconds to reach the host, TLS included. */
+  readonly connectTimeoutMillis: number;
+  readonly cloakroom: Cloakroom;
+}
+
+/** A `fetch` for one provider. */
+export interface BoundedFetch {
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Ends every connection. */
+  readonly close: () => void;
+}
+
+/** Makes the `fetch` of a provider. Connections are kept and reused. */
+export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
+  const secure = options.url.protocol === "https:";
+  const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 8 });
+  return {
+    fetch: async (_url, init = {}) => {
+      const method = init.method ?? "GET";
+      // A stream that the provider would push to at will: evidence is only ever asked for.
+      if (method === "GET") return new Response(null, { status: 405 });
+      const sent = method === "POST" && typeof init.body === "string" ? parseJson(init.body) : null;
+      const message = sent?.ok === true && isJsonObject(sent.value) ? sent.value : null;
+      if (message !== null) noteOutgoing(options.cloakroom, message, member(message, "method"));
+      try {
+        return await request(options, agent, init, method, message);
+      } catch (error) {
+        if (!isStaleConnection(error)) throw error;
+        return await request(options, agent, init, method, message);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** A kept connection that the other side closed as it was used again: nothing was read, so asking again is safe. */
+class StaleConnection extends Error {}
+
+function isStaleConnection(error: unknown): boolean {
+  return error instanceof StaleConnection;
+}
+
+function requireNetwork(url: URL): void {
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  // Deno throws a refusal past every handler here, so it is asked beforehand.
+  const { state } = Deno.permissions.querySync({ name: "net", host: `${url.hostname}:${port}` });
+  if (state === "granted") return;
+  throw new ExternalFailure("destination_blocked", "Cannot reach provider: gate may not connect to its host", false);
+}
+
+function request(
+  options: BoundedFetchOptions,
+  agent: http.Agent,
+  init: RequestInit,
+  method: string,
+  message: JsonObject | null,
+): Promise<Response> {
+  const { url } = options;
+  requireNetwork(url);
+  init.signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const outgoing = (url.protocol === "https:" ? https : http).request(url, {
+    method,
+    agent,
+    headers: headersOf(init),
+    maxHeaderSize: HEADER_BYTES_MAXIMUM,
+  });
+  const give = (error: unknown): void => {
+    reject(error);
+    outgoing.destroy();
+  };
+  const abort = (): void => give(init.signal?.reason ?? new ExternalFailure("cancelled", "Cancelled", false));
+  init.signal?.addEventListener("abort", abort, { once: true });
+  watchConnection(outgoing, options, give);
+  outgoing.on("error", (error) => reject(outgoing.reusedSocket ? stale(error) : transportFailure(error)));
+  outgoing.on("response", (response) => {
+    readResponse(response, message, options.cloakroom).then(resolve, give);
+  });
+  outgoing.end(typeof init.body === "string" ? init.body : undefined);
+  return promise.finally(() => init.signal?.removeEventListener("abort", abort));
+}
+
+function headersOf(init: RequestInit): Record<string, string> {
+  const headers = Object.fromEntries(new Headers(init.headers ?? {}));
+  const body = typeof init.body === "string" ? init.body : "";
+  return { ...headers, "accept-encoding": "identity", "content-length": String(Buffer.byteLength(body)) };
+}
+
+/** Gives up where the host, or its TLS, takes longer than the connect timeout. A kept connection is there already. */
+function watchConnection(
+  outgoing: http.ClientRequest,
+  { url, connectTimeoutMillis }: BoundedFetchOptions,
+  give: (error: ExternalFailure) => void,
+): void {
+  const message = `Cannot reach provider within ${connectTimeoutMillis} ms`;
+  const timer = setTimeout(() => give(new ExternalFailure("timeout", message)), connectTimeoutMillis);
+  const reached = (): void => clearTimeout(timer);
+  outgoing.on("close", reached);
+  outgoing.on("response", reached);
+  outgoing.on("socket", (socket) => {
+    if (outgoing.reusedSocket) reached();
+    else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", reached);
+  });
+}
+
+async function readResponse(
+  response: http.IncomingMessage,
+  sent: JsonObject | null,
+  cloakroom: Cloakroom,
+): Promise<Response> {
+  const status = response.statusCode ?? 0;
+  const type = (response.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const encoding = response.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new ExternalFailure("provider_protocol_error", "The provider answered with an encoding nobody asked for");
+  }
+  const headers = sessionHeader(response);
+  const chunks = chunksOf(response);
+  if (type === "text/event-stream" && status < 300) {
+    const found = await readResponseEvent(chunks, sent === null ? undefined : member(sent, "id"));
+    return Response.json(cloakroom.check(found), { status, headers });
+  }
+  const text = await readText(chunks, response.headers["content-length"]);
+  if (status >= 300) return new Response(text, { status, headers });
+  if (status === 202 || status === 204 || text === "") return new Response(null, { status, headers });
+  return Response.json(cloakroom.check(readMessageText(text)), { status, headers });
+}
+
+/** The one header of an answer that the protocol library goes by. */
+function sessionHeader(response: http.IncomingMessage): Headers {
+  const headers = new Headers();
+  const session = response.headers["mcp-session-id"];
+  if (typeof session === "string" && /^[\x21-\x7e]{1,1024}$/.test(session)) headers.set("mcp-session-id", session);
+  return headers;
+}
+
+/** The chunks of a body; one that ends before its end is an error. */
+async function* chunksOf(response: http.IncomingMessage): AsyncGenerator<Uint8Array> {
+  const truncated = new ExternalFailure("response_truncated", "The reply of the provider ended early");
+  try {
+    for await (const chunk of response) yield chunk as Uint8Array;
+  } catch {
+    throw truncated;
+  }
+  if (!response.complete) throw truncated;
+}
+
+function stale(error: Error): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE" ? new StaleConnection(error.message) : transportFailure(error);
+}
+
+/** What a failure of the connection amounts to. */
+function transportFailure(error: Error): ExternalFailure {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "ENOTFOUND" || code.startsWith("EAI_")) {
+    return new ExternalFailure("dns_failed", "Cannot reach provider: its host name does not resolve");
+  }
+  if (code === "ECONNREFUSED") {
+    return new ExternalFailure("destination_refused", "Cannot reach provider: its host refuses the connection");
+  }
+  if (/CERT|TLS|SSL|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
+    return new ExternalFailure("tls_failed", `Cannot reach provider: TLS failed (${code})`, false);
+  }
+  if (code.startsWith("HPE_")) {
+    return new ExternalFailure("provider_protocol_error", "The provider does not answer in HTTP");
+  }
+  return new ExternalFailure("connection_failed", "Cannot reach provider: the connection failed");
+}

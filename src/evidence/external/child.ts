@@ -1,0 +1,176 @@
+/**
+ * A provider's process as a transport of the protocol library: started without a shell and with a minimal environment, read line by line within bounds, its
+ * standard error drained, and ended for good when it breaks a rule.
+ *
+ * @module
+ */
+
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { ExternalFailure } from "./failure.ts";
+import { createLineCutter } from "./line_cutter.ts";
+import { type Cloakroom, readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
+
+/** Bytes that may wait for the process to read them; then pings go unanswered. */
+const OUTGOING_IDLE_BYTES = 64 * 1024;
+/** Characters of the end of standard error that are kept. */
+const STDERR_TAIL = 4096;
+/** Milliseconds between asking a process to end and ending it. */
+const GRACE_MILLISECONDS = 1000;
+
+/** Names of the environment that a program needs to be found and to run at all; it gets no others. */
+const ENVIRONMENT = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT"];
+
+/** What to start. */
+export interface ChildOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Working directory. */
+  readonly directory: string;
+  readonly cloakroom: Cloakroom;
+  /** Where the end of what it writes to standard error is kept. */
+  readonly stderr: StderrTail;
+  /** Told once, when the process is gone or was ended. */
+  readonly ended: (failure: ExternalFailure) => void;
+}
+
+/** The end of what a provider's processes wrote to standard error; may hold anything, so it is for the operator alone. */
+export interface StderrTail {
+  text: string;
+}
+
+/** A running process. */
+export interface Child extends Transport {
+  /** Ends the process at once; what is in flight fails with this. */
+  readonly kill: (failure: ExternalFailure) => void;
+  /** Resolves once the process is gone. */
+  readonly gone: Promise<void>;
+}
+
+function minimalEnvironment(): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const name of ENVIRONMENT) {
+    // Without the permission to read it a program still starts, by its absolute path.
+    if (Deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") continue;
+    const value = Deno.env.get(name);
+    if (value !== undefined) environment[name] = value;
+  }
+  return environment;
+}
+
+function spawn(options: ChildOptions): Deno.ChildProcess {
+  const [program, ...args] = options.command;
+  try {
+    return new Deno.Command(program ?? "", {
+      args,
+      cwd: options.directory,
+      clearEnv: true,
+      env: minimalEnvironment(),
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotCapable ? "gate may not run it" : "it cannot be run";
+    throw new ExternalFailure("provider_unreachable", `Cannot start provider: ${why}`, false);
+  }
+}
+
+/**
+ * Starts the process of a provider.
+ *
+ * @throws {ExternalFailure} `provider_unreachable` where it cannot be started
+ */
+export function startChild(options: ChildOptions): Child {
+  const { cloakroom } = options;
+  const process = spawn(options);
+  const writer = process.stdin.getWriter();
+  let waitingBytes = 0;
+  let over: ExternalFailure | null = null;
+
+  const child: Child = {
+    start: () => Promise.resolve(),
+    send: (message) => send(message),
+    close: () =>
+      Promise.resolve(end(new ExternalFailure("cancelled", "The provider is being closed", false), "SIGTERM")),
+    kill: (failure) => end(failure, "SIGKILL"),
+    gone: process.status.then(() => end(new ExternalFailure("worker_died", "The provider's process ended"), null)),
+  };
+
+  const end = (failure: ExternalFailure, signal: Deno.Signal | null): void => {
+    if (over !== null) return;
+    over = failure;
+    writer.abort().catch(() => {});
+    if (signal !== null) signalProcess(process, signal);
+    options.ended(failure);
+    child.onclose?.();
+  };
+
+  const send = async (message: JSONRPCMessage): Promise<void> => {
+    if (over !== null) throw over;
+    const sent = message as unknown as JsonObject;
+    const method = member(sent, "method");
+    if (method === undefined && waitingBytes > OUTGOING_IDLE_BYTES) return;
+    noteOutgoing(cloakroom, sent, method);
+    const bytes = new TextEncoder().encode(`${JSON.stringify(message)}\n`);
+    waitingBytes += bytes.length;
+    try {
+      await writer.write(bytes);
+    } catch {
+      throw over ?? new ExternalFailure("worker_died", "The provider's process reads no more");
+    } finally {
+      waitingBytes -= bytes.length;
+    }
+  };
+
+  const receive = (text: string): void => {
+    if (text.trim() === "") return;
+    const message = readMessageText(text);
+    // It may answer and ask whether the other side is alive; an evidence provider has nothing else to ask.
+    const asks = member(message, "method");
+    if (asks !== undefined && asks !== "ping") return;
+    child.onmessage?.(cloakroom.check(message) as unknown as JSONRPCMessage);
+  };
+
+  const cutter = createLineCutter(REPLY_BYTES_MAXIMUM, receive);
+  drain(process.stdout, cutter.push).catch((error) => {
+    const failure = error instanceof ExternalFailure
+      ? error
+      : new ExternalFailure("provider_protocol_error", "Cannot read reply of provider");
+    end(failure, "SIGKILL");
+  });
+  const decoder = new TextDecoder();
+  drain(process.stderr, (bytes) => {
+    options.stderr.text = (options.stderr.text + decoder.decode(bytes, { stream: true })).slice(-STDERR_TAIL);
+  }).catch(() => {});
+  return child;
+}
+
+/** Keeps track of which results to keep: those of tool calls that nobody gave up on. */
+export function noteOutgoing(cloakroom: Cloakroom, sent: JsonObject, method: JsonValue | undefined): void {
+  const id = member(sent, "id");
+  if (method === "tools/call" && id !== undefined) cloakroom.expect(id);
+  if (method !== "notifications/cancelled") return;
+  const params = member(sent, "params");
+  const requestId = typeof params === "object" && params !== null ? member(params as JsonObject, "requestId") : null;
+  if (requestId !== undefined && requestId !== null) cloakroom.forget(requestId);
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Array) => void): Promise<void> {
+  for await (const bytes of stream) take(bytes);
+}
+
+/** Signals a process that may be gone; one that is asked to end and does not is ended. */
+function signalProcess(process: Deno.ChildProcess, signal: Deno.Signal): void {
+  const attempt = (one: Deno.Signal): void => {
+    try {
+      process.kill(one);
+    } catch {
+      // It is gone.
+    }
+  };
+  attempt(signal);
+  if (signal === "SIGKILL") return;
+  const timer = setTimeout(() => attempt("SIGKILL"), GRACE_MILLISECONDS);
+  process.status.then(() => clearTimeout(timer));
+}

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { ask, codeOf, hostileChild, hostileEndpoint } from "./acquisition_entries.ts";
+
+const SHORT = { timeouts: { connect_timeout_ms: 500, request_timeout_ms: 1500 } };
+
+/** What a process does when it is asked; what comes of it. */
+const CHILD_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
+  ["fine", "ok"],
+  ["slow", "ok"],
+  ["noisy", "ok"],
+  ["asks", "ok"],
+  ["error", "provider_protocol_error"],
+  ["bare_error", "provider_protocol_error"],
+  ["bare", "provider_protocol_error"],
+  ["duplicate", "provider_protocol_error"],
+  ["garbage", "provider_protocol_error"],
+  ["array", "provider_protocol_error"],
+  ["not_utf8", "provider_protocol_error"],
+  ["endless", "response_too_large"],
+  ["large", "response_too_large"],
+  ["exit", "worker_died"],
+  ["half", "worker_died"],
+  ["silent", "timeout"],
+  ["other_id", "timeout"],
+];
+
+for (const [behave, outcome] of CHILD_ROWS) {
+  Deno.test(`createMcpProvider() over stdio, provider ${behave}: ${outcome}, and the next question is answered`, async () => {
+    const provider = hostileChild(SHORT);
+    assert.equal(codeOf(await ask(provider, { behave })), outcome);
+    assert.equal(codeOf(await ask(provider, {})), "ok");
+    await provider.close();
+  });
+}
+
+/** Raw text of a tool result; what comes of it. */
+const RESULT_ROWS: readonly (readonly [name: string, raw: string, outcome: string])[] = [
+  ["structured content", '{"content":[],"structuredContent":{"value":null}}', "ok"],
+  ["structured content alone", '{"structuredContent":{"value":null}}', "ok"],
+  ["an item of type json", '{"content":[{"type":"json","json":{"value":null}}]}', "ok"],
+  ["an observed error", '{"structuredContent":{"error":{"code":"x","message":"m","details":{"a":1}}}}', "ok"],
+  ["text only", '{"content":[{"type":"text","text":"{}"}]}', "provider_protocol_error"],
+  ["no content", '{"content":[]}', "provider_protocol_error"],
+  ["null", "null", "provider_protocol_error"],
+  ["a failed tool", '{"isError":true,"content":[{"type":"text","text":"boom"}]}', "provider_protocol_error"],
+  ["a failed tool with a result", '{"isError":true,"structuredContent":{"value":null}}', "provider_protocol_error"],
+  ["an unknown member", '{"structuredContent":{"value":null,"x":1}}', "provider_protocol_error"],
+  ["__proto__ as member", '{"structuredContent":{"value":null,"__proto__":1}}', "provider_protocol_error"],
+  ["a duplicate member", '{"structuredContent":{"value":null,"value":null}}', "provider_protocol_error"],
+  [
+    "a number that is no double",
+    '{"structuredContent":{"value":{"kind":"json","value":9007199254740993}}}',
+    "provider_protocol_error",
+  ],
+  ["a lone surrogate", '{"structuredContent":{"value":{"kind":"json","value":"\\ud800"}}}', "provider_protocol_error"],
+  [
+    "a value nested too deep",
+    `{"structuredContent":{"value":{"kind":"json","value":${"[".repeat(64)}${"]".repeat(64)}}}}`,
+    "provider_protocol_error",
+  ],
+  [
+    "an error with a value",
+    '{"structuredContent":{"error":{"code":"x","message":"m"},"value":{"kind":"json","value":1}}}',
+    "provider_protocol_error",
+  ],
+  [
+    "an error with a content type",
+    '{"structuredContent":{"error":{"code":"x","message":"m"},"content_type":"text/plain"}}',
+    "provider_protocol_error",
+  ],
+  [
+    "bytes with an unknown spelling",
+    '{"structuredContent":{"value":{"kind":"bytes","value":[1]}}}',
+    "provider_protocol_error",
+  ],
+  ["an unknown lane", '{"structuredContent":{"value":null,"lane":"certain"}}', "provider_protocol_error"],
+];
+
+Deno.test("createMcpProvider() takes a result for evidence, or for no evidence at all", async (test) => {
+  const provider = hostileChild();
+  for (const [name, raw, outcome] of RESULT_ROWS) {
+    await test.step(`${name}: ${outcome}`, async () => {
+      assert.equal(codeOf(await ask(provider, { raw })), outcome);
+    });
+  }
+  await provider.close();
+});
+
+Deno.test("createMcpProvider() hands values on exactly as they were on the wire", async () => {
+  const provider = hostileChild();
+  const text = '{"__proto__":{"a":1},"a\\u0062c":0.1,"list":[1,"\\ud83d\\ude00",null]}';
+  const answer = await ask(provider, { raw: `{"structuredContent":{"value":{"kind":"json","value":${text}}}}` });
+  assert.ok(answer.ok && answer.result.value?.kind === "json");
+  assert.equal(JSON.stringify(answer.result.value.value), '{"__proto__":{"a":1},"abc":0.1,"list":[1,"😀",null]}');
+  await provider.close();
+});
+
+Deno.test("createMcpProvider() gives the process a minimal environment", async () => {
+  Deno.env.set("GATE_TEST_SECRET", "x");
+  const provider = hostileChild();
+  const answer = await ask(provider, { behave: "echo_environment" });
+  await provider.close();
+  Deno.env.delete("GATE_TEST_SECRET");
+  assert.ok(answer.ok && answer.result.value?.kind === "json");
+  const names = JSON.parse(String(answer.result.value.value)) as string[];
+  const allowed = ["HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ"];
+  assert.deepEqual(names.filter((name) => !allowed.includes(name)), []);
+});
+
+Deno.test("createMcpProvider() keeps one process for all questions, and ends it at close", async () => {
+  const provider = hostileChild();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(provider, { behave: "process" })));
+  const pids = new Set(
+    answers.map((answer) => answer.ok && answer.result.value?.kind === "json" && answer.result.value.value),
+  );
+  assert.equal(pids.size, 1);
+  await provider.close();
+  const [pid] = pids;
+  assert.throws(() => Deno.kill(Number(pid), "SIGKILL"), Deno.errors.NotFound);
+  assert.equal(codeOf(await ask(provider, {})), "provider_unreachable");
+});
+
+Deno.test("createMcpProvider() cancels the question of a caller who is gone, and of no one else", async () => {
+  const provider = hostileChild();
+  await ask(provider, {});
+  const controller = new AbortController();
+  const gone = ask(provider, { behave: "slow" }, controller.signal);
+  const other = ask(provider, { behave: "slow" });
+  setTimeout(() => controller.abort(), 20);
+  assert.equal(codeOf(await gone), "cancelled");
+  assert.equal(codeOf(await other), "ok");
+  await provider.close();
+});
+
+Deno.test("createMcpProvider() starts a process that dies again and again with growing pauses", async () => {
+  const provider = hostileChild(SHORT);
+  const started = performance.now();
+  for (let round = 0; round < 4; round++) assert.equal(codeOf(await ask(provider, { behave: "exit" })), "worker_died");
+  // Pauses of 100, 200 and 400 ms lie between four starts.
+  assert.ok(performance.now() - started >= 700);
+  await provider.close();
+});
+
+Deno.test("createMcpProvider() says that a program cannot be started", async () => {
+  const provider = hostileChild({ command: ["./no-such-program"] });
+  const answer = await ask(provider, {});
+  assert.deepEqual(answer, {
+    ok: false,
+    code: "provider_unreachable",
+    message: "Cannot start provider: it cannot be run",
+    retryable: false,
+  });
+  await provider.close();
+});
+
+/** What an endpoint does when it is asked; what comes of it. */
+const ENDPOINT_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
+  ["fine", "ok"],
+  ["events", "ok"],
+  ["events_other", "ok"],
+  ["lost_once", "ok"],
+  ["lost", "provider_unreachable"],
+  ["error", "provider_protocol_error"],
+  ["bare_error", "provider_protocol_error"],
+  ["bare", "provider_protocol_error"],
+  ["duplicate", "provider_protocol_error"],
+  ["redirect", "provider_protocol_error"],
+  ["html", "provider_protocol_error"],
+  ["not_utf8", "provider_protocol_error"],
+  ["gzip", "provider_protocol_error"],
+  ["large", "response_too_large"],
+  ["endless", "response_too_large"],
+  ["events_endless", "response_too_large"],
+  ["events_none", "response_truncated"],
+  ["silent", "timeout"],
+  ["drip", "timeout"],
+  ["status_403", "destination_refused"],
+  ["status_500", "provider_unreachable"],
+];
+
+Deno.test("createMcpProvider() over HTTP", async (test) => {
+  const { provider, close } = await hostileEndpoint(SHORT);
+  for (const [behave, outcome] of ENDPOINT_ROWS) {
+    await test.step(`${behave}: ${outcome}, and the next question is answered`, async () => {
+      assert.equal(codeOf(await ask(provider, { behave })), outcome);
+      assert.equal(codeOf(await ask(provider, {})), "ok");
+    });
+  }
+  await close();
+});
+
+Deno.test("createMcpProvider() over HTTP carries its bearer token", async () => {
+  const right = await hostileEndpoint({ auth: { bearer_token: "secret" } }, ["secured"]);
+  assert.equal(codeOf(await ask(right.provider, {})), "ok");
+  await right.close();
+  const wrong = await hostileEndpoint({ auth: { bearer_token: "wrong" } }, ["secured"]);
+  const answer = await ask(wrong.provider, {});
+  assert.equal(codeOf(answer), "destination_refused");
+  assert.ok(!JSON.stringify(answer).includes("wrong"));
+  await wrong.close();
+});
+
+Deno.test("createMcpProvider() over HTTP says that nobody listens, and that nobody accepts in time", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  const { provider, close } = await hostileEndpoint({ url: `http://127.0.0.1:${port}/mcp` });
+  assert.equal(codeOf(await ask(provider, {})), "destination_refused");
+  await close();
+});
