@@ -35,9 +35,17 @@ interface Outcome {
   readonly begun: number;
 }
 
-/** Serves one connection with the tools `quick`, `slow` (40 ms), `stuck` (until aborted) and `large` (100 kB), and little patience. */
-async function serve(setup: Setup): Promise<Outcome> {
-  const outcome = { answered: [] as number[], aborted: false, warned: false, begun: 0 };
+/** What {@link serve} counts while it runs. */
+interface Counts {
+  readonly answered: number[];
+  aborted: boolean;
+  warned: boolean;
+  begun: number;
+  readonly timers: ReturnType<typeof setTimeout>[];
+}
+
+/** The tools `quick`, `slow` (40 ms), `stuck` (until aborted) and `large` (100 kB). */
+function makeTools(counts: Counts): Map<string, Tool> {
   const tool = (name: string, handle: Tool["handle"]): [string, Tool] => {
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
     return [name, {
@@ -51,25 +59,31 @@ async function serve(setup: Setup): Promise<Outcome> {
       handle,
     }];
   };
-  const timers: ReturnType<typeof setTimeout>[] = [];
-  const tools = new Map([
+  return new Map([
     tool("quick", () => Promise.resolve({ ok: true, result: {} })),
     tool("large", () => {
-      outcome.begun++;
+      counts.begun++;
       return Promise.resolve({ ok: true, result: { text: "x".repeat(50_000) } });
     }),
     tool("slow", () =>
       new Promise((resolve) => {
-        timers.push(setTimeout(() => resolve({ ok: true, result: {} }), 40));
+        counts.timers.push(setTimeout(() => resolve({ ok: true, result: {} }), 40));
       })),
     tool("stuck", (_input, { signal }) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () => {
-          outcome.aborted = true;
+          counts.aborted = true;
           resolve({ ok: true, result: {} });
         });
       })),
   ]);
+}
+
+/** Serves one connection with little patience. */
+async function serve(setup: Setup): Promise<Outcome> {
+  const outcome: Counts = { answered: [], aborted: false, warned: false, begun: 0, timers: [] };
+  const { timers } = outcome;
+  const tools = makeTools(outcome);
   const pieces: (Uint8Array | null)[] = [new TextEncoder().encode(setup.input), ...(setup.ends ? [null] : [])];
   const never = new Promise<never>(() => {});
   const stop = new AbortController();
