@@ -5,19 +5,30 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { contentHash, identify, identifyCanonical } from "../canonical/identity.ts";
+import { contentHash, identify, identifyCanonical, type Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { DecidedRecord, Request, Stamps, Surroundings } from "./command.ts";
 import { asJson } from "./primitives.ts";
 import { type AcceptanceTime, type OperationFamily, PROCEDURE, type RunKey, type RunRecord } from "./types.ts";
 import type { RunState, TimeSource } from "./types.ts";
 
+/** Identities of time sources by object: an authority gives the same object for all stamps of one reading. */
+const timeSourceIdentities = new WeakMap<TimeSource, Identity>();
+
+function timeSourceIdentity(surroundings: Surroundings, time: TimeSource): Identity {
+  const known = timeSourceIdentities.get(time);
+  if (known !== undefined) return known;
+  const identity = identify(surroundings.primitives.sha256, "time-source", asJson(time));
+  timeSourceIdentities.set(time, identity);
+  return identity;
+}
+
 /** When a record that follows `state` is accepted: the reading, but never before the record it follows. */
 export function acceptanceTime(surroundings: Surroundings, state: RunState | null, time: TimeSource): AcceptanceTime {
   return {
     accepted_audit_instant: Math.max(time.reading_unix_millis, state?.accepted_audit_instant ?? 0),
     authority_revision: time.authority_revision,
-    source_material_identity: identify(surroundings.primitives.sha256, "time-source", asJson(time)),
+    source_material_identity: timeSourceIdentity(surroundings, time),
     time_authority_id: time.time_authority_id,
   };
 }
