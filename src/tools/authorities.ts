@@ -19,13 +19,20 @@ export interface RunIdAuthority {
   readonly allocate: () => Allocation | null;
 }
 
-/** The system clock, Unix milliseconds. It may step back; the kernel never does. */
+let lastReading: TimeSource | null = null;
+
+/** The system clock, Unix milliseconds. It may step back; the kernel never does. One object a reading. */
 export const SYSTEM_CLOCK: TimeAuthority = {
-  read: () => ({
-    time_authority_id: "gate.system_clock",
-    authority_revision: "1",
-    reading_unix_millis: Date.now(),
-  }),
+  read: () => {
+    const now = Date.now();
+    if (lastReading?.reading_unix_millis === now) return lastReading;
+    lastReading = {
+      time_authority_id: "gate.system_clock",
+      authority_revision: "1",
+      reading_unix_millis: now,
+    };
+    return lastReading;
+  },
 };
 
 /** 128 random bits a run. */

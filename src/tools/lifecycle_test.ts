@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../canonical/json.ts";
-import { envelope, evidence, id, startRun, STORES, withTools } from "./fixture_test.ts";
+import { type Bench, envelope, evidence, id, startRun, STORES, withTools } from "./fixture_test.ts";
 
 for (const store of STORES) {
   Deno.test(`the tools carry a run from law to completion (${store})`, () =>
@@ -12,18 +12,7 @@ for (const store of STORES) {
         next_token: null,
       });
 
-      const before = await bench.call("scenario_status", run);
-      assert.deepEqual(before, {
-        accepted_head: head,
-        committed_intent_count: 0,
-        ready_frontier: ["build"],
-        recent_attempts: [],
-        stages: [
-          { stage_id: "build", classification: "ready_unopened" },
-          { stage_id: "deploy", classification: "blocked" },
-        ],
-        status: "active",
-      });
+      await checkStarted(bench, run, head);
 
       let at = head;
       let operation = 1;
@@ -70,22 +59,7 @@ for (const store of STORES) {
       });
       assert.equal(done["run_status"], "complete");
 
-      const after = await bench.call("scenario_status", run) as { status: string; recent_attempts: JsonObject[] };
-      assert.equal(after.status, "complete");
-      assert.deepEqual(after.recent_attempts.map(({ outcome }) => outcome), ["unknown", "false", "true", "true"]);
-
-      const history = await bench.call("scenario_history", run) as { records: JsonObject[] };
-      assert.deepEqual(history.records.map(({ record }) => (record as JsonObject)["record_kind"]), [
-        "run_created",
-        "stage_opened",
-        "artifact_submitted",
-        "stage_evaluated",
-        "stage_evaluated",
-        "stage_evaluated",
-        "stage_opened",
-        "stage_evaluated",
-      ]);
-      assert.deepEqual(history.records.at(-1)?.["record_id"], at["record_id"]);
+      await checkCompleted(bench, run, at);
 
       const again = await bench.call("scenario_start", start);
       assert.deepEqual((envelope(again).result["run_key"] as JsonObject)["run_id"], run.run_id);
@@ -148,3 +122,37 @@ Deno.test("a mutation repeated gives its original answer, whatever the head is b
     });
     assert.deepEqual(resolved, first);
   }));
+
+async function checkStarted(bench: Bench, run: JsonObject, head: JsonObject): Promise<void> {
+  const before = await bench.call("scenario_status", run);
+  assert.deepEqual(before, {
+    accepted_head: head,
+    committed_intent_count: 0,
+    ready_frontier: ["build"],
+    recent_attempts: [],
+    stages: [
+      { stage_id: "build", classification: "ready_unopened" },
+      { stage_id: "deploy", classification: "blocked" },
+    ],
+    status: "active",
+  });
+}
+
+async function checkCompleted(bench: Bench, run: JsonObject, at: JsonObject): Promise<void> {
+  const after = await bench.call("scenario_status", run) as { status: string; recent_attempts: JsonObject[] };
+  assert.equal(after.status, "complete");
+  assert.deepEqual(after.recent_attempts.map(({ outcome }) => outcome), ["unknown", "false", "true", "true"]);
+
+  const history = await bench.call("scenario_history", run) as { records: JsonObject[] };
+  assert.deepEqual(history.records.map(({ record }) => (record as JsonObject)["record_kind"]), [
+    "run_created",
+    "stage_opened",
+    "artifact_submitted",
+    "stage_evaluated",
+    "stage_evaluated",
+    "stage_evaluated",
+    "stage_opened",
+    "stage_evaluated",
+  ]);
+  assert.deepEqual(history.records.at(-1)?.["record_id"], at["record_id"]);
+}

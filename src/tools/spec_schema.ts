@@ -1,6 +1,7 @@
 /**
- * The published schema of a scenario specification, closed down to conditions and stages: enough to write one without other documents. What it only hints at,
- * such as which predicate suits which domain, the law room checks, with a code and a path for each fault.
+ * The published schema of a scenario specification, closed down to conditions and stages: enough to write one without
+ * other documents. What it only hints at, such as which predicate suits which domain, the law room checks, with a code
+ * and a path for each fault.
  *
  * @module
  */
