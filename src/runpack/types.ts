@@ -18,6 +18,18 @@ export const NODE_CHILDREN = 256;
 export const TREE_LEVELS = 4;
 /** Bytes of a manifest. */
 export const MANIFEST_BYTES = 1024 * 1024;
+/** Bytes of a node of the segment tree, and of the artifact list. */
+export const NODE_BYTES = 64 * 1024 * 1024;
+/** Bytes of any other object. */
+export const OBJECT_BYTES = 256 * 1024 * 1024;
+/** Conditions whose values one pack may withhold. */
+export const WITHHELD_CONDITIONS = 4096;
+/** Bytes of one signature file. */
+export const SIGNATURE_BYTES = 16 * 1024;
+/** Signatures that lie beside one pack. */
+export const SIGNATURES = 64;
+/** How deep containers may nest in a text of a pack: gate wraps what it received. */
+export const PACK_DEPTH = 128;
 /** Canonical bytes up to which a value lies in its segment's `values` object; a larger one is an object of its own. */
 export const INLINE_VALUE_BYTES = 16 * 1024;
 
