@@ -1,0 +1,72 @@
+/**
+ * The seam between what decides and the audit log.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+
+/** What was decided. */
+export type AuditKind =
+  | "process"
+  | "authentication"
+  | "authorization"
+  | "mutation"
+  | "acquisition"
+  | "precheck"
+  | "discovery"
+  | "request"
+  | "tls";
+
+/** Whence a decision was asked for. */
+export interface AuditOrigin {
+  readonly transport: "stdio" | "http" | "sse";
+  /** IP address of the other end of the connection; null on stdio. */
+  readonly peer_address: string | null;
+  /** What the client calls its request, validated; null where it says nothing. */
+  readonly correlation_id: string | null;
+  /** What this process calls the request; unique. */
+  readonly server_correlation_id: string;
+  /** `traceparent` of W3C Trace Context, validated; null where there is none. */
+  readonly traceparent: string | null;
+}
+
+/** One decision. The sink adds time, sequence and chain. */
+export interface AuditEvent {
+  readonly kind: AuditKind;
+  readonly outcome: "allowed" | "refused" | "failed" | "begun" | "done";
+  /** A closed word for why: `token_unknown`, `accepted`, `origin_not_allowed`. */
+  readonly reason: string;
+  /** The principal's subject; null where nobody is authenticated. */
+  readonly subject: string | null;
+  readonly origin: AuditOrigin | null;
+  /** The tool as it was called, also an unknown one (at most 128 characters). */
+  readonly tool?: string;
+  /** Further facts; never secrets or raw payloads. */
+  readonly details?: JsonObject;
+}
+
+/** Takes decisions. */
+export interface Audit {
+  /**
+   * Writes one event.
+   *
+   * @returns Resolves once the event is written, on standard error once it is queued; rejects where it cannot be. Who is
+   * about to mutate waits for it and refuses on a rejection; everybody else may let go: the failure shows in `fault`.
+   */
+  readonly record: (event: AuditEvent) => Promise<void>;
+  /** Why events cannot be written at the moment, for readiness; null where they can. */
+  readonly fault: () => string | null;
+  /** Opens the file again, after it was moved away. */
+  readonly reopen: () => Promise<void>;
+  /** Writes what is queued and lets go of the file. */
+  readonly close: () => Promise<void>;
+}
+
+/** Takes events and drops them: for `server.audit.enabled = false`, and for tests. */
+export const NO_AUDIT: Audit = {
+  record: () => Promise.resolve(),
+  fault: () => null,
+  reopen: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
