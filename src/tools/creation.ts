@@ -107,7 +107,7 @@ async function appendCreation(
   invocation: Identity,
   schemaArtifacts: readonly Artifact[],
 ): Promise<Outcome | "run_exists"> {
-  const resultText = canonicalize(decision.result);
+  const resultText = JSON.stringify(decision.result);
   const artifacts = [...profileArtifacts(services), ...schemaArtifacts];
   const appended = await services.runs.append({
     run_key: decision.state.run_key,

@@ -134,7 +134,7 @@ async function append(
   decision: Extract<Decision, { outcome: "accepted" }>,
   invocation: Identity,
 ): Promise<Outcome> {
-  const resultText = canonicalize(decision.result);
+  const resultText = JSON.stringify(decision.result);
   const artifacts = profileArtifacts(services);
   const appended = await services.runs.append({
     run_key: mutation.run_key,
