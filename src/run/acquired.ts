@@ -7,8 +7,12 @@
 
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import { contentHash } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
 import { sortedBy } from "../canonical/order.ts";
 import type { Channel } from "../law/types.ts";
+import { decimalOfNumber } from "../law/value/decimal.ts";
+import type { TypedValue } from "../law/value/types.ts";
 import { anchorCounts } from "./anchor.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
@@ -25,8 +29,18 @@ export function providerTrust(profile: OperatorProfile, providerId: string, chan
 }
 
 /**
+ * The forms in which a source may have had a value before it was fitted into its domain: a decimal as a number, a digest as a hash object. A source that
+ * signs what it said signs the hash of such a form.
+ */
+export function sourceForms({ value, value_type }: TypedValue): readonly JsonValue[] {
+  if (value_type === "Digest") return [value, { algorithm: "sha256", value }];
+  const number = value_type === "Decimal" ? Number(value) : NaN;
+  return Number.isFinite(number) && decimalOfNumber(number) === value ? [value, number] : [value];
+}
+
+/**
  * Whether a provider's item is signed by one of the keys it has to be signed by: over the evidence statement, or over the bare hash object
- * `{algorithm, value}` of the value's content hash.
+ * `{algorithm, value}` of the plain hash of the value as the source had it.
  */
 export function hasSourceSignature(
   surroundings: QualificationSurroundings,
@@ -34,15 +48,18 @@ export function hasSourceSignature(
   trusted: readonly TrustedKey[],
   item: PresentedEvidence,
 ): boolean {
-  const { signature, content_hash } = item;
+  const { signature, value } = item;
   const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
-  if (signature === undefined || key === undefined || content_hash === undefined) return false;
+  if (signature === undefined || key === undefined || value === null) return false;
   const { primitives, law } = surroundings;
   if (hasBoundSignature(primitives, new Map([[key.key_id, key]]), law, attempt, item)) return true;
   const publicKey = decodeBase64(key.public_key);
   const bytes = decodeBase64(signature.signature);
-  return publicKey !== null && bytes !== null &&
-    primitives.verifyEd25519(publicKey, canonicalize(asJson(content_hash)), bytes);
+  if (publicKey === null || bytes === null) return false;
+  return sourceForms(value).some((form) => {
+    const hash = contentHash(primitives.sha256, canonicalize(form));
+    return primitives.verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes);
+  });
 }
 
 function withError(item: PresentedEvidence, error: ObservedError): PresentedEvidence {

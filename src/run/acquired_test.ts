@@ -12,7 +12,7 @@ import {
   type TestKey,
   trusting,
 } from "../../tests/simulation/kernel_fixture.ts";
-import { admitAcquired, providerTrust } from "./acquired.ts";
+import { admitAcquired, providerTrust, sourceForms } from "./acquired.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import type { OperatorProfile, TrustPolicy } from "./profile.ts";
 import { qualifyItem } from "./qualify.ts";
@@ -115,4 +115,17 @@ Deno.test("providerTrust() of a caller's item is not asked", () => {
   assert.equal(providerTrust(profile, "env", "local_acquisition"), "audit");
   const item = presented("c", int(3));
   assert.deepEqual(admitAcquired(qualificationWith(LAW, trust(trusting(KEY_1))), ATTEMPT, [item]), [item]);
+});
+
+Deno.test("sourceForms() gives every form that a source may have had the value in", () => {
+  const digest = "0".repeat(64);
+  assert.deepEqual(sourceForms({ value: digest, value_type: "Digest" }), [digest, {
+    algorithm: "sha256",
+    value: digest,
+  }]);
+  assert.deepEqual(sourceForms({ value: "0.1", value_type: "Decimal" }), ["0.1", 0.1]);
+  assert.deepEqual(sourceForms({ value: "0.10", value_type: "Decimal" }), ["0.10"]);
+  assert.deepEqual(sourceForms({ value: `1${"0".repeat(400)}`, value_type: "Decimal" }), [`1${"0".repeat(400)}`]);
+  assert.deepEqual(sourceForms({ value: 3, value_type: "Integer" }), [3]);
+  assert.deepEqual(sourceForms({ value: { a: 0.1 }, value_type: "Json" }), [{ a: 0.1 }]);
 });
