@@ -1,0 +1,70 @@
+/**
+ * Whether a provider's result is what its contract promises. What is not is an observed error: it happened, and it is no evidence.
+ *
+ * @module
+ */
+
+import type { ObservedError } from "../../run/types.ts";
+import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
+import type { CheckContract, EvidenceResult, LoadedContract } from "../types.ts";
+
+/**
+ * What speaks against a result under its contract; null where nothing does. Built-in providers are held to their contracts by their own tests, so theirs are
+ * not examined again on every call.
+ *
+ * @param loaded The contract of the provider that was asked
+ * @param check The check that was asked for
+ * @throws {SchemaSandboxError} Where the result schema gave no verdict
+ */
+export async function examineResult(
+  schemas: SchemaSandbox,
+  loaded: LoadedContract,
+  check: CheckContract,
+  result: EvidenceResult,
+): Promise<ObservedError | null> {
+  if (result.error !== null) return result.error;
+  if (loaded.source === "builtin") return null;
+  return contentTypeError(check, result) ?? anchorError(check, result) ??
+    await valueError(schemas, loaded, check, result);
+}
+
+function contentTypeError(
+  { content_types: declared }: CheckContract,
+  { content_type: got }: EvidenceResult,
+): ObservedError | null {
+  if (got === null || declared.length === 0) return null;
+  const essence = essenceOf(got);
+  if (declared.some((one) => essenceOf(one) === essence)) return null;
+  const message = "The result's content type is none that the contract of the provider declares";
+  return { code: "content_type_mismatch", message, details: { content_type: got.slice(0, 256), declared } };
+}
+
+/** A media type without its parameters, in lower case. */
+function essenceOf(mediaType: string): string {
+  return (mediaType.split(";")[0] ?? "").trim().toLowerCase();
+}
+
+function anchorError(
+  { anchor_types: declared }: CheckContract,
+  { evidence_anchor: anchor }: EvidenceResult,
+): ObservedError | null {
+  if (anchor === null || declared.length === 0 || declared.includes(anchor.anchor_type)) return null;
+  const message = "The result's anchor is of no type that the contract of the provider declares";
+  return { code: "anchor_invalid", message, details: { anchor_type: anchor.anchor_type, declared } };
+}
+
+/** A check that can find nothing has to say so: its result schema then lets null pass. */
+async function valueError(
+  schemas: SchemaSandbox,
+  loaded: LoadedContract,
+  check: CheckContract,
+  { value }: EvidenceResult,
+): Promise<ObservedError | null> {
+  // Bytes are no JSON, so no schema speaks of them.
+  if (value?.kind === "bytes") return null;
+  const key = `${loaded.contract_identity} result ${check.check_id}`;
+  const verdict = await schemas.validate(key, check.result_schema, value === null ? null : value.value);
+  if (verdict === "valid") return null;
+  const what = value === null ? "a result without a value" : "the result";
+  return { code: "result_schema_mismatch", message: `The result schema of check "${check.check_id}" refuses ${what}` };
+}

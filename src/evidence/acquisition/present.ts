@@ -1,0 +1,141 @@
+/**
+ * From a provider's answer to an evidence item: the value fitted into the condition's domain, with the witness that a replay needs.
+ *
+ * @module
+ */
+
+import { decodeBase64 } from "../../canonical/base64.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import type { Timestamp } from "../../law/types.ts";
+import { fitProviderResult } from "../../law/value/typed_value.ts";
+import type { CompiledCondition } from "../../run/compile.ts";
+import { hashValue, type PresentedEvidence } from "../../run/evidence.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { AcquisitionWitness, ContentHash, ObservedError } from "../../run/types.ts";
+import { sha256 } from "../host_primitives.ts";
+import type { EvidenceResult, EvidenceValue, LoadedContract, ProviderAnswer } from "../types.ts";
+import type { SelectedBinding } from "./select.ts";
+
+/** An answer that came. */
+type Answered = Extract<ProviderAnswer, { ok: true }>;
+
+/** What an answer is presented with. */
+export interface Presenting {
+  readonly selected: SelectedBinding;
+  /** The trigger time that the provider was asked with. */
+  readonly trigger_time: Timestamp;
+  readonly condition: CompiledCondition;
+  readonly loaded: LoadedContract;
+}
+
+/** Size and plain hash of a source's value, as it came. */
+export interface SourceValue {
+  /** Bytes of the canonical JSON, or of the bytes themselves. */
+  readonly bytes: number;
+  readonly content_hash: ContentHash;
+}
+
+/** Measures and hashes a value: JSON by its canonical form, bytes as they are. */
+export function measureValue(value: EvidenceValue): SourceValue {
+  if (value.kind === "json") {
+    const text = canonicalize(value.value);
+    return { bytes: utf8Length(text), content_hash: { algorithm: "sha256", value: sha256(text) } };
+  }
+  const bytes = decodeBase64(value.base64) ?? new Uint8Array();
+  return { bytes: bytes.length, content_hash: { algorithm: "sha256", value: sha256(bytes) } };
+}
+
+/**
+ * Presents an answer.
+ *
+ * @param source Measure of its value; null where it has none
+ * @param error What was observed against it; null where nothing was
+ */
+export function presentAnswer(
+  presenting: Presenting,
+  answer: Answered,
+  source: SourceValue | null,
+  error: ObservedError | null,
+): PresentedEvidence {
+  const { result } = answer;
+  const { condition, retention } = presenting.condition;
+  const { binding } = presenting.selected;
+  const fitted = error === null && result.value?.kind === "json"
+    ? fitProviderResult(result.value.value, condition.observation_domain)
+    : null;
+  const misfit = error === null && result.value !== null && fitted === null
+    ? misfitError(presenting, result.value)
+    : null;
+  const observed = error ?? misfit;
+  const hashed = fitted === null ? null : hashValue(sha256, fitted);
+  return {
+    item_id: `binding:${binding.binding_id}`,
+    condition_id: binding.condition_id,
+    channel: binding.channel,
+    retention,
+    lane: result.lane,
+    value: fitted,
+    ...hashed === null ? {} : { value_identity: hashed.identity, content_hash: hashed.content_hash },
+    ...observed === null ? {} : { error: observed },
+    provider_id: binding.provider_id,
+    binding_id: binding.binding_id,
+    ...result.signature === null ? {} : { signature: result.signature },
+    ...result.evidence_anchor === null ? {} : { anchor: result.evidence_anchor },
+    ...result.observed_at === undefined ? {} : { observed_at: result.observed_at },
+    hash_recomputes: hashRecomputes(result, source),
+    acquisition: witness(presenting, answer, source, hashed?.identity ?? null),
+  };
+}
+
+/** Whether the hash that a source gave of its value is that of the value; true where it gave none. */
+export function hashRecomputes(result: EvidenceResult, source: SourceValue | null): boolean {
+  return result.evidence_hash === null || result.evidence_hash.value === source?.content_hash.value;
+}
+
+function misfitError({ condition }: Presenting, value: EvidenceValue): ObservedError {
+  const { condition_id, observation_domain } = condition.condition;
+  const what = value.kind === "bytes" ? "Bytes are of no domain" : "The result does not fit";
+  return {
+    code: "domain_mismatch",
+    message: `${what}: condition "${condition_id}" expects a value of domain "${observation_domain.domain}"`,
+  };
+}
+
+function witness(
+  { selected: { binding, trigger_time: given }, trigger_time, loaded }: Presenting,
+  { result, acquired_at, grant }: Answered,
+  source: SourceValue | null,
+  valueIdentity: string | null,
+): AcquisitionWitness {
+  return {
+    binding_id: binding.binding_id,
+    provider_id: binding.provider_id,
+    check_id: binding.check_id,
+    contract_identity: loaded.contract_identity,
+    trigger_time,
+    ...given === undefined ? {} : { trigger_time_given: true as const },
+    acquired_at,
+    lane: result.lane,
+    evidence_ref: result.evidence_ref?.uri ?? null,
+    content_type: result.content_type,
+    provider_result: resultWithoutValue(result, source, valueIdentity),
+    grant,
+  };
+}
+
+/**
+ * A result as received, with the names of its value in place of the value: `content_hash` is the plain hash of what the source gave, which its own
+ * `evidence_hash` has to equal; `value_identity` names the value as it was fitted, null where it fits nowhere.
+ */
+function resultWithoutValue(
+  result: EvidenceResult,
+  source: SourceValue | null,
+  valueIdentity: string | null,
+): JsonObject {
+  const value: JsonValue = result.value === null || source === null
+    ? null
+    : asJson({ kind: result.value.kind, content_hash: source.content_hash, value_identity: valueIdentity });
+  return { ...asJson(result) as JsonObject, value };
+}

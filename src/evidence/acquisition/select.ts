@@ -1,0 +1,57 @@
+/**
+ * Which bindings of a stage a call asks for.
+ *
+ * @module
+ */
+
+import { formatPath } from "../../canonical/path.ts";
+import type { AcquisitionBinding, Timestamp } from "../../law/types.ts";
+import type { CompiledStage } from "../../run/compile.ts";
+import type { EvidenceRejection } from "../../run/evidence.ts";
+
+/** A binding that a call names, with the trigger time that it may give. */
+export interface RequestedBinding {
+  readonly binding_id: string;
+  readonly trigger_time?: Timestamp;
+}
+
+/** A binding to acquire by. */
+export interface SelectedBinding {
+  readonly binding: AcquisitionBinding;
+  /** Absent where the time authority's stamp is to be used. */
+  readonly trigger_time?: Timestamp;
+}
+
+/** The bindings in binding id order, or why none is taken. */
+export type Selection =
+  | { readonly ok: true; readonly bindings: readonly SelectedBinding[] }
+  | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
+
+/**
+ * Selects the bindings of one evaluation: all of the stage's where the call names none, else exactly those named.
+ *
+ * @param requested `local_acquisition` of the call; undefined where it was left out
+ */
+export function selectBindings(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): Selection {
+  if (requested === undefined) return { ok: true, bindings: stage.bindings.map((binding) => ({ binding })) };
+  const known = new Set(stage.bindings.map(({ binding_id }) => binding_id));
+  const named = new Map<string, RequestedBinding>();
+  const rejections: EvidenceRejection[] = [];
+  requested.forEach((one, index) => {
+    const path = formatPath(["local_acquisition", index, "binding_id"]);
+    const quoted = JSON.stringify(one.binding_id);
+    if (!known.has(one.binding_id)) {
+      const message = `Binding ${quoted} does not serve stage ${JSON.stringify(stage.stage.stage_id)}`;
+      rejections.push({ code: "binding_not_found", path, message });
+    } else if (named.has(one.binding_id)) {
+      rejections.push({ code: "binding_repeated", path, message: `Binding ${quoted} is named twice` });
+    } else named.set(one.binding_id, one);
+  });
+  if (rejections.length > 0) return { ok: false, rejections };
+  const bindings = stage.bindings.flatMap((binding) => {
+    const one = named.get(binding.binding_id);
+    if (one === undefined) return [];
+    return [one.trigger_time === undefined ? { binding } : { binding, trigger_time: one.trigger_time }];
+  });
+  return { ok: true, bindings };
+}
