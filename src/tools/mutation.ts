@@ -79,11 +79,13 @@ export function storedRecords(
   }));
 }
 
-/** The operator profile as an artifact, unless this process has stored it already. */
+/** The operator profiles that a decision of this process may have read, as artifacts, but those that it has stored already. */
 export function profileArtifacts(services: Services): Artifact[] {
-  const { profile, profile_identity } = services.surroundings;
-  if (services.storedArtifacts.has(profile_identity)) return [];
-  return [{ kind: "operator-profile", identity: profile_identity, body: canonicalize(asJson(profile)) }];
+  return services.profiles.flatMap(({ profile, profile_identity }) =>
+    services.storedArtifacts.has(profile_identity)
+      ? []
+      : [{ kind: "operator-profile", identity: profile_identity, body: canonicalize(asJson(profile)) }]
+  );
 }
 
 /** Remembers artifacts as stored, once their append is accepted. */

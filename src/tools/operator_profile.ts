@@ -6,6 +6,7 @@
 
 import { decodeBase64, encodeBase64 } from "../canonical/base64.ts";
 import { compareCodePoints } from "../canonical/order.ts";
+import { trustedKeyFiles } from "../config/paths.ts";
 import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../config/types.ts";
 import type { DisclosurePolicy, DisclosureRule, OperatorProfile, TargetSelector, TrustPolicy } from "../run/profile.ts";
 
@@ -34,12 +35,12 @@ export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Ui
   throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
 }
 
-async function trustPolicy(policy: TrustPolicyConfig, read: ReadKeyFile): Promise<TrustPolicy> {
+async function trustPolicy(policy: TrustPolicyConfig, baseDir: string, read: ReadKeyFile): Promise<TrustPolicy> {
   if (policy === "audit") return "audit";
   const keys = await Promise.all(
-    policy.require_signature.keys.map(async (key_id) => ({
+    trustedKeyFiles(policy, baseDir).map(async ({ key_id, path }) => ({
       key_id,
-      public_key: encodeBase64(await readPublicKey(key_id, read)),
+      public_key: encodeBase64(await readPublicKey(path, read)),
     })),
   );
   return { require_signature: { keys } };
@@ -80,7 +81,7 @@ export async function operatorProfile(
   const providers = config.providers.filter(({ trust }) => trust !== null);
   const policies = await Promise.all(providers.map(async ({ name, trust }) => ({
     provider_id: name,
-    policy: await trustPolicy(trust ?? "audit", read),
+    policy: await trustPolicy(trust ?? "audit", config.base_dir, read),
   })));
   return {
     value_limits: {
@@ -90,7 +91,7 @@ export async function operatorProfile(
     validation: { ...config.validation },
     trust: {
       min_lane: config.trust.min_lane,
-      default_policy: await trustPolicy(config.trust.default_policy, read),
+      default_policy: await trustPolicy(config.trust.default_policy, config.base_dir, read),
       providers: policies.sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
     },
     anchors: config.anchors.providers.map(({ provider_id, anchor_type, required_fields }) => ({

@@ -7,7 +7,10 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { GateConfig } from "../config/types.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import { type Acquirer, createAcquirer } from "../evidence/acquisition/acquire.ts";
 import type { SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
+import { isPermissive, modifiedAt, permissiveOf } from "../evidence/trust/permissive.ts";
+import type { Providers } from "../evidence/types.ts";
 import type { Surroundings } from "../run/command.ts";
 import { profileIdentity, trustedKeys } from "../run/profile.ts";
 import { type Projections, projectRuns } from "../store/projection.ts";
@@ -22,10 +25,17 @@ export interface Services {
   readonly runs: RunStore;
   readonly schemas: SchemaRegistry;
   readonly projections: Projections;
+  /** What decisions read. It changes when permissive mode comes to its end, so each decision takes it anew. */
   readonly surroundings: Surroundings;
+  /** All that {@link Services.surroundings} may be in this process. */
+  readonly profiles: readonly Surroundings[];
   readonly time: TimeAuthority;
   readonly runIds: RunIdAuthority;
   readonly schemaSandbox: SchemaSandbox;
+  /** The configured providers. */
+  readonly providers: Providers;
+  /** Asks the providers behind a stage's bindings. */
+  readonly acquirer: Acquirer;
   /** Operations being executed in this process. */
   readonly inFlight: InFlight;
   /** Identities of artifacts that this process has already stored. */
@@ -41,6 +51,8 @@ export interface ServiceParts {
   readonly time?: TimeAuthority;
   readonly runIds?: RunIdAuthority;
   readonly readKeyFile?: ReadKeyFile;
+  /** None unless given. */
+  readonly providers?: Providers;
 }
 
 async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
@@ -55,24 +67,38 @@ async function readFileBounded(path: string, maximumBytes: number): Promise<Uint
   return buffer.subarray(0, filled);
 }
 
+async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise<Surroundings> {
+  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readFileBounded, permissive);
+  return {
+    primitives: HOST_PRIMITIVES,
+    profile,
+    profile_identity: profileIdentity(HOST_PRIMITIVES.sha256, profile),
+    keys: trustedKeys(profile),
+  };
+}
+
 /** Puts the services together. Key files named by the configuration are read here. */
 export async function createServices(parts: ServiceParts): Promise<Services> {
-  const { sha256 } = HOST_PRIMITIVES;
-  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readFileBounded, false);
+  const time = parts.time ?? SYSTEM_CLOCK;
+  const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
+  const strict = await surroundingsOf(parts, false);
+  const relaxed = permissive.requested ? await surroundingsOf(parts, true) : strict;
+  const providers = parts.providers ?? new Map();
   return {
     config: parts.config,
     runs: parts.runs,
     schemas: parts.schemas,
-    projections: projectRuns(parts.runs, sha256),
-    surroundings: {
-      primitives: HOST_PRIMITIVES,
-      profile,
-      profile_identity: profileIdentity(sha256, profile),
-      keys: trustedKeys(profile),
+    projections: projectRuns(parts.runs, HOST_PRIMITIVES.sha256),
+    get surroundings(): Surroundings {
+      if (relaxed === strict) return strict;
+      return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? relaxed : strict;
     },
-    time: parts.time ?? SYSTEM_CLOCK,
+    profiles: relaxed === strict ? [strict] : [strict, relaxed],
+    time,
     runIds: parts.runIds ?? RANDOM_RUN_IDS,
     schemaSandbox: parts.schemaSandbox,
+    providers,
+    acquirer: createAcquirer(providers, parts.schemaSandbox),
     inFlight: new InFlight(),
     storedArtifacts: new Set(),
   };

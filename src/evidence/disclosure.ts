@@ -1,0 +1,40 @@
+/**
+ * Disclosure of raw values: they leave gate only where the operator, and if asked the provider's own entry, allow it (interface.md `evidence`).
+ *
+ * @module
+ */
+
+import type { EvidenceConfig } from "../config/evidence_types.ts";
+import type { EvidenceResult, Provider } from "./types.ts";
+
+/** Whether raw values of a provider may leave. */
+export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider, "allow_raw">): boolean {
+  return evidence.allow_raw_values && (!evidence.require_provider_opt_in || provider.allow_raw);
+}
+
+/**
+ * A result as it may leave. Without raw disclosure value and content type are null, and so are hash and signature: a guess of the value could be tested against
+ * them.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { discloseResult } from "@/evidence/disclosure.ts";
+ *
+ * const result = {
+ *   value: { kind: "json", value: 7 },
+ *   lane: "verified",
+ *   error: null,
+ *   evidence_hash: { algorithm: "sha256", value: "0".repeat(64) },
+ *   evidence_ref: { uri: "a" },
+ *   evidence_anchor: null,
+ *   signature: null,
+ *   content_type: "application/json",
+ * } as const;
+ * const { value, evidence_hash, content_type, evidence_ref } = discloseResult(result, false);
+ * assert.deepEqual([value, evidence_hash, content_type, evidence_ref], [null, null, null, { uri: "a" }]);
+ * ```
+ */
+export function discloseResult(result: EvidenceResult, raw: boolean): EvidenceResult {
+  return raw ? result : { ...result, value: null, evidence_hash: null, signature: null, content_type: null };
+}

@@ -1,0 +1,59 @@
+/**
+ * What an operator is told at every start about how far evidence is believed.
+ *
+ * @module
+ */
+
+import type { GateConfig } from "../../config/types.ts";
+import { isPermissive, type Permissive } from "./permissive.ts";
+
+/** One notice. */
+export interface TrustNotice {
+  readonly level: "info" | "warn";
+  readonly message: string;
+}
+
+/**
+ * The notices of a configuration.
+ *
+ * @param now Unix milliseconds
+ */
+export function trustNotices(
+  config: Pick<GateConfig, "dev" | "trust" | "providers">,
+  permissive: Permissive,
+  now: number,
+): readonly TrustNotice[] {
+  const notices: TrustNotice[] = [];
+  if (permissive.requested && config.dev.permissive_warn) notices.push(permissiveNotice(permissive, now));
+  if (config.trust.min_lane === "asserted") {
+    notices.push({
+      level: "warn",
+      message: 'trust.min_lane is "asserted": evidence that nobody vouches for qualifies',
+    });
+  }
+  const unconfined = config.providers.filter(({ type, command }) => type === "mcp" && command.length > 0);
+  if (unconfined.length > 0) {
+    const names = unconfined.map(({ name }) => name).join(", ");
+    notices.push({ level: "info", message: `providers that run as processes, which gate does not confine: ${names}` });
+  }
+  const plain = config.providers.filter(({ url, command }) => command.length === 0 && url?.startsWith("http:"));
+  for (const { name, auth } of plain) {
+    if (auth?.bearer_token !== null && auth?.bearer_token !== undefined) {
+      notices.push({ level: "warn", message: `provider ${name}: its bearer token is sent over cleartext http` });
+    }
+  }
+  return notices;
+}
+
+function permissiveNotice(permissive: Extract<Permissive, { requested: true }>, now: number): TrustNotice {
+  if (!isPermissive(permissive, now)) {
+    return {
+      level: "warn",
+      message: "dev.permissive has expired and is off: change the configuration file to have it again, or take it out",
+    };
+  }
+  const { until, exempt_providers: exempt } = permissive;
+  const end = until === null ? "without an end" : `until ${new Date(until).toISOString()}`;
+  const except = exempt.length === 0 ? "" : `, except from ${exempt.join(", ")}`;
+  return { level: "warn", message: `dev.permissive is in force ${end}: asserted evidence qualifies${except}` };
+}
