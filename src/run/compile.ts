@@ -30,6 +30,8 @@ export interface CompiledStage {
   readonly conditions: readonly CompiledCondition[];
   /** Slot of each condition of the stage. */
   readonly slotOf: ReadonlyMap<string, number>;
+  /** Scratch of an evaluation, by slot; written before it is read. */
+  readonly scratch: { readonly values: Uint8Array; readonly places: Int32Array };
   /** Over stage ids; null for a root. */
   readonly prerequisite: Program | null;
   /** Stage indexes by the slots of `prerequisite`. */
@@ -96,6 +98,7 @@ function compileStage(
     completion,
     conditions,
     slotOf,
+    scratch: { values: new Uint8Array(conditions.length), places: new Int32Array(conditions.length) },
     prerequisite,
     prerequisiteStages: indexesOf(prerequisite?.slots ?? [], stageIndex),
     bindings: law.acquisition_bindings.filter((binding) => slotOf.has(binding.condition_id)),

@@ -125,12 +125,11 @@ export function traceConditions(program: Program, judgements: readonly Judgement
 
 /** The truth of a stage's completion requirement with its trace, from judgements by slot. */
 export function evaluateCompletion(
-  stage: CompiledStage,
+  { completion, scratch: { values } }: CompiledStage,
   judgements: readonly Judgement[],
 ): { readonly outcome: Tri; readonly trace: TraceItem[] } {
-  const values = new Uint8Array(judgements.length);
-  for (let slot = 0; slot < judgements.length; slot++) values[slot] = judgements[slot]?.value ?? UNKNOWN;
-  return { outcome: runProgram(stage.completion, values), trace: traceConditions(stage.completion, judgements) };
+  for (let slot = 0; slot < values.length; slot++) values[slot] = judgements[slot]?.value ?? UNKNOWN;
+  return { outcome: runProgram(completion, values), trace: traceConditions(completion, judgements) };
 }
 
 /** The evaluation of one stage's evidence, before anything is recorded. */
@@ -141,15 +140,20 @@ export interface Evaluation {
   readonly evidence: readonly QualifiedEvidence[];
 }
 
+/** Where a place among the items would stand: no item yet. */
+const NONE = -1;
+
 /** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
 export function evaluateEvidence(
   compiled: CompiledStage,
   items: readonly PresentedEvidence[],
   surroundings: QualificationSurroundings,
 ): Evaluation {
-  const { conditions, slotOf } = compiled;
+  const { conditions, slotOf, scratch: { places } } = compiled;
   const evidence: QualifiedEvidence[] = [];
-  const bySlot: number[][] = conditions.map(() => []);
+  // Most conditions have one item, whose place is all there is to remember.
+  let several: Map<number, number[]> | null = null;
+  places.fill(NONE);
   for (const item of items) {
     const slot = slotOf.get(item.condition_id);
     const condition = slot === undefined ? undefined : conditions[slot];
@@ -157,20 +161,37 @@ export function evaluateEvidence(
       evidence.push({ item, lane: item.lane, signed: false, reason: "scope" });
       continue;
     }
-    bySlot[slot]?.push(evidence.length);
+    const first = places[slot] ?? NONE;
+    if (first === NONE) places[slot] = evidence.length;
+    else several = addPlace(several ?? new Map(), slot, first, evidence.length);
     evidence.push(qualifyItem(surroundings, condition, item));
   }
-  const judgements = conditions.map((condition, slot) => judgeSlot(condition, bySlot[slot] ?? [], evidence));
+  const judgements: Judgement[] = [];
+  for (let slot = 0; slot < conditions.length; slot++) {
+    const condition = conditions[slot];
+    const only = evidence[places[slot] ?? NONE];
+    const more = several?.get(slot);
+    if (condition === undefined || only === undefined) judgements.push(NO_EVIDENCE);
+    else judgements.push(more === undefined ? judgeSingle(condition, only) : judgeSeveral(condition, more, evidence));
+  }
   const { outcome, trace } = evaluateCompletion(compiled, judgements);
   return { outcome: triName(outcome), trace, evidence };
 }
 
-/** Judges the condition whose items stand at the given places of `evidence`, and writes the verdict of independence there. */
-function judgeSlot(condition: CompiledCondition, places: readonly number[], evidence: QualifiedEvidence[]): Judgement {
-  const only = evidence[places[0] ?? -1];
-  if (only === undefined) return NO_EVIDENCE;
-  if (places.length === 1) return judgeSingle(condition, only);
+function addPlace(several: Map<number, number[]>, slot: number, first: number, place: number): Map<number, number[]> {
+  const places = several.get(slot);
+  if (places === undefined) several.set(slot, [first, place]);
+  else places.push(place);
+  return several;
+}
+
+/** Judges a condition by the items at the given places, and writes the verdicts of independence there. */
+function judgeSeveral(
+  condition: CompiledCondition,
+  places: readonly number[],
+  evidence: QualifiedEvidence[],
+): Judgement {
   const { judgement, items } = judgeCondition(condition, places.flatMap((place) => evidence[place] ?? []));
-  items.forEach((one, index) => evidence[places[index] ?? -1] = one);
+  items.forEach((one, index) => evidence[places[index] ?? NONE] = one);
   return judgement;
 }

@@ -17,6 +17,7 @@ interface Bench {
 
 const BENCHES: readonly Bench[] = [
   { name: "cold_start", rows: ["1"], load: () => import("./cold_start_bench.ts") },
+  { name: "kernel", rows: ["7"], load: () => import("./kernel_bench.ts") },
   { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
   { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
   { name: "stdio", rows: ["6b"], load: () => import("./stdio_bench.ts") },

@@ -54,10 +54,14 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
 
 /** Packages and built-in modules that serve tests and measurements, and never the program. */
 export const TEST_ONLY_PACKAGES = [
+  "@cedar-policy/cedar-wasm",
+  "@marcbachmann/cel-js",
   "@modelcontextprotocol/sdk",
   "canonicalize",
   "fast-check",
   "json-canon",
+  "json-logic-js",
+  "json-rules-engine",
   "node:assert",
   "node:test",
 ];
