@@ -1,6 +1,6 @@
 /**
- * Run states kept in memory, so that a read never folds history: a run is verified and folded once at first touch, then followed record by record. Another process's
- * records are folded as a delta.
+ * Run states kept in memory, so that a read never folds history: a run is verified and folded once at first touch, then
+ * followed record by record. Another process's records are folded as a delta.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * How a run is changed: receipt first, then the pure decision at the exact head, then one append, and the answer after its commit (decisions.md 4).
+ * How a run is changed: receipt first, then the pure decision at the exact head, then one append, and the answer after its
+ * commit (decisions.md 4).
  *
  * @module
  */
@@ -46,8 +47,9 @@ export interface Mutation {
   readonly scenario_id: string;
   readonly operation_id: string;
   /**
-   * Whether the receipt is looked for before anything is decided: for decisions that reach outside. The others decide first, which costs nothing, since
-   * an append looks at operation identities itself, and a refusal is only told once there is no receipt.
+   * Whether the receipt is looked for before anything is decided: for decisions that reach outside. The others decide
+   * first, which costs nothing, since an append looks at operation identities itself, and a refusal is only told once
+   * there is no receipt.
    */
   readonly receiptBeforeDecision: boolean;
   /**
@@ -187,7 +189,8 @@ async function execute(services: Services, mutation: Mutation, call: Call, invoc
 }
 
 /**
- * Executes a mutation. The same operation identity with the same invocation gives the original answer, byte for byte, whatever the head is now.
+ * Executes a mutation. The same operation identity with the same invocation gives the original answer, byte for byte,
+ * whatever the head is now.
  *
  * @throws {AuthorityUnavailable} Where no stamp could be had.
  * @throws {StoreError} Where the store refuses; nothing was changed then.

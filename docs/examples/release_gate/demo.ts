@@ -1,5 +1,6 @@
 /**
- * Gates the release of this very checkout: runs real checks, hands their results to a real gate server as evidence, and lets the law decide.
+ * Gates the release of this very checkout: runs real checks, hands their results to a real gate server as evidence,
+ * and lets the law decide.
  *
  * Exit codes: 0 the release may go, 3 a check failed (False), 4 something is not known (Unknown), 1 anything unexpected.
  *
