@@ -15,8 +15,8 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /**
- * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The library of the runtime takes keys of small order, for which one signature
- * fits many messages, so encodings are checked first.
+ * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The library of the runtime takes keys of small
+ * order, for which one signature fits many messages, so encodings are checked first.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: string, signature: Uint8Array): boolean {
   if (!isStrictEd25519(publicKey, signature)) return false;

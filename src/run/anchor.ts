@@ -22,8 +22,8 @@ export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequireme
 }
 
 /**
- * Whether an item's anchor meets the anchors policy: that of its provider, or for a caller's item one that is written for its anchor type. Without a
- * policy for it no anchor counts, since nothing says what it would have to carry.
+ * Whether an item's anchor meets the anchors policy: that of its provider, or for a caller's item one that is written for its
+ * anchor type. Without a policy for it no anchor counts, since nothing says what it would have to carry.
  */
 export function anchorCounts(
   anchor: EvidenceAnchor | undefined,

@@ -1,5 +1,6 @@
 /**
- * What strict Ed25519 asks of a key and a signature before any curve arithmetic (RFC 8032, 5.1.7). Libraries differ here, so every host checks it first.
+ * What strict Ed25519 asks of a key and a signature before any curve arithmetic (RFC 8032, 5.1.7). Libraries differ here, so
+ * every host checks it first.
  *
  * @module
  */
@@ -11,8 +12,8 @@ const FIELD_PRIME = littleEndian("7fffffffffffffffffffffffffffffffffffffffffffff
 const GROUP_ORDER = littleEndian("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed");
 
 /**
- * The y coordinates, big end first, of the eight points of small order. With a key among them a signature says nothing: it verifies for message after
- * message.
+ * The y coordinates, big end first, of the eight points of small order. With a key among them a signature says nothing: it
+ * verifies for message after message.
  */
 const SMALL_ORDER: readonly Uint8Array[] = [
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -45,8 +46,9 @@ function isPointEncoding(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a key and a signature may be verified at all: 32 and 64 bytes, both points in their one encoding and not of small order, and the scalar S below
- * the group order, so that no second signature can be made from one. What passes still has to verify.
+ * Whether a key and a signature may be verified at all: 32 and 64 bytes, both points in their one encoding and not of small
+ * order, and the scalar S below the group order, so that no second signature can be made from one. What passes still has to
+ * verify.
  *
  * @example
  * ```ts

@@ -37,7 +37,8 @@ function judgementOf(value: Tri, unknown: Judgement): Judgement {
 }
 
 /**
- * The judgement of one counting item: an observed error is Unknown for every predicate, as is a found nothing for all but the two that ask for it.
+ * The judgement of one counting item: an observed error is Unknown for every predicate, as is a found nothing for all but the two
+ * that ask for it.
  */
 function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): Judgement {
   if (item.error !== undefined) return ERROR;

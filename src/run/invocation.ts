@@ -28,8 +28,8 @@ function payloadByIdentity(sha256: Sha256, holder: JsonValue): JsonValue {
 }
 
 /**
- * The identity, of kind `invocation`, of a tool call: over `{tool, input}` with evidence values and payloads replaced by their identities, the
- * arguments otherwise as sent.
+ * The identity, of kind `invocation`, of a tool call: over `{tool, input}` with evidence values and payloads replaced by their
+ * identities, the arguments otherwise as sent.
  *
  * @param input Decoded arguments of the call.
  */

@@ -17,8 +17,8 @@ export interface Primitives {
 }
 
 /**
- * A record, state or statement as the JSON value it is. Their types have exactly the members of their JSON form and hold JSON values only, which an interface
- * cannot say to the compiler.
+ * A record, state or statement as the JSON value it is. Their types have exactly the members of their JSON form and hold JSON
+ * values only, which an interface cannot say to the compiler.
  */
 export function asJson(value: object): JsonValue {
   return value as JsonValue;

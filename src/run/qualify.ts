@@ -30,8 +30,8 @@ export interface QualificationSurroundings {
   readonly profile: OperatorProfile;
   readonly keys: ReadonlyMap<string, TrustedKey>;
   /**
-   * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met, and lanes are not
-   * tested. No signature of a caller can be bound to it.
+   * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met,
+   * and lanes are not tested. No signature of a caller can be bound to it.
    */
   readonly attempt: EvaluatedAttempt | null;
 }
@@ -199,8 +199,8 @@ function independenceKey(policy: EvidenceUsePolicy, { item, signed }: QualifiedE
 }
 
 /**
- * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first. Observed errors stay as they are,
- * since they weigh for nothing.
+ * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first. Observed
+ * errors stay as they are, since they weigh for nothing.
  *
  * @returns The items, and whether one acquisition contradicts itself, which makes the condition Unknown.
  */

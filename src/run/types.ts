@@ -156,7 +156,10 @@ export interface AcquisitionWitness {
   readonly lane: "verified" | "asserted";
   readonly evidence_ref: string | null;
   readonly content_type: string | null;
-  /** The whole provider result as received, its value replaced by the value's identity; value null = nothing found. */
+  /**
+   * The whole provider result as received, its `value` replaced by `{kind, content_hash, value_identity}`: the plain hash of the
+   * value as the source gave it, and the identity of what it was fitted to, null where it fits nowhere. Null = nothing found.
+   */
   readonly provider_result: JsonObject;
   /** The grant in force: root id, host names, environment names, program base name; never a path. */
   readonly grant: JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Row 7: one evaluation of a stage, from typed values in hand to outcome and whole trace, against rule engines and expression languages on npm. All sides
- * get the same facts and the same logic, and have to say the same.
+ * Row 7: one evaluation of a stage, from typed values in hand to outcome and whole trace, against rule engines and expression
+ * languages on npm. All sides get the same facts and the same logic, and have to say the same.
  *
  * @module
  */

@@ -25,6 +25,7 @@ import type {
 } from "../../src/run/command.ts";
 import { type CompiledLaw, compileLaw } from "../../src/run/compile.ts";
 import { type CallerEvidence, hashValue, type PresentedEvidence } from "../../src/run/evidence.ts";
+import { asJson } from "../../src/run/primitives.ts";
 import { type OperatorProfile, profileIdentity, trustedKeys } from "../../src/run/profile.ts";
 import type { AcquisitionWitness, Head, RunState } from "../../src/run/types.ts";
 import { PREDICATE_NAMES } from "../../src/law/value/types.ts";
@@ -293,7 +294,11 @@ export function acquiredItem(
       lane: "verified",
       evidence_ref: null,
       content_type: null,
-      provider_result: { value: hashes?.identity ?? null },
+      provider_result: {
+        value: hashes === null
+          ? null
+          : { kind: "json", content_hash: asJson(hashes.content_hash), value_identity: hashes.identity },
+      },
       grant: {},
       ...witness,
     },
