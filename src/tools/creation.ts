@@ -15,6 +15,7 @@ import { invocationIdentity } from "../run/invocation.ts";
 import type { Artifact, Receipt } from "../store/types.ts";
 import { StoreError } from "../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
+import { contractsOf } from "./bound_run.ts";
 import { creationName } from "./in_flight.ts";
 import {
   fromReceipt,
@@ -63,7 +64,7 @@ function schemaDocument(record: string): JsonValue {
 }
 
 /** The schemas that a law's conditions validate with, bound by identity and kept for replay. */
-async function boundSchemas(
+async function schemasOf(
   services: Services,
   law: CompiledLaw,
 ): Promise<{ schemas: CreateCommand["schemas"]; artifacts: Artifact[] }> {
@@ -105,10 +106,10 @@ async function appendCreation(
   law: CompiledLaw,
   decision: Extract<Decision, { outcome: "accepted" }>,
   invocation: Identity,
-  schemaArtifacts: readonly Artifact[],
+  boundArtifacts: readonly Artifact[],
 ): Promise<Outcome | "run_exists"> {
   const resultText = JSON.stringify(decision.result);
-  const artifacts = [...profileArtifacts(services), ...schemaArtifacts];
+  const artifacts = [...profileArtifacts(services), ...boundArtifacts];
   const appended = await services.runs.append({
     run_key: decision.state.run_key,
     scenario_id: law.law.scenario_id,
@@ -135,7 +136,9 @@ async function execute(services: Services, creation: Creation, call: Call, invoc
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
   const law = await findLaw(services, creation);
   if ("outcome" in law) return law;
-  const { schemas, artifacts } = await boundSchemas(services, law);
+  const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);
+  const { contracts, artifacts: contractArtifacts } = contractsOf(services, law);
+  const artifacts = [...schemaArtifacts, ...contractArtifacts];
   for (let attempt = 0; attempt < ALLOCATION_ATTEMPTS; attempt++) {
     const allocation = services.runIds.allocate();
     const time = services.time.read();
@@ -154,7 +157,7 @@ async function execute(services: Services, creation: Creation, call: Call, invoc
         correlation: creation.correlation,
         genesis: creation.genesis,
         allocation,
-        contracts: [],
+        contracts,
         schemas,
       },
       { time },

@@ -8,12 +8,15 @@ import { z } from "zod";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
 import { failure, success } from "./errors.ts";
 import { jsonObject } from "./input.ts";
+import { knownChecks } from "./known_checks.ts";
 import { closed, TEXT } from "./output.ts";
+import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { SPEC_SCHEMA } from "./spec_schema.ts";
 import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
@@ -45,7 +48,12 @@ async function define(services: Services, spec: JsonObject, call: Call): Promise
     const refused = refuseNamespace(services, NAMED, call, namespaceId);
     if (refused !== null) return { ok: false, error: refused };
   }
-  const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId));
+  const findCheck = await knownChecks(services, spec).catch((error) => {
+    if (error instanceof SchemaSandboxError) return sandboxFailure(error);
+    throw error;
+  });
+  if ("code" in findCheck) return { ok: false, error: findCheck };
+  const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId, findCheck));
   if (!constructed.ok) return invalidSpec(constructed.refusals);
   return await register(services, constructed.law);
 }
@@ -92,6 +100,7 @@ async function surroundingsOf(
   services: Services,
   spec: JsonObject,
   namespaceId: JsonValue | undefined,
+  findCheck: LawSurroundings["findCheck"],
 ): Promise<LawSurroundings> {
   const registered = new Set<string>();
   if (typeof namespaceId === "number") {
@@ -102,8 +111,7 @@ async function surroundingsOf(
   return {
     limits: lawLimits(services),
     hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
-    // No provider is configured in this build; the configuration loader refuses one that is.
-    findCheck: () => "provider",
+    findCheck,
   };
 }
 

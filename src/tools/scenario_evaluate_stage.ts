@@ -5,21 +5,24 @@
  */
 
 import { z } from "zod";
-import { formatPath } from "../canonical/path.ts";
-import { type AcquisitionFailure, type Decision, type EvaluateCommand, runKeyOf } from "../run/command.ts";
+import type { Acquisition } from "../evidence/acquisition/acquire.ts";
+import { selectBindings, type SelectedBinding } from "../evidence/acquisition/select.ts";
+import { type Decision, type EvaluateCommand, runKeyOf, type Stamps } from "../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { decideEvaluate, refuseEvaluation } from "../run/decide_evaluate.ts";
+import { maximumValueBytes } from "../run/evidence.ts";
 import { refusal } from "../run/refusal.ts";
 import type { RunState } from "../run/types.ts";
+import { boundContracts, boundSchemas } from "./bound_run.ts";
 import { callerEvidence, expectedHead, name, operationId, runMembers, timestamp } from "./input.ts";
 import { runMutation } from "./mutation.ts";
 import { nextAfterMutation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { acceptedMutation, ATTEMPT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
-import { boundSchemas, judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
+import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "./services.ts";
 import { makeTool, refuseNamespace, WRITES_AND_ACQUIRES } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import type { Call, Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run" } as const;
 const FAMILY = "evaluate_stage";
@@ -79,7 +82,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
         receiptBeforeDecision: true,
         decide: async (law, state, request, mint) => {
           const command = commandOf(input, request);
-          const gathered = await gather(services, law, state, input, command);
+          const gathered = await gather(services, { law, state, input, command, call, mint });
           if ("outcome" in gathered) return gathered;
           return decideEvaluate(law, state, gathered, mint(), services.surroundings);
         },
@@ -112,27 +115,64 @@ function commandOf(input: Input, request: RequestMembers): EvaluateCommand {
   };
 }
 
+/** An evaluation before its decision. */
+interface Evaluating {
+  readonly law: CompiledLaw;
+  readonly state: RunState;
+  readonly input: Input;
+  readonly command: EvaluateCommand;
+  readonly call: Call;
+  readonly mint: () => Stamps;
+}
+
 /** What the decision needs of the outside world: schema verdicts and acquired evidence. A refusal where it is not reached. */
-async function gather(
-  services: Services,
-  law: CompiledLaw,
-  state: RunState,
-  input: Input,
-  command: EvaluateCommand,
-): Promise<EvaluateCommand | Decision> {
+async function gather(services: Services, evaluating: Evaluating): Promise<EvaluateCommand | Decision> {
+  const { law, state, input, command } = evaluating;
   const stage = law.stages[law.stageIndex.get(input.stage_id) ?? -1];
   if (stage === undefined || !needsTheOutside(stage, input)) return command;
   // Nothing is run for a call that is refused anyway.
   const admitted = refuseEvaluation(law, state, command, services.surroundings);
   if ("outcome" in admitted) return admitted;
-  const unknown = unknownBindings(stage, input);
-  if (unknown !== null) return unknown;
+  const selection = selectBindings(stage, input.local_acquisition);
+  if (!selection.ok) {
+    return refusal("evidence_rejected", { stage_id: input.stage_id, rejections: selection.rejections });
+  }
   const find = boundSchemas(services, state.run_key);
   const verdicts = await judgeSchemas(services, law, stage, command.caller_evidence, find);
   if ("length" in verdicts) {
     return refusal("acquisition_failed", { stage_id: input.stage_id, failures: verdicts.map(describeFailure) });
   }
-  return { ...command, schema_verdicts: verdicts, acquisition_failures: acquisitionFailures(stage, input) };
+  const { acquired, failures } = await acquire(services, evaluating, selection.bindings);
+  return { ...command, schema_verdicts: verdicts, acquired, acquisition_failures: failures };
+}
+
+/** Asks the providers. The trigger time is a stamp minted before, never behind what the run has accepted. */
+async function acquire(
+  services: Services,
+  { law, state, input, command, call, mint }: Evaluating,
+  bindings: readonly SelectedBinding[],
+): Promise<Acquisition> {
+  if (bindings.length === 0) return { acquired: [], failures: [] };
+  const stamp = Math.max(mint().time.reading_unix_millis, state.accepted_audit_instant);
+  const { namespace_id, run_id } = state.run_key;
+  return await services.acquirer.acquire({
+    law,
+    bindings,
+    context: {
+      namespace_id,
+      scenario_id: state.scenario_id,
+      scenario_law_identity: state.scenario_law_identity,
+      run_id,
+      stage_id: input.stage_id,
+      operation_id: command.operation_id,
+      trigger_time: { kind: "unix_millis", value: stamp },
+      ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
+    },
+    boundContracts: await boundContracts(services, state.run_key),
+    maximumValueBytes: maximumValueBytes(law, services.surroundings.profile),
+    findSchema: boundSchemas(services, state.run_key),
+    signal: call.signal,
+  });
 }
 
 function needsTheOutside(stage: CompiledStage, input: Input): boolean {
@@ -145,37 +185,4 @@ function needsTheOutside(stage: CompiledStage, input: Input): boolean {
 function describeFailure({ index, condition_id, error }: VerdictFailure): object {
   const retryable = error.code === "worker_failed" || error.code === "overloaded" || error.code === "closed";
   return { condition_id, item_id: `caller:${index}`, code: `schema_${error.code}`, message: error.message, retryable };
-}
-
-/** The refusal of bindings that the stage does not have; null when it has them all. */
-function unknownBindings(stage: CompiledStage, input: Input): Decision | null {
-  const known = new Set(stage.bindings.map(({ binding_id }) => binding_id));
-  const seen = new Set<string>();
-  const rejections = (input.local_acquisition ?? []).flatMap(({ binding_id }, index) => {
-    const path = formatPath(["local_acquisition", index, "binding_id"]);
-    const quoted = JSON.stringify(binding_id);
-    if (!known.has(binding_id)) {
-      const message = `Binding ${quoted} does not serve stage ${JSON.stringify(input.stage_id)}`;
-      return [{ code: "binding_not_found", path, message }];
-    }
-    if (!seen.has(binding_id)) {
-      seen.add(binding_id);
-      return [];
-    }
-    return [{ code: "binding_duplicate", path, message: `Binding ${quoted} is named twice` }];
-  });
-  return rejections.length === 0 ? null : refusal("evidence_rejected", { stage_id: input.stage_id, rejections });
-}
-
-/** Bindings that would have to be run, yet whose provider is not configured: nothing passes by absence. */
-function acquisitionFailures(stage: CompiledStage, input: Input): AcquisitionFailure[] {
-  const named = input.local_acquisition?.map(({ binding_id }) => binding_id);
-  return stage.bindings
-    .filter(({ binding_id }) => named === undefined || named.includes(binding_id))
-    .map(({ binding_id, provider_id }) => ({
-      binding_id,
-      code: "provider_not_configured",
-      message: `Provider "${provider_id}" is not configured`,
-      retryable: false,
-    }));
 }

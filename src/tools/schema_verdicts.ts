@@ -5,13 +5,12 @@
  * @module
  */
 
-import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
-import type { Identity } from "../canonical/identity.ts";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
+import type { FindSchema } from "../evidence/acquisition/acquire.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
-import type { DomainSchema } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import type { RunKey, RunRecord } from "../run/types.ts";
 import { StoreError } from "../store/types.ts";
 import type { Services } from "./services.ts";
 
@@ -25,37 +24,14 @@ export interface VerdictFailure {
   readonly error: SchemaSandboxError;
 }
 
-/** A schema document with its identity. */
-interface BoundSchema {
-  readonly identity: Identity;
-  readonly document: JsonValue;
-}
-
-/** Finds the document of a schema that a law names. */
-export type FindSchema = (schema: DomainSchema) => Promise<BoundSchema>;
-
 /** The schemas as the registry holds them, for calls without a run. */
 export function registeredSchemas(services: Services, namespaceId: number): FindSchema {
   return async ({ schema_id, version }) => {
     const found = await services.schemas.get(namespaceId, schema_id, version);
-    const record = found === null ? undefined : JSON.parse(found.record) as JsonValue;
+    const record = found === null ? undefined : readJson(found.record);
     const document = isJsonObject(record) ? member(record, "schema") : undefined;
     if (found === null || document === undefined) throw missing(schema_id, version);
     return { identity: found.schema_identity, document };
-  };
-}
-
-/** The schemas as they were bound when the run was created, whatever became of the registry since. */
-export function boundSchemas(services: Services, runKey: RunKey): FindSchema {
-  return async ({ schema_id, version }) => {
-    const [first] = await services.runs.listRecords(runKey, 0, 1);
-    const record = first === undefined ? undefined : JSON.parse(first.record) as RunRecord;
-    const bound = record?.record_kind === "run_created"
-      ? record.body.schemas.find((entry) => entry.schema_id === schema_id && entry.version === version)
-      : undefined;
-    const artifact = bound === undefined ? null : await services.runs.getArtifact(bound.schema_identity);
-    if (artifact === null) throw missing(schema_id, version);
-    return { identity: artifact.identity, document: JSON.parse(artifact.body) as JsonValue };
   };
 }
 
@@ -80,7 +56,7 @@ export async function judgeSchemas(
 ): Promise<SchemaVerdicts | readonly VerdictFailure[]> {
   const verdicts = new Map<number, "valid" | "invalid">();
   const failures: VerdictFailure[] = [];
-  const found = new Map<string, Promise<BoundSchema>>();
+  const found = new Map<string, ReturnType<FindSchema>>();
   for (const [index, { condition_id, value }] of evidence.entries()) {
     const domain = law.conditionIndex.get(condition_id)?.condition.observation_domain;
     if (domain?.domain !== "Json" || domain.schema === undefined || value.value_type !== "Json") continue;
