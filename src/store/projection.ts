@@ -27,6 +27,8 @@ const LAWS_KEPT = 256;
 const VERIFIED_KEPT = 65_536;
 /** Records read at a time while folding. */
 const FOLD_PAGE = 256;
+/** Bytes of texts read at a time while folding. */
+const FOLD_BYTES = 4 * 1024 * 1024;
 
 /** A run at its committed head. */
 export interface ProjectedRun {
@@ -44,6 +46,10 @@ export interface Projections {
   law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null>;
 }
 
+function foldText(law: CompiledLaw, state: RunState | null, record: string, recordId: Identity): RunState {
+  return fold(law, state, readJson(record) as unknown as RunRecord, recordId);
+}
+
 /** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */
 async function foldTo(
   store: RunStore,
@@ -54,14 +60,15 @@ async function foldTo(
   let state = base;
   while ((state?.head.revision ?? 0) < head.head.revision) {
     const after = state?.head.revision ?? 0;
-    const page = await store.listRecords(head.run_key, after, Math.min(FOLD_PAGE, head.head.revision - after));
+    const limit = Math.min(FOLD_PAGE, head.head.revision - after);
+    const page = await store.listRecords(head.run_key, after, limit, FOLD_BYTES);
     if (page.length === 0) {
       throw new StoreError("corrupt", `Cannot read run: records after revision ${after} are missing`);
     }
-    for (const { record, record_id } of page) {
-      state = fold(law, state, readJson(record) as unknown as RunRecord, record_id);
-    }
+    for (const { record, record_id } of page) state = foldText(law, state, record, record_id);
   }
+  // A base that another process's later records led to is as good a head as the one that was asked for.
+  if (state !== null && state.head.revision > head.head.revision) return state;
   if (state === null || state.head.record_id !== head.head.record_id) {
     throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
   }
@@ -109,11 +116,7 @@ class StoreProjections implements Projections {
       throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
     }
     try {
-      if (this.#verified.get(name) === undefined) {
-        await verifyRun(this.#store, head.run_key, { sha256: this.#sha256 });
-        this.#verified.set(name, true);
-      }
-      const base = known?.state ?? await this.#fromSnapshot(head);
+      const base = known?.state ?? await this.#atFirstTouch(name, law, head) ?? await this.#fromSnapshot(head);
       const run = { law, state: await foldTo(this.#store, law, base, head) };
       this.#keep(name, run);
       return run;
@@ -123,9 +126,29 @@ class StoreProjections implements Projections {
     }
   }
 
+  /** Verifies every record of a run that this process has not seen yet, folding as it reads; null where it has. */
+  async #atFirstTouch(name: string, law: CompiledLaw, head: RunHead): Promise<RunState | null> {
+    if (this.#verified.get(name) !== undefined) return null;
+    let state: RunState | null = null;
+    await verifyRun(this.#store, head.run_key, {
+      sha256: this.#sha256,
+      onRecords: (records) => {
+        for (const { record, record_id } of records) state = foldText(law, state, record, record_id);
+      },
+    });
+    this.#verified.set(name, true);
+    return state;
+  }
+
   async #fromSnapshot(head: RunHead): Promise<RunState | null> {
-    const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
-    return snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
+    try {
+      const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
+      return snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
+    } catch (error) {
+      // Snapshots are derived: where one is damaged the records still say what it should have said.
+      if (error instanceof StoreError && error.code === "corrupt") return null;
+      throw error;
+    }
   }
 
   #keep(name: string, run: ProjectedRun): void {
