@@ -9,13 +9,13 @@ import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
-import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { sortedBy } from "../canonical/order.ts";
 import type { Channel } from "../law/types.ts";
 import { decimalOfNumber } from "../law/value/decimal.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { anchorCounts } from "./anchor.ts";
 import type { PresentedEvidence } from "./evidence.ts";
+import { asJson } from "./primitives.ts";
 import type { OperatorProfile, TrustedKey, TrustPolicy } from "./profile.ts";
 import type { EvaluatedAttempt, QualificationSurroundings } from "./qualify.ts";
 import { hasBoundSignature } from "./statement.ts";
@@ -38,16 +38,9 @@ export function sourceForms({ value, value_type }: TypedValue): readonly JsonVal
   return Number.isFinite(number) && decimalOfNumber(number) === value ? [value, number] : [value];
 }
 
-/** Plain hash of the value as the source gave it, before it was fitted into the domain; the witness keeps it. */
-function sourceHash({ acquisition }: PresentedEvidence): JsonObject | null {
-  const value = acquisition === undefined ? undefined : member(acquisition.provider_result, "value");
-  const hash = isJsonObject(value) ? member(value, "content_hash") : undefined;
-  return isJsonObject(hash) ? hash : null;
-}
-
 /**
- * Whether a provider's item is signed by one of the keys it has to be signed by: over the evidence statement, or over the bare
- * hash object `{algorithm, value}` of the value as the provider gave it.
+ * Whether a provider's item is signed by one of the keys it has to be signed by: over the evidence statement, or over the bare hash object
+ * `{algorithm, value}` of the plain hash of the value as the source had it.
  */
 export function hasSourceSignature(
   surroundings: QualificationSurroundings,
@@ -55,16 +48,18 @@ export function hasSourceSignature(
   trusted: readonly TrustedKey[],
   item: PresentedEvidence,
 ): boolean {
-  const { signature } = item;
+  const { signature, value } = item;
   const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
-  if (signature === undefined || key === undefined || item.value === null) return false;
+  if (signature === undefined || key === undefined || value === null) return false;
   const { primitives, law } = surroundings;
   if (hasBoundSignature(primitives, new Map([[key.key_id, key]]), law, attempt, item)) return true;
-  const hash = sourceHash(item);
   const publicKey = decodeBase64(key.public_key);
   const bytes = decodeBase64(signature.signature);
-  return hash !== null && publicKey !== null && bytes !== null &&
-    primitives.verifyEd25519(publicKey, canonicalize(hash), bytes);
+  if (publicKey === null || bytes === null) return false;
+  return sourceForms(value).some((form) => {
+    const hash = contentHash(primitives.sha256, canonicalize(form));
+    return primitives.verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes);
+  });
 }
 
 function withError(item: PresentedEvidence, error: ObservedError): PresentedEvidence {
