@@ -22,6 +22,8 @@ const CODES = {
   invalid_cursor: "invalid_request",
   /** Evidence of a precheck does not fit the law; `details.rejections`. */
   evidence_rejected: "invalid_request",
+  /** Params do not fit the check that they are for. */
+  params_invalid: "invalid_request",
   /** The signature of a schema record does not verify under its trusted key. */
   signature_invalid: "invalid_request",
   // not_found
@@ -30,6 +32,9 @@ const CODES = {
   run_not_found: "not_found",
   stage_not_found: "not_found",
   schema_not_found: "not_found",
+  /** No such provider is configured, or it is not shown. */
+  provider_not_found: "not_found",
+  check_not_found: "not_found",
   // conflict
   /** That exact law is registered; `details` carry both identities. */
   law_exists: "conflict",
@@ -46,11 +51,15 @@ const CODES = {
   signing_required: "unauthorized",
   // limit
   schema_too_large: "limit",
+  /** The answer exceeds `provider_discovery.max_response_bytes`. */
+  response_too_large: "limit",
   /** The namespace holds `schema_registry.max_entries` schemas. */
   schema_entries_exhausted: "limit",
   /** A JSON Schema, or a value under it, took too long to judge. */
   schema_deadline_exceeded: "limit",
   // unavailable
+  /** A provider could not be asked; `details.code` says why, `retryable` whether to try again. */
+  acquisition_failed: "unavailable",
   /** The store has more to write than it can take: try again. */
   store_busy: "unavailable",
   store_full: "unavailable",

@@ -32,6 +32,9 @@ export const WRITES: ToolHints = {
   openWorldHint: false,
 };
 
+/** As {@link READS}, and may reach systems outside of this one. */
+export const READS_AND_ACQUIRES: ToolHints = { ...READS, openWorldHint: true };
+
 /** As {@link WRITES}, and may reach systems outside of this one. */
 export const WRITES_AND_ACQUIRES: ToolHints = { ...WRITES, openWorldHint: true };
 
