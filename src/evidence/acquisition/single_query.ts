@@ -1,0 +1,84 @@
+/**
+ * One question outside of any run: what a provider says now, held to its contract, its trust policy and its anchors policy.
+ *
+ * @module
+ */
+
+import { providerTrust } from "../../run/acquired.ts";
+import { anchorCounts } from "../../run/anchor.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import type { ObservedError } from "../../run/types.ts";
+import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
+import { signsBareHash } from "../trust/bare_signature.ts";
+import type {
+  CheckContract,
+  EvidenceContext,
+  EvidenceQuery,
+  EvidenceResult,
+  Provider,
+  ProviderAnswer,
+} from "../types.ts";
+import { examineResult } from "./examine.ts";
+import { hashRecomputes, measureValue, type SourceValue } from "./present.ts";
+
+/** What a question is asked with. */
+export interface SingleQuery {
+  readonly provider: Provider;
+  readonly check: CheckContract;
+  readonly query: EvidenceQuery;
+  readonly context: EvidenceContext;
+  readonly profile: OperatorProfile;
+  readonly schemas: SchemaSandbox;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks. An answer has the hash of its value even where the provider gave none; one that breaks a rule carries the error in place of its value.
+ *
+ * @throws {SchemaSandboxError} Where the result schema gave no verdict
+ */
+export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> {
+  const { provider, query, context, signal, profile } = single;
+  const answer = await provider.query(query, context, signal);
+  if (!answer.ok) return answer;
+  const { result } = answer;
+  const source = result.value === null ? null : measureValue(result.value);
+  const { maximum_value_bytes: maximum } = profile.value_limits;
+  if (source !== null && source.bytes > maximum) {
+    const message = `Expected a value of at most ${maximum} canonical bytes, got ${source.bytes}`;
+    return { ok: false, code: "response_too_large", message, retryable: false };
+  }
+  const error = await examineResult(single.schemas, provider.loaded, single.check, result) ??
+    trustError(single, result, source);
+  // The time that a check of time speaks of is the caller's own here.
+  const lane = provider.provider_id === "time" ? "asserted" : result.lane;
+  const examined: EvidenceResult = error === null
+    ? { ...result, lane, evidence_hash: source?.content_hash ?? null }
+    : { ...result, lane, error, value: null, evidence_hash: null, content_type: null };
+  return { ...answer, result: examined };
+}
+
+/** What speaks against a result under the operator's policies; null where nothing does. */
+function trustError(
+  { provider, profile }: SingleQuery,
+  result: EvidenceResult,
+  source: SourceValue | null,
+): ObservedError | null {
+  const { provider_id, kind } = provider;
+  if (!hashRecomputes(result, source)) {
+    return { code: "hash_mismatch", message: "The hash that the provider gave is not that of its value" };
+  }
+  const trust = providerTrust(profile, provider_id, kind === "builtin" ? "local_acquisition" : "provider_acquisition");
+  const isSigned = trust === "audit" ||
+    source !== null && signsBareHash(trust.require_signature.keys, source.content_hash, result.signature);
+  if (!isSigned) {
+    const message = `Provider "${provider_id}" has to sign its results, and this one has no valid signature`;
+    return { code: "signature_invalid", message };
+  }
+  const isAnchored = profile.anchors.every((one) => one.provider_id !== provider_id) ||
+    anchorCounts(result.evidence_anchor ?? undefined, provider_id, profile.anchors);
+  if (isAnchored) return null;
+  const message =
+    `Provider "${provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
+  return { code: "anchor_invalid", message };
+}
