@@ -69,6 +69,10 @@ const CODES = {
   schema_worker_unavailable: "unavailable",
   /** A time or identity authority gave no stamp: try again. */
   authority_unavailable: "unavailable",
+  /** The namespace authority gave no answer that counts: try again. */
+  namespace_authority_unavailable: "unavailable",
+  /** The audit log cannot be written, so nothing is changed: try again. */
+  audit_unavailable: "unavailable",
   // internal
   /** What the store holds is not what was written; nothing is answered from it. */
   store_corrupt: "internal",
@@ -88,6 +92,8 @@ const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
   "store_closed",
   "schema_worker_unavailable",
   "authority_unavailable",
+  "namespace_authority_unavailable",
+  "audit_unavailable",
 ]);
 
 /**

@@ -10,16 +10,14 @@ import type { Receipt } from "../store/types.ts";
 import type { Outcome } from "./mutation.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import type { Services } from "./services.ts";
-import { refuseNamespace } from "./tool.ts";
-import type { Call, NextStep, Tool, ToolAnswer } from "./types.ts";
+import type { NextStep, Tool, ToolAnswer, ToolError } from "./types.ts";
 
 /** Outcomes of both resolving tools beside `accepted`. */
 export const RESOLVE_REFUSALS = ["known_unaccepted", "invocation_mismatch", "unauthorized", "indeterminate"];
 
 /** What is resolved. */
 export interface Resolution {
-  readonly tool: Pick<Tool, "name" | "group">;
-  readonly namespace_id: number;
+  readonly tool: Pick<Tool, "name">;
   readonly invocation_identity: string;
   /** Name of the operation among those in flight. */
   readonly inFlightName: string;
@@ -30,16 +28,21 @@ export interface Resolution {
   readonly again: NextStep;
 }
 
-/** Resolves: authorisation, then receipt, then what is in flight. */
-export async function resolve(services: Services, resolution: Resolution, call: Call): Promise<ToolAnswer> {
-  const outcome = await find(services, resolution, call);
+/** The answer of a call whose namespace is refused: an outcome, decided before anything is looked up. */
+export function unauthorized(tool: string, error: ToolError, input: JsonObject): ToolAnswer {
+  const outcome = { outcome: "unauthorized", result: { reason: error.code, message: error.message } };
+  const why = "Ask the operator for access, then call again";
+  return outcomeAnswer(outcome, () => [{ tool, arguments_hint: { ...input }, why }]);
+}
+
+/** Resolves for a caller that may: the receipt, then what is in flight. */
+export async function resolve(services: Services, resolution: Resolution): Promise<ToolAnswer> {
+  const outcome = await find(services, resolution);
   return outcomeAnswer(outcome, () => nextAfter(resolution, outcome));
 }
 
-async function find(services: Services, resolution: Resolution, call: Call): Promise<Outcome> {
-  const { tool, namespace_id, invocation_identity, inFlightName } = resolution;
-  const refused = refuseNamespace(services, tool, call, namespace_id);
-  if (refused !== null) return { outcome: "unauthorized", result: { reason: refused.code, message: refused.message } };
+async function find(services: Services, resolution: Resolution): Promise<Outcome> {
+  const { invocation_identity, inFlightName } = resolution;
   // Looked at first: an operation that ends while its receipt is being read must not be taken for one that never was.
   const inFlight = services.inFlight.has(inFlightName);
   const receipt = await resolution.findReceipt();
@@ -68,8 +71,6 @@ function nextAfter(resolution: Resolution, outcome: Outcome): NextStep[] {
         why: "The operation was accepted with other arguments: get what it did",
       }];
     }
-    case "unauthorized":
-      return [{ tool: tool.name, arguments_hint: { ...input }, why: "Ask the operator for access, then call again" }];
     default:
       return [{
         tool: tool.name,

@@ -19,14 +19,14 @@ import { closed, TEXT } from "./output.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { SPEC_SCHEMA } from "./spec_schema.ts";
-import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
-import type { Call, Tool, ToolAnswer } from "./types.ts";
+import { makeTool, WRITES } from "./tool.ts";
+import type { Tool, ToolAnswer } from "./types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring" } as const;
 
 /** The tool `scenario_define`. */
 export function scenarioDefine(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Define a scenario",
     description:
@@ -38,16 +38,12 @@ export function scenarioDefine(services: Services): Tool {
     hints: WRITES,
     input: z.strictObject({ spec: jsonObject(SPEC_SCHEMA) }),
     output: closed({ graph_identity: TEXT, scenario_id: TEXT, scenario_law_identity: TEXT }),
-    act: ({ spec }, _raw, call) => define(services, spec, call),
+    act: ({ spec }) => define(services, spec),
   });
 }
 
-async function define(services: Services, spec: JsonObject, call: Call): Promise<ToolAnswer> {
+async function define(services: Services, spec: JsonObject): Promise<ToolAnswer> {
   const namespaceId = member(spec, "namespace_id");
-  if (typeof namespaceId === "number" && Number.isInteger(namespaceId) && namespaceId >= 1) {
-    const refused = refuseNamespace(services, NAMED, call, namespaceId);
-    if (refused !== null) return { ok: false, error: refused };
-  }
   const findCheck = await knownChecks(services, spec).catch((error) => {
     if (error instanceof SchemaSandboxError) return sandboxFailure(error);
     throw error;

@@ -21,7 +21,7 @@ import { outcomeAnswer } from "./outcome.ts";
 import { acceptedMutation, ATTEMPT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
 import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "./services.ts";
-import { makeTool, refuseNamespace, WRITES_AND_ACQUIRES } from "./tool.ts";
+import { makeTool, WRITES_AND_ACQUIRES } from "./tool.ts";
 import type { Call, Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run" } as const;
@@ -52,7 +52,7 @@ type Input = z.output<typeof input>;
 
 /** The tool `scenario_evaluate_stage`. */
 export function scenarioEvaluateStage(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Evaluate a stage",
     description:
@@ -70,8 +70,6 @@ export function scenarioEvaluateStage(services: Services): Tool {
     ),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
       const outcome = await runMutation(services, {
         tool: NAMED.name,
         family: FAMILY,

@@ -11,14 +11,14 @@ import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
 import { runNotFound } from "./run_not_found.ts";
 import type { Services } from "./services.ts";
-import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_history", group: "Read" } as const;
 
 /** The tool `scenario_history`. */
 export function scenarioHistory(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "History of a run",
     description:
@@ -35,9 +35,7 @@ export function scenarioHistory(services: Services): Tool {
       records: listOf(closed({ record_id: TEXT, record: OBJECT })),
       next_after_revision: orNull("integer"),
     }),
-    act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }, _raw, call) => {
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
+    act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
       const runKey = runKeyOf(namespace_id, run_id);
       // Loading checks the chain of records once in the life of a process.
       const run = await services.projections.load(runKey);

@@ -13,7 +13,7 @@ import { nextAfterMutation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { acceptedMutation, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
-import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import { makeTool, WRITES } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_open_stage", group: "Run" } as const;
@@ -31,7 +31,7 @@ const REFUSALS = [
 
 /** The tool `scenario_open_stage`. */
 export function scenarioOpenStage(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Open a stage",
     description: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
@@ -52,8 +52,6 @@ export function scenarioOpenStage(services: Services): Tool {
     ),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
       const mutation = {
         tool: NAMED.name,
         family: FAMILY,

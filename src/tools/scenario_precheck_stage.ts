@@ -13,7 +13,7 @@ import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
 import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
-import { makeTool, READS, refuseNamespace } from "./tool.ts";
+import { makeTool, READS } from "./tool.ts";
 import type { Tool, ToolAnswer } from "./types.ts";
 
 const NAMED = { name: "scenario_precheck_stage", group: "Run" } as const;
@@ -35,7 +35,7 @@ type Input = z.output<typeof input>;
 
 /** The tool `scenario_precheck_stage`. */
 export function scenarioPrecheckStage(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Precheck a stage",
     description:
@@ -45,11 +45,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
     hints: READS,
     input,
     output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }),
-    act: async (input, _raw, call) => {
-      const refused = refuseNamespace(services, NAMED, call, input.namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
-      return await precheck(services, input);
-    },
+    act: (input) => precheck(services, input),
   });
 }
 

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { identity, namespaceId, operationIdentity } from "./input.ts";
 import { creationName } from "./in_flight.ts";
 import { OBJECT, outcomeOf } from "./output.ts";
-import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
+import { resolve, RESOLVE_REFUSALS, unauthorized } from "./resolve.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -17,7 +17,7 @@ const NAMED = { name: "scenario_resolve_creation", group: "Read" } as const;
 
 /** The tool `scenario_resolve_creation`. */
 export function scenarioResolveCreation(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Resolve a run creation",
     description: "Tells what became of a scenario_start whose answer was lost: accepted with the original result, or " +
@@ -30,10 +30,10 @@ export function scenarioResolveCreation(services: Services): Tool {
       invocation_identity: identity,
     }),
     output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
-    act: ({ namespace_id, creation_request_id, invocation_identity }, raw, call) =>
+    refused: (error, raw) => unauthorized(NAMED.name, error, raw),
+    act: ({ namespace_id, creation_request_id, invocation_identity }, raw) =>
       resolve(services, {
         tool: NAMED,
-        namespace_id,
         invocation_identity,
         inFlightName: creationName(namespace_id, creation_request_id),
         findReceipt: () => services.runs.getCreationReceipt(namespace_id, creation_request_id),
@@ -43,6 +43,6 @@ export function scenarioResolveCreation(services: Services): Tool {
           arguments_hint: { namespace_id, creation_request_id },
           why: "The start was not accepted: repeat it with the same arguments",
         },
-      }, call),
+      }),
   });
 }

@@ -9,7 +9,7 @@ import { runKeyOf } from "../run/command.ts";
 import { identity, namespaceId, operationIdentity } from "./input.ts";
 import { mutationName } from "./in_flight.ts";
 import { OBJECT, outcomeOf } from "./output.ts";
-import { resolve, RESOLVE_REFUSALS } from "./resolve.ts";
+import { resolve, RESOLVE_REFUSALS, unauthorized } from "./resolve.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -25,7 +25,7 @@ const TOOL_OF = {
 
 /** The tool `scenario_resolve_mutation`. */
 export function scenarioResolveMutation(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Resolve a mutation",
     description: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
@@ -42,11 +42,11 @@ export function scenarioResolveMutation(services: Services): Tool {
       invocation_identity: identity,
     }),
     output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
-    act: ({ namespace_id, run_id, operation_id, invocation_identity }, raw, call) => {
+    refused: (error, raw) => unauthorized(NAMED.name, error, raw),
+    act: ({ namespace_id, run_id, operation_id, invocation_identity }, raw) => {
       const { family, identity } = operation_id;
       return resolve(services, {
         tool: NAMED,
-        namespace_id,
         invocation_identity,
         inFlightName: mutationName(namespace_id, run_id, family, identity),
         findReceipt: () => services.runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity }),
@@ -56,7 +56,7 @@ export function scenarioResolveMutation(services: Services): Tool {
           arguments_hint: { namespace_id, run_id, operation_id: identity },
           why: "The operation was not accepted: repeat it with the same arguments, at the current head",
         },
-      }, call);
+      });
     },
   });
 }

@@ -11,7 +11,7 @@ import { nextAfterCreation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
-import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import { makeTool, WRITES } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_start", group: "Run" } as const;
@@ -40,7 +40,7 @@ const CREATION = closed({
 
 /** The tool `scenario_start`. */
 export function scenarioStart(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Start a run",
     description:
@@ -65,8 +65,6 @@ export function scenarioStart(services: Services): Tool {
     }),
     output: outcomeOf(CREATION, REFUSALS),
     act: async (input, raw, call) => {
-      const refused = refuseNamespace(services, NAMED, call, input.namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
       const outcome = await createRun(services, { tool: NAMED.name, input: raw, ...input }, call);
       return outcomeAnswer(outcome, () => nextAfterCreation(raw, outcome));
     },

@@ -13,7 +13,7 @@ import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output
 import { PAGE_CHARACTERS } from "./pages.ts";
 import { runNotFound } from "./run_not_found.ts";
 import type { Services } from "./services.ts";
-import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_status", group: "Read" } as const;
@@ -23,7 +23,7 @@ const TEXTS = new WeakMap<RunState, string>();
 
 /** The tool `scenario_status`. */
 export function scenarioStatus(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Status of a run",
     description: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
@@ -39,9 +39,7 @@ export function scenarioStatus(services: Services): Tool {
       stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
       status: TEXT,
     }),
-    act: async ({ namespace_id, scenario_id, run_id }, _raw, call) => {
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
+    act: async ({ namespace_id, scenario_id, run_id }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });

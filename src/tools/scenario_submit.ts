@@ -13,7 +13,7 @@ import { nextAfterMutation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { acceptedMutation, closed, OBJECT, outcomeOf, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
-import { makeTool, refuseNamespace, WRITES } from "./tool.ts";
+import { makeTool, WRITES } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_submit", group: "Run" } as const;
@@ -31,7 +31,7 @@ const REFUSALS = [
 
 /** The tool `scenario_submit`. */
 export function scenarioSubmit(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Submit an artifact",
     description:
@@ -66,8 +66,6 @@ export function scenarioSubmit(services: Services): Tool {
     ),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head, operation_id, content_type, payload, scope } = input;
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
       const outcome = await runMutation(services, {
         tool: NAMED.name,
         family: FAMILY,

@@ -9,14 +9,14 @@ import { namespaceId, pageMembers } from "./input.ts";
 import { closed, INTEGER, listOf, orNull, TEXT } from "./output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
 import type { Services } from "./services.ts";
-import { makeTool, READS, refuseNamespace, textAnswer } from "./tool.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenarios_list", group: "Read" } as const;
 
 /** The tool `scenarios_list`. */
 export function scenariosList(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "List scenarios",
     description:
@@ -29,9 +29,7 @@ export function scenariosList(services: Services): Tool {
       items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: TEXT })),
       next_token: orNull("string"),
     }),
-    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
-      const refused = refuseNamespace(services, NAMED, call, namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id };
       const start = pageStart(query, cursor ?? null, 2);
       if (!start.ok) return start;

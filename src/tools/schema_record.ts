@@ -11,8 +11,7 @@ import { toolError } from "./errors.ts";
 import { jsonObject, name, namespaceId, timestamp } from "./input.ts";
 import { closed, INTEGER, OBJECT, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
-import { refuseNamespace } from "./tool.ts";
-import type { Call, Tool, ToolError } from "./types.ts";
+import type { Call, ToolError } from "./types.ts";
 
 /** Longest description of a schema, characters. */
 const DESCRIPTION_MAXIMUM = 4096;
@@ -50,13 +49,12 @@ export const SCHEMA_RECORD = closed({
 /** Why a caller may not do something to the schemas of a namespace; null when it may. */
 export function refuseRegistry(
   services: Pick<Services, "config">,
-  tool: Pick<Tool, "name" | "group">,
   call: Call,
   action: RegistryAction,
   namespace: number,
 ): ToolError | null {
-  const refused = refuseNamespace(services, tool, call, namespace);
-  if (refused !== null) return refused;
   const decision = checkRegistry(services.config.schema_registry.acl, call.principal, action, namespace);
+  const { allowed, reason } = decision;
+  call.witness?.decided({ decision: "registry", allowed, reason, namespace_id: namespace });
   return decision.allowed ? null : toolError("registry_refused", decision.message);
 }

@@ -17,7 +17,7 @@ const NAMED = { name: "schemas_get", group: "Read" } as const;
 
 /** The tool `schemas_get`. */
 export function schemasGet(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Get a JSON Schema",
     description:
@@ -26,7 +26,7 @@ export function schemasGet(services: Services): Tool {
     input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
     output: closed({ record: SCHEMA_RECORD }),
     act: async ({ namespace_id, schema_id, version }, _raw, call) => {
-      const refused = refuseRegistry(services, NAMED, call, "get", namespace_id);
+      const refused = refuseRegistry(services, call, "get", namespace_id);
       if (refused !== null) return { ok: false, error: refused };
       const found = await services.schemas.get(namespace_id, schema_id, version);
       if (found !== null) return textAnswer(`{"record":${found.record}}`);

@@ -17,7 +17,7 @@ const NAMED = { name: "schemas_list", group: "Read" } as const;
 
 /** The tool `schemas_list`. */
 export function schemasList(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "List JSON Schemas",
     description:
@@ -27,7 +27,7 @@ export function schemasList(services: Services): Tool {
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     output: closed({ items: listOf(OBJECT), next_token: orNull("string") }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
-      const refused = refuseRegistry(services, NAMED, call, "list", namespace_id);
+      const refused = refuseRegistry(services, call, "list", namespace_id);
       if (refused !== null) return { ok: false, error: refused };
       const query = { tool: NAMED.name, namespaceId: namespace_id };
       const start = pageStart(query, cursor ?? null, 2);

@@ -22,7 +22,7 @@ const NAMED = { name: "schemas_register", group: "Authoring" } as const;
 
 /** The tool `schemas_register`. */
 export function schemasRegister(services: Services): Tool {
-  return makeTool({
+  return makeTool(services, {
     ...NAMED,
     title: "Register a JSON Schema",
     description: "Stores a JSON Schema (2020-12) under schema_id and version, for ever: the same pair cannot be " +
@@ -41,7 +41,7 @@ async function register(
   record: JsonObject,
   call: Call,
 ): Promise<ToolAnswer> {
-  const refused = refuseRegistry(services, NAMED, call, "register", input.namespace_id) ??
+  const refused = refuseRegistry(services, call, "register", input.namespace_id) ??
     refuseSigning(services, input, record);
   if (refused !== null) return { ok: false, error: refused };
   const schemaText = canonicalize(input.schema);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type NamespaceAuthority, namespaceAuthorityOf } from "../access/namespace_authority.ts";
 import type { Identity } from "../canonical/identity.ts";
 import type { GateConfig } from "../config/types.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
@@ -32,6 +33,8 @@ export interface Services {
   readonly time: TimeAuthority;
   readonly runIds: RunIdAuthority;
   readonly schemaSandbox: SchemaSandbox;
+  /** Whom to ask about namespaces; null for nobody. */
+  readonly namespaces: NamespaceAuthority | null;
   /** The configured providers. */
   readonly providers: Providers;
   /** Asks the providers behind a stage's bindings. */
@@ -53,6 +56,8 @@ export interface ServiceParts {
   readonly readKeyFile?: ReadKeyFile;
   /** None unless given. */
   readonly providers?: Providers;
+  /** That of the configuration unless given. */
+  readonly namespaces?: NamespaceAuthority | null;
 }
 
 async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
@@ -97,6 +102,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     time,
     runIds: parts.runIds ?? RANDOM_RUN_IDS,
     schemaSandbox: parts.schemaSandbox,
+    namespaces: parts.namespaces === undefined ? namespaceAuthorityOf(parts.config.namespace) : parts.namespaces,
     providers,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     inFlight: new InFlight(),

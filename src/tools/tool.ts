@@ -6,12 +6,10 @@
  */
 
 import type { z } from "zod";
-import { checkNamespace } from "../access/namespace.ts";
-import { GENERIC_REFUSAL } from "../access/refusal.ts";
-import { mayUse } from "../access/roles.ts";
 import type { JsonObject } from "../canonical/json.ts";
+import { authorise, namespaceOfInput } from "./authorise.ts";
 import { decodeInput, publishSchema } from "./decode.ts";
-import { answering, toolError } from "./errors.ts";
+import { answering, failure } from "./errors.ts";
 import { resultOrError } from "./output.ts";
 import type { Services } from "./services.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./types.ts";
@@ -45,8 +43,12 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
   readonly input: Schema;
   /** JSON Schema of the result. */
   readonly output: JsonObject;
+  /** The namespace that a call is about, null for none; {@link namespaceOfInput} unless given. */
+  readonly namespaceOf?: (raw: JsonObject) => number | null;
+  /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
+  readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
   /**
-   * Acts on decoded arguments.
+   * Acts on decoded arguments, of a caller that may use the tool in the namespace.
    *
    * @param input The decoded arguments
    * @param raw The same arguments as received
@@ -54,8 +56,16 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
   readonly act: (input: z.output<Schema>, raw: JsonObject, call: Call) => Promise<ToolAnswer>;
 }
 
-/** Makes a tool. */
-export function makeTool<Schema extends z.ZodType>(parts: ToolParts<Schema>): Tool {
+/**
+ * Makes a tool. Its calls are decoded, then authorised, then, where it changes or reaches anything, written to the audit
+ * log, and only then acted on.
+ */
+export function makeTool<Schema extends z.ZodType>(
+  services: Pick<Services, "config" | "namespaces">,
+  parts: ToolParts<Schema>,
+): Tool {
+  const changes = !parts.hints.readOnlyHint || parts.hints.openWorldHint;
+  const namespaceOf = parts.namespaceOf ?? namespaceOfInput;
   let inputSchema: JsonObject | undefined;
   return {
     name: parts.name,
@@ -70,9 +80,29 @@ export function makeTool<Schema extends z.ZodType>(parts: ToolParts<Schema>): To
     handle(input, call): Promise<ToolAnswer> {
       const decoded = decodeInput(parts.input, input);
       if (!decoded.ok) return Promise.resolve(decoded);
-      return answering(() => parts.act(decoded.input, input, call));
+      return answering(async () => {
+        const asked = authorise(services, parts, call, namespaceOf(input));
+        const refused = asked instanceof Promise ? await asked : asked;
+        if (refused !== null) return refuseCall(parts, refused, input);
+        if (changes && call.witness !== undefined && !await call.witness.begin()) return unlogged();
+        return await parts.act(decoded.input, input, call);
+      });
     },
   };
+}
+
+function unlogged(): ToolAnswer {
+  const message = "Cannot do this now: the audit log cannot be written, and nothing is done unlogged; try again";
+  return failure("audit_unavailable", message);
+}
+
+function refuseCall<Schema extends z.ZodType>(
+  parts: ToolParts<Schema>,
+  error: ToolError,
+  raw: JsonObject,
+): ToolAnswer {
+  const hasOutcome = parts.refused !== undefined && error.code === "namespace_refused";
+  return hasOutcome ? parts.refused(error, raw) : { ok: false, error };
 }
 
 /** An answer whose JSON text is at hand; the value is made of it only where somebody asks. */
@@ -85,29 +115,4 @@ export function textAnswer(text: string): ToolAnswer {
       return result ??= JSON.parse(text) as JsonObject;
     },
   };
-}
-
-/**
- * Why a caller may not use a tool in a namespace: its roles, then the namespace guard. Null when it may.
- *
- * @param tool Name and group of the tool
- */
-export function refuseNamespace(
-  services: Pick<Services, "config">,
-  tool: Pick<Tool, "name" | "group">,
-  call: Call,
-  namespaceId: number,
-): ToolError | null {
-  const { config } = services;
-  const { principal } = call;
-  const rolesInForce = (config.server.auth?.principals.length ?? 0) > 0;
-  if (!mayUse(rolesInForce, principal, { group: tool.group, tool: tool.name, namespaceId })) {
-    const message = principal.authMethod === "local"
-      ? `Cannot use ${tool.name} in namespace ${namespaceId}: no role of "${principal.subject}" in ` +
-        "server.auth.principals grants it"
-      : GENERIC_REFUSAL;
-    return toolError("role_refused", message);
-  }
-  const decision = checkNamespace(config.namespace, principal, namespaceId);
-  return decision.allowed ? null : toolError("namespace_refused", decision.message);
 }

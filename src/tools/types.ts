@@ -18,12 +18,46 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
+/** Whence a call came, for the audit log. */
+export interface CallOrigin {
+  readonly transport: "stdio" | "http" | "sse";
+  /** IP address of the other end of the connection; null on stdio. */
+  readonly peer_address: string | null;
+  /** What the client calls its request, validated; null where it says nothing. */
+  readonly correlation_id: string | null;
+  /** What this process calls the request; unique. */
+  readonly server_correlation_id: string;
+  /** `traceparent` of W3C Trace Context, validated; null where there is none. */
+  readonly traceparent: string | null;
+}
+
 /** What surrounds one call. */
 export interface Call {
   readonly principal: Principal;
   /** Aborted when the caller is gone; an append that is enqueued is not undone by it. */
   readonly signal: AbortSignal;
   readonly correlationId: string | null;
+  /** Absent where the call did not come over a transport. */
+  readonly origin?: CallOrigin;
+  /** Who writes the call to the audit log; absent where nobody does. */
+  readonly witness?: CallWitness;
+}
+
+/** A decision on the way of a call, for the audit log. */
+export interface CallDecision {
+  readonly decision: "role" | "namespace" | "registry" | "acquisition";
+  readonly allowed: boolean;
+  /** One word: the role that grants it, or the rule that decides. */
+  readonly reason: string;
+  readonly namespace_id: number | null;
+}
+
+/** Writes a call to the audit log. */
+export interface CallWitness {
+  /** Takes note of a decision. */
+  readonly decided: (decision: CallDecision) => void;
+  /** Writes that the call begins, before it changes or reaches anything; false = it must not, it cannot be written. */
+  readonly begin: () => Promise<boolean>;
 }
 
 /** Kinds of domain errors (`isError` results). */

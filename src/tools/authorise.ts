@@ -1,0 +1,118 @@
+/**
+ * Whether a caller may use a tool in a namespace: its roles, the namespace guard, then the namespace authority, in this
+ * order and before anything is looked up. Each decision is told to the witness of the call.
+ *
+ * @module
+ */
+
+import { checkNamespace } from "../access/namespace.ts";
+import type { NamespaceAnswer } from "../access/namespace_authority.ts";
+import { GENERIC_REFUSAL } from "../access/refusal.ts";
+import { matchingRoles } from "../access/roles.ts";
+import type { Principal } from "../access/types.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { toolError } from "./errors.ts";
+import type { Services } from "./services.ts";
+import type { Call, Tool, ToolError } from "./types.ts";
+
+/** Members that hold the namespace of a call where it does not stand at the top: of a law, a schema record, a query. */
+const CARRIERS = ["spec", "record", "context"];
+
+/**
+ * The namespace that the arguments of a call name; null where they name none, or what is none.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { namespaceOfInput } from "@/tools/authorise.ts";
+ *
+ * assert.equal(namespaceOfInput({ namespace_id: 2, run_id: "0" }), 2);
+ * assert.equal(namespaceOfInput({ record: { namespace_id: 3 } }), 3);
+ * assert.equal(namespaceOfInput({ query: "gates" }), null);
+ * ```
+ */
+export function namespaceOfInput(input: JsonObject): number | null {
+  const given = member(input, "namespace_id");
+  if (given !== undefined) return asNamespace(given);
+  for (const name of CARRIERS) {
+    const carrier = member(input, name);
+    const inside = isJsonObject(carrier) ? member(carrier, "namespace_id") : undefined;
+    if (inside !== undefined) return asNamespace(inside);
+  }
+  return null;
+}
+
+function asNamespace(value: JsonValue): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
+}
+
+/**
+ * Why a caller may not use a tool in a namespace; null when it may.
+ *
+ * @param tool Name and group of the tool
+ * @param namespaceId The namespace, or null for a call about none: then any role that counts will do
+ * @returns `role_refused`, `namespace_refused` or `namespace_authority_unavailable`; a promise only where the namespace
+ * authority is asked
+ */
+export function authorise(
+  services: Pick<Services, "config" | "namespaces">,
+  tool: Pick<Tool, "name" | "group">,
+  call: Call,
+  namespaceId: number | null,
+): ToolError | null | Promise<ToolError | null> {
+  const refused = refuseRole(services, tool, call, namespaceId);
+  if (refused !== null || namespaceId === null) return refused;
+  const decision = checkNamespace(services.config.namespace, call.principal, namespaceId);
+  const { allowed, reason } = decision;
+  call.witness?.decided({ decision: "namespace", allowed, reason, namespace_id: namespaceId });
+  if (!decision.allowed) return toolError("namespace_refused", decision.message);
+  if (services.namespaces === null) return null;
+  return services.namespaces.ask(namespaceId, call.correlationId).then((answer) => {
+    call.witness?.decided({
+      decision: "namespace",
+      allowed: answer.verdict === "granted",
+      reason: answer.reason,
+      namespace_id: namespaceId,
+    });
+    return refuseByAuthority(answer, call.principal, namespaceId);
+  });
+}
+
+function refuseRole(
+  services: Pick<Services, "config">,
+  tool: Pick<Tool, "name" | "group">,
+  call: Call,
+  namespaceId: number | null,
+): ToolError | null {
+  const principals = services.config.server.auth?.principals ?? [];
+  if (principals.length === 0) return null;
+  const { principal } = call;
+  const [role] = matchingRoles(principal, { group: tool.group, tool: tool.name, namespaceId });
+  const reason = role?.name ?? "no_role_grants";
+  call.witness?.decided({ decision: "role", allowed: role !== undefined, reason, namespace_id: namespaceId });
+  if (role !== undefined) return null;
+  const where = namespaceId === null ? "" : ` in namespace ${namespaceId}`;
+  const message = principal.authMethod === "local"
+    ? `Cannot use ${tool.name}${where}: no role of "${principal.subject}" in server.auth.principals grants it`
+    : GENERIC_REFUSAL;
+  return toolError("role_refused", message);
+}
+
+function refuseByAuthority(answer: NamespaceAnswer, principal: Principal, namespaceId: number): ToolError | null {
+  switch (answer.verdict) {
+    case "granted":
+      return null;
+    case "refused":
+      return toolError(
+        "namespace_refused",
+        principal.authMethod === "local"
+          ? `Cannot use namespace ${namespaceId}: namespace.authority does not grant it`
+          : GENERIC_REFUSAL,
+      );
+    case "unavailable":
+      return toolError(
+        "namespace_authority_unavailable",
+        "Cannot decide on the namespace: the namespace authority gives no answer, try again",
+      );
+  }
+}
