@@ -1,0 +1,66 @@
+/**
+ * What every built-in provider is made of.
+ *
+ * @module
+ */
+
+import { systemResolver } from "../egress/destination.ts";
+import type { Resolver } from "../egress/destination.ts";
+import type { WorkerLimits } from "../sandbox/provider_host.ts";
+import type { EvidenceContext, EvidenceQuery, ProviderAnswer } from "../types.ts";
+
+/** What the world hands to built-in providers; left out, it is the real one. */
+export interface BuiltinProviderOptions {
+  /** Names of variables that gate's own configuration refers to: `env` never reads them. */
+  readonly reservedEnvironment?: ReadonlySet<string>;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+  readonly resolver?: Resolver;
+  /** Values for `env:NAME` references. */
+  readonly environment?: (name: string) => string | undefined;
+  /** PEM certificates that TLS servers are checked against, in place of the runtime's. */
+  readonly authorities?: readonly string[];
+  readonly workerLimits?: WorkerLimits;
+}
+
+/** The options with everything filled in. */
+export interface Surroundings {
+  readonly reservedEnvironment: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly resolver: Resolver;
+  readonly environment: (name: string) => string | undefined;
+  readonly authorities: readonly string[] | null;
+  readonly workerLimits: WorkerLimits;
+}
+
+/** The part of a provider that differs from one to the other. */
+export interface Engine {
+  /** Runs a check that the contract has. */
+  readonly answer: (query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal) => Promise<ProviderAnswer>;
+  readonly close: () => void;
+}
+
+/** A provider that cannot be started as it is configured. */
+export class ProviderSetupError extends Error {
+  override readonly name = "ProviderSetupError";
+  /** The member of the provider's entry, such as `config.root`. */
+  readonly member: string;
+
+  /** The error for a member and what is wrong with it: `must ...`. */
+  constructor(member: string, message: string) {
+    super(message);
+    this.member = member;
+  }
+}
+
+/** Fills in what was left out. */
+export function surroundingsOf(options: BuiltinProviderOptions): Surroundings {
+  return {
+    reservedEnvironment: options.reservedEnvironment ?? new Set(),
+    now: options.now ?? Date.now,
+    resolver: options.resolver ?? systemResolver,
+    environment: options.environment ?? ((name) => Deno.env.get(name)),
+    authorities: options.authorities ?? null,
+    workerLimits: options.workerLimits ?? {},
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The provider `env`: which variables may be read, and what became of reading one.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import type { EnvProviderConfig } from "../../config/types.ts";
+import type { ObservedError } from "../../run/types.ts";
+import { type Finding, invalidParam, observed } from "./result.ts";
+
+/** What the worker is asked: one name that may be read. */
+export interface EnvQuestion {
+  readonly key: string;
+  readonly max_value_bytes: number;
+}
+
+/** Beginnings of names that are never read: gate's own settings, and the credentials of the object store. */
+const RESERVED_PREFIXES = ["GATE_", "AWS_"];
+
+/** Which names a provider may read. */
+export interface EnvPolicy {
+  readonly config: EnvProviderConfig;
+  /** Names that gate's own configuration refers to. */
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** The names that the runtime is asked to grant; null where each is granted when it is asked for. */
+export function grantedNames(policy: EnvPolicy): readonly string[] | null {
+  const { allowlist, overrides } = policy.config;
+  if (overrides !== null) return [];
+  return allowlist === null ? null : [...new Set(allowlist)].filter((name) => mayRead(policy, name)).sort();
+}
+
+/** Whether a name passes the lists and is not one of gate's own. */
+export function mayRead({ config, reserved }: EnvPolicy, name: string): boolean {
+  // The runtime takes a star in a grant for a wildcard, so such a name cannot be granted alone.
+  if (!isPossibleName(name) || name.includes("*")) return false;
+  const compared = Deno.build.os === "windows" ? name.toUpperCase() : name;
+  if (RESERVED_PREFIXES.some((prefix) => compared.startsWith(prefix)) || reserved.has(name)) return false;
+  if (config.denylist.includes(name)) return false;
+  return config.allowlist === null || config.allowlist.includes(name);
+}
+
+function isPossibleName(name: string): boolean {
+  return name !== "" && !/[=\0]/.test(name);
+}
+
+/** Why a name is not read; null where it may be. */
+export function refuseKey(policy: EnvPolicy, key: string): { readonly error: ObservedError } | null {
+  const bytes = utf8Length(key);
+  const { max_key_bytes } = policy.config;
+  if (bytes > max_key_bytes) {
+    const message = `Expected a name of at most ${max_key_bytes} bytes, got ${bytes}`;
+    return observed("key_too_long", message, { actual_bytes: bytes, max_bytes: max_key_bytes });
+  }
+  if (!isPossibleName(key)) return invalidParam("key", 'a variable\'s name as "key"');
+  return mayRead(policy, key) ? null : observed("key_blocked", `Variable "${key}" may not be read`, { key });
+}
+
+/** What a value, or the lack of one, is as a finding. */
+export function envFinding(value: string | undefined, maximumBytes: number): Finding {
+  if (value === undefined) return { found: null };
+  const bytes = utf8Length(value);
+  if (bytes > maximumBytes) {
+    const message = `Expected a value of at most ${maximumBytes} bytes, got ${bytes}`;
+    return observed("value_too_large", message, { actual_bytes: bytes, max_bytes: maximumBytes });
+  }
+  return { found: canonicalize(value), content_type: "text/plain" };
+}
+
+/** Reads a variable by the runtime, which refuses every name that was not granted. */
+export function readVariable({ key, max_value_bytes }: EnvQuestion): Finding {
+  try {
+    return envFinding(Deno.env.get(key), max_value_bytes);
+  } catch (error) {
+    // A value that is there but no text is not a missing one: not_exists must not hold.
+    if (error instanceof Deno.errors.InvalidData) {
+      return observed("value_not_text", `The value of variable "${key}" is no Unicode text`, { key });
+    }
+    throw error;
+  }
+}

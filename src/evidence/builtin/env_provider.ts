@@ -1,0 +1,62 @@
+/**
+ * The host side of the provider `env`.
+ *
+ * @module
+ */
+
+import type { EnvProviderEntry } from "../../config/types.ts";
+import { createProviderPool } from "../sandbox/provider_pool.ts";
+import type { Engine, Surroundings } from "./engine.ts";
+import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, refuseKey } from "./env.ts";
+import { describeGrant, variablePermissions } from "./permissions.ts";
+import { answered, failed, type Finding, paramsOf, type Source, textParam, workerFailure } from "./result.ts";
+
+/** Workers that are kept where every variable has one of its own. */
+const WORKERS_MAXIMUM = 8;
+
+/**
+ * The provider `env`. With an allowlist one worker is granted exactly its names; without one, each variable is read by a
+ * worker that is granted that variable alone, because a grant of all but some cannot be said. Overrides replace the
+ * environment, so that nothing is granted.
+ */
+export function createEnvEngine(entry: EnvProviderEntry, surroundings: Surroundings): Engine {
+  const { config } = entry;
+  const policy: EnvPolicy = { config, reserved: surroundings.reservedEnvironment };
+  const names = grantedNames(policy);
+  const pool = createProviderPool({
+    name: "gate-env",
+    module: new URL("./env_worker.ts", import.meta.url),
+    setup: null,
+    concurrency: 1,
+    workersMaximum: names === null ? WORKERS_MAXIMUM : 1,
+    limits: surroundings.workerLimits,
+  });
+  const limitMillis = entry.timeouts.request_timeout_ms;
+  const refused = (finding: Finding, source: Source | null): ReturnType<typeof answered> =>
+    answered(finding, source, describeGrant({}), surroundings.now());
+  return {
+    async answer(query, _context, signal): ReturnType<Engine["answer"]> {
+      const given = paramsOf(query, ["key"], true);
+      if ("error" in given) return refused(given, null);
+      const key = textParam(given.params, "key");
+      if (typeof key !== "string") return refused(key, null);
+      const refusal = refuseKey(policy, key);
+      const source = refusal === null || refusal.error.code === "key_blocked" ? envSource(key) : null;
+      if (refusal !== null) return refused(refusal, source);
+      if (config.overrides !== null) {
+        const value = Object.hasOwn(config.overrides, key) ? config.overrides[key] : undefined;
+        return refused(envFinding(value, config.max_value_bytes), source);
+      }
+      const granted = names ?? [key];
+      const question: EnvQuestion = { key, max_value_bytes: config.max_value_bytes };
+      const reply = await pool.ask<Finding>(variablePermissions(granted), question, { limitMillis, signal });
+      if (!reply.ok) return failed(workerFailure(reply));
+      return answered(reply.answer, source, describeGrant({ env: granted }), surroundings.now());
+    },
+    close: pool.close,
+  };
+}
+
+function envSource(key: string): Source {
+  return { anchor_type: "env", anchor: { key }, uri: null };
+}

@@ -1,0 +1,177 @@
+/**
+ * One bounded GET request of `http` or `rest`: checked, resolved once, sent by a worker that may reach nothing but the
+ * address that was checked.
+ *
+ * @module
+ */
+
+import type { HttpProviderConfig } from "../../config/types.ts";
+import {
+  checkDestination,
+  type Destination,
+  type EgressPolicy,
+  hostKey,
+  resolveDestination,
+} from "../egress/destination.ts";
+import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
+import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
+import { ProviderSetupError, type Surroundings } from "./engine.ts";
+import { addressPermissions } from "./permissions.ts";
+import { type Failure, workerFailure } from "./result.ts";
+
+/** Addresses whose workers are kept. */
+const WORKERS_MAXIMUM = 8;
+/** Requests that one worker has under way. */
+const CONCURRENCY = 256;
+/** Milliseconds that a worker has to call off a request whose time is over, before it is ended. */
+const GRACE_MILLIS = 1000;
+
+/** What is needed to send requests. */
+export interface Exchanger {
+  readonly policy: EgressPolicy;
+  readonly config: HttpProviderConfig;
+  readonly pool: ProviderPool;
+  readonly surroundings: Surroundings;
+}
+
+/** What to send. */
+export interface Outgoing {
+  readonly destination: Destination;
+  readonly headers: PinnedQuestion["headers"];
+  readonly wantsBody: boolean;
+}
+
+/** A limit on time, over everything that one check does. */
+export interface TimeLimit {
+  /** Aborted when time is over, or when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Milliseconds left, at least 0. */
+  readonly left: () => number;
+  readonly isOver: () => boolean;
+  readonly end: () => void;
+}
+
+/**
+ * What sends the requests of a provider.
+ *
+ * @throws {ProviderSetupError} Where `allowed_hosts` holds what is no host name
+ */
+export function createExchanger(name: string, config: HttpProviderConfig, surroundings: Surroundings): Exchanger {
+  const pool = createProviderPool({
+    name,
+    module: new URL("./request_worker.ts", import.meta.url),
+    setup: null,
+    concurrency: CONCURRENCY,
+    workersMaximum: WORKERS_MAXIMUM,
+    limits: surroundings.workerLimits,
+  });
+  return { policy: egressPolicy(config), config, pool, surroundings };
+}
+
+function egressPolicy(config: HttpProviderConfig): EgressPolicy {
+  const hosts = config.allowed_hosts?.map((host, index) => {
+    const key = hostKey(host);
+    if (key !== null) return key;
+    throw new ProviderSetupError(`config.allowed_hosts[${index}]`, `must be a host name alone, got "${host}"`);
+  });
+  return {
+    allowHttp: config.allow_http,
+    allowPrivateNetworks: config.allow_private_networks,
+    allowedHosts: hosts === undefined ? null : new Set(hosts),
+  };
+}
+
+/** Starts the clock of a check. Must be ended. */
+export function startTimeLimit(millis: number, signal: AbortSignal): TimeLimit {
+  const controller = new AbortController();
+  const until = performance.now() + millis;
+  let over = false;
+  const timer = setTimeout(() => {
+    over = true;
+    controller.abort();
+  }, millis);
+  const abort = (): void => controller.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) controller.abort();
+  return {
+    signal: controller.signal,
+    left: () => Math.max(0, until - performance.now()),
+    isOver: () => over,
+    end(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+    },
+  };
+}
+
+/** A checked URL; a failure where it may not be asked; null where it is none. */
+export function destinationOf(exchanger: Exchanger, url: string): Destination | Failure | null {
+  return checkDestination(url, exchanger.policy);
+}
+
+/** Sends the request to the host's addresses, in order, until one takes it. Never rejects. */
+export async function exchange(
+  exchanger: Exchanger,
+  outgoing: Outgoing,
+  limit: TimeLimit,
+): Promise<PinnedResponse | Failure> {
+  const { destination } = outgoing;
+  let addresses: readonly string[];
+  try {
+    const found = await resolveDestination(
+      destination,
+      exchanger.policy,
+      exchanger.surroundings.resolver,
+      limit.signal,
+    );
+    if ("code" in found) return found;
+    addresses = found;
+  } catch {
+    return ended(limit, destination);
+  }
+  let failure: Failure = { code: "connection_failed", message: `Cannot ask "${destination.host}"` };
+  for (const [index, address] of addresses.entries()) {
+    const connectMillis = Math.ceil(limit.left() / (addresses.length - index));
+    const answer = await send(exchanger, outgoing, address, connectMillis, limit);
+    if (answer.ok) return answer.response;
+    failure = answer;
+    if (limit.signal.aborted) return ended(limit, destination);
+    if (!answer.unsent || (answer.code !== "connection_failed" && answer.code !== "timeout")) break;
+  }
+  return { code: failure.code, message: failure.message };
+}
+
+async function send(
+  exchanger: Exchanger,
+  { destination, headers, wantsBody }: Outgoing,
+  address: string,
+  connectMillis: number,
+  limit: TimeLimit,
+): Promise<PinnedAnswer> {
+  const { secure, host, authority, port, target } = destination;
+  const question: PinnedQuestion = {
+    secure,
+    host,
+    authority,
+    port,
+    target,
+    address,
+    headers,
+    wantsBody,
+    maximumBytes: exchanger.config.max_response_bytes,
+    connectMillis,
+    authorities: exchanger.surroundings.authorities,
+  };
+  const reply = await exchanger.pool.ask<PinnedAnswer>(addressPermissions(address, port), question, {
+    limitMillis: limit.left() + GRACE_MILLIS,
+    signal: limit.signal,
+  });
+  return reply.ok ? reply.answer : { ok: false, ...workerFailure(reply), unsent: false };
+}
+
+/** Why the signal of a limit was aborted. */
+export function ended(limit: TimeLimit, { host }: Destination): Failure {
+  return limit.isOver()
+    ? { code: "timeout", message: `Cannot ask "${host}": the time is over` }
+    : { code: "cancelled", message: `Cannot ask "${host}": nobody waits for it` };
+}

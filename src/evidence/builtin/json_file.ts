@@ -1,0 +1,148 @@
+/**
+ * The check of the provider `json`, as its worker runs it: one file below the root, read by its real path.
+ *
+ * @module
+ */
+
+import { isAbsolute, join, relative, sep } from "node:path";
+import { type JsonObject, member } from "../../canonical/json.ts";
+import type { ObservedError } from "../../run/types.ts";
+import type { EvidenceQuery } from "../types.ts";
+import { type Document, readJsonDocument } from "./json_document.ts";
+import { selectJson, selectWhole } from "./json_path.ts";
+import { type Finding, observed, paramsOf, textParam } from "./result.ts";
+
+/** What the worker is set up with. */
+export interface JsonSetup {
+  /** Real path of the root: the only thing that the worker may read. */
+  readonly root: string;
+  readonly allow_yaml: boolean;
+  readonly max_bytes: number;
+}
+
+/** What a check found, and the file's path from the root as soon as there is such a file. */
+export interface JsonAnswer {
+  readonly finding: Finding;
+  readonly path: string | null;
+}
+
+/** UTF-16 code units of a path, and of one part of it. */
+const PATH_CHARACTERS_MAXIMUM = 4096;
+const PART_CHARACTERS_MAXIMUM = 255;
+
+interface RootedFile {
+  readonly real: string;
+  readonly path: string;
+}
+
+type Failing = { readonly error: ObservedError };
+
+/** Answers a json check. */
+export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Promise<JsonAnswer> {
+  const given = paramsOf(query, ["file", "jsonpath"], true);
+  if ("error" in given) return { finding: given, path: null };
+  const file = textParam(given.params, "file");
+  const jsonpath = member(given.params, "jsonpath") === undefined ? null : textParam(given.params, "jsonpath");
+  if (typeof file !== "string") return { finding: file, path: null };
+  if (jsonpath !== null && typeof jsonpath !== "string") return { finding: jsonpath, path: null };
+  const found = findFile(setup.root, file);
+  if ("error" in found) return { finding: found, path: null };
+  return { finding: await readAndSelect(setup, found, file, jsonpath), path: found.path };
+}
+
+async function readAndSelect(
+  setup: JsonSetup,
+  found: RootedFile,
+  file: string,
+  jsonpath: string | null,
+): Promise<Finding> {
+  const isYaml = /\.ya?ml$/i.test(found.path);
+  if (isYaml && !setup.allow_yaml) {
+    return observed("yaml_disabled", "YAML files are not read (allow_yaml)", { file });
+  }
+  const bytes = readBounded(found.real, file, setup.max_bytes);
+  if ("error" in bytes) return bytes;
+  const read = await readDocument(bytes, file, isYaml);
+  if ("error" in read) return read;
+  const selection = jsonpath === null ? selectWhole(read.document) : selectJson(read.document, jsonpath);
+  if ("error" in selection) return selection;
+  return { found: selection.found, content_type: isYaml ? "application/yaml" : "application/json" };
+}
+
+async function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Promise<Document> {
+  if (!isYaml) return readJsonDocument(bytes, { file });
+  const { readYamlDocument } = await import("./yaml_document.ts");
+  return readYamlDocument(bytes, { file });
+}
+
+/** The real path of a file; the runtime refuses whatever lies outside the root, whichever way leads there. */
+function findFile(root: string, file: string): RootedFile | Failing {
+  const refusal = refusePath(file);
+  if (refusal !== null) return refusal;
+  try {
+    // Permission is asked for the path as given here, and for the path that it leads to when that one is opened.
+    const real = Deno.realPathSync(join(root, file));
+    const path = relative(root, real).replaceAll(sep, "/");
+    if (path === ".." || path.startsWith("../") || isAbsolute(path)) return outside(file);
+    return { real, path };
+  } catch (error) {
+    return accessError(error, file);
+  }
+}
+
+function refusePath(file: string): Failing | null {
+  const details: JsonObject = { file: file.slice(0, 256) };
+  if (file === "") return observed("path_missing", "Expected the path of a file");
+  if (isAbsolute(file) || /^([A-Za-z]:|\\)/.test(file)) {
+    return observed("absolute_path_forbidden", "Expected a path from the root, not an absolute one", details);
+  }
+  const parts = file.split("/");
+  const isTooLong = file.length > PATH_CHARACTERS_MAXIMUM ||
+    parts.some((part) => part.length > PART_CHARACTERS_MAXIMUM);
+  if (!isTooLong && !file.includes("\0")) return null;
+  const limits = `${PATH_CHARACTERS_MAXIMUM} characters, ${PART_CHARACTERS_MAXIMUM} in each part`;
+  return observed("path_invalid", `Expected a path of at most ${limits} and without zero characters`, details);
+}
+
+/** The bytes of a file: its size is looked at first, and never more than the limit and one byte is read. */
+function readBounded(real: string, file: string, maximum: number): Uint8Array | Failing {
+  try {
+    const { isFile, size } = Deno.statSync(real);
+    // Asked before opening: opening a named pipe would wait for a writer.
+    if (!isFile) return unreadable(file);
+    if (size > maximum) return tooLarge(file, maximum, size);
+    using handle = Deno.openSync(real, { read: true });
+    const buffer = new Uint8Array(size + 1);
+    let length = 0;
+    while (length < buffer.length) {
+      const count = handle.readSync(buffer.subarray(length));
+      if (count === null) return buffer.subarray(0, length);
+      length += count;
+    }
+    // It grew meanwhile: what was read is no state of it.
+    return unreadable(file);
+  } catch (error) {
+    return accessError(error, file);
+  }
+}
+
+function accessError(error: unknown, file: string): Failing {
+  if (error instanceof Deno.errors.NotCapable) return outside(file);
+  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+    return observed("file_not_found", `File "${file}" does not exist`, { file });
+  }
+  return unreadable(file);
+}
+
+function outside(file: string): Failing {
+  return observed("path_outside_root", `File "${file}" lies outside the root`, { file });
+}
+
+function unreadable(file: string): Failing {
+  return observed("file_read_failed", `Cannot read "${file}": it is no regular file, changes, or is refused`, { file });
+}
+
+function tooLarge(file: string, maximum: number, actual: number): Failing {
+  const message = `Expected a file of at most ${maximum} bytes, got ${actual}`;
+  return observed("size_limit_exceeded", message, { file, max_bytes: maximum, actual_bytes: actual });
+}

@@ -1,0 +1,60 @@
+/**
+ * The host side of the provider `json`.
+ *
+ * @module
+ */
+
+import type { JsonProviderEntry } from "../../config/types.ts";
+import { createProviderPool } from "../sandbox/provider_pool.ts";
+import { type Engine, ProviderSetupError, type Surroundings } from "./engine.ts";
+import type { JsonAnswer, JsonSetup } from "./json_file.ts";
+import { describeGrant, folderPermissions } from "./permissions.ts";
+import { answered, failed, type Source, workerFailure } from "./result.ts";
+
+/**
+ * The provider `json`: one worker that may read below the root.
+ *
+ * @throws {ProviderSetupError} Where the root is no folder that can be read
+ */
+export function createJsonEngine(entry: JsonProviderEntry, surroundings: Surroundings): Engine {
+  const { root_id, allow_yaml, max_bytes } = entry.config;
+  const root = realFolder(entry.config.root);
+  const setup: JsonSetup = { root, allow_yaml, max_bytes };
+  const pool = createProviderPool({
+    name: "gate-json",
+    module: new URL("./json_worker.ts", import.meta.url),
+    setup,
+    concurrency: 1,
+    workersMaximum: 1,
+    limits: surroundings.workerLimits,
+  });
+  const permissions = folderPermissions(root);
+  const grant = describeGrant({ read: [root_id] });
+  const limitMillis = entry.timeouts.request_timeout_ms;
+  return {
+    async answer(query, _context, signal): ReturnType<Engine["answer"]> {
+      const reply = await pool.ask<JsonAnswer>(permissions, query, { limitMillis, signal });
+      if (!reply.ok) return failed(workerFailure(reply));
+      const { finding, path } = reply.answer;
+      return answered(finding, path === null ? null : fileSource(root_id, path), grant, surroundings.now());
+    },
+    close: pool.close,
+  };
+}
+
+function fileSource(root_id: string, path: string): Source {
+  const uri = `gate+file://${root_id}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  return { anchor_type: "file_path_rooted", anchor: { path, root_id }, uri };
+}
+
+/** The folder's real path: the runtime follows links before it looks at what is granted. */
+function realFolder(root: string): string {
+  try {
+    const real = Deno.realPathSync(root);
+    if (Deno.statSync(real).isDirectory) return real;
+  } catch (error) {
+    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
+    throw new ProviderSetupError("config.root", `must be a folder that can be read: ${reason}`);
+  }
+  throw new ProviderSetupError("config.root", "must be a folder");
+}

@@ -1,0 +1,33 @@
+/**
+ * How large a JSON value is, without writing it.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
+
+/**
+ * A lower bound of the bytes of the canonical text of a value, counted until it passes the budget: so measuring costs no
+ * more than the budget, however large the value.
+ *
+ * @param value Nested no deeper than inputs are
+ */
+export function measureJson(value: JsonValue, budget: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (isJsonArray(value)) {
+    let bytes = value.length + 1;
+    for (const item of value) {
+      if (bytes > budget) break;
+      bytes += measureJson(item, budget - bytes);
+    }
+    return bytes;
+  }
+  if (!isJsonObject(value)) return 1;
+  let bytes = 1;
+  for (const name of Object.keys(value)) {
+    if (bytes > budget) break;
+    bytes += name.length + 4;
+    bytes += measureJson(value[name] ?? null, budget - bytes);
+  }
+  return bytes;
+}

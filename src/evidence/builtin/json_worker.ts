@@ -1,0 +1,11 @@
+/**
+ * The worker of the provider `json`. It may read below its root, and nothing else.
+ *
+ * @module
+ */
+
+import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import type { EvidenceQuery } from "../types.ts";
+import { checkJsonFile, type JsonAnswer, type JsonSetup } from "./json_file.ts";
+
+serveQuestions<JsonSetup, EvidenceQuery, JsonAnswer>((setup) => (query) => checkJsonFile(setup, query));

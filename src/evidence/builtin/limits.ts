@@ -1,0 +1,12 @@
+/**
+ * Limits of the built-in providers that the configuration does not set.
+ *
+ * @module
+ */
+
+/** UTF-16 code units of a JSONPath query. */
+export const JSONPATH_CHARACTERS_MAXIMUM = 4096;
+/** Nodes that one query may find, those found on the way inside filters counted. */
+export const JSONPATH_NODES_MAXIMUM = 1_000_000;
+/** Canonical bytes of a result: no evidence value may be larger. */
+export const RESULT_BYTES_MAXIMUM = 1_048_576;

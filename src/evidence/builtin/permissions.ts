@@ -1,0 +1,38 @@
+/**
+ * The permissions of each built-in provider's workers, derived from its configuration and nothing more, and the grant as
+ * evidence tells it: names, never paths or addresses.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import type { WorkerPermissions } from "../sandbox/provider_host.ts";
+
+/** A worker that may do nothing. */
+export const NO_PERMISSIONS: WorkerPermissions = {};
+
+/** A worker that may read variables of these names. */
+export function variablePermissions(names: readonly string[]): WorkerPermissions {
+  return { env: names };
+}
+
+/** A worker that may read below one folder, given by its real path. */
+export function folderPermissions(realRoot: string): WorkerPermissions {
+  return { read: [realRoot] };
+}
+
+/** A worker that may connect to one port of one address. */
+export function addressPermissions(address: string, port: number): WorkerPermissions {
+  return { net: [address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`] };
+}
+
+/** What was granted, as an acquisition records it. */
+export function describeGrant(granted: {
+  readonly env?: readonly string[];
+  /** `host:port`. */
+  readonly net?: readonly string[];
+  /** Identifiers of roots. */
+  readonly read?: readonly string[];
+}): JsonObject {
+  return { sandbox: "worker", env: granted.env ?? [], net: granted.net ?? [], read: granted.read ?? [] };
+}

@@ -1,0 +1,98 @@
+/**
+ * The built-in providers (interface "Built-in providers").
+ *
+ * @module
+ */
+
+import type { BuiltinProviderEntry } from "../../config/types.ts";
+import { builtinContract } from "../contract/builtin.ts";
+import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
+import { type BuiltinProviderOptions, type Engine, type Surroundings, surroundingsOf } from "./engine.ts";
+import { createEnvEngine } from "./env_provider.ts";
+import { createHttpEngine } from "./http_provider.ts";
+import { createJsonEngine } from "./json_provider.ts";
+import { describeGrant } from "./permissions.ts";
+import { answered, failed, observed } from "./result.ts";
+import { createRestEngine } from "./rest_provider.ts";
+import { createTimeEngine } from "./time_provider.ts";
+
+/**
+ * A built-in provider. Its workers start with the first query.
+ *
+ * @param entry Its entry in the configuration
+ * @param options What the world hands to it
+ * @throws {ProviderSetupError} Where it cannot be started as it is configured
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createBuiltinProvider } from "@/evidence/builtin/provider.ts";
+ * import { BUILTIN_CONFIG_SCHEMAS } from "@/config/builtin.ts";
+ *
+ * const provider = createBuiltinProvider({
+ *   name: "time",
+ *   type: "builtin",
+ *   config: BUILTIN_CONFIG_SCHEMAS.time.parse({}),
+ *   url: null,
+ *   command: [],
+ *   allow_insecure_http: false,
+ *   allow_raw: true,
+ *   auth: null,
+ *   capabilities_path: null,
+ *   runtime_profile_path: null,
+ *   typed_protocol: null,
+ *   trust: null,
+ *   timeouts: { connect_timeout_ms: 2000, request_timeout_ms: 10000 },
+ * });
+ * const answer = await provider.query(
+ *   { provider_id: "time", check_id: "after", params: { timestamp: "2024-01-01T00:00:00Z" } },
+ *   { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 1717243200000 } },
+ *   new AbortController().signal,
+ * );
+ * assert.deepEqual(answer.ok && answer.result.value, { kind: "json", value: true });
+ * await provider.close();
+ * ```
+ */
+export function createBuiltinProvider(entry: BuiltinProviderEntry, options: BuiltinProviderOptions = {}): Provider {
+  const surroundings = surroundingsOf(options);
+  const loaded = builtinContract(entry.name);
+  const engine = createEngine(entry, surroundings);
+  const checks = new Set(loaded.contract.checks.map((check) => check.check_id));
+  return {
+    provider_id: entry.name,
+    kind: "builtin",
+    loaded,
+    allow_raw: entry.allow_raw,
+    async query(query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal): Promise<ProviderAnswer> {
+      if (!checks.has(query.check_id)) {
+        const message = `Provider "${entry.name}" has no check "${query.check_id}"`;
+        return answered(observed("check_unknown", message), null, describeGrant({}), surroundings.now());
+      }
+      try {
+        return await engine.answer(query, context, signal);
+      } catch (error) {
+        const name = error instanceof Error ? error.name : "unknown";
+        return failed({ code: "provider_unreachable", message: `Cannot run provider "${entry.name}": ${name}` });
+      }
+    },
+    close(): Promise<void> {
+      engine.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+function createEngine(entry: BuiltinProviderEntry, surroundings: Surroundings): Engine {
+  switch (entry.name) {
+    case "time":
+      return createTimeEngine(entry, surroundings);
+    case "env":
+      return createEnvEngine(entry, surroundings);
+    case "json":
+      return createJsonEngine(entry, surroundings);
+    case "http":
+      return createHttpEngine(entry, surroundings);
+    case "rest":
+      return createRestEngine(entry, surroundings);
+  }
+}

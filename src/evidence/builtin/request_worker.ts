@@ -1,0 +1,13 @@
+/**
+ * The worker that sends the requests of `http` and `rest`. It may connect to one address and port, and nothing else.
+ *
+ * @module
+ */
+
+import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import { type PinnedAnswer, type PinnedQuestion, requestPinned } from "../egress/pinned_request.ts";
+
+serveQuestions<null, PinnedQuestion, PinnedAnswer>(
+  () => requestPinned,
+  (answer) => answer.ok ? [answer.response.body.buffer] : [],
+);

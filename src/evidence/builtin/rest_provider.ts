@@ -1,0 +1,207 @@
+/**
+ * The host side of the provider `rest`.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { type JsonObject, member } from "../../canonical/json.ts";
+import type { RestProviderEntry } from "../../config/types.ts";
+import { isJsonContentType } from "../../law/content_type.ts";
+import type { Destination } from "../egress/destination.ts";
+import type { PinnedResponse } from "../egress/pinned_request.ts";
+import { HOST_PRIMITIVES } from "../host_primitives.ts";
+import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
+import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
+import type { Engine, Surroundings } from "./engine.ts";
+import {
+  createExchanger,
+  destinationOf,
+  ended,
+  exchange,
+  type Exchanger,
+  startTimeLimit,
+  type TimeLimit,
+} from "./exchange.ts";
+import { hostGrant } from "./http_provider.ts";
+import type { Selection } from "./json_path.ts";
+import { JSONPATH_CHARACTERS_MAXIMUM } from "./limits.ts";
+import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
+import { baseHeaders, headerValue, refuseEncoding } from "./response.ts";
+import {
+  type ConfiguredHeaders,
+  configuredHeaders,
+  describeHeaders,
+  isHeaderName,
+  queryHeaders,
+} from "./rest_headers.ts";
+import {
+  answered,
+  failed,
+  type Failure,
+  type Finding,
+  invalidParam,
+  observed,
+  paramsOf,
+  type Source,
+  textParam,
+  workerFailure,
+} from "./result.ts";
+import type { SelectQuestion } from "./select_worker.ts";
+
+interface RestEngine {
+  readonly exchanger: Exchanger;
+  readonly selector: ProviderPool;
+  readonly configured: ConfiguredHeaders;
+  readonly userAgent: string;
+}
+
+/** A query whose params fit. */
+interface RestRequest {
+  readonly destination: Destination;
+  readonly own: readonly (readonly [string, string])[];
+  /** Set for `json_path`. */
+  readonly jsonpath: string | null;
+  /** Set for `header`. */
+  readonly headerName: string;
+}
+
+/**
+ * The provider `rest`. A body is read by a worker of its own without permissions, so that nothing in it meets a
+ * connection or a credential.
+ *
+ * @throws {ProviderSetupError} Where the configuration cannot be used
+ */
+export function createRestEngine(entry: RestProviderEntry, surroundings: Surroundings): Engine {
+  const engine: RestEngine = {
+    configured: configuredHeaders(entry.config, surroundings),
+    exchanger: createExchanger("gate-rest", entry.config, surroundings),
+    selector: createProviderPool({
+      name: "gate-rest-body",
+      module: new URL("./select_worker.ts", import.meta.url),
+      setup: null,
+      concurrency: 1,
+      workersMaximum: 1,
+      limits: surroundings.workerLimits,
+    }),
+    userAgent: entry.config.user_agent,
+  };
+  return {
+    answer: async (query, _context, signal): Promise<ProviderAnswer> => {
+      const request = decode(engine, query);
+      if ("error" in request) return answered(request, null, describeGrant({}), surroundings.now());
+      if ("code" in request) return failed(request);
+      const limit = startTimeLimit(entry.config.timeout_ms, signal);
+      try {
+        return await run(engine, request, limit);
+      } finally {
+        limit.end();
+      }
+    },
+    close(): void {
+      engine.exchanger.pool.close();
+      engine.selector.close();
+    },
+  };
+}
+
+function decode(
+  engine: RestEngine,
+  query: EvidenceQuery,
+): RestRequest | Failure | Extract<Finding, { error: unknown }> {
+  const isJson = query.check_id === "json_path";
+  const given = paramsOf(query, ["url", isJson ? "jsonpath" : "header_name", "headers"], true);
+  if ("error" in given) return given;
+  const url = textParam(given.params, "url");
+  if (typeof url !== "string") return url;
+  const wanted = textParam(given.params, isJson ? "jsonpath" : "header_name");
+  if (typeof wanted !== "string") return wanted;
+  if (!isJson && !isHeaderName(wanted)) return invalidParam("header_name", 'a header name as "header_name"');
+  if (isJson && wanted.length > JSONPATH_CHARACTERS_MAXIMUM) {
+    return invalidParam("jsonpath", `at most ${JSONPATH_CHARACTERS_MAXIMUM} characters of "jsonpath"`);
+  }
+  const headers = queryHeaders(member(given.params, "headers"), engine.configured);
+  if ("error" in headers) return headers;
+  const destination = destinationOf(engine.exchanger, url);
+  if (destination === null) return invalidParam("url", 'an absolute URL as "url"');
+  if ("code" in destination) return destination;
+  return { destination, own: headers.headers, jsonpath: isJson ? wanted : null, headerName: wanted };
+}
+
+async function run(engine: RestEngine, request: RestRequest, limit: TimeLimit): Promise<ProviderAnswer> {
+  const { destination, jsonpath } = request;
+  const outgoing = { destination, headers: headersOf(engine, request), wantsBody: jsonpath !== null };
+  const response = await exchange(engine.exchanger, outgoing, limit);
+  if ("code" in response) return failed(response);
+  const source = sourceOf(engine, request, response);
+  const finding = jsonpath === null
+    ? findHeader(response, request.headerName)
+    : await findInBody(engine, request, response, jsonpath, limit);
+  if ("code" in finding) return failed(finding);
+  return answered(finding, source, hostGrant(destination), engine.exchanger.surroundings.now());
+}
+
+/** The request's headers; what the configuration or the query says of `Accept` stands in place of ours. */
+function headersOf({ configured, userAgent }: RestEngine, { own, jsonpath }: RestRequest): RestRequest["own"] {
+  const given = [...configured.headers, ...own];
+  const accept = jsonpath === null ? "*/*" : "application/json, application/*+json";
+  const base = baseHeaders(userAgent, accept);
+  const hasAccept = given.some(([name]) => name.toLowerCase() === "accept");
+  return [...hasAccept ? base.filter(([name]) => name !== "Accept") : base, ...given];
+}
+
+/** A header of an answer that says something about what was asked for: an error page's headers are not its. */
+function findHeader(response: PinnedResponse, name: string): Finding {
+  const refusal = refuseStatus(response, 399);
+  if (refusal !== null) return refusal;
+  const value = headerValue(response, name);
+  return value === null ? { found: null } : { found: canonicalize(value), content_type: "text/plain" };
+}
+
+async function findInBody(
+  engine: RestEngine,
+  { destination }: RestRequest,
+  response: PinnedResponse,
+  jsonpath: string,
+  limit: TimeLimit,
+): Promise<Finding | Failure> {
+  const refusal = refuseStatus(response, 299) ?? refuseContentType(response) ?? refuseEncoding(response);
+  if (refusal !== null) return refusal;
+  const { body } = response;
+  const question: SelectQuestion = { body, jsonpath, url: destination.href };
+  const reply = await engine.selector.ask<Selection>(NO_PERMISSIONS, question, {
+    // Its end is the only way to stop a query that never ends.
+    limitMillis: Math.max(1, limit.left()),
+    signal: limit.signal,
+    transfer: [body.buffer],
+  });
+  if (!reply.ok) return limit.signal.aborted ? ended(limit, destination) : workerFailure(reply);
+  return "error" in reply.answer ? reply.answer : { found: reply.answer.found, content_type: "application/json" };
+}
+
+function refuseStatus({ status }: PinnedResponse, last: number): Finding | null {
+  if (status >= 200 && status <= last) return null;
+  return observed("status_not_successful", `Expected a status of 200 to ${last}, got ${status}`, { status });
+}
+
+function refuseContentType(response: PinnedResponse): Finding | null {
+  const contentType = headerValue(response, "content-type");
+  if (contentType !== null && isJsonContentType(contentType)) return null;
+  const message = "Expected content type application/json or one that ends in +json";
+  return observed("content_type_invalid", message, { content_type: contentType?.slice(0, 256) ?? null });
+}
+
+/** The request in canonical form. Nothing that the configuration gives is told by value. */
+function sourceOf(engine: RestEngine, { destination, own, jsonpath }: RestRequest, response: PinnedResponse): Source {
+  const { href } = destination;
+  const anchor: JsonObject = {
+    method: "GET",
+    url: href,
+    headers: describeHeaders(engine.configured, own),
+    status: response.status,
+    ...jsonpath === null
+      ? {}
+      : { hash_algorithm: engine.exchanger.config.hash_algorithm, body_hash: HOST_PRIMITIVES.sha256(response.body) },
+  };
+  return { anchor_type: "rest_request", anchor, uri: href };
+}

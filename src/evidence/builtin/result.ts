@@ -1,0 +1,118 @@
+/**
+ * From what a check found to the answer of its provider.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { contentHash } from "../../canonical/identity.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { ObservedError } from "../../run/types.ts";
+import { HOST_PRIMITIVES } from "../host_primitives.ts";
+import type { WorkerAnswer } from "../sandbox/provider_host.ts";
+import type { EvidenceQuery, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";
+
+/** What a check found: the canonical text of a value, nothing, or an error that was observed. */
+export type Finding =
+  | { readonly found: string; readonly content_type: string }
+  | { readonly found: null }
+  | { readonly error: ObservedError };
+
+/** Where a finding comes from. */
+export interface Source {
+  readonly anchor_type: string;
+  /** Made a canonical JSON object. */
+  readonly anchor: JsonObject;
+  readonly uri: string | null;
+}
+
+/** Why a check could not be run. */
+export interface Failure {
+  readonly code: OperationalCode;
+  readonly message: string;
+}
+
+/** Failures after which the same question can have an answer. */
+const RETRYABLE: ReadonlySet<OperationalCode> = new Set<OperationalCode>([
+  "timeout",
+  "dns_failed",
+  "connection_failed",
+  "response_truncated",
+  "worker_died",
+  "provider_unreachable",
+]);
+
+/** An error that was observed. */
+export function observed(code: string, message: string, details?: JsonValue): { readonly error: ObservedError } {
+  return { error: details === undefined ? { code, message } : { code, message, details } };
+}
+
+/** The answer for a check that could not be run. */
+export function failed({ code, message }: Failure): ProviderAnswer {
+  return { ok: false, code, message, retryable: RETRYABLE.has(code) };
+}
+
+/** What a worker did not answer, as a failure. */
+export function workerFailure(answer: Extract<WorkerAnswer<unknown>, { readonly ok: false }>): Failure {
+  return { code: answer.code, message: answer.message };
+}
+
+/** The answer for a finding. Reference and anchor stand beside an error too, where the source was known by then. */
+export function answered(
+  finding: Finding,
+  source: Source | null,
+  grant: JsonObject,
+  acquiredAt: number,
+): ProviderAnswer {
+  return { ok: true, result: resultOf(finding, source), acquired_at: acquiredAt, grant };
+}
+
+function resultOf(finding: Finding, source: Source | null): EvidenceResult {
+  const origin = {
+    lane: "verified",
+    evidence_ref: source === null || source.uri === null ? null : { uri: source.uri },
+    evidence_anchor: source === null
+      ? null
+      : { anchor_type: source.anchor_type, anchor_value: canonicalize(source.anchor) },
+    signature: null,
+  } as const;
+  if ("error" in finding) {
+    return { value: null, ...origin, error: finding.error, evidence_hash: null, content_type: null };
+  }
+  if (finding.found === null) {
+    return { value: null, ...origin, error: null, evidence_hash: null, content_type: null };
+  }
+  return {
+    value: { kind: "json", value: readJson(finding.found) },
+    ...origin,
+    error: null,
+    evidence_hash: contentHash(HOST_PRIMITIVES.sha256, finding.found),
+    content_type: finding.content_type,
+  };
+}
+
+/** The params of a query as an object with only these members, or the error that was observed. */
+export function paramsOf(
+  query: EvidenceQuery,
+  names: readonly string[],
+  required: boolean,
+): { readonly params: JsonObject } | { readonly error: ObservedError } {
+  const params = query.params ?? null;
+  if (params === null) return required ? observed("params_missing", "Expected params") : { params: {} };
+  if (!isJsonObject(params)) return observed("params_invalid", "Expected params to be an object", { path: "$" });
+  const unknown = Object.keys(params).find((name) => !names.includes(name));
+  return unknown === undefined ? { params } : invalidParam(unknown, `only ${names.join(", ") || "no members"}`);
+}
+
+/** The error for a param that does not fit. */
+export function invalidParam(name: string, expected: string): { readonly error: ObservedError } {
+  const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
+  return observed("params_invalid", `Expected ${expected} in params`, { path: `$.${shown}` });
+}
+
+/** A param that is a text, or the error that was observed. */
+export function textParam(params: JsonObject, name: string): string | { readonly error: ObservedError } {
+  const value = member(params, name);
+  return typeof value === "string" ? value : invalidParam(name, `a string "${name}"`);
+}

@@ -1,0 +1,34 @@
+/**
+ * The host side of the provider `time`.
+ *
+ * @module
+ */
+
+import type { TimeProviderEntry } from "../../config/types.ts";
+import { createProviderPool } from "../sandbox/provider_pool.ts";
+import type { Engine, Surroundings } from "./engine.ts";
+import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
+import { answered, failed, type Finding, workerFailure } from "./result.ts";
+import { type TimeQuestion, timeSource } from "./time.ts";
+
+/** The provider `time`: one worker without permissions. */
+export function createTimeEngine(entry: TimeProviderEntry, surroundings: Surroundings): Engine {
+  const pool = createProviderPool({
+    name: "gate-time",
+    module: new URL("./time_worker.ts", import.meta.url),
+    setup: entry.config,
+    concurrency: 1,
+    workersMaximum: 1,
+    limits: surroundings.workerLimits,
+  });
+  const limitMillis = entry.timeouts.request_timeout_ms;
+  return {
+    async answer(query, { trigger_time }, signal): ReturnType<Engine["answer"]> {
+      const question: TimeQuestion = { query, trigger_time };
+      const reply = await pool.ask<Finding>(NO_PERMISSIONS, question, { limitMillis, signal });
+      if (!reply.ok) return failed(workerFailure(reply));
+      return answered(reply.answer, timeSource(trigger_time), describeGrant({}), surroundings.now());
+    },
+    close: pool.close,
+  };
+}

@@ -1,0 +1,12 @@
+/**
+ * The worker of the provider `time`. It has no permission.
+ *
+ * @module
+ */
+
+import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import type { TimeProviderConfig } from "../../config/types.ts";
+import { checkTime, type TimeQuestion } from "./time.ts";
+import type { Finding } from "./result.ts";
+
+serveQuestions<TimeProviderConfig, TimeQuestion, Finding>((config) => (question) => checkTime(config, question));

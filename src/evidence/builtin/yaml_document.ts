@@ -1,0 +1,208 @@
+/**
+ * From YAML 1.2 (core schema) to a JSON document: only what JSON can carry, every alias and number accounted for.
+ *
+ * @module
+ */
+
+import { type Alias, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from "yaml";
+import { utf8Length } from "../../canonical/utf8.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { isExactNumber } from "../../canonical/number.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
+import { type Document, invalidDocument, type Origin } from "./json_document.ts";
+
+/** Lexical tokens of a text: what parsing holds in memory grows with these, about 320 bytes each. */
+export const YAML_TOKENS_MAXIMUM = 500_000;
+/** Values of a document, those that aliases repeat counted each time. */
+export const YAML_VALUES_MAXIMUM = 250_000;
+/** Bytes of all texts of a document, those that aliases repeat counted each time. */
+export const YAML_TEXT_BYTES_MAXIMUM = 16_777_216;
+
+/** Why a text is no document. */
+class YamlFault extends Error {
+  readonly reason: string;
+  readonly path: string | undefined;
+
+  constructor(reason: string, path?: readonly (string | number)[]) {
+    super(reason);
+    this.reason = reason;
+    this.path = path === undefined ? undefined : formatPath(path);
+  }
+}
+
+interface Conversion {
+  /** What each alias stands for. */
+  readonly targets: ReadonlyMap<Alias, unknown>;
+  /** Nodes around the one being converted: an alias to one of them never ends. */
+  readonly around: Set<unknown>;
+  readonly path: (string | number)[];
+  values: number;
+  bytes: number;
+}
+
+/** Reads YAML. The error `invalid_yaml` says what is wrong and where, and quotes no value of the document. */
+export function readYamlDocument(bytes: Uint8Array, origin: Origin): Document {
+  const text = decodeUtf8Strict(bytes);
+  if (text === null) return invalidDocument("invalid_yaml", origin, { reason: "not_utf8" });
+  try {
+    boundTokens(text);
+    const yaml = parse(text);
+    const targets = linkAliases(yaml.contents);
+    const conversion: Conversion = { targets, around: new Set(), path: [], values: 0, bytes: 0 };
+    return { document: convert(conversion, yaml.contents) };
+  } catch (error) {
+    if (error instanceof YamlFault) {
+      const place = error.path === undefined ? {} : { path: error.path };
+      return invalidDocument("invalid_yaml", origin, { reason: error.reason, ...place });
+    }
+    if (error instanceof SyntaxFault) {
+      return invalidDocument("invalid_yaml", origin, { reason: error.reason, offset: error.offset });
+    }
+    // The parser's own stack ends before a depth limit could be looked at.
+    if (error instanceof RangeError) return invalidDocument("invalid_yaml", origin, { reason: "depth_exceeded" });
+    throw error;
+  }
+}
+
+/** What the parser refuses. */
+class SyntaxFault extends Error {
+  readonly reason: string;
+  readonly offset: number;
+
+  constructor(reason: string, offset: number) {
+    super(reason);
+    this.reason = reason;
+    this.offset = offset;
+  }
+}
+
+function boundTokens(text: string): void {
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) {
+    tokens += 1;
+    if (tokens > YAML_TOKENS_MAXIMUM) throw new YamlFault("too_many_tokens");
+  }
+}
+
+function parse(text: string): YamlDocument.Parsed {
+  const yaml = parseDocument(text, {
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    // Looked at below, in linear time.
+    uniqueKeys: false,
+    strict: true,
+    prettyErrors: false,
+    logLevel: "error",
+  });
+  const [error] = yaml.errors;
+  if (error !== undefined) {
+    const reason = error.code === "RESOURCE_EXHAUSTION" ? "depth_exceeded" : error.code.toLowerCase();
+    throw new SyntaxFault(reason, error.pos[0]);
+  }
+  const [warning] = yaml.warnings;
+  // A tag that is not known: what its value means is not known either.
+  if (warning !== undefined) throw new SyntaxFault(warning.code.toLowerCase(), warning.pos[0]);
+  // Another version reads the same text as other values.
+  if (yaml.directives.yaml.version !== "1.2") throw new YamlFault("version_unsupported");
+  return yaml;
+}
+
+function convert(conversion: Conversion, node: unknown): JsonValue {
+  const { path, around } = conversion;
+  conversion.values += 1;
+  if (conversion.values > YAML_VALUES_MAXIMUM) throw new YamlFault("too_many_values", path);
+  if (node === null || node === undefined) return null;
+  if (isAlias(node)) return convert(conversion, resolveAlias(conversion, node));
+  if (isScalar(node)) return convertScalar(conversion, node);
+  if (!isMap(node) && !isSeq(node)) throw new YamlFault("unknown_node", path);
+  if (around.has(node)) throw new YamlFault("alias_of_itself", path);
+  if (around.size >= INPUT_DEPTH_LIMIT) throw new YamlFault("depth_exceeded", path);
+  around.add(node);
+  const value = isMap(node) ? convertMap(conversion, node.items) : node.items.map((item, index) => {
+    path.push(index);
+    const converted = convert(conversion, item);
+    path.pop();
+    return converted;
+  });
+  around.delete(node);
+  return value;
+}
+
+/** For each alias the node of that anchor which stands last before it; in one pass, where the package makes one each. */
+function linkAliases(contents: unknown): ReadonlyMap<Alias, unknown> {
+  const anchors = new Map<string, unknown>();
+  const targets = new Map<Alias, unknown>();
+  const visit = (node: unknown): void => {
+    if (isAlias(node)) {
+      if (anchors.has(node.source)) targets.set(node, anchors.get(node.source));
+      return;
+    }
+    if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) anchors.set(node.anchor, node);
+    if (isSeq(node)) node.items.forEach(visit);
+    if (isMap(node)) {
+      for (const { key, value } of node.items) {
+        visit(key);
+        visit(value);
+      }
+    }
+  };
+  visit(contents);
+  return targets;
+}
+
+function resolveAlias({ targets, path }: Conversion, alias: Alias): unknown {
+  const node = targets.get(alias);
+  if (node === undefined) throw new YamlFault("alias_unresolved", path);
+  return node;
+}
+
+function convertMap(conversion: Conversion, items: readonly { key: unknown; value: unknown }[]): JsonValue {
+  const { path } = conversion;
+  const members = new Map<string, JsonValue>();
+  for (const { key, value } of items) {
+    const name = nameOf(conversion, key);
+    path.push(name);
+    if (members.has(name)) throw new YamlFault("duplicate_name", path);
+    members.set(name, convert(conversion, value));
+    path.pop();
+  }
+  // Members are defined, not assigned: `__proto__` is an ordinary name.
+  return Object.fromEntries(members);
+}
+
+/** A member's name: a text, or a plain number or boolean as it is written. */
+function nameOf(conversion: Conversion, key: unknown): string {
+  const node = isAlias(key) ? resolveAlias(conversion, key) : key;
+  if (!isScalar(node)) throw new YamlFault("name_not_scalar", conversion.path);
+  if (typeof node.value === "string") return countText(conversion, node.value);
+  const isPlain = typeof node.value === "number" || typeof node.value === "boolean";
+  if (isPlain && typeof node.source === "string") return countText(conversion, node.source);
+  throw new YamlFault("name_not_scalar", conversion.path);
+}
+
+function convertScalar(conversion: Conversion, node: { value: unknown; source?: string | undefined }): JsonValue {
+  const { value } = node;
+  if (value === null || typeof value === "boolean") return value;
+  if (typeof value === "string") return countText(conversion, value);
+  if (typeof value === "number" && node.source !== undefined && isKept(node.source, value)) return value;
+  throw new YamlFault(typeof value === "number" ? "number_not_exact" : "value_not_json", conversion.path);
+}
+
+function countText(conversion: Conversion, text: string): string {
+  if (!text.isWellFormed()) throw new YamlFault("lone_surrogate", conversion.path);
+  conversion.bytes += utf8Length(text);
+  if (conversion.bytes > YAML_TEXT_BYTES_MAXIMUM) throw new YamlFault("too_much_text", conversion.path);
+  return text;
+}
+
+/** Whether a double stands for exactly the number that is written: decimal, hexadecimal `0x`, octal `0o`. */
+function isKept(source: string, value: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  if (/^[-+]?0[xo]/.test(source)) {
+    const integer = BigInt(source.replace(/^[-+]/, ""));
+    return isExactNumber(integer.toString()) && Math.abs(value) === Number(integer);
+  }
+  return isExactNumber(source.replace(/^\+/, ""));
+}

@@ -1,0 +1,101 @@
+/**
+ * The providers of a configuration.
+ *
+ * @module
+ */
+
+import { ConfigError, type ConfigProblem } from "../config/problems.ts";
+import type { BuiltinProviderEntry, GateConfig, McpProviderConfig, ProviderConfig } from "../config/types.ts";
+import type { BuiltinProviderOptions } from "./builtin/engine.ts";
+import type { SchemaSandbox } from "./sandbox/schema_sandbox.ts";
+import type { Provider, Providers } from "./types.ts";
+
+/** What the world hands to providers; left out, it is the real one. */
+export interface ProvidersOptions extends BuiltinProviderOptions {
+  /** Where the schemas of external contracts are compiled. */
+  readonly schemas: SchemaSandbox;
+}
+
+/**
+ * Makes every provider that is configured. Contracts are loaded and roots and references looked at now, so that start-up
+ * fails closed; workers, children and connections start with the first query.
+ *
+ * @throws {ConfigError} Where a provider cannot be started as it is configured; it holds every problem
+ */
+export async function createProviders(config: GateConfig, options: ProvidersOptions): Promise<Providers> {
+  const providers = new Map<string, Provider>();
+  const problems: ConfigProblem[] = [];
+  const reservedEnvironment = new Set([
+    ...options.reservedEnvironment ?? [],
+    ...await referencedEnvironment(config),
+  ]);
+  for (const [index, entry] of config.providers.entries()) {
+    try {
+      providers.set(entry.name, await createProvider(entry, config, { ...options, reservedEnvironment }));
+    } catch (error) {
+      problems.push(...await problemsOf(error, `providers[${index}]`));
+    }
+  }
+  if (problems.length === 0) return providers;
+  await Promise.all([...providers.values()].map((provider) => provider.close()));
+  throw new ConfigError(config.config_path ?? "built-in defaults", problems);
+}
+
+async function createProvider(
+  entry: ProviderConfig,
+  config: GateConfig,
+  options: ProvidersOptions,
+): Promise<Provider> {
+  switch (entry.type) {
+    case "builtin":
+      return await createBuiltin(entry, options);
+    case "mcp":
+      return await createExternal(entry, config, options);
+    case "typed":
+      throw new Error("Cannot start a provider of type typed: it is not available");
+  }
+}
+
+async function createBuiltin(entry: BuiltinProviderEntry, options: ProvidersOptions): Promise<Provider> {
+  const { createBuiltinProvider } = await import("./builtin/provider.ts");
+  return createBuiltinProvider(entry, options);
+}
+
+async function createExternal(
+  entry: McpProviderConfig,
+  config: GateConfig,
+  options: ProvidersOptions,
+): Promise<Provider> {
+  if (entry.capabilities_path === null) {
+    throw new TypeError(`Cannot start provider "${entry.name}": it has no contract`);
+  }
+  const { loadContract } = await import("./contract/load.ts");
+  const owner = { provider_id: entry.name, transport: "mcp" } as const;
+  const loaded = await loadContract(entry.capabilities_path, owner, options.schemas);
+  const { createMcpProvider } = await import("./external/mcp_provider.ts");
+  const clock = options.now === undefined ? {} : { now: options.now };
+  return createMcpProvider(entry, loaded, { directory: config.base_dir, ...clock });
+}
+
+/** The names of environment variables that a configuration refers to. */
+export async function referencedEnvironment(config: GateConfig): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of config.providers) {
+    if (entry.type !== "builtin" || entry.name !== "rest") continue;
+    const { referencedVariables } = await import("./builtin/rest_headers.ts");
+    found.push(...referencedVariables(entry.config));
+  }
+  return found;
+}
+
+/** What a failed start means in terms of the configuration; what is no such thing is thrown on. */
+async function problemsOf(error: unknown, path: string): Promise<readonly ConfigProblem[]> {
+  const { ProviderSetupError } = await import("./builtin/engine.ts");
+  if (error instanceof ProviderSetupError) return [{ path: `${path}.${error.member}`, message: error.message }];
+  const { ContractError } = await import("./contract/problems.ts");
+  if (!(error instanceof ContractError)) throw error;
+  return error.problems.map(({ path: at, message }) => ({
+    path: `${path}.capabilities_path`,
+    message: `must be a usable contract: ${at}: ${message}`,
+  }));
+}
