@@ -59,4 +59,9 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
   delete(key: Key): void {
     this.#entries.delete(key);
   }
+
+  /** Removes every entry. */
+  clear(): void {
+    this.#entries.clear();
+  }
 }

@@ -28,10 +28,11 @@ export type ConnectionOptions = Pick<StorageOptions, "journal_mode" | "sync_mode
 const BUSY_SLICE_MILLIS = 10;
 
 /**
- * Pages in the write-ahead log before a commit also moves them into the database: 16 MiB. Each batch touches the same index pages again,
- * so a longer log moves them less often; measured, 64 callers gain a fifth over the default of 4 MiB.
+ * Pages in the write-ahead log before a commit also moves them into the database: 4 MiB. A longer log moves pages less
+ * often, yet every caller of the batch that moves it waits: measured with 64 callers, four times as long a log gained a
+ * tenth in throughput, and took the 99th percentile from 11 to 18 ms.
  */
-const CHECKPOINT_PAGES = 4000;
+const CHECKPOINT_PAGES = 1000;
 
 /** Wraps an open database. */
 export function toConnection(database: DatabaseSync, path: string): Connection {

@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { type Connection, openWriterConnection } from "./connection.ts";
 import { isBusy } from "./errors.ts";
+import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -17,6 +18,7 @@ export interface StoreFile {
   readonly path: string;
   readonly writer: Writer;
   readonly readers: ReaderPool;
+  readonly heads: HeadCache;
   /** One more user of the file. */
   readonly retain: () => void;
   /** One user less; the last one commits what is queued and closes. */
@@ -44,7 +46,7 @@ export async function openStoreFile(options: StorageOptions): Promise<StoreFile>
     await readers.close();
     connection.database.close();
   };
-  return { path, writer, readers, retain: () => void (users += 1), release };
+  return { path, writer, readers, heads: createHeadCache(connection), retain: () => void (users += 1), release };
 }
 
 /** The absolute path of a store's file, so that names that SQLite takes for something else are plain names. */

@@ -54,7 +54,14 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     hasScenario: (namespaceId, scenarioId) => point((connection) => hasScenario(connection, namespaceId, scenarioId)),
     listLaws: (namespaceId, after, limit) => point((connection) => listLaws(connection, namespaceId, after, limit)),
     append: (append) => use(() => submitAppend(file, sha256, append)),
-    getHead: (runKey) => point((connection) => readHead(connection, runKey)),
+    getHead: (runKey) =>
+      use(async () => {
+        const known = file.heads.get(runKey);
+        if (known !== undefined) return known;
+        const head = await file.readers.point((connection) => readHead(connection, runKey));
+        if (head !== null) file.heads.set(head);
+        return head;
+      }),
     getReceipt: (runKey, operation) => point((connection) => findReceipt(connection, sha256, runKey, operation)),
     getCreationReceipt: (namespaceId, id) => point((connection) => findCreation(connection, sha256, namespaceId, id)),
     listRecords: (runKey, after, limit, maximumBytes) =>
@@ -97,9 +104,16 @@ export async function ready(file: StoreFile): Promise<void> {
   await file.readers.point((connection) => connection.statement("SELECT max(run_row) FROM runs").get());
 }
 
-function submitAppend(file: StoreFile, sha256: Sha256, append: Append): Promise<AppendResult> {
+async function submitAppend(file: StoreFile, sha256: Sha256, append: Append): Promise<AppendResult> {
   assertAppend(append);
-  return file.writer.submit(appendBytes(append), prepareAppend(sha256, append));
+  const result = await file.writer.submit(appendBytes(append), prepareAppend(sha256, append));
+  const last = append.records.at(-1);
+  if (result.outcome === "accepted" && last !== undefined) {
+    const { run_key, scenario_id, scenario_law_identity } = append;
+    const head = { record_id: last.record_id, revision: last.revision };
+    file.heads.set({ run_key, scenario_id, scenario_law_identity, head });
+  }
+  return result;
 }
 
 async function readPage(
