@@ -4,6 +4,10 @@
  * @module
  */
 
+import { evidenceQuery } from "./evidence_query.ts";
+import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
+import { providerContractGet } from "./provider_contract_get.ts";
+import { providersList } from "./providers_list.ts";
 import { scenarioDefine } from "./scenario_define.ts";
 import { scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
 import { scenarioHistory } from "./scenario_history.ts";
@@ -37,6 +41,10 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   schemasRegister,
   schemasList,
   schemasGet,
+  providersList,
+  providerContractGet,
+  providerCheckSchemaGet,
+  evidenceQuery,
 ];
 
 /**

@@ -1,0 +1,111 @@
+/**
+ * The tool `evidence_query`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { judgeParams } from "../evidence/acquisition/params.ts";
+import { querySingle } from "../evidence/acquisition/single_query.ts";
+import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
+import { asJson } from "../run/primitives.ts";
+import { success, toolError } from "./errors.ts";
+import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./input.ts";
+import { closed, OBJECT, orNull, TEXT } from "./output.ts";
+import { findCheck, noProvider, shownProviders } from "./provider_discovery.ts";
+import { sandboxFailure } from "./schemas_register.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS_AND_ACQUIRES } from "./tool.ts";
+import type { Call, Tool, ToolAnswer } from "./types.ts";
+
+const NAMED = { name: "evidence_query", group: "Run" } as const;
+
+/** A token (RFC 9110, 5.6.2), as headers carry it. */
+const correlationId = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, "1 to 128 token characters");
+
+const input = z.strictObject({
+  query: z.strictObject({
+    provider_id: name,
+    check_id: name,
+    params: anyJson.optional().describe("As the check's params_schema says"),
+  }),
+  context: z.strictObject({
+    namespace_id: namespaceId,
+    scenario_id: name.exactOptional(),
+    scenario_law_identity: identity.exactOptional(),
+    run_id: operationIdentity.exactOptional(),
+    stage_id: name.exactOptional(),
+    operation_id: operationIdentity.exactOptional(),
+    trigger_time: timestamp,
+    correlation_id: correlationId.exactOptional(),
+  }).describe("In whose name; trigger_time is what checks of time go by. No run needs to exist"),
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `evidence_query`. */
+export function evidenceQuery(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Ask a provider",
+    description:
+      "Runs one check of an evidence provider and shows what it says; nothing is recorded and no run moves. Use " +
+      "it to try a check before a scenario binds it. value null without error means that nothing was found; error says " +
+      "why there is no answer to rely on. Without the operator's leave for raw values, value, content_type, evidence_hash " +
+      "and signature are null.",
+    hints: READS_AND_ACQUIRES,
+    input,
+    output: closed({
+      result: closed({
+        value: orNull("object"),
+        lane: TEXT,
+        error: orNull("object"),
+        evidence_hash: orNull("object"),
+        evidence_ref: orNull("object"),
+        evidence_anchor: orNull("object"),
+        signature: orNull("object"),
+        content_type: orNull("string"),
+      }, { observed_at: { type: "integer" } }),
+    }),
+    act: async (input, _raw, call) => {
+      try {
+        return await ask(services, input, call);
+      } catch (error) {
+        if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
+        throw error;
+      }
+    },
+  });
+}
+
+async function ask(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
+  const { providers, schemaSandbox, surroundings, config } = services;
+  const provider = providers.get(query.provider_id);
+  if (provider === undefined) {
+    const known = shownProviders(services).map(({ provider_id }) => provider_id);
+    return { ok: false, error: noProvider(query.provider_id, known) };
+  }
+  const check = findCheck(provider, query.check_id);
+  if ("code" in check) return { ok: false, error: check };
+  const misfit = await judgeParams(schemaSandbox, provider.loaded, check, query.params);
+  if (misfit !== null) return { ok: false, error: toolError("params_invalid", misfit) };
+  const answer = await querySingle({
+    provider,
+    check,
+    query: query as EvidenceQuery,
+    context: context as EvidenceContext,
+    profile: surroundings.profile,
+    schemas: schemaSandbox,
+    signal: call.signal,
+  });
+  if (!answer.ok) {
+    const { code, message, retryable } = answer;
+    const { provider_id, check_id } = query;
+    const error = toolError("acquisition_failed", message, { code, provider_id, check_id });
+    return { ok: false, error: { ...error, retryable } };
+  }
+  const disclosed: EvidenceResult = discloseResult(answer.result, mayDiscloseRaw(config.evidence, provider));
+  return success({ result: asJson(disclosed) });
+}

@@ -1,0 +1,62 @@
+/**
+ * The tool `provider_check_schema_get`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { asJson } from "../run/primitives.ts";
+import { name } from "./input.ts";
+import { closed, listOf, OBJECT, TEXT } from "./output.ts";
+import { boundedAnswer, findCheck, findShown } from "./provider_discovery.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "provider_check_schema_get", group: "Read" } as const;
+
+/** The tool `provider_check_schema_get`. */
+export function providerCheckSchemaGet(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Get the schema of a check",
+    description:
+      "Gets what one check of an evidence provider takes and yields: JSON Schemas of params and result, the " +
+      "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to ask with " +
+      "evidence_query.",
+    hints: READS,
+    input: z.strictObject({ provider_id: name, check_id: name }),
+    output: closed({
+      provider_id: TEXT,
+      check_id: TEXT,
+      params_required: { type: "boolean" },
+      params_schema: {},
+      result_schema: {},
+      allowed_comparators: listOf(TEXT),
+      determinism: TEXT,
+      anchor_types: listOf(TEXT),
+      content_types: listOf(TEXT),
+      examples: listOf(OBJECT),
+      contract_hash: OBJECT,
+    }),
+    act: ({ provider_id, check_id }) => {
+      const provider = findShown(services, provider_id);
+      if ("code" in provider) return Promise.resolve({ ok: false, error: provider });
+      const check = findCheck(provider, check_id);
+      if ("code" in check) return Promise.resolve({ ok: false, error: check });
+      return Promise.resolve(boundedAnswer(services, {
+        provider_id,
+        check_id,
+        params_required: check.params_required,
+        params_schema: check.params_schema,
+        result_schema: check.result_schema,
+        allowed_comparators: check.allowed_comparators,
+        determinism: check.determinism,
+        anchor_types: check.anchor_types,
+        content_types: check.content_types,
+        examples: asJson(check.examples),
+        contract_hash: asJson(provider.loaded.contract_hash),
+      }));
+    },
+  });
+}

@@ -1,0 +1,49 @@
+/**
+ * The tool `provider_contract_get`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { asJson } from "../run/primitives.ts";
+import { name } from "./input.ts";
+import { closed, OBJECT, TEXT } from "./output.ts";
+import { boundedAnswer, findShown } from "./provider_discovery.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "provider_contract_get", group: "Read" } as const;
+
+/** The tool `provider_contract_get`. */
+export function providerContractGet(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Get a provider's contract",
+    description:
+      "Gets the whole capability contract of an evidence provider: its checks with params and result schemas, " +
+      "comparators, anchors and content types. A run stays bound to the contract it began with. " +
+      "provider_check_schema_get gives one check alone.",
+    hints: READS,
+    input: z.strictObject({ provider_id: name }),
+    output: closed({
+      provider_id: TEXT,
+      contract: OBJECT,
+      contract_hash: OBJECT,
+      source: { enum: ["builtin", "file"] },
+      version: { type: "null" },
+    }),
+    act: ({ provider_id }) => {
+      const provider = findShown(services, provider_id);
+      if ("code" in provider) return Promise.resolve({ ok: false, error: provider });
+      const { contract, contract_hash, source } = provider.loaded;
+      return Promise.resolve(boundedAnswer(services, {
+        provider_id,
+        contract: asJson(contract),
+        contract_hash: asJson(contract_hash),
+        source,
+        version: null,
+      }));
+    },
+  });
+}
