@@ -16,10 +16,12 @@ export const EDGE_CODES = {
   internal: -32603,
   unauthenticated: -32001,
   unauthorized: -32003,
+  header_mismatch: -32020,
   unsupported_protocol_version: -32022,
   request_too_large: -32070,
   rate_limited: -32071,
   inflight_limit: -32072,
+  invalid_correlation_id: -32073,
 } as const;
 
 /** What went wrong. */

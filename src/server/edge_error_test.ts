@@ -16,10 +16,12 @@ const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: b
   ["internal", -32603, false],
   ["unauthenticated", -32001, false],
   ["unauthorized", -32003, false],
+  ["header_mismatch", -32020, false],
   ["unsupported_protocol_version", -32022, false],
   ["request_too_large", -32070, false],
   ["rate_limited", -32071, true],
   ["inflight_limit", -32072, true],
+  ["invalid_correlation_id", -32073, false],
 ];
 
 Deno.test("jsonRpcError() gives each kind its code, and tells what may be retried", () => {

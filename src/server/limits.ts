@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LimitsConfig } from "../config/server_types.ts";
+import type { LimitsConfig, RateLimitConfig } from "../config/server_types.ts";
 import type { EdgeError } from "./edge_error.ts";
 
 /** Counts requests in work, and requests of a caller in a window. */
@@ -15,6 +15,13 @@ export interface Limits {
   readonly release: () => void;
   /** Whether the next request would find no room. */
   readonly isFull: () => boolean;
+  /**
+   * Counts a request that nobody vouches for against the address it came from, or says why even its refusal must wait.
+   * Such addresses have a table of their own: filling it shuts out no caller who is known.
+   */
+  readonly turnAway: (address: string) => EdgeError | null;
+  /** Requests in work. */
+  readonly inflight: () => number;
 }
 
 interface Window {
@@ -30,26 +37,17 @@ interface Window {
  * @param now A clock in milliseconds that never goes back
  */
 export function createLimits(config: LimitsConfig, now: () => number = () => performance.now()): Limits {
-  const windows = new Map<string, Window>();
   const rate = config.rate_limit;
+  const callers = rate === null ? null : createWindows(rate, now);
+  const strangers = rate === null ? null : createWindows(rate, now);
   let inflight = 0;
-
-  const windowOf = (caller: string, time: number, length: number): Window | null => {
-    const known = windows.get(caller);
-    if (known !== undefined && time - known.start < length) return known;
-    windows.delete(caller);
-    if (rate !== null && windows.size >= rate.max_entries) forgetIdle(windows, time - 2 * length);
-    if (rate !== null && windows.size >= rate.max_entries) return null;
-    const fresh = { start: time, count: 0 };
-    windows.set(caller, fresh);
-    return fresh;
-  };
-
   return {
     isFull: () => inflight >= config.max_inflight,
+    inflight: () => inflight,
     release: () => {
       inflight--;
     },
+    turnAway: (address) => strangers?.(address) ?? null,
     admit: (caller) => {
       if (inflight >= config.max_inflight) {
         return {
@@ -57,19 +55,36 @@ export function createLimits(config: LimitsConfig, now: () => number = () => per
           message: "Server overloaded: server.limits.max_inflight requests are in work",
         };
       }
-      if (rate !== null) {
-        const time = now();
-        const window = windowOf(caller, time, rate.window_ms);
-        if (window === null) return { kind: "inflight_limit", message: "Server overloaded: too many callers" };
-        if (window.count >= rate.max_requests) {
-          const retryAfterMs = Math.max(1, Math.ceil(window.start + rate.window_ms - time));
-          return { kind: "rate_limited", message: "Rate limit exceeded", retryAfterMs };
-        }
-        window.count++;
-      }
-      inflight++;
-      return null;
+      const refusal = callers?.(caller) ?? null;
+      if (refusal === null) inflight++;
+      return refusal;
     },
+  };
+}
+
+/** Makes a table of windows; the function counts one request of a key, or says why it cannot be taken. */
+function createWindows(rate: RateLimitConfig, now: () => number): (key: string) => EdgeError | null {
+  const windows = new Map<string, Window>();
+  const windowOf = (key: string, time: number): Window | null => {
+    const known = windows.get(key);
+    if (known !== undefined && time - known.start < rate.window_ms) return known;
+    windows.delete(key);
+    if (windows.size >= rate.max_entries) forgetIdle(windows, time - 2 * rate.window_ms);
+    if (windows.size >= rate.max_entries) return null;
+    const fresh = { start: time, count: 0 };
+    windows.set(key, fresh);
+    return fresh;
+  };
+  return (key) => {
+    const time = now();
+    const window = windowOf(key, time);
+    if (window === null) return { kind: "inflight_limit", message: "Server overloaded: too many callers" };
+    if (window.count >= rate.max_requests) {
+      const retryAfterMs = Math.max(1, Math.ceil(window.start + rate.window_ms - time));
+      return { kind: "rate_limited", message: "Rate limit exceeded", retryAfterMs };
+    }
+    window.count++;
+    return null;
   };
 }
 

@@ -60,3 +60,25 @@ Deno.test("admit() does not count a refused request as in work", () => {
   for (let round = 0; round < 5; round++) assert.equal(limits.admit("a")?.kind, "rate_limited");
   assert.equal(limits.isFull(), false);
 });
+
+Deno.test("turnAway() counts strangers by address, apart from callers who are known", () => {
+  let time = 0;
+  const limits = createLimits({ max_inflight: 100, rate_limit: RATE }, () => time);
+  const kinds = (addresses: readonly string[]): unknown[] =>
+    addresses.map((address) => limits.turnAway(address)?.kind ?? "counted");
+  assert.deepEqual(kinds(["x", "x", "x", "y", "z"]), [
+    "counted",
+    "counted",
+    "rate_limited",
+    "counted",
+    "inflight_limit",
+  ]);
+  assert.deepEqual([limits.admit("a"), limits.admit("b"), limits.inflight()], [null, null, 2]);
+  time = 201;
+  assert.deepEqual(kinds(["z"]), ["counted"]);
+});
+
+Deno.test("turnAway() counts nobody without a rate limit", () => {
+  const limits = createLimits({ max_inflight: 1, rate_limit: null });
+  for (let round = 0; round < 5; round++) assert.equal(limits.turnAway("x"), null);
+});

@@ -5,22 +5,15 @@
  * @module
  */
 
-import type { CallToolResult, JSONRPCMessage, ListToolsResult, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../canonical/json.ts";
-import type { Tool, ToolAnswer } from "../tools/types.ts";
-import { answerText, listedTool } from "./answers.ts";
-import type { CallOutcome } from "./dispatcher.ts";
-import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
-import { CAPABILITIES, INSTRUCTIONS, LIST_CACHE, SERVER_INFO } from "./identity.ts";
 import type { Log } from "./log.ts";
+import { makeSdkServer, type SdkServerOptions } from "./sdk_server.ts";
 
 /** What the SDK's lane needs of the session. */
-export interface SdkLaneOptions {
+export interface SdkLaneOptions extends SdkServerOptions {
   /** Takes what the SDK sends: an answer to a delivered request, or a notification. */
   readonly send: (message: JSONRPCMessage) => void;
-  readonly listTools: () => Promise<readonly Tool[]>;
-  /** Calls a tool for a delivered request. */
-  readonly callTool: (id: RequestId) => Promise<CallOutcome>;
   /** Told when the SDK cannot be loaded, and of each message delivered since: nothing will be answered. */
   readonly failed: (thrown: unknown) => void;
   readonly log: Log;
@@ -106,57 +99,12 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
 
 /** Connects the SDK's own stdio entry, which knows both eras, to a channel. */
 async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ close(): Promise<void> }> {
-  const [{ Server }, { serveStdio }] = await Promise.all([
+  const [sdk, { serveStdio }] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("@modelcontextprotocol/server/stdio"),
   ]);
-  const makeServer = (): InstanceType<typeof Server> => {
-    const server = new Server({ ...SERVER_INFO }, {
-      capabilities: CAPABILITIES,
-      instructions: INSTRUCTIONS,
-      cacheHints: { "tools/list": LIST_CACHE, "server/discover": LIST_CACHE },
-    });
-    server.setRequestHandler("tools/list", async (request, context) => {
-      if (request.params?.cursor !== undefined) throw new EdgeFailure(UNKNOWN_CURSOR, context.mcpReq.id);
-      return { tools: (await options.listTools()).map(listedTool) as unknown as ListToolsResult["tools"] };
-    });
-    server.setRequestHandler("tools/call", async (_request, context) => {
-      const outcome = await options.callTool(context.mcpReq.id);
-      if (!outcome.ok) throw new EdgeFailure(outcome.error, context.mcpReq.id);
-      return sdkResult(outcome.answer);
-    });
-    return server;
-  };
-  return serveStdio(makeServer, {
+  return serveStdio(() => makeSdkServer(sdk, options), {
     transport: channel,
     onerror: (error) => options.log("debug", "Message refused by the protocol", { detail: error.message }),
   });
-}
-
-/** A tool's answer as the SDK takes it: what `callResult` of `answers.ts` writes. */
-function sdkResult(answer: ToolAnswer): CallToolResult {
-  return {
-    content: [{ type: "text", text: answerText(answer) }],
-    structuredContent: (answer.ok ? answer.result : { error: answer.error }) as Record<string, unknown>,
-    ...(answer.ok ? {} : { isError: true }),
-  };
-}
-
-const UNKNOWN_CURSOR: EdgeError = {
-  kind: "invalid_params",
-  message: "Unknown cursor: tools/list has one page",
-  path: "$.params.cursor",
-};
-
-/** An edge failure in the shape that the SDK turns into a JSON-RPC error. */
-class EdgeFailure extends Error {
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(error: EdgeError, id: RequestId) {
-    super(error.message);
-    const { code, data } = jsonRpcError(error, id);
-    this.code = code;
-    this.data = data;
-  }
 }

@@ -7,10 +7,12 @@
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import type { Principal } from "../access/types.ts";
-import { callResult, discoverResult, initializeResult, listResult, resultResponse } from "./answers.ts";
+import type { CallOrigin } from "../tools/types.ts";
+import { resultResponse } from "./answers.ts";
 import { type CallOutcome, type Dispatcher, internalError } from "./dispatcher.ts";
 import { type EdgeError, errorResponse, type RequestId, withEdgeData } from "./edge_error.ts";
 import { type Claim, type Era, nextEra, readClaim } from "./era.ts";
+import { type FastAnswer, fastAnswer } from "./fast_answer.ts";
 import { type FastPlan, planFast } from "./fast_lane.ts";
 import { idOfFaulty } from "./faulty_id.ts";
 import { MODERN_VERSION } from "./identity.ts";
@@ -18,12 +20,15 @@ import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { isRequestId, type NotificationMessage, readMessage, type RequestMessage } from "./message.ts";
 import { createSdkLane, type SdkLane } from "./sdk_lane.ts";
+import { messageTraceparent } from "./trace.ts";
 
 /** What a session needs. */
 export interface SessionOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
   readonly principal: Principal;
+  /** Where the connection comes from. */
+  readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
   /** Sends one message, a line without its end. */
   readonly send: (line: string) => void;
   readonly log: Log;
@@ -187,33 +192,29 @@ function pinFor(era: Era, params: JsonObject, request: RequestMessage | null = n
 }
 
 function answerFast(state: State, request: RequestMessage, plan: FastPlan): void {
+  const { dispatcher, log } = state.options;
   const { id } = request;
-  switch (plan.answer) {
-    case "initialize":
-      return finish(state, id, resultResponse(id, initializeResult(plan.requested)));
-    case "discover":
-      return finish(state, id, resultResponse(id, discoverResult()));
-    case "ping":
-      return finish(state, id, resultResponse(id, "{}"));
-    case "list":
-      state.options.dispatcher.listing().then(
-        (tools) => finish(state, id, resultResponse(id, listResult(tools, plan.era))),
-        (error) => fail(state, id, internalError(state.options.log, "tools/list", error, null)),
-      );
-      return;
-    case "call":
-      call(state, id, plan.name, plan.input).then((outcome) => {
-        if (outcome.ok) finish(state, id, resultResponse(id, callResult(outcome.answer, plan.era)));
-        else fail(state, id, outcome.error);
-      });
-  }
+  const settle = (answer: FastAnswer): void => {
+    if (answer.ok) finish(state, id, resultResponse(id, answer.result));
+    else fail(state, id, answer.error);
+  };
+  const answer = fastAnswer(plan, dispatcher, log, (name, input) => call(state, id, name, input));
+  if (answer instanceof Promise) answer.then(settle);
+  else settle(answer);
 }
 
 function call(state: State, id: RequestId, name: string, input: JsonObject): Promise<CallOutcome> {
-  const controller = state.work.get(id)?.controller ?? new AbortController();
-  const correlationId = state.correlationPrefix + String(++state.lastCorrelation);
-  const { dispatcher, principal } = state.options;
-  return dispatcher.call(name, input, { principal, signal: controller.signal, correlationId });
+  const work = state.work.get(id);
+  const { dispatcher, principal, origin } = state.options;
+  const signal = work?.controller.signal ?? AbortSignal.abort();
+  const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
+  const traceparent = work === undefined ? null : messageTraceparent(work.request.params);
+  return dispatcher.call(name, input, {
+    principal,
+    signal,
+    correlationId: server_correlation_id,
+    origin: { ...origin, correlation_id: null, server_correlation_id, traceparent },
+  });
 }
 
 /** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */

@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
+import type { CallOrigin } from "../../tools/types.ts";
 
 /** What was decided. */
 export type AuditKind =
@@ -18,19 +19,6 @@ export type AuditKind =
   | "request"
   | "tls";
 
-/** Whence a decision was asked for. */
-export interface AuditOrigin {
-  readonly transport: "stdio" | "http" | "sse";
-  /** IP address of the other end of the connection; null on stdio. */
-  readonly peer_address: string | null;
-  /** What the client calls its request, validated; null where it says nothing. */
-  readonly correlation_id: string | null;
-  /** What this process calls the request; unique. */
-  readonly server_correlation_id: string;
-  /** `traceparent` of W3C Trace Context, validated; null where there is none. */
-  readonly traceparent: string | null;
-}
-
 /** One decision. The sink adds time, sequence and chain. */
 export interface AuditEvent {
   readonly kind: AuditKind;
@@ -39,7 +27,8 @@ export interface AuditEvent {
   readonly reason: string;
   /** The principal's subject; null where nobody is authenticated. */
   readonly subject: string | null;
-  readonly origin: AuditOrigin | null;
+  /** Whence the decision was asked for; null where no request stands behind it. */
+  readonly origin: CallOrigin | null;
   /** The tool as it was called, also an unknown one (at most 128 characters). */
   readonly tool?: string;
   /** Further facts; never secrets or raw payloads. */

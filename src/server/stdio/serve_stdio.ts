@@ -79,6 +79,7 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
     dispatcher: options.dispatcher,
     limits: options.limits,
     principal: STDIO_PRINCIPAL,
+    origin: { transport: "stdio", peer_address: null },
     log: options.log,
     fastLane: options.fastLane,
     send: (line) => {

@@ -1,0 +1,211 @@
+/**
+ * The listener: accepts connections within bounds, reads requests off them, and writes what a handler answers. It is
+ * `node:http` with or without TLS: of the servers of the runtime the one that ends connections which dawdle, and that
+ * verifies client certificates.
+ *
+ * @module
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { RequestTls } from "../auth/types.ts";
+import { delay, type Log } from "../log.ts";
+import { readBody } from "./body.ts";
+import { HEADER_FIELDS, readFields } from "./fields.ts";
+import type { HttpReply, StreamSink } from "./reply.ts";
+import type { HttpRequest } from "./request.ts";
+
+/** Bounds on connections; times in milliseconds. */
+export interface ConnectionBounds {
+  /** Connections at one time; further ones are closed at once. */
+  readonly connections: number;
+  /** Bytes of a request's head. */
+  readonly headBytes: number;
+  /** Until a request's head is complete. */
+  readonly headTime: number;
+  /** Until a request's body is complete. */
+  readonly requestTime: number;
+  /** That a connection may wait for its next request. */
+  readonly idleTime: number;
+}
+
+/** The bounds of the service. */
+export const CONNECTION_BOUNDS: ConnectionBounds = {
+  connections: 1024,
+  headBytes: 16 * 1024,
+  headTime: 10_000,
+  requestTime: 30_000,
+  idleTime: 60_000,
+};
+
+/** What a listener needs. */
+export interface ListenerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly bounds: ConnectionBounds;
+  readonly handle: (request: HttpRequest) => Promise<HttpReply>;
+  /** Told of a connection that is ended for what it sent, or sent too slowly. */
+  readonly refused: (reason: string, peerAddress: string) => void;
+  readonly log: Log;
+  /** Makes the server where TLS ends here, and tells what it knows of a connection; null refuses the request. */
+  readonly tls: {
+    readonly createServer: (options: object, listener: Handler) => Server;
+    readonly tlsOf: (socket: Socket) => RequestTls | null;
+  } | null;
+}
+
+/** A listener that listens. */
+export interface Listener {
+  readonly address: { readonly hostname: string; readonly port: number };
+  /** Open connections. */
+  readonly connections: () => number;
+  /** Takes no more requests; resolves once those in work are answered, at the latest after so many milliseconds. */
+  readonly close: (patience: number) => Promise<void>;
+}
+
+/** What `node:http` calls for a request. */
+export type Handler = (message: IncomingMessage, response: ServerResponse) => void;
+
+/** How often connections are looked at that dawdle, in milliseconds. */
+const CHECK_INTERVAL = 1_000;
+
+/** The answer to what cannot be read as a request, by the code of its failure. */
+const PROTOCOL_ANSWERS: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+};
+
+/**
+ * Listens.
+ *
+ * @throws {Error} When the address cannot be listened on
+ */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { bounds, tls } = options;
+  const open = new Set<Socket>();
+  const state = { closing: false };
+  const handler: Handler = (message, response) => {
+    answer(options, state, message, response).catch((error) => {
+      options.log("error", "Unexpected failure in the listener", { detail: String(error) });
+      message.socket.destroy();
+    });
+  };
+  const settings = {
+    maxHeaderSize: bounds.headBytes,
+    headersTimeout: bounds.headTime,
+    requestTimeout: bounds.requestTime,
+    keepAliveTimeout: bounds.idleTime,
+    connectionsCheckingInterval: Math.min(CHECK_INTERVAL, bounds.headTime / 2),
+    requireHostHeader: true,
+    noDelay: true,
+  };
+  const server = tls === null ? createServer(settings, handler) : tls.createServer(settings, handler);
+  server.maxConnections = bounds.connections;
+  server.maxHeadersCount = HEADER_FIELDS + 1;
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
+    const code = error.code ?? "unknown";
+    if (code !== "ECONNRESET") options.refused(code, socket.remoteAddress ?? "");
+    if (socket.writable) {
+      socket.end(`HTTP/1.1 ${PROTOCOL_ANSWERS[code] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
+    }
+    // Whoever does not read the answer keeps nothing open.
+    setTimeout(() => socket.destroy(), CHECK_INTERVAL);
+  });
+  await bound(server, options);
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    address: { hostname: address, port },
+    connections: () => open.size,
+    close: (patience) => {
+      state.closing = true;
+      return close(server, open, patience);
+    },
+  };
+}
+
+function bound(server: Server, options: ListenerOptions): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen({ host: options.hostname, port: options.port, backlog: options.bounds.connections }, () => {
+    server.off("error", reject);
+    server.on("error", (error: Error) => options.log("error", "Failure of the listener", { detail: error.message }));
+    resolve();
+  });
+  return promise;
+}
+
+async function close(server: Server, open: ReadonlySet<Socket>, patience: number): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const late = delay(patience);
+  await Promise.race([closed, late.passed]);
+  late.cancel();
+  for (const socket of open) socket.destroy();
+}
+
+async function answer(
+  options: ListenerOptions,
+  state: { readonly closing: boolean },
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const peerAddress = message.socket.remoteAddress ?? "";
+  const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
+  if (peerAddress === "" || (options.tls !== null && tls === null)) return void message.socket.destroy();
+  if (message.rawHeaders.length > 2 * HEADER_FIELDS) {
+    options.refused("too_many_header_fields", peerAddress);
+    response.writeHead(431, { connection: "close" });
+    return void response.end();
+  }
+  const gone = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const target = message.url ?? "";
+  const mark = target.indexOf("?");
+  const reply = await options.handle({
+    method: message.method ?? "",
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: mark < 0 ? "" : target.slice(mark + 1),
+    headers: readFields(message.rawHeaders),
+    peerAddress,
+    tls,
+    signal: gone.signal,
+    readBody: (maximumBytes) => readBody(message, maximumBytes),
+  });
+  if (gone.signal.aborted) return;
+  // What is left of a body is not read, so nothing can follow it; an end that is near takes no more requests either.
+  if (!message.complete || state.closing) response.shouldKeepAlive = false;
+  write(message, response, reply, gone.signal);
+}
+
+function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply, gone: AbortSignal): void {
+  if (reply.stream !== undefined) {
+    response.writeHead(reply.status, reply.fields);
+    response.flushHeaders();
+    return reply.stream(sinkOf(response, gone));
+  }
+  if (reply.body === null) {
+    response.writeHead(reply.status, reply.status === 204 ? reply.fields : { ...reply.fields, "content-length": "0" });
+    return void response.end();
+  }
+  const bytes = encoder.encode(reply.body);
+  response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes.length) });
+  response.end(message.method === "HEAD" ? undefined : bytes);
+}
+
+const encoder = new TextEncoder();
+
+function sinkOf(response: ServerResponse, gone: AbortSignal): StreamSink {
+  return {
+    gone,
+    write: (text) => response.write(text),
+    waiting: () => response.writableLength,
+    end: () => void response.end(),
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * What a request says about its body and about the answer it can take.
+ *
+ * @module
+ */
+
+import type { RequestHeaders } from "../auth/types.ts";
+import type { Refusal } from "./reply.ts";
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i;
+
+/** Why a body cannot be read as JSON, or its answer not be sent as JSON; null where both can. */
+export function mediaRefusal(headers: RequestHeaders): Refusal | null {
+  if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
+    return refuse(415, "Cannot read request: Content-Type must be application/json in UTF-8");
+  }
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    return refuse(415, "Cannot read request: Content-Encoding must be identity");
+  }
+  return accepts(headers.get("accept"), "application/json")
+    ? null
+    : refuse(406, "Cannot answer request: Accept must allow application/json");
+}
+
+/** Whether an `Accept` allows a media type (RFC 9110 section 12.5.1); an absent one allows all. */
+export function accepts(accept: string | null, type: string): boolean {
+  if (accept === null) return true;
+  const family = `${type.split("/")[0]}/*`;
+  return accept.toLowerCase().split(",").some((entry) => {
+    const [range = "", ...parameters] = entry.split(";").map((part) => part.trim());
+    if (range !== type && range !== family && range !== "*/*") return false;
+    return !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
+function refuse(status: number, message: string): Refusal {
+  return { status, error: { kind: "invalid_request", message } };
+}

@@ -1,0 +1,69 @@
+/**
+ * The official implementation of the protocol with this server's tools behind it, for every transport.
+ *
+ * @module
+ */
+
+import type { CallToolResult, ListToolsResult, Server } from "@modelcontextprotocol/server";
+import type { Tool, ToolAnswer } from "../tools/types.ts";
+import { answerText, listedTool } from "./answers.ts";
+import type { CallOutcome } from "./dispatcher.ts";
+import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
+import { CAPABILITIES, INSTRUCTIONS, LIST_CACHE, SERVER_INFO } from "./identity.ts";
+
+/** What stands behind the SDK. */
+export interface SdkServerOptions {
+  readonly listTools: () => Promise<readonly Tool[]>;
+  /** Calls a tool for a request that was delivered to the SDK. */
+  readonly callTool: (id: RequestId) => Promise<CallOutcome>;
+}
+
+/** The SDK, which is loaded only where it is needed. */
+type Sdk = typeof import("@modelcontextprotocol/server");
+
+/** Makes one server of the SDK's: for a connection, or for one request where there are none. */
+export function makeSdkServer(sdk: Sdk, options: SdkServerOptions): Server {
+  const server = new sdk.Server({ ...SERVER_INFO }, {
+    capabilities: CAPABILITIES,
+    instructions: INSTRUCTIONS,
+    cacheHints: { "tools/list": LIST_CACHE, "server/discover": LIST_CACHE },
+  });
+  server.setRequestHandler("tools/list", async (request, context) => {
+    if (request.params?.cursor !== undefined) throw new EdgeFailure(UNKNOWN_CURSOR, context.mcpReq.id);
+    return { tools: (await options.listTools()).map(listedTool) as unknown as ListToolsResult["tools"] };
+  });
+  server.setRequestHandler("tools/call", async (_request, context) => {
+    const outcome = await options.callTool(context.mcpReq.id);
+    if (!outcome.ok) throw new EdgeFailure(outcome.error, context.mcpReq.id);
+    return sdkResult(outcome.answer);
+  });
+  return server;
+}
+
+/** A tool's answer as the SDK takes it: what `callResult` of `answers.ts` writes. */
+function sdkResult(answer: ToolAnswer): CallToolResult {
+  return {
+    content: [{ type: "text", text: answerText(answer) }],
+    structuredContent: (answer.ok ? answer.result : { error: answer.error }) as Record<string, unknown>,
+    ...(answer.ok ? {} : { isError: true }),
+  };
+}
+
+const UNKNOWN_CURSOR: EdgeError = {
+  kind: "invalid_params",
+  message: "Unknown cursor: tools/list has one page",
+  path: "$.params.cursor",
+};
+
+/** An edge failure in the shape that the SDK turns into a JSON-RPC error. */
+class EdgeFailure extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: EdgeError, id: RequestId) {
+    super(error.message);
+    const { code, data } = jsonRpcError(error, id);
+    this.code = code;
+    this.data = data;
+  }
+}
