@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 /** An object with its name. */
 export interface PackObject {
   readonly identity: Identity;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
 }
 
 /** Why there is no pack. */

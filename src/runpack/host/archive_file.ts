@@ -1,0 +1,167 @@
+/**
+ * The single-file form of a pack on disk: reading it for a verifier, and writing it out of a repository.
+ *
+ * @module
+ */
+
+import { dirname } from "node:path";
+
+import { type Identity, isIdentity } from "../../canonical/identity.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import {
+  type ArchiveBytes,
+  type ArchiveEntry,
+  ArchiveError,
+  END_BYTES,
+  entryHeader,
+  MANIFEST_NAME,
+  objectName,
+  paddingAfter,
+  readArchiveIndex,
+  readEntryName,
+  signatureName,
+} from "../archive.ts";
+import { MANIFEST_BYTES, type PackSource } from "../types.ts";
+import type { WalkedObject } from "../walk.ts";
+import type { PackContents } from "./contents.ts";
+import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";
+import { RepositoryError, type SignatureFile } from "./repository.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** An archive on disk, open until it is closed. */
+export interface OpenArchive {
+  readonly source: PackSource;
+  /** The signatures in it, in key id order. */
+  readonly signatures: () => Promise<readonly SignatureFile[]>;
+  readonly close: () => void;
+}
+
+async function readAt(file: Deno.FsFile, offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const buffer = new Uint8Array(bytes);
+  let filled = 0;
+  await file.seek(offset, Deno.SeekMode.Start);
+  while (filled < bytes) {
+    const read = await file.read(buffer.subarray(filled));
+    if (read === null) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** Reads one after the other: a file has one position. */
+function archiveBytes(file: Deno.FsFile, size: number): ArchiveBytes {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    size,
+    read(offset, bytes): Promise<Uint8Array> {
+      const reading = last.then(() => readAt(file, offset, bytes));
+      last = reading.catch(() => {});
+      return reading;
+    },
+  };
+}
+
+async function* readEntry(
+  archive: ArchiveBytes,
+  entry: ArchiveEntry,
+  maximumBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const end = Math.min(entry.bytes, maximumBytes + 1);
+  for (let at = 0; at < end; at += CHUNK_BYTES) {
+    const chunk = await archive.read(entry.offset + at, Math.min(CHUNK_BYTES, end - at));
+    if (chunk.length === 0) return;
+    yield chunk;
+  }
+}
+
+/**
+ * Opens an archive: its index is read, the files in it are not.
+ *
+ * @throws {ArchiveError} If it is no archive of a pack
+ */
+export async function openArchive(path: string): Promise<OpenArchive> {
+  if (plainFile(path) !== "file") throw new ArchiveError(`Cannot read archive "${path}": it is no file`);
+  const file = await Deno.open(path);
+  try {
+    const archive = archiveBytes(file, (await file.stat()).size);
+    const index = await readArchiveIndex(archive);
+    return {
+      source: sourceOf(archive, index),
+      signatures: () => signaturesOf(archive, index),
+      close: () => file.close(),
+    };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function sourceOf(archive: ArchiveBytes, index: ReadonlyMap<string, ArchiveEntry>): PackSource {
+  return {
+    manifest: async () => {
+      const entry = index.get(MANIFEST_NAME);
+      return entry === undefined
+        ? "missing"
+        : await archive.read(entry.offset, Math.min(entry.bytes, MANIFEST_BYTES + 1));
+    },
+    object: (identity, maximumBytes) => {
+      const entry = isIdentity(identity) ? index.get(objectName(identity)) : undefined;
+      return entry === undefined ? "missing" : readEntry(archive, entry, maximumBytes);
+    },
+    list: async function* (): AsyncGenerator<string> {
+      for (const name of index.keys()) {
+        const place = readEntryName(name);
+        if (place?.part === "object") yield await Promise.resolve(place.identity);
+      }
+    },
+  };
+}
+
+async function signaturesOf(
+  archive: ArchiveBytes,
+  index: ReadonlyMap<string, ArchiveEntry>,
+): Promise<readonly SignatureFile[]> {
+  const found: SignatureFile[] = [];
+  for (const entry of index.values()) {
+    const place = readEntryName(entry.name);
+    if (place?.part !== "signature") continue;
+    found.push({ keyId: place.keyId, bytes: await archive.read(entry.offset, entry.bytes) });
+  }
+  return found;
+}
+
+/**
+ * Writes a pack to a file that does not exist yet. The file appears whole.
+ *
+ * @param onObject Told after each object
+ * @returns The runpack identity
+ * @throws {RepositoryError} `unavailable` where something is at the path
+ */
+export async function writeArchive(
+  path: string,
+  contents: PackContents,
+  onObject: () => void = () => {},
+): Promise<Identity> {
+  const objects: WalkedObject[] = [];
+  // Sizes stand in headers before bytes, so a first walk finds what there is, and a second read writes it.
+  for await (const object of contents.objects()) objects.push(object);
+  objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
+  const written = await createFile(path, async (file) => {
+    const entry = async (name: string, bytes: Uint8Array): Promise<void> => {
+      await writeAll(file, entryHeader(name, bytes.length));
+      await writeAll(file, bytes);
+      await writeAll(file, new Uint8Array(paddingAfter(bytes.length)));
+    };
+    await entry(MANIFEST_NAME, contents.manifest);
+    for (const { reference, bytes } of objects) {
+      await entry(objectName(reference.object), await bytes());
+      onObject();
+    }
+    for (const { keyId, bytes } of contents.signatures) await entry(signatureName(keyId), bytes);
+    await writeAll(file, new Uint8Array(END_BYTES));
+  });
+  if (written === "exists") throw new RepositoryError("unavailable", `Cannot write archive "${path}": it exists`);
+  await syncFolder(dirname(path));
+  return contents.runpackIdentity;
+}

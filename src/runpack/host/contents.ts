@@ -1,0 +1,107 @@
+/**
+ * A pack out of a repository: whole, checked object by object, to be copied somewhere else.
+ *
+ * @module
+ */
+
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import { decodeManifest, runpackIdentity } from "../manifest.ts";
+import type { Manifest } from "../types.ts";
+import { PackError, type WalkedObject, walkPack } from "../walk.ts";
+import { equalBytes } from "./files.ts";
+import { type Repository, RepositoryError, type SignatureFile } from "./repository.ts";
+
+/** A pack with everything that belongs to it. */
+export interface PackContents {
+  readonly runpackIdentity: Identity;
+  readonly manifest: Uint8Array;
+  readonly decoded: Manifest;
+  readonly signatures: readonly SignatureFile[];
+  /** Every object once, checked. Rejects with {@link RepositoryError} or {@link PackError}. */
+  readonly objects: () => AsyncGenerator<WalkedObject>;
+}
+
+/**
+ * Opens a pack of a repository.
+ *
+ * @returns Null where there is no such pack
+ * @throws {RepositoryError} `integrity_failure` where what lies under the name is another thing, `unavailable`
+ */
+export async function openContents(
+  sha256: Sha256,
+  repository: Repository,
+  identity: Identity,
+): Promise<PackContents | null> {
+  const manifest = await repository.getManifest(identity);
+  if (manifest === "missing") return null;
+  if (manifest === "unreadable") {
+    throw new RepositoryError("unavailable", `Cannot read runpack "${identity}" in ${repository.name}`);
+  }
+  const decoded = decodeManifest(manifest);
+  if (!decoded.ok || runpackIdentity(sha256, manifest) !== identity) {
+    const why = decoded.ok ? "its manifest has another identity" : decoded.fault.message;
+    throw new RepositoryError("integrity_failure", `Cannot read runpack "${identity}" in ${repository.name}: ${why}`);
+  }
+  return {
+    runpackIdentity: identity,
+    manifest,
+    decoded: decoded.manifest,
+    signatures: await repository.getSignatures(identity),
+    objects: () =>
+      walkPack(sha256, decoded.manifest, async (reference) => {
+        const bytes = await repository.getObject(reference);
+        if (bytes === "unreadable") {
+          throw new RepositoryError("unavailable", `Cannot read object "${reference.object}" in ${repository.name}`);
+        }
+        return bytes === "missing" ? null : bytes;
+      }),
+  };
+}
+
+/** Objects that are copied at the same time. */
+const COPIES_AT_ONCE = 8;
+
+/**
+ * Copies a pack into a repository: objects, then signatures, then the manifest. Where the manifest is there already, so is everything else.
+ *
+ * @param onObject Told after each object
+ * @throws {RepositoryError} As the repositories; `integrity_failure` where the pack is not whole
+ */
+export async function copyPack(
+  contents: PackContents,
+  to: Repository,
+  onObject: () => void = () => {},
+): Promise<void> {
+  const { runpackIdentity: identity, manifest } = contents;
+  const there = await to.getManifest(identity);
+  if (typeof there === "string" || !equalBytes(there, manifest)) await copyObjects(contents, to, onObject);
+  for (const signature of contents.signatures) await to.putSignature(identity, signature);
+  await to.putManifest(identity, manifest);
+}
+
+async function copyObjects(contents: PackContents, to: Repository, onObject: () => void): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const copy = async ({ reference, bytes }: WalkedObject): Promise<void> => {
+    try {
+      await to.putObject({ identity: reference.object, bytes: await bytes() });
+      onObject();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  try {
+    for await (const object of contents.objects()) {
+      const copying: Promise<void> = copy(object).then(() => void running.delete(copying));
+      running.add(copying);
+      if (running.size >= COPIES_AT_ONCE) await Promise.race(running);
+      if (failures.length > 0) break;
+    }
+  } catch (error) {
+    failures.push(error);
+  }
+  await Promise.all(running);
+  const [failure] = failures;
+  if (failure instanceof PackError) throw new RepositoryError("integrity_failure", failure.message, { cause: failure });
+  if (failures.length > 0) throw failure;
+}

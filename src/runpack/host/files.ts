@@ -1,0 +1,112 @@
+/**
+ * Files of packs: bounded reads of plain files, and writes that are whole or not there.
+ *
+ * @module
+ */
+
+import { dirname } from "node:path";
+
+import type { SourceFault } from "../types.ts";
+import type { Written } from "./repository.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** What the names of unfinished files begin with. */
+export const TEMPORARY_PREFIX = ".tmp-";
+
+/** Whether a plain file lies at a path; links are none. */
+export function plainFile(path: string): "file" | SourceFault {
+  try {
+    return Deno.lstatSync(path).isFile ? "file" : "unreadable";
+  } catch (error) {
+    return isMissing(error) ? "missing" : "unreadable";
+  }
+}
+
+/** Whether an error says that nothing is at a path. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+}
+
+/** The bytes of a plain file in chunks: all of them, or one more than the limit. */
+export async function* readChunks(path: string, maximumBytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  using file = await Deno.open(path);
+  let left = maximumBytes + 1;
+  while (left > 0) {
+    const buffer = new Uint8Array(Math.min(CHUNK_BYTES, left));
+    const read = await file.read(buffer);
+    if (read === null) return;
+    left -= read;
+    yield buffer.subarray(0, read);
+  }
+}
+
+/** The bytes of a plain file: all of them, or one more than the limit. */
+export async function readPlainFile(path: string, maximumBytes: number): Promise<Uint8Array | SourceFault> {
+  const kind = plainFile(path);
+  if (kind !== "file") return kind;
+  try {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of readChunks(path, maximumBytes)) chunks.push(chunk);
+    return joinBytes(chunks);
+  } catch (error) {
+    return isMissing(error) ? "missing" : "unreadable";
+  }
+}
+
+/** Chunks as one. */
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  if (chunks.length === 1 && only !== undefined) return only;
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** Whether two byte strings are equal. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+/** Writes all bytes at the end of an open file. */
+export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
+  let rest = bytes;
+  while (rest.length > 0) rest = rest.subarray(await file.write(rest));
+}
+
+/** Makes a folder's entries durable. */
+export async function syncFolder(path: string): Promise<void> {
+  // Windows has no such call for folders: there a rename or link is durable with the volume's journal.
+  if (Deno.build.os === "windows") return;
+  using folder = await Deno.open(path);
+  await folder.sync();
+}
+
+/**
+ * Writes a file that is whole and durable or not there, and overwrites nothing. The entry itself is durable once the folder is synced.
+ *
+ * @param fill Writes the content
+ * @returns `exists` where something is at the path already
+ */
+export async function createFile(path: string, fill: (file: Deno.FsFile) => Promise<void>): Promise<Written> {
+  const temporary = `${dirname(path)}/${TEMPORARY_PREFIX}${crypto.randomUUID()}`;
+  try {
+    {
+      using file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o644 });
+      await fill(file);
+      await file.sync();
+    }
+    // A link fails where a rename would overwrite.
+    await Deno.link(temporary, path);
+    return "written";
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return "exists";
+    throw error;
+  } finally {
+    await Deno.remove(temporary).catch(() => {});
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The folder form of a pack: reading it for a verifier, and writing it out of a repository.
+ *
+ * @module
+ */
+
+import { join } from "node:path";
+
+import { type Identity, isIdentity } from "../../canonical/identity.ts";
+import { MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
+import { isMissing, plainFile, readChunks, readPlainFile, syncFolder, writeAll } from "./files.ts";
+import type { PackContents } from "./contents.ts";
+import { RepositoryError, type SignatureFile } from "./repository.ts";
+
+/** Files of a folder that are looked at; more than that many are none of a pack. */
+const FILES = 2_000_000;
+
+/** A pack in a folder, for a verifier. What has no place in a pack is listed by its path. */
+export function folderPackSource(folder: string): PackSource {
+  return {
+    manifest: () => readPlainFile(join(folder, MANIFEST_NAME), MANIFEST_BYTES),
+    object: (identity, maximumBytes) => {
+      if (!isIdentity(identity)) return "missing";
+      const path = join(folder, objectName(identity));
+      const kind = plainFile(path);
+      return kind === "file" ? readChunks(path, maximumBytes) : kind;
+    },
+    list: async function* (): AsyncGenerator<string> {
+      for await (const { name, isPlain } of walk(folder, "", { left: FILES })) {
+        const place = isPlain ? readEntryName(name) : null;
+        if (place === null) yield name;
+        else if (place.part === "object") yield place.identity;
+      }
+    },
+  };
+}
+
+async function* walk(
+  folder: string,
+  prefix: string,
+  budget: { left: number },
+): AsyncGenerator<{ readonly name: string; readonly isPlain: boolean }> {
+  for await (const entry of Deno.readDir(join(folder, prefix))) {
+    const name = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
+    // A link to a folder is no folder here, so nothing is followed out of the pack or in circles.
+    if (entry.isDirectory) yield* walk(folder, name, budget);
+    else yield { name, isPlain: entry.isFile };
+    if (--budget.left < 0) {
+      throw new RepositoryError("integrity_failure", `Cannot read "${folder}": it holds too many files`);
+    }
+  }
+}
+
+/** The signatures in a folder, in key id order. Files that cannot be one are passed over. */
+export async function folderSignatures(folder: string): Promise<readonly SignatureFile[]> {
+  const found: SignatureFile[] = [];
+  try {
+    for await (const { name } of Deno.readDir(join(folder, "signatures"))) {
+      const place = readEntryName(`signatures/${name}`);
+      if (place?.part !== "signature") continue;
+      const bytes = await readPlainFile(join(folder, signatureName(place.keyId)), SIGNATURE_BYTES);
+      if (typeof bytes !== "string" && bytes.length <= SIGNATURE_BYTES) found.push({ keyId: place.keyId, bytes });
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  return found.sort((a, b) => a.keyId < b.keyId ? -1 : 1);
+}
+
+/** Whether a pack can be written to a folder: nothing is there yet, or an empty folder. */
+export function isFreeFolder(folder: string): boolean {
+  try {
+    return [...Deno.readDirSync(folder)].length === 0;
+  } catch (error) {
+    return isMissing(error);
+  }
+}
+
+/**
+ * Writes a pack to a folder that {@link isFreeFolder}; the manifest last.
+ *
+ * @param onObject Told after each object
+ * @returns The runpack identity
+ */
+export async function writeFolder(
+  folder: string,
+  contents: PackContents,
+  onObject: () => void = () => {},
+): Promise<Identity> {
+  const folders = new Set([folder]);
+  const write = async (name: string, bytes: Uint8Array): Promise<void> => {
+    const path = join(folder, name);
+    const parent = join(path, "..");
+    if (!folders.has(parent)) await Deno.mkdir(parent, { recursive: true });
+    folders.add(parent);
+    using file = await Deno.open(path, { createNew: true, write: true, mode: 0o644 });
+    await writeAll(file, bytes);
+    await file.sync();
+  };
+  await Deno.mkdir(folder, { recursive: true });
+  for await (const { reference, bytes } of contents.objects()) {
+    await write(objectName(reference.object), await bytes());
+    onObject();
+  }
+  for (const { keyId, bytes } of contents.signatures) await write(signatureName(keyId), bytes);
+  for (const each of folders) await syncFolder(each);
+  await write(MANIFEST_NAME, contents.manifest);
+  await syncFolder(folder);
+  return contents.runpackIdentity;
+}

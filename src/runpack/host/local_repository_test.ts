@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { testRepository, withPack } from "../../../tests/simulation/runpack_repository_cases.ts";
+import { localPackSource, openLocalRepository } from "./local_repository.ts";
+import { RepositoryError } from "./repository.ts";
+
+async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function filesIn(folder: string, prefix = ""): Promise<string[]> {
+  const found: string[] = [];
+  try {
+    for await (const { name, isDirectory } of Deno.readDir(join(folder, prefix))) {
+      const path = prefix === "" ? name : `${prefix}/${name}`;
+      found.push(...isDirectory ? await filesIn(folder, path) : [path]);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return found.sort();
+}
+
+testRepository("local", (run) =>
+  withFolder((folder) => {
+    const root = join(folder, "runpacks");
+    return run({
+      repository: openLocalRepository(root),
+      overwrite: async (key, bytes) => {
+        await Deno.mkdir(join(root, key, ".."), { recursive: true });
+        await Deno.writeFile(join(root, key), bytes);
+      },
+      remove: (key) => Deno.remove(join(root, key)),
+      keys: () => filesIn(root),
+    });
+  }));
+
+const OBJECT = { identity: SHA256("gate:object:v1\0object"), bytes: new TextEncoder().encode("object") };
+
+Deno.test("openLocalRepository() removes what a crash left a day ago, and nothing younger", () =>
+  withFolder(async (root) => {
+    const folder = join(root, "objects", "ab");
+    await Deno.mkdir(folder, { recursive: true });
+    for (const name of [".tmp-old", ".tmp-young", "ab-old"]) await Deno.writeTextFile(join(folder, name), "x");
+    const twoDaysAgo = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000);
+    for (const name of [".tmp-old", "ab-old"]) await Deno.utime(join(folder, name), twoDaysAgo, twoDaysAgo);
+    await openLocalRepository(root).putObject(OBJECT);
+    assert.deepEqual(await filesIn(folder), [".tmp-young", "ab-old"]);
+  }));
+
+Deno.test("openLocalRepository() says unavailable where it cannot write", () =>
+  withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "runpacks"), "a file");
+    const repository = openLocalRepository(join(folder, "runpacks"));
+    const calls = [
+      () => repository.putObject(OBJECT),
+      () => repository.putManifest(SHA256(""), OBJECT.bytes),
+      () => repository.ready(),
+    ];
+    for (const call of calls) {
+      await assert.rejects(call(), (error) => error instanceof RepositoryError && error.code === "unavailable");
+    }
+    assert.equal(await repository.getManifest(SHA256("")), "missing");
+  }));
+
+Deno.test("openLocalRepository() takes no link for an object", () =>
+  withFolder(async (root) => {
+    const folder = join(root, "objects", OBJECT.identity.slice(0, 2));
+    await Deno.mkdir(folder, { recursive: true });
+    await Deno.writeFile(join(root, "elsewhere"), OBJECT.bytes);
+    await Deno.symlink(join(root, "elsewhere"), join(folder, OBJECT.identity));
+    const repository = openLocalRepository(root);
+    assert.equal(await repository.getObject({ object: OBJECT.identity, bytes: 6 }), "unreadable");
+    await assert.rejects(
+      repository.putObject(OBJECT),
+      (error) => error instanceof RepositoryError && error.code === "integrity_failure",
+    );
+  }));
+
+Deno.test("localPackSource() gives manifest and objects, bounded, and reads no other names", () =>
+  withPack(0, async (contents, root) => {
+    const source = localPackSource(root, contents.runpackIdentity);
+    assert.deepEqual(await source.manifest(), contents.manifest);
+    assert.equal(source.list, null);
+    const { law } = contents.decoded;
+    const chunks = source.object(law.object, 10);
+    assert.ok(typeof chunks !== "string");
+    let bytes = 0;
+    for await (const chunk of chunks) bytes += chunk.length;
+    assert.equal(bytes, 11);
+    for (const name of [SHA256("nothing"), "../manifests/x", ""]) assert.equal(source.object(name, 10), "missing");
+    assert.equal(await localPackSource(root, "../x").manifest(), "missing");
+  }));

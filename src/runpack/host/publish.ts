@@ -1,0 +1,174 @@
+/**
+ * Publication: a run's accepted head is exported into the local repository, signed where there is a key, and mirrored to an object store where one is
+ * configured.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { type RunHead, type RunStore, StoreError } from "../../store/types.ts";
+import { type ExportedPack, exportRun } from "../export.ts";
+import { ExportError, type ExportErrorCode } from "../objects.ts";
+import { copyPack, openContents } from "./contents.ts";
+import { type Repository, RepositoryError } from "./repository.ts";
+import type { PackSigner } from "./signing.ts";
+
+/** What becomes of an export; authorisation is decided by who asks. */
+export type Publication =
+  | { readonly outcome: "published"; readonly runpack_identity: Identity }
+  | { readonly outcome: "run_not_found" }
+  | { readonly outcome: "condition_not_found" | "limit_exceeded" | "integrity_failure"; readonly message: string }
+  | {
+    readonly outcome: "repository_unavailable";
+    readonly message: string;
+    /** The pack, where the local repository has it: a later export mirrors it. */
+    readonly runpack_identity: Identity | null;
+  };
+
+/** Told while an export runs: objects written of a phase. */
+export type OnProgress = (phase: "export" | "mirror", objects: number) => void;
+
+/** Exports runs. */
+export interface Publisher {
+  /** Publishes a run at the head that is accepted now. Rejects with {@link StoreError} alone. */
+  readonly publish: (
+    runKey: RunKey,
+    options?: { readonly withheld_conditions?: readonly string[]; readonly onProgress?: OnProgress },
+  ) => Promise<Publication>;
+  /** Resolves when every repository can take a pack. */
+  readonly ready: () => Promise<void>;
+}
+
+/** What a publisher works with. */
+export interface PublisherParts {
+  readonly sha256: Sha256;
+  readonly runs: Pick<RunStore, "getHead" | "getLaw" | "listRecords" | "getArtifact">;
+  readonly local: Repository;
+  /** The mirror; opened when first needed. Null where none is configured. */
+  readonly mirror: (() => Promise<Repository>) | null;
+  readonly signer: PackSigner | null;
+}
+
+/** Exports that run at the same time: each keeps a segment in memory. */
+const EXPORTS_AT_ONCE = 2;
+/** Canonical bytes read from the store at a time. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Makes a publisher. */
+export function createPublisher(parts: PublisherParts): Publisher {
+  const turn = turns(EXPORTS_AT_ONCE);
+  return {
+    publish: (runKey, options = {}) => turn(() => publish(parts, runKey, options)),
+    ready: async () => {
+      await parts.local.ready();
+      await (await parts.mirror?.())?.ready();
+    },
+  };
+}
+
+function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}
+
+async function publish(
+  parts: PublisherParts,
+  runKey: RunKey,
+  options: Parameters<Publisher["publish"]>[1] & object,
+): Promise<Publication> {
+  let identity: Identity | null = null;
+  try {
+    // The head is taken once: what is accepted from here on is not part of the pack.
+    const head = await parts.runs.getHead(runKey);
+    if (head === null) return { outcome: "run_not_found" };
+    const pack = await exportTo(parts, head, options.withheld_conditions ?? [], options.onProgress ?? (() => {}));
+    identity = pack.runpack_identity;
+    if (parts.mirror !== null) {
+      await mirrorPack(parts, await parts.mirror(), identity, options.onProgress ?? (() => {}));
+    }
+    return { outcome: "published", runpack_identity: identity };
+  } catch (error) {
+    return failed(error, identity);
+  }
+}
+
+function failed(error: unknown, identity: Identity | null): Publication {
+  if (error instanceof ExportError) {
+    const outcome: ExportErrorCode = error.code;
+    return { outcome, message: error.message };
+  }
+  if (error instanceof RepositoryError) {
+    const { code, message } = error;
+    if (code === "integrity_failure") return { outcome: "integrity_failure", message };
+    return { outcome: "repository_unavailable", message, runpack_identity: identity };
+  }
+  if (error instanceof StoreError && error.code === "corrupt") {
+    return { outcome: "integrity_failure", message: error.message };
+  }
+  throw error;
+}
+
+async function exportTo(
+  { sha256, runs, local, signer }: PublisherParts,
+  { run_key, head, scenario_id, scenario_law_identity }: RunHead,
+  withheld_conditions: readonly string[],
+  onProgress: OnProgress,
+): Promise<ExportedPack> {
+  const law = await runs.getLaw(run_key.namespace_id, scenario_law_identity);
+  if (law === null) {
+    throw new ExportError("integrity_failure", `Cannot export run: its law "${scenario_law_identity}" is missing`);
+  }
+  const stream = exportRun(sha256, {
+    run_key,
+    head,
+    scenario_id,
+    scenario_law_identity,
+    law: law.law,
+    withheld_conditions,
+    records: async (after, limit) => {
+      // The event loop gets a turn a page: other callers are answered while a long run is exported.
+      await new Promise((resolve) => setImmediate(resolve));
+      return await runs.listRecords(run_key, after, limit, PAGE_BYTES);
+    },
+    artifact: (identity) => runs.getArtifact(identity),
+  });
+  let count = 0;
+  let step = await stream.next();
+  for (; step.done !== true; step = await stream.next()) {
+    await local.putObject(step.value);
+    onProgress("export", ++count);
+  }
+  const pack = step.value;
+  if (signer !== null) {
+    await local.putSignature(pack.runpack_identity, signer.signPack(pack.bytes, pack.manifest));
+  }
+  await local.putManifest(pack.runpack_identity, pack.bytes);
+  return pack;
+}
+
+async function mirrorPack(
+  { sha256, local }: PublisherParts,
+  mirror: Repository,
+  identity: Identity,
+  onProgress: OnProgress,
+): Promise<void> {
+  await mirror.ready();
+  const contents = await openContents(sha256, local, identity);
+  if (contents === null) throw new RepositoryError("unavailable", `Cannot mirror runpack "${identity}": it is gone`);
+  let count = 0;
+  await copyPack(contents, mirror, () => onProgress("mirror", ++count));
+}

@@ -1,0 +1,85 @@
+/**
+ * Signing packs with an Ed25519 key out of a file.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
+
+import { decodeBase64 } from "../../canonical/base64.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../dsse.ts";
+import type { Manifest } from "../types.ts";
+import { readPlainFile } from "./files.ts";
+import type { SignatureFile } from "./repository.ts";
+
+/** A key file is a PEM of a few lines, or less. */
+const KEY_FILE_BYTES = 4096;
+const SEED_BYTES = 32;
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** A key that signs packs. */
+export interface PackSigner {
+  readonly keyId: Identity;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** The signature of a pack, as the file that lies beside it. */
+  readonly signPack: (manifestBytes: Uint8Array, manifest: Manifest) => SignatureFile;
+}
+
+/** A key file that holds no key. */
+export class KeyError extends Error {
+  /** Says what a key file has to hold. */
+  constructor(path: string) {
+    super(`Cannot use key "${path}": expected an Ed25519 private key in PEM (PKCS #8), or its 32 bytes, raw or base64`);
+    this.name = "KeyError";
+  }
+}
+
+function privateKey(bytes: Uint8Array): KeyObject | null {
+  const text = new TextDecoder().decode(bytes).trim();
+  const seed = bytes.length === SEED_BYTES ? bytes : decodeBase64(text);
+  try {
+    const key = text.startsWith("-----BEGIN PRIVATE KEY-----")
+      ? createPrivateKey(text)
+      : seed?.length === SEED_BYTES
+      ? createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" })
+      : null;
+    return key?.asymmetricKeyType === "ed25519" ? key : null;
+  } catch {
+    // What OpenSSL cannot read is no key; its message may show parts of the file.
+    return null;
+  }
+}
+
+/** A signer of the 32 bytes, or PEM, of a private key; null where they are none. */
+export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | null {
+  const key = privateKey(keyFile);
+  const { x } = key === null ? {} : createPublicKey(key).export({ format: "jwk" });
+  if (key === null || x === undefined) return null;
+  const publicKey = new Uint8Array(Buffer.from(x, "base64url"));
+  const keyId = keyIdOf(sha256, publicKey);
+  return {
+    keyId,
+    publicKey,
+    signPack: (manifestBytes, manifest) => {
+      const statement = statementOf(sha256, manifestBytes, manifest);
+      const signature = sign(null, Buffer.from(preAuthenticationEncoding(PAYLOAD_TYPE, statement)), key);
+      return { keyId, bytes: new TextEncoder().encode(encodeEnvelope(statement, keyId, signature)) };
+    },
+  };
+}
+
+/**
+ * Reads the key of `--signing-key`.
+ *
+ * @throws {KeyError} If the file cannot be read or holds no key
+ */
+export async function readPackSigner(sha256: Sha256, path: string): Promise<PackSigner> {
+  const bytes = await readPlainFile(path, KEY_FILE_BYTES);
+  const signer = typeof bytes === "string" || bytes.length > KEY_FILE_BYTES ? null : packSigner(sha256, bytes);
+  if (signer === null) throw new KeyError(path);
+  return signer;
+}
