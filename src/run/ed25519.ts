@@ -24,7 +24,7 @@ const SMALL_ORDER: readonly Uint8Array[] = [
 ].map(littleEndian);
 
 function littleEndian(hex: string): Uint8Array {
-  return Uint8Array.fromHex(hex).reverse();
+  return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(hex.slice(62 - 2 * at, 64 - 2 * at), 16));
 }
 
 /** Compares little-endian numbers of 32 bytes. */
