@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import { decodeBase64 } from "../canonical/base64.ts";
+import { member } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
+import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import {
+  GOLDEN_FOLDER,
+  GOLDEN_PACKS,
+  goldenKeyFile,
+  merkleVectors,
+  writeGoldenPacks,
+} from "../../tests/simulation/runpack_packs.ts";
+import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
+import { verifyEnvelope } from "./dsse.ts";
+import { decodeManifest } from "./manifest.ts";
+
+/** The files of a folder by their paths, as latin-1 text: one character a byte. */
+async function filesIn(folder: string, prefix = ""): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { name, isDirectory } of Deno.readDir(join(folder, prefix))) {
+    const path = prefix === "" ? name : `${prefix}/${name}`;
+    if (isDirectory) { for (const [inner, text] of await filesIn(folder, path)) found.set(inner, text); }
+    else found.set(path, new TextDecoder("latin1").decode(await Deno.readFile(join(folder, path))));
+  }
+  return new Map([...found].sort());
+}
+
+for (const implementation of IMPLEMENTATIONS) {
+  Deno.test(`the golden runpacks are exported again, byte for byte, from ${implementation.name}`, () =>
+    withStores(implementation, {}, async ({ runs }) => {
+      const folder = await Deno.makeTempDir();
+      try {
+        await writeGoldenPacks(runs, join(folder, "repositories"), join(folder, "packs"));
+        for (const { name } of GOLDEN_PACKS) {
+          const exported = await filesIn(join(folder, "packs", name));
+          assert.deepEqual(exported, await filesIn(join(GOLDEN_FOLDER, name)), name);
+        }
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    }));
+}
+
+Deno.test("the vectors beside the golden runpacks are those that are published", async () => {
+  assert.equal(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json")), goldenKeyFile());
+  assert.equal(await Deno.readTextFile(join(GOLDEN_FOLDER, "..", "merkle.json")), merkleVectors());
+});
+
+Deno.test("the signature of the signed golden runpack verifies under its published key, and no change of it does", async () => {
+  const key = readJson(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json"))) as Record<string, string>;
+  const publicKey = decodeBase64(key["public_key"] ?? "") ?? new Uint8Array();
+  const folder = join(GOLDEN_FOLDER, "signed");
+  const manifest = await Deno.readFile(join(folder, "manifest.json"));
+  const decoded = decodeManifest(manifest);
+  assert.ok(decoded.ok);
+  const envelope = await Deno.readFile(join(folder, "signatures", `${key["keyid"]}.json`));
+  const verifies = (bytes: Uint8Array): boolean =>
+    verifyEnvelope(HOST_PRIMITIVES, bytes, manifest, decoded.manifest, publicKey);
+  assert.equal(verifies(envelope), true);
+  for (let at = 0; at < envelope.length; at++) {
+    assert.equal(verifies(envelope.with(at, (envelope[at] ?? 0) ^ 1)), false, `byte ${at}`);
+  }
+  // What other tools read: the manifest's plain hash, under the name of its file.
+  const payload = member(readJson(new TextDecoder().decode(envelope)) as Record<string, string>, "payload");
+  const statement = new TextDecoder().decode(decodeBase64(String(payload)) ?? new Uint8Array());
+  assert.ok(statement.includes(`"subject":[{"digest":{"sha256":"${SHA256(manifest)}"},"name":"manifest.json"}]`));
+});
