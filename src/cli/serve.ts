@@ -9,7 +9,7 @@ import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { dataDirOf } from "./data_dir.ts";
 import { writeError } from "./output.ts";
-import { securityPosture } from "./posture.ts";
+import { type PostureLine, securityPosture } from "./posture.ts";
 import { parseServeArguments } from "./serve_flags.ts";
 
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
@@ -20,14 +20,26 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   loading.catch(() => {});
   const config = await loadConfig({ config: flags.config });
   const { serve } = await loading;
-  announce(config, flags.logLevel);
+  announce([...securityPosture(config), ...await trustPosture(config)], flags.logLevel);
   return await serve({ config, dataDir: dataDirOf(config, flags.dataDir), logLevel: flags.logLevel });
 }
 
+/** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */
+async function trustPosture(config: GateConfig): Promise<readonly PostureLine[]> {
+  const { dev, server, trust, providers } = config;
+  const relaxed = dev.permissive || server.mode === "dev_permissive" || trust.min_lane === "asserted";
+  if (!relaxed && providers.length === 0) return [];
+  const [{ trustNotices }, { modifiedAt, permissiveOf }] = await Promise.all([
+    import("../evidence/trust/notices.ts"),
+    import("../evidence/trust/permissive.ts"),
+  ]);
+  return trustNotices(config, permissiveOf(config, await modifiedAt(config)), Date.now());
+}
+
 /** Says the posture; with `error` nothing, with `warn` its warnings alone. */
-function announce(config: GateConfig, level: LogLevel): void {
+function announce(lines: readonly PostureLine[], level: LogLevel): void {
   if (level === "error") return;
-  for (const line of securityPosture(config)) {
+  for (const line of lines) {
     if (level !== "warn" || line.level === "warn") writeError(`gate ${line.level}: ${line.message}\n`);
   }
 }

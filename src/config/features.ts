@@ -9,7 +9,7 @@
 
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "./defaults.ts";
 import type { Report, SettingPath } from "./problems.ts";
-import { at, isTable } from "./raw.ts";
+import { arrayAt, at, isTable } from "./raw.ts";
 
 /** One setting, or a table of them, that does nothing yet. */
 export interface UnavailableFeature {
@@ -19,15 +19,13 @@ export interface UnavailableFeature {
   readonly why: string;
 }
 
+const TYPED = "providers of type typed";
+
 /** The settings that do nothing yet. */
 export const UNAVAILABLE: readonly UnavailableFeature[] = [
-  { path: "anchors", why: "evidence providers" },
-  { path: "dev", why: "permissive mode" },
+  { path: "dev.allow_dev_env_credentials", why: TYPED },
   { path: "docs", why: "documentation search" },
-  { path: "evidence", why: "evidence providers" },
   { path: "namespace.authority", why: "the HTTP namespace authority" },
-  { path: "provider_discovery", why: "evidence providers" },
-  { path: "providers", why: "evidence providers" },
   { path: "runpack_storage", why: "the object store mirror" },
   { path: "schema_registry.acl.default", why: "the custom registry ACL" },
   { path: "schema_registry.acl.mode", why: "the custom registry ACL" },
@@ -41,7 +39,6 @@ export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "server.auth.principals", why: "roles of principals" },
   { path: "server.bind", why: "the HTTP transports" },
   { path: "server.feedback", why: "feedback of scenario_next" },
-  { path: "server.mode", why: "permissive mode" },
   { path: "server.tls", why: "the HTTP transports" },
   { path: "server.tls_termination", why: "the HTTP transports" },
   { path: "server.transport", why: "the HTTP transports" },
@@ -62,6 +59,9 @@ export function featureRules(
       report(setting, `is not available yet: ${feature.why}`);
     }
   }
+  arrayAt(tree, ["providers"]).forEach((provider, index) => {
+    if (at(provider, ["type"]) === "typed") report(["providers", index, "type"], `is not available yet: ${TYPED}`);
+  });
 }
 
 /** The settings at or below a path that differ from their defaults. */

@@ -56,8 +56,18 @@ namespace = { allow_default = true, default_tenants = [1] }
 policy = { engine = "static", static = { rules = [{ effect = "deny", target_kinds = ["agent"] }] } }
 run_state_store = { type = "sqlite", path = "gate.db", sync_mode = "normal", max_versions = 9 }
 schema_registry = { type = "sqlite", path = "gate.db", max_entries = 9, acl = { allow_local_only = true } }
+anchors.providers = [{ provider_id = "json", anchor_type = "file_path_rooted", required_fields = ["path"] }]
+dev = { permissive = true, permissive_ttl_days = 1, permissive_exempt_providers = [], permissive_warn = false }
+evidence = { allow_raw_values = true, require_provider_opt_in = false }
+provider_discovery = { denylist = ["env"], max_response_bytes = 9 }
+providers = [{ name = "time", type = "builtin" }, { name = "a", type = "mcp", command = ["a"], capabilities_path = "c" }]
 trust = { min_lane = "asserted", default_policy = { require_signature = { keys = ["a.pub"] } } }
 validation = { strict = false, allow_permissive = true, enable_deep_equals = true, enable_lexicographic = true }
 `;
   assert.deepEqual(featureLines(toml), []);
+});
+
+Deno.test("featureRules() refuses providers of type typed one by one", () => {
+  const toml = "providers = [{ name = 'time', type = 'builtin' }, { name = 'a', type = 'typed' }]";
+  assert.deepEqual(featureLines(toml), ["providers[1].type: is not available yet: providers of type typed"]);
 });

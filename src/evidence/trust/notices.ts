@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { GateConfig } from "../../config/types.ts";
+import type { GateConfig, ProviderConfig } from "../../config/types.ts";
 import { isPermissive, type Permissive } from "./permissive.ts";
 
 /** One notice. */
@@ -36,6 +36,7 @@ export function trustNotices(
     const names = unconfined.map(({ name }) => name).join(", ");
     notices.push({ level: "info", message: `providers that run as processes, which gate does not confine: ${names}` });
   }
+  notices.push(...config.providers.flatMap(unlimited));
   const plain = config.providers.filter(({ url, command }) => command.length === 0 && url?.startsWith("http:"));
   for (const { name, auth } of plain) {
     if (auth?.bearer_token !== null && auth?.bearer_token !== undefined) {
@@ -43,6 +44,18 @@ export function trustNotices(
     }
   }
   return notices;
+}
+
+/** A built-in provider whose entry does not say what it may reach. */
+function unlimited(entry: ProviderConfig): TrustNotice[] {
+  if (entry.type !== "builtin") return [];
+  if (entry.name === "env" && entry.config.allowlist === null && entry.config.overrides === null) {
+    return [{ level: "warn", message: "provider env: without an allowlist it may read nearly any variable" }];
+  }
+  if ((entry.name === "http" || entry.name === "rest") && entry.config.allowed_hosts === null) {
+    return [{ level: "warn", message: `provider ${entry.name}: without allowed_hosts it may ask any host` }];
+  }
+  return [];
 }
 
 function permissiveNotice(permissive: Extract<Permissive, { requested: true }>, now: number): TrustNotice {
