@@ -14,8 +14,8 @@ export interface ConfigSchemaOptions {
 }
 
 /** Runs `gate config schema`. */
-export function runConfigSchema(options: ConfigSchemaOptions): number {
-  const schema = configJsonSchema();
+export async function runConfigSchema(options: ConfigSchemaOptions): Promise<number> {
+  const schema = await configJsonSchema();
   if (options.json === true) writeResult("config schema", schema);
   else writeOut(`${JSON.stringify(schema, null, 2)}\n`);
   return EXIT.ok;

@@ -97,7 +97,7 @@ function addConfig(program: Command, finish: Finish): void {
     );
   withJson(command(config, "schema", "Print the JSON Schema of the configuration file", [
     "gate config schema > gate.schema.json",
-  ])).action(async (flags: Flags) => finish((await import("./config_schema.ts")).runConfigSchema(flags)));
+  ])).action(async (flags: Flags) => finish(await (await import("./config_schema.ts")).runConfigSchema(flags)));
 }
 
 function addDoctor(program: Command, finish: Finish): void {

@@ -226,22 +226,22 @@ Deno.test("DEFAULT_SETTINGS holds exactly the defaults of the interface", () => 
   assert.deepEqual(leaves(DEFAULT_SETTINGS, "").sort(byPath), INTERFACE_DEFAULTS.toSorted(byPath));
 });
 
-Deno.test("checkSettings() gives DEFAULT_SETTINGS for an empty file and for empty sections", () => {
+Deno.test("checkSettings() gives DEFAULT_SETTINGS for an empty file and for empty sections", async () => {
   const { report, problems } = problemCollector();
-  assert.deepEqual(checkSettings({}, report), DEFAULT_SETTINGS);
+  assert.deepEqual(await checkSettings({}, report), DEFAULT_SETTINGS);
   const sections = Object.fromEntries(
     Object.keys(DEFAULT_SETTINGS).filter((name) => name !== "runpack_storage").map((
       name,
     ) => [name, name === "providers" ? [] : {}]),
   );
-  assert.deepEqual(checkSettings(sections, report), DEFAULT_SETTINGS);
+  assert.deepEqual(await checkSettings(sections, report), DEFAULT_SETTINGS);
   assert.deepEqual(problems(), []);
 });
 
-Deno.test("checkSettings() fills the defaults of tables that are absent by default", () => {
+Deno.test("checkSettings() fills the defaults of tables that are absent by default", async () => {
   for (const [tree, path, value] of NESTED_DEFAULTS) {
     const { report, problems } = problemCollector();
-    const settings = checkSettings(tree, report);
+    const settings = await checkSettings(tree, report);
     assert.deepEqual(problems(), []);
     const found = path.reduce<unknown>((node, segment) => (node as Record<string, unknown>)[segment], settings);
     assert.deepEqual(structuredClone(found), value, path.join("."));

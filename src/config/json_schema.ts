@@ -65,8 +65,8 @@ function schemaOf(schema: z.ZodType): JsonObject {
 }
 
 /** The JSON Schema (2020-12) of a configuration file, every default in place. */
-export function configJsonSchema(): JsonObject {
-  const root = schemaOf(settingsSchema);
+export async function configJsonSchema(): Promise<JsonObject> {
+  const root = schemaOf(await settingsSchema());
   const properties = root["properties"] as Record<string, Record<string, unknown>>;
   for (const [section, conditions] of Object.entries(CONDITIONS)) {
     properties[section] = { ...properties[section], allOf: conditions };

@@ -16,8 +16,8 @@ function defaultsOf(value: unknown, path: string): [string, unknown][] {
   return Object.entries(value).flatMap(([name, item]) => defaultsOf(item, path === "" ? name : `${path}.${name}`));
 }
 
-Deno.test("configJsonSchema() states every default, and describes every member", () => {
-  const schema = configJsonSchema() as Record<string, unknown>;
+Deno.test("configJsonSchema() states every default, and describes every member", async () => {
+  const schema = await configJsonSchema() as Record<string, unknown>;
   for (const [path, value] of defaultsOf(DEFAULT_SETTINGS, "")) {
     const member = memberSchema(schema, path);
     assert.deepEqual(member["default"], value, path);
@@ -26,8 +26,8 @@ Deno.test("configJsonSchema() states every default, and describes every member",
   }
 });
 
-Deno.test("configJsonSchema() is a JSON Schema 2020-12 that accepts and refuses as the loader does", () => {
-  const validate = new Ajv2020({ strict: false }).compile(configJsonSchema() as object);
+Deno.test("configJsonSchema() is a JSON Schema 2020-12 that accepts and refuses as the loader does", async () => {
+  const validate = new Ajv2020({ strict: false }).compile(await configJsonSchema() as object);
   const good = [
     {},
     DEFAULT_SETTINGS,

@@ -129,9 +129,9 @@ Deno.test("loadConfig() counts relative paths from the folder of the file", asyn
   });
 });
 
-Deno.test("resolveSettings() makes every path absolute but those of keys", () => {
+Deno.test("resolveSettings() makes every path absolute but those of keys", async () => {
   const { report, problems } = problemCollector();
-  const settings = checkSettings({
+  const settings = await checkSettings({
     docs: { extra_paths: ["d"] },
     server: {
       transport: "http",

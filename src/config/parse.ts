@@ -26,7 +26,7 @@ export async function parseConfig(bytes: Uint8Array, path: string, implicit: boo
   const baseDir = dirname(path);
   const { report, problems } = problemCollector();
   const tree = dropForeignValues(parseToml(decode(bytes, path), path), report);
-  const settings = checkSettings(tree, report);
+  const settings = await checkSettings(tree, report);
   if (implicit) await implicitFileRules(tree, baseDir, report);
   featureRules(tree, report);
   const found = problems();

@@ -1,60 +1,119 @@
 /**
- * The whole shape of a configuration file, and its check.
+ * The whole shape of a configuration file, and its check. A section is loaded only where a file has it, so that a start pays
+ * for what its configuration says and for nothing else.
  *
  * @module
  */
 
 import { z } from "zod";
-import { anchorRules, anchorsSchema, evidenceSchema, providerDiscoverySchema, trustSchema } from "./evidence.ts";
-import { devSchema, docsSchema, validationRules, validationSchema } from "./general.ts";
+import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { ONCE, schemaProblems } from "./issues.ts";
-import { namespaceRules, namespaceSchema } from "./namespace.ts";
-import { policyRules, policySchema } from "./policy.ts";
-import type { Report } from "./problems.ts";
-import { completeProvider, providerRules, providersSchema } from "./providers.ts";
-import { serverRules, serverSchema } from "./server.ts";
-import { runpackStorageSchema, runStateStoreSchema, schemaRegistrySchema, storeRules } from "./stores.ts";
+import { nearest } from "./nearest.ts";
+import { describeValue, quoteShort, type Report } from "./problems.ts";
+import { isTable } from "./raw.ts";
 import type { GateSettings } from "./types.ts";
 
-/** The shape of a configuration file; every section may be left out. */
-export const settingsSchema = z.strictObject({
-  anchors: anchorsSchema.prefault({}),
-  dev: devSchema.prefault({}),
-  docs: docsSchema.prefault({}),
-  evidence: evidenceSchema.prefault({}),
-  namespace: namespaceSchema.prefault({}),
-  policy: policySchema.prefault({}),
-  provider_discovery: providerDiscoverySchema.prefault({}),
-  providers: providersSchema,
-  run_state_store: runStateStoreSchema.prefault({}),
-  runpack_storage: runpackStorageSchema.nullable().default(null),
-  schema_registry: schemaRegistrySchema.prefault({}),
-  server: serverSchema.prefault({}),
-  trust: trustSchema.prefault({}),
-  validation: validationSchema.prefault({}),
-}).describe("Configuration of gate.");
+/** The check of one section. */
+interface Section {
+  readonly schema: z.ZodType;
+  /** Rules over several members. They read the raw tree, so that all of them speak. */
+  readonly rules?: (tree: unknown, report: Report) => void;
+  /** Fills in what the shape alone cannot. */
+  readonly complete?: (value: unknown) => unknown;
+}
 
-/** The rules over several members, section by section. They read the raw tree, so all of them speak. */
-const RULES: readonly ((tree: unknown, report: Report) => void)[] = [
-  anchorRules,
-  namespaceRules,
-  policyRules,
-  providerRules,
-  serverRules,
-  storeRules,
-  validationRules,
-];
+type SectionName = keyof GateSettings;
 
-/** Reports everything that is wrong with a tree; the settings with all defaults filled in, or null where it is wrong. */
-export function checkSettings(tree: unknown, report: Report): GateSettings | null {
+const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
+  anchors: async () => {
+    const { anchorRules, anchorsSchema } = await import("./evidence.ts");
+    return { schema: anchorsSchema, rules: anchorRules };
+  },
+  dev: async () => ({ schema: (await import("./general.ts")).devSchema }),
+  docs: async () => ({ schema: (await import("./general.ts")).docsSchema }),
+  evidence: async () => ({ schema: (await import("./evidence.ts")).evidenceSchema }),
+  namespace: async () => {
+    const { namespaceRules, namespaceSchema } = await import("./namespace.ts");
+    return { schema: namespaceSchema, rules: namespaceRules };
+  },
+  policy: async () => {
+    const { policyRules, policySchema } = await import("./policy.ts");
+    return { schema: policySchema, rules: policyRules };
+  },
+  provider_discovery: async () => ({ schema: (await import("./evidence.ts")).providerDiscoverySchema }),
+  providers: async () => {
+    const { completeProvider, providerRules, providersSchema } = await import("./providers.ts");
+    const complete = (value: unknown): unknown => (value as z.output<typeof providersSchema>).map(completeProvider);
+    return { schema: providersSchema, rules: providerRules, complete };
+  },
+  run_state_store: async () => {
+    const { runStateStoreRules, runStateStoreSchema } = await import("./stores.ts");
+    return { schema: runStateStoreSchema, rules: runStateStoreRules };
+  },
+  runpack_storage: async () => {
+    const { runpackStorageRules, runpackStorageSchema } = await import("./stores.ts");
+    return { schema: runpackStorageSchema.nullable(), rules: runpackStorageRules };
+  },
+  schema_registry: async () => {
+    const { schemaRegistryRules, schemaRegistrySchema } = await import("./stores.ts");
+    return { schema: schemaRegistrySchema, rules: schemaRegistryRules };
+  },
+  server: async () => {
+    const { serverRules, serverSchema } = await import("./server.ts");
+    return { schema: serverSchema, rules: serverRules };
+  },
+  trust: async () => ({ schema: (await import("./evidence.ts")).trustSchema }),
+  validation: async () => {
+    const { validationRules, validationSchema } = await import("./general.ts");
+    return { schema: validationSchema, rules: validationRules };
+  },
+};
+
+function isSectionName(name: string): name is SectionName {
+  return Object.hasOwn(SECTIONS, name);
+}
+
+/** The shape of a whole file, every section with its default: for those who publish it. */
+export async function settingsSchema(): Promise<z.ZodObject> {
+  const shape: Record<string, z.ZodType> = {};
+  for (const [name, load] of Object.entries(SECTIONS)) {
+    const { schema } = await load();
+    const absent = DEFAULT_SETTINGS[name as SectionName];
+    if (isTable(absent)) shape[name] = schema.prefault({});
+    // A schema with a default of its own keeps it.
+    else shape[name] = absent === null ? schema.default(null) : schema;
+  }
+  return z.strictObject(shape).describe("Configuration of gate.");
+}
+
+/**
+ * Reports everything that is wrong with a tree.
+ *
+ * @returns The settings with all defaults filled in, or null where anything is wrong
+ */
+export async function checkSettings(tree: unknown, report: Report): Promise<GateSettings | null> {
   let wrong = false;
   const noted: Report = (path, message) => {
     wrong = true;
     report(path, message);
   };
-  schemaProblems(settingsSchema, tree, [], noted);
-  for (const rule of RULES) rule(tree, noted);
-  if (wrong) return null;
-  const settings = settingsSchema.parse(tree, ONCE);
-  return { ...settings, providers: settings.providers.map(completeProvider) };
+  if (!isTable(tree)) {
+    noted([], `must be a table, got ${describeValue(tree)}`);
+    return null;
+  }
+  const settings: Record<string, unknown> = { ...DEFAULT_SETTINGS };
+  for (const [name, value] of Object.entries(tree)) {
+    if (!isSectionName(name)) {
+      const meant = nearest(name, Object.keys(SECTIONS));
+      noted([name], `unknown member${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`);
+      continue;
+    }
+    const { schema, rules, complete } = await SECTIONS[name]();
+    schemaProblems(schema, value, [name], noted);
+    rules?.(tree, noted);
+    if (wrong) continue;
+    const parsed = schema.parse(value, ONCE);
+    settings[name] = complete === undefined ? parsed : complete(parsed);
+  }
+  return wrong ? null : settings as unknown as GateSettings;
 }

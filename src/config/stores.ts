@@ -74,14 +74,25 @@ export const runpackStorageSchema = z.strictObject({
   allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
 }).describe("The object store that published runpacks are mirrored to; null for none.");
 
-/** The rules over several members of the three sections. */
-export function storeRules(tree: unknown, report: Report): void {
-  for (const section of ["run_state_store", "schema_registry"]) {
-    const type = at(tree, [section, "type"]) ?? S.type;
-    const given = at(tree, [section, "path"]) !== undefined;
-    if (type === "memory" && given) report([section, "path"], `must not be set when ${section}.type is "memory"`);
-    if (type === "sqlite" && !given) report([section, "path"], `is required when ${section}.type is "sqlite"`);
-  }
+function storageRules(section: "run_state_store" | "schema_registry", tree: unknown, report: Report): void {
+  const type = at(tree, [section, "type"]) ?? S.type;
+  const given = at(tree, [section, "path"]) !== undefined;
+  if (type === "memory" && given) report([section, "path"], `must not be set when ${section}.type is "memory"`);
+  if (type === "sqlite" && !given) report([section, "path"], `is required when ${section}.type is "sqlite"`);
+}
+
+/** The rules over several members of `run_state_store`. */
+export function runStateStoreRules(tree: unknown, report: Report): void {
+  storageRules("run_state_store", tree, report);
+}
+
+/** The rules over several members of `schema_registry`. */
+export function schemaRegistryRules(tree: unknown, report: Report): void {
+  storageRules("schema_registry", tree, report);
+}
+
+/** The rules over several members of `runpack_storage`. */
+export function runpackStorageRules(tree: unknown, report: Report): void {
   const endpoint = at(tree, ["runpack_storage", "endpoint"]);
   const allowHttp = at(tree, ["runpack_storage", "allow_http"]) ?? false;
   if (typeof endpoint === "string" && /^http:/i.test(endpoint) && allowHttp === false) {
