@@ -5,7 +5,14 @@
  * @module
  */
 
-import { FunctionExpressionType, jsonpath as p3, JSONPathEnvironment, JSONPathNodeList, Nothing } from "json-p3";
+import {
+  FunctionExpressionType,
+  jsonpath as p3,
+  JSONPathEnvironment,
+  JSONPathNodeList,
+  Nothing,
+  TokenKind,
+} from "json-p3";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { isExactNumber } from "../../canonical/number.ts";
@@ -23,6 +30,9 @@ export type Selection = { readonly found: string } | { readonly error: ObservedE
 type Query = ReturnType<JSONPathEnvironment["compile"]>;
 type Expression = InstanceType<typeof p3.expressions.FilterExpression>;
 type Context = Parameters<Expression["evaluate"]>[0];
+type Token = Expression["token"];
+type TokenStream = { readonly current: Token };
+type ReadNumber = (stream: TokenStream) => Expression;
 
 /** Counts nodes down; throws when there are too many. */
 interface Budget {
@@ -41,6 +51,22 @@ environment.functionRegister.set("length", {
   returnType: FunctionExpressionType.ValueType,
   call: lengthOf,
 });
+
+// The package's own reader of numbers refuses 0.5 for its leading zero and takes -01; both are the other way round in RFC
+// 9535, 2.3.5.1.
+const { tokenMap } =
+  (environment as unknown as { readonly parser: { readonly tokenMap: Map<string, ReadNumber> } }).parser;
+if (!tokenMap.has(TokenKind.NUMBER)) throw new Error("Cannot read numbers in queries: the parser is another one");
+tokenMap.set(TokenKind.NUMBER, readNumber);
+
+function readNumber(stream: TokenStream): Expression {
+  const { current: token } = stream;
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(token.value)) {
+    throw new UnusableQuery("a number is malformed");
+  }
+  if (!isExactNumber(token.value)) throw new UnusableQuery("a number is not kept exactly by a double");
+  return new p3.expressions.NumberLiteral(token, Number(token.value));
+}
 
 /** RFC 9535, 2.4.4: characters of a string are Unicode scalar values, not code units. */
 function lengthOf(value: unknown): unknown {
@@ -149,8 +175,7 @@ function bindQuery(query: Query, budget: Budget): void {
 }
 
 function bindExpression(expression: Expression, budget: Budget): void {
-  const { FilterQuery, FunctionExtension, InfixExpression, LogicalExpression, NumberLiteral, PrefixExpression } =
-    p3.expressions;
+  const { FilterQuery, FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression } = p3.expressions;
   if (expression instanceof LogicalExpression) bindExpression(expression.expression, budget);
   else if (expression instanceof PrefixExpression) bindExpression(expression.right, budget);
   else if (expression instanceof FunctionExtension) {
@@ -162,8 +187,6 @@ function bindExpression(expression: Expression, budget: Budget): void {
     bindExpression(expression.left, budget);
     bindExpression(expression.right, budget);
     if (!expression.logical) bindComparison(expression);
-  } else if (expression instanceof NumberLiteral && !isExactNumber(expression.token.value)) {
-    throw new UnusableQuery(`number ${expression.token.value.slice(0, 64)} is not kept exactly by a double`);
   }
 }
 
