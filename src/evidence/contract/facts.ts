@@ -4,13 +4,12 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { resultTypes } from "../../law/result_types.ts";
 import type { CheckFacts } from "../../law/types.ts";
 import type { CheckContract, ProviderContract } from "../types.ts";
 
-type ResultType = CheckFacts["result_types"][number];
-
-const TYPES: readonly ResultType[] = ["string", "integer", "number", "boolean", "null", "object", "array"];
+export { resultTypes };
 
 /** Judges params: null where they fit, else what is wrong with them. */
 export type ParamsVerdict = (check: CheckContract, params: JsonValue | undefined) => string | null;
@@ -31,56 +30,4 @@ export function checkFacts(contract: ProviderContract, checkId: string, judge: P
     result_types: resultTypes(check.result_schema),
     checkParams: (params) => judge(check, params),
   };
-}
-
-/**
- * The JSON types that a schema lets pass, as far as its `type`, `const`, `enum`, `anyOf` and `oneOf` say so; `any` where
- * they do not, or where `x-gate.dynamic_type` says that the type is known only at run time.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { resultTypes } from "@/evidence/contract/facts.ts";
- *
- * assert.deepEqual(resultTypes({ type: ["string", "null"] }), ["string", "null"]);
- * assert.deepEqual(resultTypes({ "x-gate": { dynamic_type: true } }), ["any"]);
- * ```
- */
-export function resultTypes(schema: JsonValue): readonly ResultType[] {
-  const types = typesOf(schema, 0);
-  return types === null ? ["any"] : TYPES.filter((type) => types.has(type));
-}
-
-/** Null where nothing is said. */
-function typesOf(schema: JsonValue, depth: number): ReadonlySet<ResultType> | null {
-  if (!isJsonObject(schema) || depth > 16) return null;
-  const annotation = member(schema, "x-gate");
-  if (isJsonObject(annotation) && member(annotation, "dynamic_type") === true) return null;
-  const type = member(schema, "type");
-  if (typeof type === "string") return new Set([type as ResultType]);
-  if (isJsonArray(type)) return new Set(type as readonly ResultType[]);
-  const constant = member(schema, "const");
-  if (constant !== undefined) return new Set([typeOf(constant)]);
-  const values = member(schema, "enum");
-  if (isJsonArray(values)) return new Set(values.map(typeOf));
-  const branches = member(schema, "anyOf") ?? member(schema, "oneOf");
-  return isJsonArray(branches) ? union(branches, depth) : null;
-}
-
-function union(branches: readonly JsonValue[], depth: number): ReadonlySet<ResultType> | null {
-  const types = new Set<ResultType>();
-  for (const branch of branches) {
-    const found = typesOf(branch, depth + 1);
-    if (found === null) return null;
-    for (const type of found) types.add(type);
-  }
-  return types;
-}
-
-function typeOf(value: JsonValue): ResultType {
-  if (value === null) return "null";
-  if (isJsonArray(value)) return "array";
-  if (isJsonObject(value)) return "object";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
-  return typeof value === "string" ? "string" : "boolean";
 }
