@@ -1,0 +1,28 @@
+/**
+ * Claim 17: the values that were to be kept are there, and are those that the records name.
+ *
+ * @module
+ */
+
+import { hashValue } from "../../run/evidence.ts";
+import { atRevision, violation } from "../verify_findings.ts";
+import { isValue, itemsOf, type RecordClaim } from "../verify_step.ts";
+
+/** The claim; what a whole segment holds is compared by its values. */
+export const EVIDENCE_RETENTION: RecordClaim = {
+  claim: "evidence_retention_reconstruction",
+  method: "value_reconstruction_v6",
+  needsValues: true,
+  check(step) {
+    const { sha256 } = step.surroundings.primitives;
+    for (const { item, value } of itemsOf(step)) {
+      if (!isValue(value)) continue;
+      const place = `${atRevision(step.record.revision)}, item ${item.item_id}`;
+      const { identity, content_hash } = hashValue(sha256, value);
+      if (identity !== item.value_identity) return violation("value_mismatch", place);
+      if (value.value_type !== item.value_type) return violation("value_type_mismatch", place);
+      if (content_hash.value !== item.content_hash?.value) return violation("content_hash_mismatch", place);
+    }
+    return null;
+  },
+};

@@ -1,0 +1,70 @@
+/**
+ * Claim 6: every record is of the one run that the first record allocates, and the pack holds exactly the artifacts that they name.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import type { RunCreatedBody, RunKey, RunRecord } from "../../run/types.ts";
+import type { ArtifactReference } from "../types.ts";
+import { atRevision, violation } from "../verify_findings.ts";
+import type { ChainStep } from "../verify_step.ts";
+import type { Violation } from "../verify_types.ts";
+
+/** The method. */
+export const RUN_ALLOCATION = "run_allocation_v6";
+
+/** Whether a record stands where its kind may, and is one of the run. */
+export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey): Violation | null {
+  const place = atRevision(record.revision);
+  const { namespace_id, run_id } = record.run_key;
+  if (namespace_id !== runKey.namespace_id || run_id !== runKey.run_id) return violation("run_key_mismatch", place);
+  const isCreation = record.record_kind === "run_created";
+  if (previous === null) {
+    if (!isCreation) return violation("run_created_missing", place);
+    return record.body.run_allocation.authority_id === "" ? violation("run_authority_missing", place) : null;
+  }
+  return isCreation ? violation("run_created_unexpected", place) : null;
+}
+
+/** Whether every schema that the law names is bound, each once, and no other. */
+export function checkBoundSchemas({ law }: CompiledLaw, { schemas }: RunCreatedBody): Violation | null {
+  const bound = schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version]));
+  if (new Set(bound).size !== bound.length) return violation("schema_repeated");
+  const named = new Set(law.schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version])));
+  for (const { observation_domain: domain } of law.conditions) {
+    if (domain.domain === "Json" && domain.schema !== undefined) {
+      named.add(JSON.stringify([domain.schema.schema_id, domain.schema.version]));
+    }
+  }
+  if (bound.some((schema) => !named.has(schema))) return violation("schema_unexpected");
+  return bound.length === named.size ? null : violation("schema_missing");
+}
+
+/** What records name of artifacts: identities by kind. */
+export interface NamedArtifacts {
+  readonly add: (record: RunRecord) => void;
+  /** Compares with the artifacts that the pack lists. */
+  readonly check: (listed: readonly ArtifactReference[]) => Violation | null;
+}
+
+/** Collects the artifacts that records name. */
+export function nameArtifacts(): NamedArtifacts {
+  const named = new Map<Identity, ArtifactReference["kind"]>();
+  return {
+    add(record): void {
+      named.set(record.operator_profile, "operator-profile");
+      if (record.record_kind !== "run_created") return;
+      for (const { contract_identity } of record.body.contracts) named.set(contract_identity, "contract");
+      for (const { schema_identity } of record.body.schemas) named.set(schema_identity, "schema");
+    },
+    check(listed): Violation | null {
+      const there = new Map(listed.map(({ identity, kind }) => [identity, kind]));
+      for (const [identity, kind] of named) {
+        if (there.get(identity) !== kind) return violation("artifact_missing", kind);
+      }
+      return there.size === named.size && listed.length === named.size ? null : violation("artifact_unexpected");
+    },
+  };
+}

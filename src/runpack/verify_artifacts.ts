@@ -1,0 +1,64 @@
+/**
+ * The artifacts of a pack, ready for a replay: operator profiles, contracts and schemas by identity.
+ *
+ * @module
+ */
+
+import { identifyBytes, type Identity } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import type { Surroundings } from "../run/command.ts";
+import { trustedKeys } from "../run/profile.ts";
+import { readCanonical } from "./canonical_text.ts";
+import { type ContractFacts, readContract } from "./contract_facts.ts";
+import { readProfile } from "./profile_shape.ts";
+import type { ArtifactReference } from "./types.ts";
+import { violation } from "./verify_findings.ts";
+import type { VerificationPrimitives, Violation } from "./verify_types.ts";
+
+/** The artifacts of a pack. */
+export interface PackArtifacts {
+  /** Takes an artifact; what is wrong with it, or null. */
+  readonly add: (reference: ArtifactReference, bytes: Uint8Array) => Violation | null;
+  readonly listed: () => readonly ArtifactReference[];
+  /** What the kernel decides under, by operator profile. */
+  readonly surroundings: (profile: Identity) => Surroundings | "missing" | "invalid";
+  /** By identity; null where one has not the form of a contract. */
+  readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
+  readonly schema: (identity: Identity) => JsonValue | undefined;
+}
+
+/** No artifacts yet. */
+export function createArtifacts(primitives: VerificationPrimitives): PackArtifacts {
+  const listed: ArtifactReference[] = [];
+  const profiles = new Map<Identity, Surroundings | "invalid">();
+  const contracts = new Map<Identity, ContractFacts | null>();
+  const schemas = new Map<Identity, JsonValue>();
+  const keep = ({ kind, identity }: ArtifactReference, value: JsonValue): void => {
+    if (kind === "schema") schemas.set(identity, value);
+    else if (kind === "contract") contracts.set(identity, readContract(value));
+    else {
+      const profile = readProfile(value);
+      const { sha256, verifyEd25519 } = primitives;
+      profiles.set(
+        identity,
+        profile === null
+          ? "invalid"
+          : { primitives: { sha256, verifyEd25519 }, profile, profile_identity: identity, keys: trustedKeys(profile) },
+      );
+    }
+  };
+  return {
+    add(reference, bytes): Violation | null {
+      const { kind, identity } = reference;
+      listed.push(reference);
+      const value = identifyBytes(primitives.sha256, kind, bytes) === identity ? readCanonical(bytes) : undefined;
+      if (value === undefined) return violation("artifact_invalid", kind);
+      keep(reference, value);
+      return contracts.get(identity) === null ? violation("artifact_invalid", kind) : null;
+    },
+    listed: () => listed,
+    surroundings: (profile) => profiles.get(profile) ?? "missing",
+    contracts,
+    schema: (identity) => schemas.get(identity),
+  };
+}
