@@ -162,7 +162,7 @@ const region: RunMove = (law, state, operation) => {
   });
   const { value_identity = null, content_hash = null, acquisition } = item;
   const provider_result = asJson({
-    value: value_identity,
+    value: { kind: "json", content_hash, value_identity },
     lane: "verified",
     error: null,
     evidence_hash: content_hash,
