@@ -4,7 +4,6 @@
  * @module
  */
 
-import { encodeHex } from "../canonical/hex.ts";
 import { identify, type Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";

@@ -11,14 +11,14 @@ import { channelOf } from "../contract_facts.ts";
 import { anyOf, anything, closed, contentHash, identity, millis, object, oneOf, orNull, text } from "../shape.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import { itemsOf, type RecordClaim, type Step } from "../verify_step.ts";
-import type { ViolationCode } from "../verify_types.ts";
+import type { Violation, ViolationCode } from "../verify_types.ts";
 
 /** The claim. */
 export const ACQUISITION_WITNESS: RecordClaim = {
   claim: "acquisition_admission_witness_reconstruction",
   method: "acquisition_witness_v6",
   needsValues: false,
-  check(step) {
+  check(step): Violation | null {
     for (const { item } of itemsOf(step)) {
       const code = faultOf(step, item);
       if (code !== null) return violation(code, `${atRevision(step.record.revision)}, item ${item.item_id}`);

@@ -12,7 +12,7 @@ import type { StageEvaluatedBody, TraceItem } from "../../run/types.ts";
 import { sameJson } from "../canonical_text.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { RecordClaim, Step } from "../verify_step.ts";
-import type { ViolationCode } from "../verify_types.ts";
+import type { Violation, ViolationCode } from "../verify_types.ts";
 
 const VALUES: Readonly<Record<TraceItem["value"], Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
 
@@ -21,7 +21,7 @@ export const EVALUATION_ATTEMPT: RecordClaim = {
   claim: "evaluation_attempt_consistency",
   method: "attempt_replay_v6",
   needsValues: false,
-  check(step) {
+  check(step): Violation | null {
     if (step.record.record_kind !== "stage_evaluated") return null;
     const code = faultOf(step, step.record.body);
     return code === null ? null : violation(code, atRevision(step.record.revision));

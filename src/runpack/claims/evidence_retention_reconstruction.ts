@@ -7,13 +7,14 @@
 import { hashValue } from "../../run/evidence.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim } from "../verify_step.ts";
+import type { Violation } from "../verify_types.ts";
 
 /** The claim; what a whole segment holds is compared by its values. */
 export const EVIDENCE_RETENTION: RecordClaim = {
   claim: "evidence_retention_reconstruction",
   method: "value_reconstruction_v6",
   needsValues: true,
-  check(step) {
+  check(step): Violation | null {
     const { sha256 } = step.surroundings.primitives;
     for (const { item, value } of itemsOf(step)) {
       if (!isValue(value)) continue;

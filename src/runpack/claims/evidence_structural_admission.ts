@@ -13,14 +13,14 @@ import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../ru
 import type { RecordedEvidence } from "../../run/types.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../verify_step.ts";
-import type { ViolationCode } from "../verify_types.ts";
+import type { Violation, ViolationCode } from "../verify_types.ts";
 
 /** The claim. */
 export const EVIDENCE_ADMISSION: RecordClaim = {
   claim: "evidence_structural_admission",
   method: "evidence_admission_v6",
   needsValues: true,
-  check(step) {
+  check(step): Violation | null {
     if (step.record.record_kind !== "stage_evaluated") return null;
     const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
     // A stage that is not in the law is another claim's.

@@ -18,14 +18,14 @@ import type { DisqualificationReason, RecordedEvidence } from "../../run/types.t
 import { presentRecorded } from "../procedure_kernel_1.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../verify_step.ts";
-import type { ViolationCode } from "../verify_types.ts";
+import type { Violation, ViolationCode } from "../verify_types.ts";
 
 /** The claim. */
 export const EVIDENCE_USE_POLICY: RecordClaim = {
   claim: "evidence_use_policy_satisfaction",
   method: "evidence_qualification_v6",
   needsValues: true,
-  check(step) {
+  check(step): Violation | null {
     const qualification = qualificationOf(step);
     const place = atRevision(step.record.revision);
     if (qualification === null) return null;

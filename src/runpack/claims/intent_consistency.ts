@@ -9,13 +9,14 @@ import { sameJson } from "../canonical_text.ts";
 import { requestOf } from "../procedure_request.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { RecordClaim } from "../verify_step.ts";
+import type { Violation } from "../verify_types.ts";
 
 /** The claim. */
 export const INTENT: RecordClaim = {
   claim: "intent_consistency",
   method: "intent_replay_v6",
   needsValues: false,
-  check({ record, before, law, surroundings }) {
+  check({ record, before, law, surroundings }): Violation | null {
     if (record.record_kind !== "stage_opened" || before === null) return null;
     const { stage_id, time_source } = record.body;
     const command = { kind: "open", ...requestOf(record), expected_head: before.head, stage_id } as const;

@@ -8,13 +8,14 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { asJson } from "../../run/primitives.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import { gapsOf, type RecordClaim, type Step } from "../verify_step.ts";
+import type { Violation } from "../verify_types.ts";
 
 /** The claim. */
 export const SEMANTIC_REPLAY: RecordClaim = {
   claim: "pure_semantic_replay",
   method: "semantic_replay_v6",
   needsValues: true,
-  check(step) {
+  check(step): Violation | null {
     if (gapsOf(step.values).length > 0) return null;
     return isDecided(step) ? null : violation("decision_mismatch", atRevision(step.record.revision));
   },

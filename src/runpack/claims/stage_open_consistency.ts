@@ -8,13 +8,14 @@ import { traceStages } from "../../run/frontier.ts";
 import { sameJson } from "../canonical_text.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { RecordClaim } from "../verify_step.ts";
+import type { Violation } from "../verify_types.ts";
 
 /** The claim. */
 export const STAGE_OPEN: RecordClaim = {
   claim: "stage_open_consistency",
   method: "stage_open_replay_v6",
   needsValues: false,
-  check({ record, before, law }) {
+  check({ record, before, law }): Violation | null {
     if (record.record_kind !== "stage_opened") return null;
     const place = atRevision(record.revision);
     const index = law.stageIndex.get(record.body.stage_id) ?? -1;

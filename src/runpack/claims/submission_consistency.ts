@@ -12,14 +12,14 @@ import type { Identity } from "../../canonical/identity.ts";
 import { requestOf } from "../procedure_request.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { RecordClaim, Step } from "../verify_step.ts";
-import type { ViolationCode } from "../verify_types.ts";
+import type { Violation, ViolationCode } from "../verify_types.ts";
 
 /** The claim. */
 export const SUBMISSION: RecordClaim = {
   claim: "submission_consistency",
   method: "submission_replay_v6",
   needsValues: false,
-  check(step) {
+  check(step): Violation | null {
     const code = faultOf(step);
     return code === null ? null : violation(code, atRevision(step.record.revision));
   },
