@@ -50,6 +50,8 @@ export function buildProgram(finish: Finish): Command {
   addConfig(program, finish);
   addDoctor(program, finish);
   addStore(program, finish);
+  addProvider(program, finish);
+  addApprove(program, finish);
   addHelp(program, finish);
   return program;
 }
@@ -129,6 +131,64 @@ function addStore(program: Command, finish: Finish): void {
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store_backup.ts")).runStoreBackup(file, flags))
+    );
+}
+
+function addProvider(program: Command, finish: Finish): void {
+  const provider = program.command("provider").summary("List and try evidence providers").description(
+    "List and try evidence providers",
+  );
+  const configFlag = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
+  withJson(command(provider, "list", "List the providers of a configuration with their checks", ["gate provider list"]))
+    .option("--config <PATH>", configFlag)
+    .action(async (flags: Flags) => finish(await (await import("./provider_list.ts")).runProviderList(flags)));
+  withJson(command(provider, "check", "Run one check here and now, and show what it says", [
+    "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
+    "gate provider check json path --param file=report.json --param 'jsonpath=$.failed'",
+  ]))
+    .argument("<provider>", "name of the provider")
+    .argument("<check>", "name of the check")
+    .option("--config <PATH>", configFlag)
+    .option("--param <NAME=VALUE>", "one param; a value that is no JSON is a text", collect, [])
+    .option("--params <JSON>", "all params as one JSON object")
+    .option("--trigger-time <MS>", "Unix milliseconds that checks of time go by (default: now)")
+    .action(async (name: string, check: string, flags: Flags) =>
+      finish(await (await import("./provider_check.ts")).runProviderCheck(name, check, flags))
+    );
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function addApprove(program: Command, finish: Finish): void {
+  const approve = withJson(command(program, "approve", "Sign an approval: evidence for one condition at one head", [
+    "gate approve --key me.key --namespace 2 --law LAW --run RUN --stage release --condition approved \\",
+    "  --value true --head RECORD_ID:REVISION",
+    "gate approve keygen me.key",
+  ]))
+    .option("--key <FILE>", "private key: 32 raw bytes, their base64, or PKCS #8 PEM, of Ed25519")
+    .option("--key-id <ID>", "name of the public key in the configuration of the gate (default: the file with .pub)")
+    .option("--namespace <N>", "namespace of the run")
+    .option("--law <IDENTITY>", "scenario_law_identity of the run")
+    .option("--run <RUN_ID>", "the run")
+    .option("--stage <ID>", "the stage")
+    .option("--condition <ID>", "the condition")
+    .option("--value <JSON>", "the value that is approved")
+    .option("--type <TYPE>", "domain of the value (default: of a boolean, a text, a whole number their own)")
+    .option("--head <RECORD_ID:REVISION>", "accepted_head that the approval holds at")
+    .option("--any-head", "let it hold at any head of the run")
+    .option("--observed-at <MS>", "Unix milliseconds of the observation (default: now)")
+    .option("--digest-only", "for a condition that retains digests only")
+    .action(async (flags: Flags) => finish(await (await import("./approve.ts")).runApprove(flags)));
+  withJson(
+    command(approve, "keygen", "Make a key pair: the private key for its owner alone, the public key beside it", [
+      "gate approve keygen keys/alice.key",
+    ]),
+  )
+    .argument("<file>", "where to write the private key; the public key goes to the same with .pub")
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./approve_keygen.ts")).runApproveKeygen(file, flags))
     );
 }
 

@@ -6,6 +6,7 @@
 
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import type { Identity } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
@@ -24,7 +25,14 @@ export interface AttemptScope {
   readonly expected_head: Head;
 }
 
-function statementBase(law: CompiledLaw, scope: AttemptScope, item: PresentedEvidence): Record<string, JsonValue> {
+/** The part of a law that a statement names. */
+export interface StatementLaw {
+  readonly law: { readonly namespace_id: number };
+  readonly scenario_law_identity: Identity;
+  readonly bindingIndex: CompiledLaw["bindingIndex"];
+}
+
+function statementBase(law: StatementLaw, scope: AttemptScope, item: PresentedEvidence): Record<string, JsonValue> {
   const statement: Record<string, JsonValue> = {
     statement: STATEMENT,
     namespace_id: law.law.namespace_id,
@@ -48,7 +56,7 @@ function statementBase(law: CompiledLaw, scope: AttemptScope, item: PresentedEvi
  * The canonical texts that a signature over an item may be over: with and without the optional members `head` and `content_hash`.
  * None where the item lacks `observed_at` or a value, since a statement cannot be without them.
  */
-export function statementTexts(law: CompiledLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
+export function statementTexts(law: StatementLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
   if (item.observed_at === undefined || item.value_identity === undefined) return [];
   const base = statementBase(law, scope, item);
   const head = asJson(scope.expected_head);
@@ -64,7 +72,7 @@ export function statementTexts(law: CompiledLaw, scope: AttemptScope, item: Pres
 export function hasBoundSignature(
   primitives: Primitives,
   keys: ReadonlyMap<string, TrustedKey>,
-  law: CompiledLaw,
+  law: StatementLaw,
   scope: AttemptScope,
   item: PresentedEvidence,
 ): boolean {

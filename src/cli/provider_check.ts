@@ -1,0 +1,127 @@
+/**
+ * `gate provider check`: runs one check of a configured provider here and now, and shows what it says.
+ *
+ * @module
+ */
+
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
+import { judgeParams } from "../evidence/acquisition/params.ts";
+import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../evidence/types.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeError, writeOut, writeResult } from "./output.ts";
+import { type ProviderSession, withProviders } from "./provider_session.ts";
+
+/** The flags of `gate provider check`. */
+export interface ProviderCheckOptions {
+  readonly config?: string;
+  /** Each `name=value`. */
+  readonly param?: readonly string[];
+  /** All params as JSON. */
+  readonly params?: string;
+  readonly triggerTime?: string;
+  readonly json?: boolean;
+}
+
+/** What a check came to. */
+type Outcome =
+  | { readonly result: EvidenceResult; readonly grant: JsonObject; readonly milliseconds: number }
+  | {
+    readonly failure: { readonly code: OperationalCode; readonly message: string; readonly retryable: boolean };
+    readonly milliseconds: number;
+  };
+
+/** Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error, 8 where there is none. */
+export async function runProviderCheck(
+  providerId: string,
+  checkId: string,
+  options: ProviderCheckOptions,
+): Promise<number> {
+  return await withProviders(options.config, async (session) => {
+    const { provider, check } = find(session, providerId, checkId);
+    const params = paramsOf(options);
+    const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
+    if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
+    const outcome = await run(provider, checkId, params, triggerTime(options));
+    write(outcome, provider, options.json === true);
+    if ("failure" in outcome) return EXIT.unreachable;
+    return outcome.result.error === null ? EXIT.ok : EXIT.unknown;
+  });
+}
+
+function find(
+  { providers }: ProviderSession,
+  providerId: string,
+  checkId: string,
+): { readonly provider: Provider; readonly check: CheckContract } {
+  const provider = providers.get(providerId);
+  if (provider === undefined) {
+    const known = [...providers.keys()].join(", ");
+    throw new CliError(
+      "usage",
+      `Provider "${providerId}" is not configured`,
+      known === "" ? null : `configured are ${known}`,
+    );
+  }
+  const { checks } = provider.loaded.contract;
+  const check = checks.find(({ check_id }) => check_id === checkId);
+  if (check !== undefined) return { provider, check };
+  const known = checks.map(({ check_id }) => check_id).join(", ");
+  throw new CliError("usage", `Provider "${providerId}" has no check "${checkId}"`, `it has ${known}`);
+}
+
+function paramsOf({ param, params }: ProviderCheckOptions): JsonValue | undefined {
+  if (params !== undefined) {
+    const parsed = parseJson(params);
+    if (!parsed.ok) throw new CliError("usage", `Cannot read --params as JSON: ${parsed.fault.message}`);
+    return parsed.value;
+  }
+  if (param === undefined || param.length === 0) return undefined;
+  return Object.fromEntries(param.map((text) => {
+    const at = text.indexOf("=");
+    if (at < 1) throw new CliError("usage", `Cannot read --param "${text}": expected NAME=VALUE`);
+    const value = text.slice(at + 1);
+    const parsed = parseJson(value);
+    // What is no JSON is a text: `--param file=report.json`.
+    return [text.slice(0, at), parsed.ok ? parsed.value : value];
+  }));
+}
+
+function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
+  if (text === undefined) return Date.now();
+  const millis = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(millis)) return millis;
+  throw new CliError("usage", `Cannot read --trigger-time "${text}": expected Unix milliseconds`);
+}
+
+async function run(
+  provider: Provider,
+  check_id: string,
+  params: JsonValue | undefined,
+  now: number,
+): Promise<Outcome> {
+  const query = { provider_id: provider.provider_id, check_id, ...params === undefined ? {} : { params } };
+  const context = { namespace_id: 1, trigger_time: { kind: "unix_millis", value: now } } as const;
+  const started = performance.now();
+  const answer = await provider.query(query, context, new AbortController().signal);
+  const milliseconds = Math.round((performance.now() - started) * 10) / 10;
+  if (answer.ok) return { result: answer.result, grant: answer.grant, milliseconds };
+  const { code, message, retryable } = answer;
+  return { failure: { code, message, retryable }, milliseconds };
+}
+
+function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
+  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome));
+  if ("failure" in outcome) {
+    const { code, message } = outcome.failure;
+    writeError(`gate: ${code}: ${message} (after ${outcome.milliseconds} ms)\n`);
+    const said = "stderrTail" in provider && typeof provider.stderrTail === "function"
+      ? String(provider.stderrTail())
+      : "";
+    if (said !== "") writeError(`The end of what the provider wrote to standard error:\n${said.trimEnd()}\n`);
+    return;
+  }
+  writeOut(`${JSON.stringify(outcome.result, null, 2)}\n`);
+  writeError(`grant ${JSON.stringify(outcome.grant)}, ${outcome.milliseconds} ms\n`);
+}
