@@ -12,8 +12,21 @@ export const FULL_STEPS: readonly Step[] = [
     name: "the kernel on Node",
     kind: "tests",
     options: [],
-    paths: ["tests/full"],
+    paths: ["tests/full/kernel_on_node_test.ts"],
     minutes: 5,
     needs: [{ program: "node", debianPackage: "nodejs" }],
+  },
+  {
+    name: "runpacks in a real object store",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/s3"],
+    minutes: 10,
+    needs: [
+      { program: "ceph-mon", debianPackage: "ceph-mon" },
+      { program: "ceph-mgr", debianPackage: "ceph-mgr" },
+      { program: "ceph-osd", debianPackage: "ceph-osd" },
+      { program: "radosgw", debianPackage: "radosgw" },
+    ],
   },
 ];

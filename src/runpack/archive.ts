@@ -1,6 +1,6 @@
 /**
- * The single-file form of a pack: exactly one ustar archive for a folder, so every byte of a header follows from a name and a size
- * (docs/format/runpack.md "Single file").
+ * The single-file form of a pack: exactly one ustar archive for a folder, so every byte of a header follows from a
+ * name and a size (docs/format/runpack.md "Single file").
  *
  * @module
  */
@@ -142,8 +142,8 @@ function printable(name: string): string {
 }
 
 /**
- * Reads where everything lies in an archive, without reading the files themselves. Only the one archive that a folder has is taken: names in order,
- * none twice, none that leads elsewhere, no links, nothing between or behind.
+ * Reads where everything lies in an archive, without reading the files themselves. Only the one archive that a folder
+ * has is taken: names in order, none twice, none that leads elsewhere, no links, nothing between or behind.
  *
  * @throws {ArchiveError} If it is no such archive
  */

@@ -1,6 +1,6 @@
 /**
- * Signatures over a pack: a DSSE envelope that holds an in-toto statement about the manifest (docs/format/runpack.md "Signatures"). The keys, and what
- * signs with them, are the host's.
+ * Signatures over a pack: a DSSE envelope that holds an in-toto statement about the manifest (docs/format/runpack.md
+ * "Signatures"). The keys, and what signs with them, are the host's.
  *
  * @module
  */
@@ -31,7 +31,8 @@ export function keyIdOf(sha256: Sha256, publicKey: Uint8Array): Identity {
 }
 
 /**
- * The in-toto statement about a pack, in canonical JSON: its subject is the manifest as a file, its predicate the checkpoint.
+ * The in-toto statement about a pack, in canonical JSON: its subject is the manifest as a file, its predicate the
+ * checkpoint.
  *
  * @param bytes The manifest's bytes
  * @param manifest The manifest that they are
@@ -107,8 +108,8 @@ function base64At(value: JsonValue | undefined, path: string): Uint8Array {
 }
 
 /**
- * Whether an envelope is a signature of a pack under a key: the key is the one it names, the signature verifies, and the statement is the one that the
- * manifest gives.
+ * Whether an envelope is a signature of a pack under a key: the key is the one it names, the signature verifies, and
+ * the statement is the one that the manifest gives.
  *
  * @param envelope The envelope's bytes
  * @param bytes The manifest's bytes

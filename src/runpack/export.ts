@@ -1,6 +1,7 @@
 /**
- * Export: a run's accepted prefix as the objects of a pack, one after the other, and the manifest last. Everything that a store gives is hashed and folded
- * again on the way, so that a pack never claims what its own records do not show.
+ * Export: a run's accepted prefix as the objects of a pack, one after the other, and the manifest last. Everything
+ * that a store gives is hashed and folded again on the way, so that a pack never claims what its own records do not
+ * show.
  *
  * @module
  */
@@ -59,8 +60,9 @@ export interface ExportedPack {
 type ArtifactNames = Map<Identity, ArtifactReference["kind"]>;
 
 /**
- * Exports a run up to a head. Emits each object, the nodes of a tree after what they refer to; an object may come more than once. Keeps no more than
- * one segment in memory. The same prefix gives the same objects, whatever store it comes from.
+ * Exports a run up to a head. Emits each object, the nodes of a tree after what they refer to; an object may come
+ * more than once. Keeps no more than one segment in memory. The same prefix gives the same objects, whatever store it
+ * comes from.
  *
  * @returns The manifest, once every object has been taken
  * @throws {ExportError} Where there is no pack of that run

@@ -61,7 +61,8 @@ const MEMBERS = [
 ] as const;
 
 /**
- * Reads a manifest. Nothing in it is believed: every member is within its bounds, but nothing says yet that there are objects.
+ * Reads a manifest. Nothing in it is believed: every member is within its bounds, but nothing says yet that there are
+ * objects.
  *
  * @param bytes At most {@link MANIFEST_BYTES} of them, else the fault is `manifest_too_large`
  */

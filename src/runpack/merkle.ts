@@ -1,5 +1,6 @@
 /**
- * The record tree: a Merkle tree of RFC 6962, section 2.1, over the canonical bytes of a run's records, built one leaf after the other.
+ * The record tree: a Merkle tree of RFC 6962, section 2.1, over the canonical bytes of a run's records, built one
+ * leaf after the other.
  *
  * @module
  */

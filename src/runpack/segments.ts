@@ -1,5 +1,6 @@
 /**
- * Building segments: up to 256 records as JSON lines, with the answers that were given and the values that the records name.
+ * Building segments: up to 256 records as JSON lines, with the answers that were given and the values that the
+ * records name.
  *
  * @module
  */

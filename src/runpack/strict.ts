@@ -1,5 +1,6 @@
 /**
- * Reading the JSON of a pack: canonical bytes, closed objects, every member within its bounds. Whoever wrote it is not trusted.
+ * Reading the JSON of a pack: canonical bytes, closed objects, every member within its bounds. Whoever wrote it is
+ * not trusted.
  *
  * @module
  */

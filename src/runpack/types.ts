@@ -1,5 +1,6 @@
 /**
- * Runpack format v6: manifest, object tree, and where a verifier reads them from (docs/format/runpack.md, decisions.md 7).
+ * Runpack format v6: manifest, object tree, and where a verifier reads them from (docs/format/runpack.md,
+ * decisions.md 7).
  *
  * @module
  */
@@ -46,9 +47,10 @@ export interface LargeValue extends ObjectReference {
 }
 
 /**
- * Up to 256 consecutive records. Each of the three objects is lines of canonical JSON, every line ended by one line feed:
- * `records` the records, `receipts` one {@link ReceiptLine} a record, `values` one {@link ValueLine} for each distinct value that the segment's records
- * name and that is retained, not withheld and not large, in the order in which they are first named.
+ * Up to 256 consecutive records. Each of the three objects is lines of canonical JSON, every line ended by one line
+ * feed: `records` the records, `receipts` one {@link ReceiptLine} a record, `values` one {@link ValueLine} for each
+ * distinct value that the segment's records name and that is retained, not withheld and not large, in the order in
+ * which they are first named.
  */
 export interface Segment {
   readonly first_revision: number;

@@ -1,6 +1,6 @@
 /**
- * Walking a pack: everything that a manifest refers to, for who copies packs. What is copied is checked on the way, so that a copy is never less than
- * what its manifest says.
+ * Walking a pack: everything that a manifest refers to, for who copies packs. What is copied is checked on the way,
+ * so that a copy is never less than what its manifest says.
  *
  * @module
  */

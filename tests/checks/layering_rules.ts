@@ -43,6 +43,7 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
   { name: "node:sqlite", rooms: ["store"] },
   { name: "node:", rooms: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"] },
   { name: "@modelcontextprotocol/client", rooms: ["evidence"] },
+  { name: "@aws-sdk/client-s3", rooms: ["runpack/host"] },
   { name: "@modelcontextprotocol/server", rooms: ["server"] },
   { name: "ajv", rooms: ["evidence"] },
   { name: "commander", rooms: ["cli"] },

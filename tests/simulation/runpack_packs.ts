@@ -1,5 +1,6 @@
 /**
- * The golden runpacks: how they are made, and the one command that writes them. What is written once is never changed.
+ * The golden runpacks: how they are made, and the one command that writes them. What is written once is never
+ * changed.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The run of the golden runpacks: every kind of record, evaluations that are false, unknown and true, and values of every way of keeping. Stamps and
- * identities are fixed, so the same kernel gives the same bytes.
+ * The run of the golden runpacks: every kind of record, evaluations that are false, unknown and true, and values of
+ * every way of keeping. Stamps and identities are fixed, so the same kernel gives the same bytes.
  *
  * @module
  */

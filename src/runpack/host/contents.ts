@@ -62,7 +62,8 @@ export async function openContents(
 const COPIES_AT_ONCE = 8;
 
 /**
- * Copies a pack into a repository: objects, then signatures, then the manifest. Where the manifest is there already, so is everything else.
+ * Copies a pack into a repository: objects, then signatures, then the manifest. Where the manifest is there already,
+ * so is everything else.
  *
  * @param onObject Told after each object
  * @throws {RepositoryError} As the repositories; `integrity_failure` where the pack is not whole

@@ -87,7 +87,8 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * Writes a file that is whole and durable or not there, and overwrites nothing. The entry itself is durable once the folder is synced.
+ * Writes a file that is whole and durable or not there, and overwrites nothing. The entry itself is durable once the
+ * folder is synced.
  *
  * @param fill Writes the content
  * @returns `exists` where something is at the path already

@@ -1,6 +1,6 @@
 /**
- * The local repository: packs in a folder, their objects shared. Safe against a crash at any byte and against any number of writers: files appear whole,
- * nothing is overwritten, and a manifest appears once its objects are durable.
+ * The local repository: packs in a folder, their objects shared. Safe against a crash at any byte and against any
+ * number of writers: files appear whole, nothing is overwritten, and a manifest appears once its objects are durable.
  *
  * @module
  */
@@ -76,6 +76,7 @@ export function openLocalRepository(root: string): Repository {
         await Deno.mkdir(root, { recursive: true });
         await Deno.remove(await Deno.makeTempFile({ dir: root, prefix: TEMPORARY_PREFIX }));
       }),
+    close: () => {},
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Publication: a run's accepted head is exported into the local repository, signed where there is a key, and mirrored to an object store where one is
- * configured.
+ * Publication: a run's accepted head is exported into the local repository, signed where there is a key, and mirrored
+ * to an object store where one is configured.
  *
  * @module
  */

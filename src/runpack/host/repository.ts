@@ -1,5 +1,6 @@
 /**
- * A repository of packs: where exports are published. Content-addressed, so nothing is ever overwritten; objects first, the manifest last.
+ * A repository of packs: where exports are published. Content-addressed, so nothing is ever overwritten; objects
+ * first, the manifest last.
  *
  * @module
  */
@@ -57,4 +58,6 @@ export interface Repository {
   readonly getSignatures: (runpackIdentity: Identity) => Promise<readonly SignatureFile[]>;
   /** Resolves when it can take a pack. */
   readonly ready: () => Promise<void>;
+  /** Ends what connections there are. */
+  readonly close: () => void;
 }

@@ -1,5 +1,6 @@
 /**
- * A repository in an S3 bucket. What keeps it from overwriting is the conditional write `If-None-Match: *`; a store that ignores it is refused.
+ * A repository in an S3 bucket. What keeps it from overwriting is the conditional write `If-None-Match: *`; a store
+ * that ignores it is refused.
  *
  * @module
  */
@@ -92,6 +93,7 @@ function repositoryOf(bucket: Bucket): Repository {
     putSignature: (identity, { keyId, bytes }) => write(`signatures/${identity}/${keyId}.json`, bytes),
     getSignatures: (identity) => getSignatures(bucket, identity),
     ready: () => probe(bucket),
+    close: () => bucket.client.destroy(),
   };
 }
 
@@ -203,7 +205,7 @@ async function readBody({ Body }: GetObjectCommandOutput, maximumBytes: number):
   let left = maximumBytes + 1;
   for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
     // A store that answers more than was asked for is cut off here.
-    chunks.push(chunk.subarray(0, left));
+    chunks.push(new Uint8Array(chunk.subarray(0, left)));
     left -= chunk.length;
     if (left <= 0) break;
   }

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+
+import type { RunpackStorageConfig } from "../../config/store_types.ts";
+import { RepositoryError, type RepositoryErrorCode } from "./repository.ts";
+import { openS3Repository } from "./s3_repository.ts";
+
+const OPTIONS = {
+  attempts: 2,
+  connectMillis: 500,
+  requestMillis: 300,
+  credentials: { accessKeyId: "key", secretAccessKey: "secret" },
+};
+
+/** What a store answers to requests that it does not handle as it should; the real thing is tested in tests/full. */
+async function withAnswers(
+  answer: (request: Request, count: number) => Response | Promise<Response>,
+  run: (config: RunpackStorageConfig) => Promise<void>,
+): Promise<void> {
+  let count = 0;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    await request.arrayBuffer();
+    return await answer(request, ++count);
+  });
+  try {
+    await run({
+      type: "object_store",
+      provider: "s3",
+      bucket: "bucket",
+      endpoint: `http://127.0.0.1:${server.addr.port}`,
+      prefix: "a/b/",
+      region: "eu-central-1",
+      force_path_style: true,
+      allow_http: true,
+    });
+  } finally {
+    await server.shutdown();
+  }
+}
+
+const refusal = (status: number, code: string): Response =>
+  new Response(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>No</Message></Error>`, { status });
+
+// What a store answers to the probe, request by request; the last one to all that follow.
+const PROBES: readonly [string, readonly Response[], RepositoryErrorCode | "ready", RegExp?][] = [
+  ["written, then refused", [new Response(), refusal(412, "PreconditionFailed")], "ready"],
+  ["refused at once", [refusal(412, "PreconditionFailed")], "ready"],
+  [
+    "a conflict, then refused",
+    [refusal(409, "ConditionalRequestConflict"), refusal(412, "PreconditionFailed")],
+    "ready",
+  ],
+  ["a conflict without end", [refusal(409, "ConditionalRequestConflict")], "unavailable"],
+  ["written twice", [new Response()], "unsupported", /ignores conditional writes/],
+  ["not implemented", [refusal(501, "NotImplemented")], "unsupported", /refuses conditional writes/],
+  ["forbidden", [refusal(403, "AccessDenied")], "unavailable", /AccessDenied/],
+  ["an error of its own, then refused", [refusal(500, "InternalError"), refusal(412, "PreconditionFailed")], "ready"],
+  ["an error of its own without end", [refusal(500, "InternalError")], "unavailable", /InternalError/],
+];
+
+for (const [what, answers, expected, message = /./] of PROBES) {
+  Deno.test(`openS3Repository() of a store that answers ${what}: ${expected}`, () =>
+    withAnswers((request, count) => {
+      assert.equal(request.headers.get("if-none-match"), "*");
+      assert.ok(new URL(request.url).pathname.startsWith("/bucket/a/b/"));
+      return (answers[count - 1] ?? answers.at(-1) ?? new Response()).clone();
+    }, async (config) => {
+      const repository = await openS3Repository(config, OPTIONS);
+      const readiness = repository.ready();
+      if (expected === "ready") await readiness;
+      else {
+        await assert.rejects(
+          readiness,
+          (error) => error instanceof RepositoryError && error.code === expected && message.test(error.message),
+        );
+      }
+      repository.close();
+    }));
+}
+
+Deno.test("openS3Repository() of a store that does not answer: unavailable, in bounded time", () =>
+  withAnswers(() => new Promise((resolve) => setTimeout(() => resolve(new Response()), 1000)), async (config) => {
+    const repository = await openS3Repository(config, { ...OPTIONS, attempts: 1 });
+    const began = Date.now();
+    await assert.rejects(
+      repository.ready(),
+      (error) => error instanceof RepositoryError && error.code === "unavailable",
+    );
+    assert.ok(Date.now() - began < 900);
+    repository.close();
+  }));
+
+Deno.test("getObject() cuts off a store that answers more than was asked for", () =>
+  withAnswers(() => new Response("x".repeat(1_000_000)), async (config) => {
+    const repository = await openS3Repository(config, OPTIONS);
+    const found = await repository.getObject({ object: "ab".repeat(32), bytes: 10 });
+    assert.equal(found.length, 11);
+    repository.close();
+  }));
