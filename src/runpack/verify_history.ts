@@ -112,18 +112,20 @@ async function takeRecord(
   const opened = openRecord(course, value);
   if (opened === null || value === undefined) return null;
   const { record, procedure } = opened;
-  const recordId = identifyCanonical(sha256, "run-record", line);
   course.tree.append(leafHash(sha256, line));
+  const surroundings = surroundingsOf(course, record);
+  if (surroundings === null) return null;
+  if (record.record_kind === "run_created" && course.previous === null) openRun(course, record);
+  const step = course.law === null
+    ? null
+    : await openStep(course, course.law, { record, line }, procedure, surroundings, values);
+  const again = step !== null && wasDecidedAgain(step, line);
+  const recordId = step?.recordId ?? identifyCanonical(sha256, "run-record", line);
   const chain = { record, recordId, previous: course.previous };
   note(course, "run_allocation_integrity", checkAllocation(chain, manifest.run_key));
   note(course, "attribution_authorization_availability", checkAdmission(chain));
   note(course, "operation_receipt_consistency", checkOperation(course, record));
   course.named.add(record);
-  if (record.record_kind === "run_created" && course.previous === null) openRun(course, record);
-  const surroundings = surroundingsOf(course, record);
-  if (surroundings === null) return null;
-  const step = course.law === null ? null : await openStep(course, course.law, chain, procedure, surroundings, values);
-  const again = step !== null && wasDecidedAgain(step, line);
   if (!again) {
     if (!isCanonicalText(line, value)) {
       broken(course, "accepted_history_continuity", violation("record_invalid", atRevision(record.revision)));
@@ -197,16 +199,30 @@ function surroundingsOf(course: Course, record: RunRecord): Surroundings | null 
 async function openStep(
   course: Course,
   law: CompiledLaw,
-  chain: Pick<Step, "record" | "recordId" | "previous">,
+  { record, line }: { readonly record: RunRecord; readonly line: string },
   procedure: Procedure,
   surroundings: Surroundings,
   held: SegmentValues,
 ): Promise<Step> {
-  const values = await stepValues(chain.record, held, course.withheld);
+  const values = await stepValues(record, held, course.withheld);
   const before = course.state;
-  const decision = procedure.decideAgain(chain.record, { law, before, surroundings, values });
-  const bound = course.created ?? { contracts: [], schemas: [] };
-  return { ...chain, law, before, surroundings, values, bound, contracts: course.artifacts.contracts, decision };
+  const decision = procedure.decideAgain(record, { law, before, surroundings, values });
+  const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
+  return {
+    record,
+    // The same text has the same identity, and the kernel has hashed it already.
+    recordId: decided?.text === line
+      ? decided.record_id
+      : identifyCanonical(course.primitives.sha256, "run-record", line),
+    previous: course.previous,
+    law,
+    before,
+    surroundings,
+    values,
+    bound: course.created ?? { contracts: [], schemas: [] },
+    contracts: course.artifacts.contracts,
+    decision,
+  };
 }
 
 async function stepValues(record: RunRecord, held: SegmentValues, withheld: ReadonlySet<string>): Promise<StepValues> {
