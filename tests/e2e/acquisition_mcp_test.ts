@@ -174,7 +174,7 @@ const ENDPOINT_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
   ["events_none", "response_truncated"],
   ["silent", "timeout"],
   ["drip", "timeout"],
-  ["status_403", "destination_refused"],
+  ["status_403", "provider_unreachable"],
   ["status_500", "provider_unreachable"],
 ];
 
@@ -195,16 +195,17 @@ Deno.test("createMcpProvider() over HTTP carries its bearer token", async () => 
   await right.close();
   const wrong = await hostileEndpoint({ auth: { bearer_token: "wrong" } }, ["secured"]);
   const answer = await ask(wrong.provider, {});
-  assert.equal(codeOf(answer), "destination_refused");
+  assert.equal(codeOf(answer), "provider_unreachable");
+  assert.ok(!answer.ok && !answer.retryable);
   assert.ok(!JSON.stringify(answer).includes("wrong"));
   await wrong.close();
 });
 
-Deno.test("createMcpProvider() over HTTP says that nobody listens, and that nobody accepts in time", async () => {
+Deno.test("createMcpProvider() over HTTP says that nobody listens", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
   const { provider, close } = await hostileEndpoint({ url: `http://127.0.0.1:${port}/mcp` });
-  assert.equal(codeOf(await ask(provider, {})), "destination_refused");
+  assert.equal(codeOf(await ask(provider, {})), "connection_failed");
   await close();
 });

@@ -68,7 +68,7 @@ function requireNetwork(url: URL): void {
   // Deno throws a refusal past every handler here, so it is asked beforehand.
   const { state } = Deno.permissions.querySync({ name: "net", host: `${url.hostname}:${port}` });
   if (state === "granted") return;
-  throw new ExternalFailure("destination_blocked", "Cannot reach provider: gate may not connect to its host", false);
+  throw new ExternalFailure("provider_unreachable", "Cannot reach provider: gate may not connect to its host", false);
 }
 
 function request(
@@ -178,9 +178,6 @@ function transportFailure(error: Error): ExternalFailure {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOTFOUND" || code.startsWith("EAI_")) {
     return new ExternalFailure("dns_failed", "Cannot reach provider: its host name does not resolve");
-  }
-  if (code === "ECONNREFUSED") {
-    return new ExternalFailure("destination_refused", "Cannot reach provider: its host refuses the connection");
   }
   if (/CERT|TLS|SSL|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
     return new ExternalFailure("tls_failed", `Cannot reach provider: TLS failed (${code})`, false);

@@ -107,7 +107,7 @@ function explain(error: unknown, timeoutMillis: number): ExternalFailure {
 /** The failure that an HTTP status amounts to. */
 function explainStatus(status: number | undefined): ExternalFailure {
   if (status === 401 || status === 403) {
-    return new ExternalFailure("destination_refused", `The provider refuses gate: HTTP ${status}`, false);
+    return new ExternalFailure("provider_unreachable", `The provider refuses gate: HTTP ${status}`, false);
   }
   if (status !== undefined && status >= 300 && status < 400) {
     return new ExternalFailure(

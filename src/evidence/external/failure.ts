@@ -10,7 +10,6 @@ import type { OperationalCode, ProviderAnswer } from "../types.ts";
 const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
   "timeout",
   "dns_failed",
-  "destination_refused",
   "connection_failed",
   "response_truncated",
   "worker_died",
