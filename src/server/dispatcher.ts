@@ -8,6 +8,7 @@
 import type { JsonObject } from "../canonical/json.ts";
 import type { AuthConfig, ToolsConfig } from "../config/server_types.ts";
 import type { Call, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
+import type { CallAudit } from "./audit/call_audit.ts";
 import type { EdgeError } from "./edge_error.ts";
 import type { Log } from "./log.ts";
 
@@ -31,20 +32,38 @@ export interface DispatcherOptions {
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
+  /** Gives what writes calls to the audit log; called once, at the first call. Without it nothing is written. */
+  readonly loadCallAudit?: () => Promise<AuditCall>;
 }
+
+/** Begins to write a call to the audit log. */
+export type AuditCall = (name: string, input: JsonObject, call: Call) => CallAudit;
 
 /** Makes the dispatcher for a configuration. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const permits = toolFilter(options.tools);
   const allowed = new Set<string>(options.auth?.allowed_tools ?? []);
   let loading: Promise<ReadonlyMap<ToolName, Tool>> | null = null;
+  let auditing: Promise<AuditCall> | null = null;
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
+  const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
-  const findTool = async (name: string, call: Call): Promise<Tool | EdgeError> => {
+  const findTool = async (name: string, call: Call): Promise<Tool | Refusal> => {
     const tool = permits(name) ? (await load()).get(name) : undefined;
-    if (tool === undefined) return unknownTool(name);
-    if (allowed.size > 0 && !allowed.has(name)) return toolNotAllowed(name, call);
+    if (tool === undefined) return { error: unknownTool(name), reason: "tool_unknown" };
+    if (allowed.size > 0 && !allowed.has(name)) {
+      return { error: toolNotAllowed(name, call), reason: "tool_not_allowed" };
+    }
     return tool;
+  };
+
+  const callTool = async (name: string, input: JsonObject, call: Call, audit: CallAudit): Promise<CallOutcome> => {
+    const found = await findTool(name, call);
+    if ("error" in found) return stop(audit, found);
+    const answer = await found.handle(input, { ...call, witness: audit.witness });
+    if (!answer.ok && answer.error.code === "role_refused") return stop(audit, roleRefusal(answer.error.message, call));
+    await audit.answered(answer);
+    return { ok: true, answer };
   };
 
   return {
@@ -53,15 +72,38 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return options.tools.mode === "passthrough" ? tools : tools.filter((tool) => permits(tool.name));
     },
     call: async (name, input, call) => {
+      let audit: CallAudit | null = null;
       try {
-        const found = await findTool(name, call);
-        if ("kind" in found) return { ok: false, error: found };
-        return { ok: true, answer: await found.handle(input, call) };
+        audit = (await loadAudit())(name, input, call);
+        return await callTool(name, input, call, audit);
       } catch (error) {
-        return { ok: false, error: internalError(options.log, `tool ${name}`, error, call.correlationId) };
+        const failure = internalError(options.log, `tool ${name}`, error, call.correlationId);
+        audit?.stopped(failure, "internal");
+        return { ok: false, error: failure };
       }
     },
   };
+}
+
+/** Why a call goes no further: what the client is told, and the word for the audit log. */
+interface Refusal {
+  readonly error: EdgeError;
+  readonly reason: string;
+}
+
+function stop(audit: CallAudit, { error, reason }: Refusal): CallOutcome {
+  audit.stopped(error, reason);
+  return { ok: false, error };
+}
+
+const UNAUDITED: CallAudit = {
+  witness: { decided: () => undefined, begin: () => Promise.resolve(true) },
+  answered: () => Promise.resolve(),
+  stopped: () => undefined,
+};
+
+function unaudited(): CallAudit {
+  return UNAUDITED;
 }
 
 /** Whether `server.tools` lets a tool be called: the denylist wins, an empty allowlist stands for all. */
@@ -92,8 +134,14 @@ function unknownTool(name: string): EdgeError {
 }
 
 function toolNotAllowed(name: string, call: Call): EdgeError {
-  const message = call.principal.authMethod === "local"
-    ? `Cannot call ${JSON.stringify(name)}: server.auth.allowed_tools does not list it`
-    : "Unauthorized";
-  return { kind: "unauthorized", message };
+  return unauthorized(`Cannot call ${JSON.stringify(name)}: server.auth.allowed_tools does not list it`, call);
+}
+
+function roleRefusal(localMessage: string, call: Call): Refusal {
+  return { error: unauthorized(localMessage, call), reason: "role_refused" };
+}
+
+/** A local caller is told the setting; any other learns only that the answer is no, whichever rule says so. */
+function unauthorized(localMessage: string, call: Call): EdgeError {
+  return { kind: "unauthorized", message: call.principal.authMethod === "local" ? localMessage : "Unauthorized" };
 }

@@ -12,12 +12,17 @@ export type AuditKind =
   | "process"
   | "authentication"
   | "authorization"
+  | "namespace"
+  | "registry"
   | "mutation"
   | "acquisition"
   | "precheck"
   | "discovery"
   | "request"
   | "tls";
+
+/** Characters of a tool's name in an event. */
+export const TOOL_CHARACTERS = 128;
 
 /** One decision. The sink adds time, sequence and chain. */
 export interface AuditEvent {
@@ -29,7 +34,7 @@ export interface AuditEvent {
   readonly subject: string | null;
   /** Whence the decision was asked for; null where no request stands behind it. */
   readonly origin: CallOrigin | null;
-  /** The tool as it was called, also an unknown one (at most 128 characters). */
+  /** The tool as it was called, also an unknown one; cut to {@link TOOL_CHARACTERS}. */
   readonly tool?: string;
   /** Further facts; never secrets or raw payloads. */
   readonly details?: JsonObject;

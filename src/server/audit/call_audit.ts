@@ -1,0 +1,181 @@
+/**
+ * What a tool call leaves in the audit log: one line for what only reads, and two for what changes or reaches anything,
+ * of which the first is written before it does.
+ *
+ * @module
+ */
+
+import { hash } from "node:crypto";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import type { Call, CallDecision, CallWitness, ToolAnswer } from "../../tools/types.ts";
+import type { EdgeError } from "../edge_error.ts";
+import { kindOfTool } from "./tool_kinds.ts";
+import type { Audit, AuditEvent, AuditKind } from "./types.ts";
+
+/** One call on its way into the audit log. */
+export interface CallAudit {
+  readonly witness: CallWitness;
+  /** The call ended with the tool's answer. Resolves once that may be told: what changed anything is written first. */
+  readonly answered: (answer: ToolAnswer) => Promise<void>;
+  /** The call never reached the tool, or failed around it. */
+  readonly stopped: (error: EdgeError, reason: string) => void;
+}
+
+/** What audits calls. */
+export interface CallAuditOptions {
+  readonly audit: Audit;
+  /** `server.audit.log_precheck_payloads` */
+  readonly logPrecheckPayloads: boolean;
+}
+
+interface State {
+  readonly options: CallAuditOptions;
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly call: Call;
+  readonly granted: string[];
+  refused: CallDecision | null;
+  namespaceId: number | null;
+  begun: boolean;
+}
+
+/** Members that name what a call is about; their values are identities or names, never content. */
+const SUBJECTS = ["scenario_id", "run_id", "stage_id", "operation_id", "creation_request_id", "provider_id"];
+
+/** Longest name that a line repeats. */
+const NAME_CHARACTERS = 256;
+
+/** Begins to audit a call. */
+export function auditCall(options: CallAuditOptions, name: string, input: JsonObject, call: Call): CallAudit {
+  const state: State = {
+    options,
+    name,
+    input,
+    call,
+    granted: [],
+    refused: null,
+    namespaceId: null,
+    begun: false,
+  };
+  return {
+    witness: { decided: (decision) => decided(state, decision), begin: () => begin(state) },
+    answered: (answer) => answered(state, answer),
+    stopped: (error, reason) => stopped(state, error, reason),
+  };
+}
+
+function decided(state: State, decision: CallDecision): void {
+  state.namespaceId = decision.namespace_id ?? state.namespaceId;
+  if (decision.allowed) state.granted.push(`${decision.decision}:${decision.reason}`);
+  else state.refused = decision;
+}
+
+async function begin(state: State): Promise<boolean> {
+  const event = eventOf(state, kindOfTool(state.name), "begun", "authorized", factsOf(state));
+  try {
+    await state.options.audit.record(event);
+    state.begun = true;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function answered(state: State, answer: ToolAnswer): Promise<void> {
+  const written = state.options.audit.record(answerEvent(state, answer)).catch(() => undefined);
+  // What only reads goes on whatever becomes of its line; of what changed anything the line comes before the answer, and
+  // where it cannot be written, the change stands and so does its answer.
+  if (state.begun) await written;
+}
+
+function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
+  const { refused } = state;
+  const kind = kindOfTool(state.name);
+  if (!answer.ok) {
+    const { code } = answer.error;
+    const details = { ...code === "invalid_input" ? whoOf(state) : factsOf(state), error_code: code };
+    if (refused !== null) return eventOf(state, kindOfDecision(refused), "refused", refused.reason, details);
+    const failed = answer.error.kind === "unavailable" || answer.error.kind === "internal";
+    return eventOf(state, kind, failed ? "failed" : "refused", code, details);
+  }
+  const facts = state.begun ? {} : factsOf(state);
+  const word = outcomeWord(answer);
+  if (refused !== null) return eventOf(state, kindOfDecision(refused), "refused", refused.reason, facts);
+  const payloads = kind === "precheck" ? precheckFacts(state, answer) : {};
+  return eventOf(state, kind, "done", word, { ...facts, ...payloads });
+}
+
+function stopped(state: State, error: EdgeError, reason: string): void {
+  const { refused } = state;
+  const failed = error.kind === "internal";
+  const kind = failed ? kindOfTool(state.name) : "authorization";
+  const details = { ...whoOf(state), error_code: error.kind };
+  const event = eventOf(state, kind, failed ? "failed" : "refused", refused?.reason ?? reason, details);
+  state.options.audit.record(event).catch(() => undefined);
+}
+
+function eventOf(
+  { name, call }: State,
+  kind: AuditKind,
+  outcome: AuditEvent["outcome"],
+  reason: string,
+  details: JsonObject,
+): AuditEvent {
+  return { kind, outcome, reason, subject: call.principal.subject, origin: call.origin ?? null, tool: name, details };
+}
+
+/** Who calls, beyond the subject. */
+function whoOf({ call, namespaceId }: State): JsonObject {
+  const { authMethod, policyClass } = call.principal;
+  return { auth_method: authMethod, policy_class: policyClass, namespace_id: namespaceId };
+}
+
+/** Who calls, what was decided of it, and what the call is about. */
+function factsOf(state: State): JsonObject {
+  const about: Record<string, JsonValue> = {};
+  for (const name of SUBJECTS) {
+    const value = nameIn(state.input, name);
+    if (value !== null) about[name] = value;
+  }
+  return { ...whoOf(state), ...about, granted_by: state.granted };
+}
+
+/** A name at the top of the arguments, or in what they carry. Only called for arguments that were decoded. */
+function nameIn(input: JsonObject, name: string): string | null {
+  for (const carrier of [input, member(input, "spec"), member(input, "query"), member(input, "context")]) {
+    if (!isJsonObject(carrier)) continue;
+    const given = member(carrier, name);
+    const value = isJsonObject(given) ? member(given, "identity") : given;
+    if (typeof value === "string") return value.slice(0, NAME_CHARACTERS).toWellFormed();
+  }
+  return null;
+}
+
+function kindOfDecision({ decision }: CallDecision): AuditKind {
+  return decision === "role" ? "authorization" : decision;
+}
+
+/** How an outcome envelope begins. */
+const ENVELOPE = /^\{"(?:outcome|publication)":(?:\{"outcome":)?"([a-z_]{1,64})"/;
+
+/** The word that an answer says first; `ok` for an answer without an outcome. The text is read where it is at hand. */
+function outcomeWord(answer: Extract<ToolAnswer, { ok: true }>): string {
+  if (answer.text !== undefined) return ENVELOPE.exec(answer.text)?.[1] ?? "ok";
+  const outcome = member(answer.result, "outcome") ?? member(answer.result, "publication");
+  const word = isJsonObject(outcome) ? member(outcome, "outcome") : outcome;
+  return typeof word === "string" && word.length <= 64 ? word : "ok";
+}
+
+/** What a precheck was asked and said: hashes, and the payloads themselves only where the operator asked for them. */
+function precheckFacts(state: State, answer: Extract<ToolAnswer, { ok: true }>): JsonObject {
+  const request = canonicalize(state.input);
+  const response = canonicalize(answer.result);
+  const hashes = { request_hash: sha256Of(request), response_hash: sha256Of(response) };
+  if (!state.options.logPrecheckPayloads) return { ...hashes, redaction: "hash_only" };
+  return { ...hashes, redaction: "payload", request: state.input, response: answer.result };
+}
+
+function sha256Of(text: string): JsonObject {
+  return { algorithm: "sha256", value: hash("sha256", text, "hex") };
+}

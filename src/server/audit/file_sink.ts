@@ -1,0 +1,234 @@
+/**
+ * The audit log in a file. Whoever waits for an event is told whether it was written; events of one turn are written
+ * together, and made to survive a power failure at bounded intervals.
+ *
+ * @module
+ */
+
+import { type AuditFile, AuditFileGone, openAuditFile } from "./file.ts";
+import { type TimedEvent, timeEvent } from "./line.ts";
+import type { Audit, AuditEvent } from "./types.ts";
+
+/** The longest that a written line may wait to survive a power failure, in milliseconds. */
+export const SYNC_MILLISECONDS = 1000;
+
+/** Events that may wait to be written; what comes beyond them is refused. */
+export const QUEUE_EVENTS = 8192;
+
+/** How long a file that another process holds is waited for, in milliseconds. */
+export const LOCK_MILLISECONDS = 2000;
+
+/** Between two looks at a held file. */
+const LOCK_RETRY_MILLISECONDS = 2;
+
+/** What a file sink needs. */
+export interface FileSinkOptions {
+  /** Absolute path. */
+  readonly path: string;
+  /** Said in the opening line. */
+  readonly opening: AuditEvent;
+  /** Takes a change of {@link Audit.fault}, for the log of the process. */
+  readonly onFault?: (fault: string | null) => void;
+  /** Opens the file; for tests. */
+  readonly open?: typeof openAuditFile;
+}
+
+interface Waiting {
+  readonly timed: TimedEvent;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface State {
+  readonly options: FileSinkOptions;
+  file: AuditFile;
+  queue: Waiting[];
+  scheduled: boolean;
+  /** When the file was first found held; null where it is not. */
+  heldSince: number | null;
+  /** Events that could not be written since the last one that could. */
+  lost: number;
+  fault: string | null;
+  syncTimer: ReturnType<typeof setTimeout> | null;
+  syncFailed: boolean;
+  closed: boolean;
+}
+
+/** An event could not be written. */
+export class AuditUnavailable extends Error {
+  override readonly name = "AuditUnavailable";
+}
+
+/**
+ * Opens the audit log in a file.
+ *
+ * @throws {Error} When the file cannot be opened or written, or is no audit log
+ */
+export function openFileSink(options: FileSinkOptions): Audit {
+  const open = options.open ?? openAuditFile;
+  const state: State = {
+    options: { ...options, open },
+    file: open(options.path, null, options.opening),
+    queue: [],
+    scheduled: false,
+    heldSince: null,
+    lost: 0,
+    fault: null,
+    syncTimer: null,
+    syncFailed: false,
+    closed: false,
+  };
+  scheduleSync(state);
+  return {
+    record: (event) => enqueue(state, event),
+    fault: () => state.fault,
+    reopen: () => Promise.try(() => reopen(state)),
+    close: () => close(state),
+  };
+}
+
+function enqueue(state: State, event: AuditEvent): Promise<void> {
+  if (state.closed) return Promise.reject(new AuditUnavailable("Cannot write the audit log: it is closed"));
+  if (state.queue.length >= QUEUE_EVENTS) {
+    state.lost++;
+    return Promise.reject(new AuditUnavailable("Cannot write the audit log: too many events wait"));
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  state.queue.push({ timed: timeEvent(event, Date.now()), resolve, reject });
+  if (!state.scheduled) {
+    state.scheduled = true;
+    // Events of one turn go out together.
+    queueMicrotask(() => drain(state));
+  }
+  return promise;
+}
+
+function drain(state: State): void {
+  state.scheduled = false;
+  const batch = state.queue;
+  if (batch.length === 0) return;
+  try {
+    if (!writeBatch(state, batch)) return waitForFile(state);
+    state.queue = [];
+    state.heldSince = null;
+    setFault(state, null);
+    for (const { resolve } of batch) resolve();
+    scheduleSync(state);
+  } catch (error) {
+    refuseAll(state, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Writes a batch, after what was lost before it; false where another process holds the file. */
+function writeBatch(state: State, batch: readonly Waiting[]): boolean {
+  if (state.syncFailed) throw new Error("Cannot make the audit log survive a power failure");
+  const events = batch.map(({ timed }) => timed);
+  const { lost } = state;
+  const gap = lost === 0 ? [] : [timeEvent(lostEvents(lost), Date.now())];
+  try {
+    if (!state.file.append([...gap, ...events])) return false;
+  } catch (error) {
+    if (!(error instanceof AuditFileGone)) throw error;
+    openAgain(state);
+    if (!state.file.append([...gap, ...events])) return false;
+  }
+  state.lost = 0;
+  return true;
+}
+
+function waitForFile(state: State): void {
+  state.heldSince ??= performance.now();
+  if (performance.now() - state.heldSince > LOCK_MILLISECONDS) {
+    state.heldSince = null;
+    return refuseAll(state, "Another process holds the file");
+  }
+  state.scheduled = true;
+  setTimeout(() => drain(state), LOCK_RETRY_MILLISECONDS);
+}
+
+function refuseAll(state: State, why: string): void {
+  const batch = state.queue;
+  state.queue = [];
+  state.lost += batch.length;
+  setFault(state, why);
+  for (const { reject } of batch) reject(new AuditUnavailable(why));
+}
+
+function setFault(state: State, fault: string | null): void {
+  if (state.fault === fault) return;
+  const wasWhole = state.fault === null;
+  state.fault = fault;
+  if (wasWhole || fault === null) state.options.onFault?.(fault);
+}
+
+/** Opens the path anew. The chain goes on in an empty file, and from the last line of any other. */
+function openAgain(state: State): void {
+  const { path, opening, open = openAuditFile } = state.options;
+  const fresh = open(path, state.file.chain(), { ...opening, reason: "log_reopened" });
+  closeQuietly(state.file);
+  state.file = fresh;
+}
+
+function reopen(state: State): void {
+  if (state.closed) return;
+  try {
+    drain(state);
+    openAgain(state);
+    setFault(state, null);
+    scheduleSync(state);
+  } catch (error) {
+    setFault(state, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+function scheduleSync(state: State): void {
+  if (state.syncTimer !== null || state.closed) return;
+  const timer = setTimeout(() => sync(state), SYNC_MILLISECONDS);
+  Deno.unrefTimer(timer);
+  state.syncTimer = timer;
+}
+
+async function sync(state: State): Promise<void> {
+  const { file } = state;
+  try {
+    await file.sync();
+    state.syncTimer = null;
+    if (state.syncFailed) setFault(state, null);
+    state.syncFailed = false;
+  } catch (error) {
+    state.syncTimer = null;
+    // A file that was let go of meanwhile was synchronised as it was.
+    if (state.closed || file !== state.file) return;
+    state.syncFailed = true;
+    setFault(state, error instanceof Error ? error.message : String(error));
+    scheduleSync(state);
+  }
+}
+
+async function close(state: State): Promise<void> {
+  if (state.closed) return;
+  const { opening } = state.options;
+  const last = enqueue(state, { ...opening, outcome: "done", reason: "process_stopped" });
+  state.closed = true;
+  if (state.syncTimer !== null) clearTimeout(state.syncTimer);
+  try {
+    await last;
+    await state.file.sync();
+  } finally {
+    closeQuietly(state.file);
+  }
+}
+
+function closeQuietly(file: AuditFile): void {
+  try {
+    file.close();
+  } catch {
+    // Already closed: nothing is held.
+  }
+}
+
+/** Said when events can be written again. */
+export function lostEvents(count: number): AuditEvent {
+  return { kind: "process", outcome: "failed", reason: "events_lost", subject: null, origin: null, details: { count } };
+}

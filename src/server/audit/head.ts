@@ -1,0 +1,61 @@
+/**
+ * The head file beside an audit file, `<path>.head`: how far the chain had come when it was last made to survive a power
+ * failure. Without it nobody could tell that whole lines at the end of the file are missing.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import type { ChainState } from "./line.ts";
+
+/** Bytes of a head file. */
+const HEAD_BYTES = 1024;
+
+/** The path of the head file of an audit file. */
+export function headPath(path: string): string {
+  return `${path}.head`;
+}
+
+/** Writes the head file, whole or not at all. */
+export function writeHead(path: string, chain: ChainState): void {
+  const { chain_id, head, sequence } = chain;
+  const temporary = `${headPath(path)}.${Deno.pid}`;
+  Deno.writeTextFileSync(temporary, `${JSON.stringify({ chain_id, hash: head, sequence })}\n`, { mode: 0o600 });
+  Deno.renameSync(temporary, headPath(path));
+}
+
+/**
+ * Reads a head file; null where there is none.
+ *
+ * @throws {Error} When it holds something else
+ */
+export function readHead(path: string): ChainState | null {
+  const text = readBounded(headPath(path));
+  if (text === null) return null;
+  const parsed = parseJson(text);
+  const chain = parsed.ok ? chainOf(parsed.value) : null;
+  if (chain === null) throw new Error(`Cannot read "${headPath(path)}": it is no head of an audit log`);
+  return chain;
+}
+
+function readBounded(path: string): string | null {
+  try {
+    if (Deno.statSync(path).size <= HEAD_BYTES) return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+  return "";
+}
+
+function chainOf(value: JsonValue): ChainState | null {
+  if (!isJsonObject(value)) return null;
+  const chainId = member(value, "chain_id");
+  const head = member(value, "hash");
+  const sequence = member(value, "sequence");
+  if (typeof chainId !== "string" || !/^[0-9a-f]{32}$/.test(chainId)) return null;
+  if (typeof head !== "string" || !/^[0-9a-f]{64}$/.test(head)) return null;
+  if (typeof sequence !== "number" || !Number.isSafeInteger(sequence) || sequence < 1) return null;
+  return { chain_id: chainId, sequence, head };
+}

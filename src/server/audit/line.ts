@@ -1,0 +1,92 @@
+/**
+ * One line of the audit log: an event in canonical JSON (RFC 8785) that names the hash of the line before it and carries
+ * its own. `docs/audit.md` writes the format down for other readers.
+ *
+ * @module
+ */
+
+import { hash } from "node:crypto";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { encodeHex } from "../../canonical/hex.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { type AuditEvent, TOOL_CHARACTERS } from "./types.ts";
+
+/** Characters of an event's details; more are left out, and their number said. */
+export const DETAILS_CHARACTERS = 256 * 1024;
+
+/** Bytes of a line without its end. */
+export const LINE_BYTES = 1024 * 1024;
+
+/** Where a chain stands after a line. */
+export interface ChainState {
+  /** 32 lower-case hex digits, drawn when the chain began. */
+  readonly chain_id: string;
+  /** Lines so far; the first line is 1. */
+  readonly sequence: number;
+  /** The hash of the last line, or the anchor of a chain without lines. */
+  readonly head: string;
+}
+
+/** An event on its way into a line. */
+export interface TimedEvent {
+  readonly event: AuditEvent;
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+  /** Canonical JSON of the details. */
+  readonly details: string;
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/** What the first line of a chain names as the one before it. */
+export function anchorOf(chainId: string): string {
+  return sha256(`gate:audit-chain:v1\0${chainId}`);
+}
+
+/** The hash of a line: over its canonical JSON without the member `hash`. */
+export function hashOfLine(body: string): string {
+  return sha256(`gate:audit-line:v1\0${body}`);
+}
+
+/** A chain without lines. */
+export function newChain(): ChainState {
+  const chainId = encodeHex(crypto.getRandomValues(new Uint8Array(16)));
+  return { chain_id: chainId, sequence: 0, head: anchorOf(chainId) };
+}
+
+/** Takes the time of an event and writes down its details, within bounds. */
+export function timeEvent(event: AuditEvent, timestamp: number): TimedEvent {
+  return { event, timestamp, details: detailsText(event.details) };
+}
+
+function detailsText(details: JsonObject | undefined): string {
+  if (details === undefined) return "null";
+  const text = canonicalize(details);
+  return text.length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${text.length}}`;
+}
+
+/** The next line of a chain, without its end, and where the chain stands after it. */
+export function nextLine(chain: ChainState, timed: TimedEvent): { readonly text: string; readonly chain: ChainState } {
+  const { event, timestamp, details } = timed;
+  const { origin } = event;
+  const sequence = chain.sequence + 1;
+  // The members stand in canonical order; `hash` belongs between the two halves.
+  const before = `{"chain_id":"${chain.chain_id}","correlation_id":${
+    text(origin?.correlation_id)
+  },"details":${details}`;
+  const after = `,"kind":"${event.kind}","outcome":"${event.outcome}","peer_address":${text(origin?.peer_address)}` +
+    `,"previous":"${chain.head}","reason":${text(event.reason)},"sequence":${sequence}` +
+    `,"server_correlation_id":${text(origin?.server_correlation_id)},"subject":${text(event.subject)}` +
+    `,"timestamp_ms":${timestamp},"tool":${text(event.tool?.slice(0, TOOL_CHARACTERS))}` +
+    `,"traceparent":${text(origin?.traceparent)},"transport":${text(origin?.transport)}}`;
+  const head = hashOfLine(before + after);
+  return { text: `${before},"hash":"${head}"${after}`, chain: { chain_id: chain.chain_id, sequence, head } };
+}
+
+function text(value: string | null | undefined): string {
+  if (value === null || value === undefined) return "null";
+  // Half a pair has no canonical form.
+  return JSON.stringify(value.toWellFormed());
+}

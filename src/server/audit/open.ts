@@ -1,0 +1,50 @@
+/**
+ * Opens the audit log that a configuration asks for.
+ *
+ * @module
+ */
+
+import type { AuditConfig } from "../../config/server_types.ts";
+import { VERSION } from "../identity.ts";
+import type { Log } from "../log.ts";
+import { openFileSink } from "./file_sink.ts";
+import { openStreamSink } from "./stream_sink.ts";
+import { type Audit, type AuditEvent, NO_AUDIT } from "./types.ts";
+
+/** What opening the audit log needs. */
+export interface OpenAuditOptions {
+  /** `server.audit`. */
+  readonly config: Pick<AuditConfig, "enabled" | "path">;
+  /** Writes all of some bytes to standard error, after whatever is being written there. */
+  readonly writeError: (bytes: Uint8Array) => Promise<void>;
+  readonly log: Log;
+}
+
+/** What every process says first. */
+const OPENING: AuditEvent = {
+  kind: "process",
+  outcome: "begun",
+  reason: "process_started",
+  subject: null,
+  origin: null,
+  details: { version: VERSION },
+};
+
+/**
+ * Opens the audit log.
+ *
+ * @throws {Error} When its file cannot be opened or written, or is no audit log
+ */
+export function openAudit({ config, writeError, log }: OpenAuditOptions): Audit {
+  if (!config.enabled) return NO_AUDIT;
+  if (config.path === null) return openStreamSink({ write: writeError, opening: OPENING });
+  const { path } = config;
+  return openFileSink({
+    path,
+    opening: OPENING,
+    onFault: (fault) => {
+      if (fault === null) log("info", "The audit log is written again", { path });
+      else log("error", "Cannot write the audit log: calls that change anything are refused", { path, detail: fault });
+    },
+  });
+}

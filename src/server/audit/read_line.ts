@@ -1,0 +1,82 @@
+/**
+ * Reading a line of the audit log back, strictly: what is not byte for byte what gate writes is no line.
+ *
+ * @module
+ */
+
+import { CANONICAL_DEPTH_LIMIT, canonicalize } from "../../canonical/canonicalize.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { type ChainState, hashOfLine } from "./line.ts";
+
+/** Why bytes are no line. */
+export type LineFault = "not_json" | "not_canonical" | "not_a_line" | "hash_mismatch";
+
+/** A line that was read. */
+export interface ReadLine {
+  /** The chain after the line. */
+  readonly chain: ChainState;
+  readonly previous: string;
+  readonly kind: string;
+  readonly reason: string;
+  readonly timestamp_ms: number;
+  readonly details: JsonValue;
+}
+
+/** A line, or why there is none. */
+export type LineReading =
+  | { readonly ok: true; readonly line: ReadLine }
+  | { readonly ok: false; readonly fault: LineFault };
+
+const HEX_128 = /^[0-9a-f]{32}$/;
+const HEX_256 = /^[0-9a-f]{64}$/;
+
+/** Every member of a line beside its hash. */
+const MEMBERS = [
+  "chain_id",
+  "correlation_id",
+  "details",
+  "kind",
+  "outcome",
+  "peer_address",
+  "previous",
+  "reason",
+  "sequence",
+  "server_correlation_id",
+  "subject",
+  "timestamp_ms",
+  "tool",
+  "traceparent",
+  "transport",
+];
+
+/** Reads a line. Its hash is computed anew; whether it follows the line before is not looked at. */
+export function readLine(bytes: Uint8Array): LineReading {
+  const text = decodeUtf8Strict(bytes);
+  const parsed = text === null ? null : parseJson(text, { maximumDepth: CANONICAL_DEPTH_LIMIT });
+  if (parsed === null || !parsed.ok) return { ok: false, fault: "not_json" };
+  if (!isJsonObject(parsed.value)) return { ok: false, fault: "not_a_line" };
+  const value = parsed.value;
+  const body = Object.fromEntries(Object.entries(value).filter(([name]) => name !== "hash"));
+  const line = lineOf(value, body);
+  if (line === null) return { ok: false, fault: "not_a_line" };
+  if (canonicalize(value) !== text) return { ok: false, fault: "not_canonical" };
+  if (hashOfLine(canonicalize(body)) !== line.chain.head) return { ok: false, fault: "hash_mismatch" };
+  return { ok: true, line };
+}
+
+function lineOf(value: JsonObject, body: JsonObject): ReadLine | null {
+  const names = Object.keys(body);
+  if (names.length !== MEMBERS.length || !MEMBERS.every((name) => Object.hasOwn(body, name))) return null;
+  const head = member(value, "hash");
+  const chainId = member(value, "chain_id");
+  const previous = member(value, "previous");
+  const { sequence, timestamp_ms, kind, reason, details } = value;
+  if (typeof head !== "string" || !HEX_256.test(head)) return null;
+  if (typeof chainId !== "string" || !HEX_128.test(chainId)) return null;
+  if (typeof previous !== "string" || !HEX_256.test(previous)) return null;
+  if (typeof sequence !== "number" || !Number.isSafeInteger(sequence) || sequence < 1) return null;
+  if (typeof timestamp_ms !== "number" || typeof kind !== "string" || typeof reason !== "string") return null;
+  const chain = { chain_id: chainId, sequence, head };
+  return { chain, previous, kind, reason, timestamp_ms, details: details ?? null };
+}
