@@ -38,3 +38,14 @@ export function watchSignals(exit: (code: number) => void): StopWatch {
     },
   };
 }
+
+/**
+ * Calls a function at each SIGHUP, for which the system would else end the process. Does nothing on Windows.
+ *
+ * @param reload What to do
+ */
+export function watchHangup(reload: () => void): { readonly close: () => void } {
+  if (Deno.build.os === "windows") return { close: () => undefined };
+  Deno.addSignalListener("SIGHUP", reload);
+  return { close: () => Deno.removeSignalListener("SIGHUP", reload) };
+}

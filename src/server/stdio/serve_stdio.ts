@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Principal } from "../../access/types.ts";
+import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Limits } from "../limits.ts";
@@ -43,14 +43,8 @@ type ReadEnd = "end_of_input" | "stopped";
 /** Why serving ended. */
 export type StdioEnd = ReadEnd | "reader_gone";
 
-/** Who calls on stdio: whoever started the process. */
-export const STDIO_PRINCIPAL: Principal = {
-  subject: "stdio",
-  authMethod: "local",
-  policyClass: null,
-  roles: [],
-  tenants: [1],
-};
+/** What whoever started the process is called. */
+export const STDIO_SUBJECT = "stdio";
 
 /** Answers that may wait for a slow reader before no more requests are read. */
 const OUTBOX_CHARACTERS = 1 << 20;
@@ -78,7 +72,7 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
   const session = openSession({
     dispatcher: options.dispatcher,
     limits: options.limits,
-    principal: STDIO_PRINCIPAL,
+    principal: principalOf(options.server.auth?.principals ?? [], STDIO_SUBJECT, "local"),
     origin: { transport: "stdio", peer_address: null },
     log: options.log,
     fastLane: options.fastLane,
