@@ -72,11 +72,10 @@ function occurs({ leaves }: FlatFormula, literal: Literal): boolean {
   return (leaves[literal] ?? []).length > 0;
 }
 
-function problemOf(requirement: Requirement, values: Judged, steps: number): Problem {
+function problemOf(requirement: Requirement, values: Judged, meter: Meter): Problem {
   const formula = formulaOf(requirement);
   const judged = new Uint8Array(formula.leaves.length);
   const contested = new Uint8Array(formula.names.length);
-  const meter = { left: steps };
   const holding = holdingNothing(formula, meter);
   formula.names.forEach((name, variable) => {
     const value = values.get(name);
@@ -168,7 +167,7 @@ function compareSets(a: readonly MissingCondition[], b: readonly MissingConditio
  *
  * @param requirement One of a proved law, which can hold.
  * @param values How its conditions are judged now.
- * @param steps A bound of the search.
+ * @param meter Bounds the search, and shows afterwards how many steps are left.
  *
  * @example
  * ```ts
@@ -183,8 +182,12 @@ function compareSets(a: readonly MissingCondition[], b: readonly MissingConditio
  * });
  * ```
  */
-export function missingSets(requirement: Requirement, values: Judged, steps: number = MISSING_STEPS): MissingSets {
-  const problem = problemOf(requirement, values, steps);
+export function missingSets(
+  requirement: Requirement,
+  values: Judged,
+  meter: Meter = { left: MISSING_STEPS },
+): MissingSets {
+  const problem = problemOf(requirement, values, meter);
   const found = new Map<string, readonly Literal[]>();
   const start = startOf(problem, () => true);
   let complete = searchWays(start, (chosen) => {
@@ -195,7 +198,24 @@ export function missingSets(requirement: Requirement, values: Judged, steps: num
     return false;
   });
   // Steps that ended while a set was made smaller leave it out.
-  if (problem.meter.left < 0) complete = false;
+  if (meter.left < 0) complete = false;
   const sets = [...found.values()].map((set) => shown(problem.formula, set)).sort(compareSets);
   return { sets, complete };
+}
+
+/**
+ * The conditions that stand in the way: those at leaves that are not judged as the requirement has them there, below no part of it that
+ * holds already. In the order in which the requirement names them; none where it holds.
+ */
+export function unmetConditions(requirement: Requirement, values: Judged): string[] {
+  const { formula, holding } = problemOf(requirement, values, { left: MISSING_STEPS });
+  const unmet = new Set<number>();
+  const visit = (node: number): void => {
+    if (holds(holding, node)) return;
+    const literal = formula.literals[node] ?? -1;
+    if (literal >= 0) unmet.add(variableOf(literal));
+    else formula.operands[node]?.forEach(visit);
+  };
+  visit(0);
+  return [...unmet].sort((a, b) => a - b).map((variable) => formula.names[variable] ?? "");
 }

@@ -176,7 +176,7 @@ Deno.test("missingSets() shows the smaller sets first, and where it stops tries 
 Deno.test("missingSets() says that it is not complete where its steps end, and shows nothing that is not a smallest set", () => {
   const requirement = { RequireGroup: { min: 3, reqs: conditions(6) } };
   for (let steps = 0; steps < 200; steps++) {
-    const { sets, complete } = missingSets(requirement, new Map(), steps);
+    const { sets, complete } = missingSets(requirement, new Map(), { left: steps });
     assert.ok(sets.every((set) => set.length === 3));
     assert.equal(complete, sets.length === 20 && complete);
     if (steps < 10) assert.equal(complete, false);

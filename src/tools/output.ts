@@ -52,7 +52,7 @@ export const ATTEMPT: JsonObject = closed({
   completed: { type: "boolean" },
   trace: listOf(OBJECT),
   evidence: listOf(OBJECT),
-});
+}, { missing: listOf(OBJECT) });
 
 /** The accepted result of open, evaluate or submit: what they share, and what is their own. */
 export function acceptedMutation(own: Readonly<Record<string, JsonValue>>): JsonObject {

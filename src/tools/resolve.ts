@@ -22,6 +22,8 @@ export interface Resolution {
   /** Name of the operation among those in flight. */
   readonly inFlightName: string;
   readonly findReceipt: () => Promise<Receipt | null>;
+  /** Adds to an accepted answer what is told beside its receipt; nothing unless given. */
+  readonly completeAnswer?: (outcome: Outcome) => Promise<Outcome>;
   /** The arguments, for a step that asks again. */
   readonly input: JsonObject;
   /** The step that carries the operation out, where no receipt shows that it was. */
@@ -37,7 +39,8 @@ export function unauthorized(tool: string, error: ToolError, input: JsonObject):
 
 /** Resolves for a caller that may: the receipt, then what is in flight. */
 export async function resolve(services: Services, resolution: Resolution): Promise<ToolAnswer> {
-  const outcome = await find(services, resolution);
+  const found = await find(services, resolution);
+  const outcome = await resolution.completeAnswer?.(found) ?? found;
   return outcomeAnswer(outcome, () => nextAfter(resolution, outcome));
 }
 

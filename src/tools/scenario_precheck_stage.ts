@@ -9,6 +9,7 @@ import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { failure, success } from "./errors.ts";
 import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./input.ts";
+import { missingMember } from "./missing_answer.ts";
 import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
 import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
@@ -39,12 +40,13 @@ export function scenarioPrecheckStage(services: Services): Tool {
     ...NAMED,
     title: "Precheck a stage",
     description:
-      "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace. " +
+      "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
+      "in missing the sets of conditions that would complete the stage. " +
       "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes. A prediction " +
       "is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
-    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }),
+    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, { missing: listOf(OBJECT) }),
     act: (input) => precheck(services, input),
   });
 }
@@ -66,11 +68,15 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const verdicts = await judgeSchemas(services, law, stage, evidence, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
     const [failed] = verdicts;
-    return failed === undefined ? success(precheckResult(first)) : { ok: false, error: sandboxFailure(failed.error) };
+    return failed === undefined ? answer(stage, first) : { ok: false, error: sandboxFailure(failed.error) };
   }
-  if (verdicts.size === 0) return success(precheckResult(first));
+  if (verdicts.size === 0) return answer(stage, first);
   const second = judge(services, law, stage, input, verdicts);
-  return second.ok ? success(precheckResult(second)) : rejected(stage_id, second);
+  return second.ok ? answer(stage, second) : rejected(stage_id, second);
+}
+
+function answer(stage: CompiledStage, precheck: Extract<Precheck, { ok: true }>): ToolAnswer {
+  return success({ ...precheckResult(precheck), ...missingMember(stage, precheck.trace) });
 }
 
 function judge(

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { identity, namespaceId, operationIdentity } from "./input.ts";
 import { mutationName } from "./in_flight.ts";
+import { withMissing } from "./missing_answer.ts";
 import { OBJECT, outcomeOf } from "./output.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./resolve.ts";
 import type { Services } from "./services.ts";
@@ -49,6 +50,7 @@ export function scenarioResolveMutation(services: Services): Tool {
         tool: NAMED,
         invocation_identity,
         inFlightName: mutationName(namespace_id, run_id, family, identity),
+        completeAnswer: (outcome) => withMissing(services, runKeyOf(namespace_id, run_id), outcome),
         findReceipt: () => services.runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity }),
         input: raw,
         again: {

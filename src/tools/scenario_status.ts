@@ -7,7 +7,9 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
+import { missingOfRun } from "../run/missing_stage.ts";
 import type { Attempt, RunState } from "../run/types.ts";
+import type { ProjectedRun } from "../store/projection.ts";
 import { runMembers } from "./input.ts";
 import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
 import { PAGE_CHARACTERS } from "./pages.ts";
@@ -28,9 +30,11 @@ export function scenarioStatus(services: Services): Tool {
     title: "Status of a run",
     description: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
-      "be opened now), and the last 20 attempts as scenario_evaluate_stage gave them.",
+      "be opened now), and the last 20 attempts as scenario_evaluate_stage gave them. With include [missing] also, for " +
+      "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +
+      "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first.",
     hints: READS,
-    input: z.strictObject(runMembers),
+    input: z.strictObject({ ...runMembers, include: z.array(z.literal("missing")).max(1).exactOptional() }),
     output: closed({
       accepted_head: HEAD,
       committed_intent_count: INTEGER,
@@ -38,8 +42,8 @@ export function scenarioStatus(services: Services): Tool {
       recent_attempts: listOf(OBJECT),
       stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
       status: TEXT,
-    }),
-    act: async ({ namespace_id, scenario_id, run_id }) => {
+    }, { missing: listOf(OBJECT) }),
+    act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
@@ -47,9 +51,15 @@ export function scenarioStatus(services: Services): Tool {
       const known = TEXTS.get(run.state);
       const text = known ?? statusText(run.state);
       if (known === undefined) TEXTS.set(run.state, text);
-      return textAnswer(text);
+      return textAnswer(include?.includes("missing") === true ? withMissingStages(text, run) : text);
     },
   });
+}
+
+/** The answer with what the stages lack, as far as one answer can hold it. */
+function withMissingStages(text: string, { law, state }: ProjectedRun): string {
+  const missing = missingOfRun(law, state, PAGE_CHARACTERS - text.length);
+  return `${text.slice(0, -1)},"missing":${JSON.stringify(missing)}}`;
 }
 
 function statusText(state: RunState): string {

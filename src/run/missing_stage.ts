@@ -1,0 +1,196 @@
+/**
+ * What a stage lacks, as answers show it: the sets of conditions, the evidence that would count for each, and for a blocked stage the
+ * stages that it waits for. Every part is bounded.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { sortedBy } from "../canonical/order.ts";
+import type { AcquisitionBinding, EvidenceUsePolicy } from "../law/types.ts";
+import type { ObservationDomain, PredicateName, TypedValue } from "../law/value/types.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
+import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
+import type { Meter } from "./missing_formula.ts";
+import { asJson } from "./primitives.ts";
+import type { RunState, StageClassification, TraceItem } from "./types.ts";
+
+/** Most conditions of a stage whose evidence is described. */
+export const DESCRIBED_CONDITIONS = 32;
+/** Characters of JSON that the sets of one stage may take together; the first set is always shown. */
+export const SETS_CHARACTERS = 65_536;
+/** Characters of an expected value that is shown. */
+const EXPECTED_CHARACTERS = 1024;
+/** Bindings of a condition that are named. */
+const NAMED_BINDINGS = 16;
+
+/** What a policy asks of evidence beyond being in the domain, intact, and from a caller that gate knows. */
+export type PolicyInShort = Partial<
+  Pick<
+    EvidenceUsePolicy,
+    | "authorization"
+    | "authorized_key_ids"
+    | "combination"
+    | "freshness"
+    | "independence"
+    | "integrity"
+    | "required_assurance"
+  >
+>;
+
+/** Which evidence would count for a condition. */
+export interface CountingEvidence {
+  readonly condition_id: string;
+  readonly channels: readonly string[];
+  /** Its name is what `value.value_type` has to be. */
+  readonly domain: ObservationDomain;
+  /** An expected value that is too long to show is left out. */
+  readonly predicate: { readonly predicate: PredicateName; readonly expected?: TypedValue | readonly TypedValue[] };
+  readonly retention: CompiledCondition["retention"];
+  readonly policy: PolicyInShort;
+  /** The first bindings that acquire it; absent where there are none. */
+  readonly bindings?: readonly Pick<AcquisitionBinding, "binding_id" | "provider_id" | "check_id">[];
+}
+
+/** What a stage lacks. */
+export interface StageMissing {
+  readonly stage_id: string;
+  readonly sets: readonly (readonly MissingCondition[])[];
+  /** Whether these are all the sets there are. */
+  readonly complete: boolean;
+  /** Of the conditions in the sets, the first {@link DESCRIBED_CONDITIONS}. */
+  readonly evidence: readonly CountingEvidence[];
+  /** The smallest sets of stages that have to be complete first; absent where the stage is not blocked. */
+  readonly waits_for?: { readonly sets: readonly (readonly string[])[]; readonly complete: boolean };
+}
+
+/** How a trace says that conditions are judged. */
+export function judgedBy(trace: readonly TraceItem[]): Judged {
+  return new Map(trace.map(({ condition_id, value }) => [condition_id, value]));
+}
+
+function describePredicate({ condition: { predicate } }: CompiledCondition): CountingEvidence["predicate"] {
+  if (!("expected" in predicate)) return { predicate: predicate.predicate };
+  const { expected } = predicate;
+  const fits = canonicalize(asJson(expected)).length <= EXPECTED_CHARACTERS;
+  return { predicate: predicate.predicate, ...fits ? { expected } : {} };
+}
+
+/** Assurances that not every item has. */
+const UNCOMMON = new Set<string>(["source_anchor", "source_signature"]);
+
+function inShort(policy: EvidenceUsePolicy): PolicyInShort {
+  const { authorization, authorized_key_ids, combination, freshness, independence, integrity } = policy;
+  const required_assurance = policy.required_assurance.filter((assurance) => UNCOMMON.has(assurance));
+  return {
+    ...authorization === "embedding_authority" ? {} : { authorization },
+    ...authorized_key_ids === undefined ? {} : { authorized_key_ids },
+    ...combination.combination === "AllQualifyingAgree" ? {} : { combination, independence },
+    ...freshness.freshness === "NotRequired" ? {} : { freshness },
+    ...integrity === "canonical_content_only" ? {} : { integrity },
+    ...required_assurance.length === 0 ? {} : { required_assurance },
+  };
+}
+
+/** Describes the evidence that would count for a condition. */
+export function countingEvidence(stage: CompiledStage, compiled: CompiledCondition): CountingEvidence {
+  const { condition: { condition_id, observation_domain, evidence_use_policy }, retention } = compiled;
+  const bindings = stage.bindings.filter((binding) => binding.condition_id === condition_id).slice(0, NAMED_BINDINGS)
+    .map(({ binding_id, provider_id, check_id }) => ({ binding_id, provider_id, check_id }));
+  return {
+    condition_id,
+    channels: evidence_use_policy.allowed_channels,
+    domain: observation_domain,
+    predicate: describePredicate(compiled),
+    retention,
+    policy: inShort(evidence_use_policy),
+    ...bindings.length === 0 ? {} : { bindings },
+  };
+}
+
+/** The first sets that stay within {@link SETS_CHARACTERS}. */
+function fittingSets<Item>(sets: readonly (readonly Item[])[]): readonly (readonly Item[])[] {
+  let characters = 0;
+  const count = sets.findIndex((set, index) => {
+    characters += JSON.stringify(set).length;
+    return index > 0 && characters > SETS_CHARACTERS;
+  });
+  return count < 0 ? sets : sets.slice(0, count);
+}
+
+/** What a stage lacks, its conditions being judged as they are. */
+export function missingOfStage(
+  stage: CompiledStage,
+  judged: Judged,
+  meter: Meter = { left: MISSING_STEPS },
+): StageMissing {
+  const { stage_id, completion_requirement } = stage.stage;
+  const found = missingSets(completion_requirement, judged, meter);
+  const sets = fittingSets(found.sets);
+  const named = new Set<string>();
+  for (const { condition_id } of sets.flat()) {
+    if (named.size < DESCRIBED_CONDITIONS) named.add(condition_id);
+  }
+  const evidence = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
+    .map((condition) => countingEvidence(stage, condition));
+  return {
+    stage_id,
+    sets,
+    complete: found.complete && sets.length === found.sets.length,
+    evidence: sortedBy(evidence, ({ condition_id }) => condition_id),
+  };
+}
+
+/** What an attempt, or a precheck, lacked; null where it lacked nothing. */
+export function missingOfTrace(stage: CompiledStage, trace: readonly TraceItem[]): StageMissing | null {
+  const judged = judgedBy(trace);
+  const missing = missingOfStage(stage, judged);
+  return missing.sets[0]?.length === 0 ? null : missing;
+}
+
+function waitsFor(stage: CompiledStage, state: RunState, meter: Meter): StageMissing["waits_for"] {
+  const { prerequisite } = stage.stage;
+  if (prerequisite.kind === "root") return undefined;
+  const done = state.stages.filter(({ classification }) => classification === "complete");
+  const judged: Judged = new Map(done.map(({ stage_id }) => [stage_id, "true"]));
+  const found = missingSets(prerequisite.requirement, judged, meter);
+  const sets = fittingSets(found.sets.map((set) => set.map(({ condition_id }) => condition_id)));
+  return { sets, complete: found.complete && sets.length === found.sets.length };
+}
+
+const NOTHING_JUDGED: Judged = new Map();
+
+/** A stage that is not complete, with where it stands. */
+export interface StageStanding extends StageMissing {
+  readonly classification: StageClassification;
+}
+
+/** Steps for all stages of a run together. */
+const RUN_STEPS = 4 * MISSING_STEPS;
+
+/**
+ * What the stages of a run lack that are not complete, in the order of the law; nothing once the run is complete. No attempt carries over
+ * to the next, so nothing counts as judged.
+ *
+ * @param maximumCharacters Stages beyond so much JSON, or beyond the steps for all, are named with no sets and `complete: false`.
+ */
+export function missingOfRun(law: CompiledLaw, state: RunState, maximumCharacters: number): StageStanding[] {
+  if (state.status === "complete") return [];
+  let characters = 0;
+  let steps = RUN_STEPS;
+  return law.stages.flatMap((stage, index) => {
+    const { stage_id, classification } = state.stages[index] ?? { stage_id: "", classification: "complete" };
+    if (classification === "complete") return [];
+    if (characters > maximumCharacters || steps <= 0) {
+      return [{ stage_id, classification, sets: [], complete: false, evidence: [] }];
+    }
+    const meter = { left: Math.min(MISSING_STEPS, steps) };
+    steps -= meter.left;
+    const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, meter);
+    const waits_for = classification === "blocked" ? waitsFor(stage, state, meter) : undefined;
+    steps += Math.max(meter.left, 0);
+    const standing = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
+    characters += JSON.stringify(standing).length;
+    return [standing];
+  });
+}

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import {
+  accepted,
+  createCommand,
+  lawOf,
+  oneConditionLaw,
+  stampsAt,
+  surroundingsWith,
+} from "../../tests/simulation/kernel_fixture.ts";
+import { type Editable, flag, stage } from "../../tests/simulation/law_specs.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
+import { decide } from "./decide.ts";
+import {
+  countingEvidence,
+  DESCRIBED_CONDITIONS,
+  missingOfRun,
+  missingOfStage,
+  missingOfTrace,
+  SETS_CHARACTERS,
+} from "./missing_stage.ts";
+import type { RunState, TraceItem } from "./types.ts";
+
+const stageOf = (law: CompiledLaw): CompiledStage => law.stages[0] as CompiledStage;
+
+function described(law: CompiledLaw): ReturnType<typeof countingEvidence> {
+  const compiled = stageOf(law);
+  return countingEvidence(compiled, compiled.conditions[0] as CompiledCondition);
+}
+
+Deno.test("countingEvidence() says where evidence comes from, what it has to be, and only what its policy asks beyond that", () => {
+  assert.deepEqual(described(oneConditionLaw({ allowed_channels: ["caller_submission"] })), {
+    condition_id: "c",
+    channels: ["caller_submission"],
+    domain: { domain: "Integer" },
+    predicate: { predicate: "LessThan", expected: { value: 5, value_type: "Integer" } },
+    retention: "RetainCanonicalValue",
+    policy: {},
+  });
+  const strict = described(oneConditionLaw({
+    allowed_channels: ["local_acquisition"],
+    authorization: "signature",
+    authorized_key_ids: ["ci-1"],
+    combination: { combination: "Quorum", minimum: 2 },
+    freshness: { freshness: "MaximumAge", maximum_age_millis: 60_000 },
+    independence: "distinct_provider",
+    integrity: "anchored_content",
+    required_assurance: ["content_integrity", "source_anchor"],
+  }));
+  assert.deepEqual(strict.policy, {
+    authorization: "signature",
+    authorized_key_ids: ["ci-1"],
+    combination: { combination: "Quorum", minimum: 2 },
+    independence: "distinct_provider",
+    freshness: { freshness: "MaximumAge", maximum_age_millis: 60_000 },
+    integrity: "anchored_content",
+    required_assurance: ["source_anchor"],
+  });
+  assert.deepEqual(strict.bindings, [
+    { binding_id: "env-1", provider_id: "env", check_id: "read" },
+    { binding_id: "env-2", provider_id: "env", check_id: "read" },
+    { binding_id: "time-1", provider_id: "time", check_id: "read" },
+  ]);
+});
+
+Deno.test("countingEvidence() leaves out an expected value that is too long to show", () => {
+  const expecting = (length: number): Editable => ({
+    observation_domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 4096 },
+    predicate: { predicate: "Equals", expected: { value: "x".repeat(length), value_type: "String" } },
+  });
+  // {"value":"","value_type":"String"} has 34 characters.
+  assert.equal(described(oneConditionLaw({}, expecting(1024 - 34))).predicate.expected !== undefined, true);
+  assert.deepEqual(described(oneConditionLaw({}, expecting(1024 - 33))).predicate, { predicate: "Equals" });
+});
+
+const ids = (count: number, length = 8): string[] =>
+  Array.from({ length: count }, (_, index) => `c${String(index).padStart(length - 1, "0")}`);
+
+/** A law of one stage over flags. */
+function flags(names: readonly string[], completion_requirement: Editable): CompiledLaw {
+  return lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "flags",
+    namespace_id: 2,
+    conditions: names.map(flag),
+    stages: [{ ...stage("s", "-"), completion_requirement }],
+    completion_requirement: { Condition: "s" },
+  });
+}
+
+const leaves = (names: readonly string[]): Editable[] => names.map((name) => ({ Condition: name }));
+
+Deno.test("missingOfStage() describes the first conditions only", () => {
+  for (const [count, expected] of [[31, 31], [32, 32], [33, DESCRIBED_CONDITIONS]] as const) {
+    const names = ids(count);
+    const missing = missingOfStage(stageOf(flags(names, { And: leaves(names) })), new Map());
+    assert.deepEqual(missing.evidence.map(({ condition_id }) => condition_id), names.slice(0, expected));
+    assert.equal(missing.complete, true);
+  }
+});
+
+Deno.test("missingOfStage() shows sets up to a size, the first one always", () => {
+  const names = ids(200, 200);
+  const group = missingOfStage(stageOf(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } })), new Map());
+  const characters = JSON.stringify(group.sets).length;
+  assert.deepEqual([group.sets.length, group.complete], [1, false]);
+  assert.ok(characters > 150 * 200);
+  const pairs = missingOfStage(stageOf(flags(names, { RequireGroup: { min: 5, reqs: leaves(names) } })), new Map());
+  assert.ok(pairs.sets.length > 1 && JSON.stringify(pairs.sets).length <= SETS_CHARACTERS + 100);
+  const all = ids(1000, 200);
+  const whole = missingOfStage(stageOf(flags(all, { And: leaves(all) })), new Map());
+  assert.deepEqual([whole.sets.length, whole.sets[0]?.length, whole.complete], [1, 1000, true]);
+});
+
+Deno.test("missingOfTrace() is null where the requirement holds", () => {
+  const compiled = stageOf(flags(["a", "b"], { Or: leaves(["a", "b"]) }));
+  const line = (condition_id: string, value: TraceItem["value"]): TraceItem => ({ path: "$", condition_id, value });
+  assert.equal(missingOfTrace(compiled, [line("a", "true"), line("b", "unknown")]), null);
+  assert.equal(missingOfTrace(compiled, [line("a", "false"), line("b", "unknown")])?.sets.length, 2);
+});
+
+function started(law: CompiledLaw): RunState {
+  return accepted(decide(law, null, createCommand(), stampsAt(), surroundingsWith())).state;
+}
+
+Deno.test("missingOfRun() shows which stages a blocked one waits for, in smallest sets", () => {
+  const requires = (requirement: Editable): Editable => ({ kind: "requires", requirement });
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "blocked",
+    namespace_id: 2,
+    conditions: [flag("x")],
+    stages: [
+      stage("a", "x"),
+      stage("b", "x"),
+      stage("c", "x"),
+      stage("d", "x", requires({ And: [{ Condition: "a" }, { Or: leaves(["b", "c"]) }] })),
+    ],
+    completion_requirement: { Condition: "d" },
+  });
+  const state = started(law);
+  const waiting = (at: RunState): unknown =>
+    missingOfRun(law, at, 10_000).find(({ stage_id }) => stage_id === "d")?.waits_for;
+  assert.deepEqual(waiting(state), { sets: [["a", "b"], ["a", "c"]], complete: true });
+  const stages = state.stages.map((one) =>
+    one.stage_id === "a" ? { ...one, classification: "complete" as const } : one
+  );
+  assert.deepEqual(waiting({ ...state, stages }), { sets: [["b"], ["c"]], complete: true });
+  assert.deepEqual(missingOfRun(law, { ...state, stages }, 10_000).map(({ stage_id }) => stage_id), ["b", "c", "d"]);
+  assert.deepEqual(missingOfRun(law, { ...state, status: "complete" }, 10_000), []);
+});
+
+Deno.test("missingOfRun() names the stages beyond its bound without sets", () => {
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "many",
+    namespace_id: 2,
+    conditions: [flag("x")],
+    stages: ids(50).map((id) => stage(id, "x")),
+    completion_requirement: { And: leaves(ids(50)) },
+  });
+  const missing = missingOfRun(law, started(law), 2000);
+  assert.equal(missing.length, 50);
+  const shown = missing.filter(({ complete }) => complete);
+  assert.ok(shown.length > 1 && shown.length < 20);
+  assert.deepEqual(missing.at(-1), {
+    stage_id: "c0000049",
+    classification: "ready_unopened",
+    sets: [],
+    complete: false,
+    evidence: [],
+  });
+});
+
+Deno.test("missingOfRun() spends a bounded number of steps on all stages", () => {
+  // Each stage is hard: its alternatives overlap.
+  const names = ids(60);
+  const at = (index: number): string => names[index % 60] ?? "";
+  const hard = (shift: number): Editable => ({
+    And: Array.from({ length: 60 }, (_, i) => ({ Or: leaves([at(i), at(i * 7 + 3 + shift), at(i * 11 + 5)].sort()) })),
+  });
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "hard",
+    namespace_id: 2,
+    conditions: names.map(flag),
+    stages: Array.from({ length: 200 }, (_, i) => ({
+      ...stage(`s${i}`, "-"),
+      completion_requirement: {
+        And: hard(1 + i % 2).And.filter((one: Editable) =>
+          new Set(one.Or.map((l: Editable) => l.Condition)).size === 3
+        ),
+      },
+    })),
+    completion_requirement: { Condition: "s0" },
+  });
+  const begin = performance.now();
+  const missing = missingOfRun(law, started(law), 10_000_000);
+  assert.equal(missing.length, 200);
+  assert.ok(performance.now() - begin < 3000);
+});
