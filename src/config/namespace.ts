@@ -13,7 +13,9 @@ import { at } from "./raw.ts";
 const D = DEFAULT_SETTINGS.namespace;
 
 const ledger = z.strictObject({
-  base_url: httpUrl().describe("Address of the service that knows the namespaces."),
+  base_url: httpUrl().regex(/^[^?#]*$/, { error: "must not hold a query or fragment" }).describe(
+    "Address of the service that knows the namespaces.",
+  ),
   auth_token: token().nullable().default(null).describe("Bearer token for it."),
   connect_timeout_ms: integer(100, 10000).default(LEDGER_DEFAULTS.connect_timeout_ms)
     .describe("Milliseconds to wait for a connection."),

@@ -159,6 +159,12 @@ function authRules(tree: unknown, report: Report): void {
   arrayAt(tree, ["server", "auth", "principals"]).forEach((entry, index) => {
     const subject = at(entry, ["subject"]);
     if (typeof subject !== "string") return;
+    if (/^token:(?![0-9a-f]{64}$)/s.test(subject)) {
+      report(
+        ["server", "auth", "principals", index, "subject"],
+        'must be "token:" and the SHA-256 of the token as 64 lower-case hex digits',
+      );
+    }
     const first = seen.get(subject);
     if (first === undefined) seen.set(subject, index);
     else {report(
