@@ -10,6 +10,8 @@ import type { Principal } from "../../access/types.ts";
 export interface RequestHeaders {
   /** The value of a field by its lower-case name, several joined with ", "; null where there is none. */
   readonly get: (name: string) => string | null;
+  /** Whether there is a field whose lower-case name begins so. */
+  readonly startsWith: (prefix: string) => boolean;
 }
 
 /** A client certificate that this process has verified in a full handshake, and that is within its time. */

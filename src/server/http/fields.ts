@@ -58,5 +58,9 @@ export function readFields(raw: readonly string[]): HeaderFields {
     if (before !== undefined && SINGULAR.has(name)) repeated ??= name;
     values.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  return { get: (name) => values.get(name) ?? null, repeated };
+  return {
+    get: (name) => values.get(name) ?? null,
+    startsWith: (prefix) => values.keys().some((name) => name.startsWith(prefix)),
+    repeated,
+  };
 }

@@ -1,0 +1,106 @@
+/**
+ * When the service may listen, and what it tells about it: to listen beyond this machine takes several settings that
+ * nobody makes by accident.
+ *
+ * @module
+ */
+
+import { isLoopbackAddress, parseBind } from "../config/bind.ts";
+import type { ServerConfig } from "../config/server_types.ts";
+
+/** What else decides about exposure. */
+export interface ExposureOptions {
+  /** `--allow-non-loopback` or `GATE_ALLOW_NON_LOOPBACK`. */
+  readonly allowNonLoopback: boolean;
+  /** How many `--trusted-proxy` there are. */
+  readonly trustedProxies: number;
+  /** How many `--allowed-host` there are. */
+  readonly allowedHosts: number;
+}
+
+/** A reason not to listen, with what to do about it. */
+export interface ExposureRefusal {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Why the service may not listen as configured, or null. */
+export function exposureRefusal(server: ServerConfig, options: ExposureOptions): ExposureRefusal | null {
+  if (server.transport === "stdio") return null;
+  return identityRefusal(server, options) ?? bindRefusal(server, options);
+}
+
+/** Client certificates need somebody who checks them. */
+function identityRefusal(
+  { auth, tls, tls_termination }: ServerConfig,
+  options: ExposureOptions,
+): ExposureRefusal | null {
+  if (tls !== null && tls_termination === "upstream") {
+    return refuse('server.tls and server.tls_termination = "upstream" exclude each other', "remove one of them");
+  }
+  if (auth?.mode !== "mtls") return null;
+  if (tls_termination === "upstream") {
+    return options.trustedProxies > 0 ? null : refuse(
+      "server.auth.mode is mtls and TLS ends upstream, but nobody is trusted to name the subject",
+      "name the proxy with --trusted-proxy CIDR",
+    );
+  }
+  return tls?.client_ca_path != null ? null : refuse(
+    "server.auth.mode is mtls, but nothing checks client certificates",
+    "set server.tls.client_ca_path",
+  );
+}
+
+function bindRefusal(server: ServerConfig, options: ExposureOptions): ExposureRefusal | null {
+  const { auth, tls, tls_termination, bind } = server;
+  if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) return null;
+  if (!options.allowNonLoopback) {
+    return refuse(`"${bind}" is reachable from other machines`, "say so with --allow-non-loopback");
+  }
+  if ((auth?.mode ?? "local_only") === "local_only") {
+    return refuse("server.auth.mode is local_only", "set it to bearer_token or mtls");
+  }
+  if (tls === null && tls_termination !== "upstream") {
+    return refuse("what is sent would be readable", 'set server.tls, or server.tls_termination = "upstream"');
+  }
+  if (auth?.mode === "mtls" && tls !== null && !tls.require_client_cert) {
+    return refuse("server.auth.mode is mtls, but client certificates are optional", "set require_client_cert = true");
+  }
+  return null;
+}
+
+function refuse(reason: string, hint: string): ExposureRefusal {
+  return { message: `Cannot listen: ${reason}`, hint };
+}
+
+/** What is said at the start about who can reach the service. */
+export function exposureNotices(server: ServerConfig, options: ExposureOptions): readonly string[] {
+  const { auth, tls, tls_termination, bind, audit, limits, transport } = server;
+  if (transport === "stdio") return [];
+  const notices = transport === "sse" ? ['server.transport "sse" is deprecated: use "http"'] : [];
+  if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) {
+    return [...notices, `listening on ${bind}: reachable from this machine alone`];
+  }
+  const clients = tls?.client_ca_path == null
+    ? "no client certificates"
+    : `client certificates ${tls.require_client_cert ? "required" : "optional"}`;
+  return [
+    ...notices,
+    `listening on ${bind}: reachable from other machines`,
+    `authentication ${auth?.mode ?? "local_only"}; ` +
+    (tls_termination === "upstream" ? "TLS ends upstream" : `TLS ends here, ${clients}`),
+    `audit ${audit.enabled ? audit.path ?? "on standard error" : "off"}; ` +
+    `rate limit ${limits.rate_limit === null ? "off" : "on"}`,
+    ...(options.allowedHosts === 0 ? ["no --allowed-host: only this machine's own names are answered"] : []),
+  ];
+}
+
+const TRUE_WORDS = ["1", "true", "yes", "y", "on"];
+const FALSE_WORDS = ["0", "false", "no", "n", "off", ""];
+
+/** Reads `GATE_ALLOW_NON_LOOPBACK`; null for what is neither yes nor no. */
+export function readAllowNonLoopback(value: string | undefined): boolean | null {
+  const word = (value ?? "").trim().toLowerCase();
+  if (TRUE_WORDS.includes(word)) return true;
+  return FALSE_WORDS.includes(word) ? false : null;
+}

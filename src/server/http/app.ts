@@ -1,0 +1,187 @@
+/**
+ * What every request of the HTTP transports passes before an endpoint sees it, in this order: health, header fields,
+ * `Host` and `Origin`, correlation id, path and method, authentication.
+ *
+ * @module
+ */
+
+import type { CallOrigin } from "../../tools/types.ts";
+import type { Audit, AuditKind } from "../audit/types.ts";
+import type { Authenticator } from "../auth/types.ts";
+import type { EdgeError } from "../edge_error.ts";
+import type { Health } from "../health.ts";
+import type { Limits } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { readCorrelation, readTraceparent } from "../trace.ts";
+import type { Exchange } from "./exchange.ts";
+import type { NameChecks } from "./names.ts";
+import { peerKey } from "./peers.ts";
+import { edgeRefusal, emptyReply, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
+import type { HttpRequest } from "./request.ts";
+
+/** What answers the authenticated requests to a path, by method. */
+export type Route = Readonly<Partial<Record<"GET" | "POST", (exchange: Exchange) => Promise<HttpReply>>>>;
+
+/** What the application needs. */
+export interface AppOptions {
+  readonly transport: "http" | "sse";
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly names: NameChecks;
+  readonly authenticate: Authenticator;
+  readonly limits: Limits;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly audit: Audit;
+  readonly nextServerId: () => string;
+  readonly log: Log;
+}
+
+/** Makes the application: it answers every request, and never rejects. */
+export function createApp(options: AppOptions): (request: HttpRequest) => Promise<HttpReply> {
+  return async (request) => {
+    const start = performance.now();
+    const serverId = options.nextServerId();
+    const reply = await answer(options, request, serverId).catch((error) => {
+      options.log("error", "Unexpected failure of a request", { correlation_id: serverId, detail: String(error) });
+      return refusalReply({
+        status: 500,
+        error: { kind: "internal", message: "Internal error", correlationId: serverId },
+      });
+    });
+    options.metrics.answered(routeLabel(options, request), reply.status, performance.now() - start);
+    return { ...reply, fields: { ...reply.fields, ...commonFields(options, request, serverId) } };
+  };
+}
+
+function routeLabel(options: AppOptions, { path }: HttpRequest): string {
+  return options.routes.has(path) || isHealthPath(path) ? path : "other";
+}
+
+/** Fields of every answer: ids, and for pages that the operator listed the leave to read it. */
+function commonFields(options: AppOptions, { headers }: HttpRequest, serverId: string): Record<string, string> {
+  const correlation = readCorrelation(headers.get("x-correlation-id"));
+  const origin = headers.get("origin");
+  return {
+    "x-server-correlation-id": serverId,
+    "x-content-type-options": "nosniff",
+    ...(correlation.ok && correlation.id !== null ? { "x-correlation-id": correlation.id } : {}),
+    ...(origin !== null && options.names.isListedOrigin(origin) ? readableBy(origin) : {}),
+  };
+}
+
+function readableBy(origin: string): Record<string, string> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": "retry-after, www-authenticate, x-correlation-id, x-server-correlation-id",
+    vary: "origin",
+  };
+}
+
+async function answer(options: AppOptions, request: HttpRequest, serverId: string): Promise<HttpReply> {
+  if (isHealthPath(request.path)) return await answerHealth(options, request);
+  const origin: CallOrigin = {
+    transport: options.transport,
+    peer_address: request.peerAddress,
+    correlation_id: null,
+    server_correlation_id: serverId,
+    traceparent: readTraceparent(request.headers.get("traceparent")),
+  };
+  const refuse = (kind: AuditKind, reason: string, refusal: Refusal): HttpReply => {
+    options.metrics.refused(reason);
+    record(options, { kind, outcome: "refused", reason, subject: null, origin });
+    return refusalReply(refusal);
+  };
+  const { headers } = request;
+  if (headers.repeated !== null) {
+    const message = `Cannot read request: header field "${headers.repeated}" was sent twice`;
+    return refuse("request", "header_field_repeated", { status: 400, error: { kind: "invalid_request", message } });
+  }
+  if (!options.names.host(headers.get("host"))) {
+    return refuse("request", "host_not_allowed", forbidden("Host is not allowed"));
+  }
+  if (!options.names.origin(headers.get("origin"))) {
+    return refuse("request", "origin_not_allowed", forbidden("Origin is not allowed"));
+  }
+  const correlation = readCorrelation(headers.get("x-correlation-id"));
+  if (!correlation.ok) {
+    const error: EdgeError = { kind: "invalid_correlation_id", message: "Invalid correlation id" };
+    return refuse("request", `correlation_id_${correlation.reason}`, edgeRefusal(error));
+  }
+  return await dispatch(options, request, { ...origin, correlation_id: correlation.id }, refuse);
+}
+
+async function dispatch(
+  options: AppOptions,
+  request: HttpRequest,
+  origin: CallOrigin,
+  refuse: (kind: AuditKind, reason: string, refusal: Refusal) => HttpReply,
+): Promise<HttpReply> {
+  const route = options.routes.get(request.path);
+  if (route === undefined) return refuse("request", "path_unknown", notFound());
+  if (request.method === "OPTIONS" && request.headers.get("origin") !== null) return preflight(options, request, route);
+  const method = request.method === "GET" || request.method === "POST" ? request.method : null;
+  const endpoint = method === null ? undefined : route[method];
+  if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(route));
+  const authentication = options.authenticate({
+    peerAddress: request.peerAddress,
+    headers: request.headers,
+    tls: request.tls,
+  });
+  if (!authentication.ok) {
+    const slow = options.limits.turnAway(peerKey(request.peerAddress));
+    if (slow !== null) return refuse("authentication", slow.kind, edgeRefusal(slow));
+    const { status, kind, detail, challenge } = authentication;
+    const message = kind === "unauthenticated" ? "Unauthenticated" : "Unauthorized";
+    const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
+    return refuse("authentication", detail, { status, error: { kind, message }, fields });
+  }
+  return await endpoint({ request, principal: authentication.principal, origin });
+}
+
+/** Lets the pages of listed origins send what browsers ask about first; any other origin has no use for the answer. */
+function preflight(options: AppOptions, request: HttpRequest, route: Route): HttpReply {
+  if (!options.names.isListedOrigin(request.headers.get("origin") ?? "")) return refusalReply(notAllowed(route));
+  return {
+    status: 204,
+    fields: {
+      "access-control-allow-methods": Object.keys(route).join(", "),
+      "access-control-allow-headers":
+        "accept, authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, traceparent, x-correlation-id",
+      "access-control-max-age": "600",
+    },
+    body: null,
+  };
+}
+
+function isHealthPath(path: string): boolean {
+  return path === "/healthz" || path === "/readyz";
+}
+
+async function answerHealth(options: AppOptions, request: HttpRequest): Promise<HttpReply> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return { ...emptyReply(405), fields: { allow: "GET, HEAD" } };
+  }
+  if (request.path === "/healthz") return jsonReply(200, '{"status":"ok"}');
+  const reasons = await options.health.reasons();
+  if (reasons.length === 0) return jsonReply(200, '{"status":"ready"}');
+  return jsonReply(503, JSON.stringify({ status: "not_ready", reasons }));
+}
+
+function forbidden(message: string): Refusal {
+  return { status: 403, error: { kind: "unauthorized", message } };
+}
+
+function notFound(): Refusal {
+  return { status: 404, error: { kind: "invalid_request", message: "No such path" } };
+}
+
+function notAllowed(route: Route): Refusal {
+  const fields = { allow: Object.keys(route).join(", ") };
+  return { status: 405, error: { kind: "invalid_request", message: "Method not allowed" }, fields };
+}
+
+/** Tells the audit log what nothing depends on: a sink that fails shows in readiness. */
+function record(options: AppOptions, event: Parameters<Audit["record"]>[0]): void {
+  options.audit.record(event).catch(() => undefined);
+}

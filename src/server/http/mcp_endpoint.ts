@@ -1,0 +1,124 @@
+/**
+ * Streamable HTTP: one message a request, in both eras of the protocol, without sessions.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import { resultResponse } from "../answers.ts";
+import type { CallOutcome, Dispatcher } from "../dispatcher.ts";
+import type { EdgeError } from "../edge_error.ts";
+import { readClaim } from "../era.ts";
+import { fastAnswer } from "../fast_answer.ts";
+import { type FastPlan, planFast } from "../fast_lane.ts";
+import { idOfFaulty } from "../faulty_id.ts";
+import { MODERN_VERSION } from "../identity.ts";
+import type { Limits } from "../limits.ts";
+import type { Log } from "../log.ts";
+import { readMessage, type RequestMessage } from "../message.ts";
+import { messageTraceparent } from "../trace.ts";
+import type { Exchange } from "./exchange.ts";
+import { mediaRefusal } from "./media.ts";
+import { fieldsAgree } from "./modern_fields.ts";
+import { callFailureReply, edgeRefusal, emptyReply, type HttpReply, jsonReply, refusalReply } from "./reply.ts";
+import type { BodyFault } from "./request.ts";
+import type { SdkHttpLane } from "./sdk_http_lane.ts";
+
+/** What the endpoint needs. */
+export interface McpEndpointOptions {
+  readonly dispatcher: Dispatcher;
+  readonly limits: Limits;
+  readonly maximumBodyBytes: number;
+  readonly log: Log;
+  readonly sdk: SdkHttpLane;
+  /** False leaves every message to the SDK. */
+  readonly fastLane: boolean;
+}
+
+/** Answers one POST. */
+export async function answerMcp(options: McpEndpointOptions, exchange: Exchange): Promise<HttpReply> {
+  const refusal = mediaRefusal(exchange.request.headers);
+  if (refusal !== null) return refusalReply(refusal);
+  const overload = options.limits.admit(exchange.principal.subject);
+  if (overload !== null) return refusalReply(edgeRefusal(overload));
+  try {
+    const body = await exchange.request.readBody(options.maximumBodyBytes);
+    if (!body.ok) return refusalReply(edgeRefusal(bodyError(body.fault, options.maximumBodyBytes)));
+    return await answerText(options, exchange, body.text);
+  } finally {
+    options.limits.release();
+  }
+}
+
+/** What is wrong with a body, as clients are told. */
+export function bodyError(fault: BodyFault, maximumBytes: number): EdgeError {
+  switch (fault) {
+    case "too_large": {
+      const message = `Request too large: must be at most ${maximumBytes} bytes (server.max_body_bytes)`;
+      return { kind: "request_too_large", message };
+    }
+    case "not_utf8":
+      return { kind: "parse_error", message: "Cannot read message: must be UTF-8" };
+    case "incomplete":
+      return { kind: "invalid_request", message: "Cannot read message: the body ended early" };
+  }
+}
+
+async function answerText(options: McpEndpointOptions, exchange: Exchange, text: string): Promise<HttpReply> {
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    const { code, message, path } = parsed.fault;
+    const kind = code === "syntax" ? "parse_error" : "invalid_request";
+    const id = code === "syntax" ? null : idOfFaulty(text);
+    return refusalReply(edgeRefusal({ kind, message, path, fault: code }), id);
+  }
+  const reading = readMessage(parsed.value);
+  if (!reading.ok) return refusalReply(edgeRefusal(reading.error), reading.id);
+  const { message } = reading;
+  const raw = parsed.value as JsonObject;
+  if (message.kind === "request") return await answerRequest(options, exchange, message);
+  // Without sessions nothing hears a notification or a response of the older era.
+  const isModern = exchange.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
+    (message.kind === "notification" && readClaim(message.params).claim !== "none");
+  if (!isModern) return emptyReply(202);
+  return await options.sdk.answer({ exchange, raw, id: null, call: refuseCall });
+}
+
+async function answerRequest(
+  options: McpEndpointOptions,
+  exchange: Exchange,
+  message: RequestMessage,
+): Promise<HttpReply> {
+  const call = (name: string, input: JsonObject): Promise<CallOutcome> =>
+    callTool(options.dispatcher, exchange, message, name, input);
+  const plan: FastPlan | null = options.fastLane ? planFast("opening", message, readClaim(message.params)) : null;
+  if (plan === null || !fieldsAgree(exchange.request.headers, message, plan)) {
+    return await options.sdk.answer({ exchange, raw: message.raw, id: message.id, call });
+  }
+  const answer = await fastAnswer(plan, options.dispatcher, options.log, call);
+  if (!answer.ok) return callFailureReply(answer.error, message.id);
+  return jsonReply(200, resultResponse(message.id, answer.result));
+}
+
+/** Calls a tool for the sender of a request; an append that is enqueued is not undone when the client goes. */
+function callTool(
+  dispatcher: Dispatcher,
+  exchange: Exchange,
+  message: RequestMessage,
+  name: string,
+  input: JsonObject,
+): Promise<CallOutcome> {
+  const { request, principal, origin } = exchange;
+  const traceparent = origin.traceparent ?? messageTraceparent(message.params);
+  return dispatcher.call(name, input, {
+    principal,
+    signal: request.signal,
+    correlationId: origin.correlation_id ?? origin.server_correlation_id,
+    origin: { ...origin, traceparent },
+  });
+}
+
+function refuseCall(): Promise<CallOutcome> {
+  return Promise.resolve({ ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } });
+}

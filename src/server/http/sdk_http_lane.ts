@@ -1,0 +1,190 @@
+/**
+ * The SDK's lane over HTTP: whatever the fast lane leaves, and every fault of the protocol. The SDK gets messages that
+ * were read and checked here, and answers each by itself: there are no sessions.
+ *
+ * @module
+ */
+
+import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import { type CallOutcome, type Dispatcher, internalError } from "../dispatcher.ts";
+import { type RequestId, withEdgeData } from "../edge_error.ts";
+import type { Log } from "../log.ts";
+import { makeSdkServer } from "../sdk_server.ts";
+import type { Exchange } from "./exchange.ts";
+import { callFailureReply, edgeRefusal, type HttpReply, jsonReply, refusalReply, type StreamSink } from "./reply.ts";
+
+/** A message for the SDK. */
+export interface SdkDelivery {
+  readonly exchange: Exchange;
+  /** The message as it came, checked. */
+  readonly raw: JsonObject;
+  /** Null for what is not answered. */
+  readonly id: RequestId | null;
+  /** Calls a tool in the name of the sender. */
+  readonly call: (name: string, input: JsonObject) => Promise<CallOutcome>;
+}
+
+/** The SDK's side of the HTTP transport. */
+export interface SdkHttpLane {
+  readonly answer: (delivery: SdkDelivery) => Promise<HttpReply>;
+  /** Ends the streams that are open. */
+  readonly close: () => Promise<void>;
+}
+
+/** What the lane needs. */
+export interface SdkHttpLaneOptions {
+  readonly dispatcher: Dispatcher;
+  readonly log: Log;
+}
+
+type Sdk = typeof import("@modelcontextprotocol/server");
+
+/** The SDK once it is loaded. */
+interface Loaded {
+  readonly sdk: Sdk;
+  readonly modern: McpHttpHandler;
+}
+
+/** What became of the call that a message asked for. */
+interface Delivered extends SdkDelivery {
+  outcome: CallOutcome | null;
+}
+
+/** Streams of subscriptions at one time; there is nothing that they could tell, so nobody needs many. */
+const SUBSCRIPTIONS = 64;
+
+/** Bytes that a reader of a stream may be behind before it is let go. */
+const BEHIND_BYTES = 1 << 20;
+
+/** Header fields that the SDK judges. */
+const JUDGED_FIELDS = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"];
+
+/** Makes the lane; the SDK is loaded at the first message for it. */
+export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
+  const deliveries = new WeakMap<Request, Delivered>();
+  let loading: Promise<Loaded> | null = null;
+
+  const load = async (): Promise<Loaded> => {
+    options.log("debug", "Loading the protocol SDK");
+    const sdk = await import("@modelcontextprotocol/server");
+    const modern = sdk.createMcpHandler(({ requestInfo }) => {
+      const delivery = requestInfo === undefined ? undefined : deliveries.get(requestInfo);
+      if (delivery === undefined) throw new Error("Cannot serve: the message was not delivered by this server");
+      return serverFor(sdk, options, delivery);
+    }, {
+      legacy: "reject",
+      maxSubscriptions: SUBSCRIPTIONS,
+      onerror: (error) => options.log("debug", "Message refused by the protocol", { detail: error.message }),
+    });
+    return { sdk, modern };
+  };
+
+  return {
+    answer: async (given) => {
+      const delivery: Delivered = { ...given, outcome: null };
+      try {
+        const { sdk, modern } = await (loading ??= load());
+        const request = sdkRequest(delivery);
+        deliveries.set(request, delivery);
+        const response = await sdk.isLegacyRequest(request, delivery.raw)
+          ? await answerLegacy(sdk, options, request, delivery)
+          : await modern.fetch(request, { parsedBody: delivery.raw });
+        return await replyOf(response, delivery);
+      } catch (thrown) {
+        return refusalReply(edgeRefusal(internalError(options.log, "the protocol", thrown, null)), delivery.id);
+      }
+    },
+    close: async () => {
+      const loaded = await loading?.catch(() => null);
+      await loaded?.modern.close();
+    },
+  };
+}
+
+/** A request as the SDK reads it. Its answer is JSON for every client: whoever wants a stream gets one message anyway. */
+function sdkRequest(delivery: SdkDelivery): Request {
+  const { headers, signal } = delivery.exchange.request;
+  const fields = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
+  for (const name of JUDGED_FIELDS) {
+    const value = headers.get(name);
+    if (value !== null) fields.set(name, value);
+  }
+  return new Request("http://localhost/mcp", { method: "POST", headers: fields, signal });
+}
+
+function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): Server {
+  return makeSdkServer(sdk, {
+    listTools: () => options.dispatcher.listing(),
+    callTool: async () => {
+      const params = member(delivery.raw, "params");
+      const name = isJsonObject(params) ? member(params, "name") : undefined;
+      const input = isJsonObject(params) ? member(params, "arguments") : undefined;
+      delivery.outcome = await delivery.call(typeof name === "string" ? name : "", isJsonObject(input) ? input : {});
+      return delivery.outcome;
+    },
+  });
+}
+
+/** Serves a message of the older era with a server and a transport of its own. */
+async function answerLegacy(
+  sdk: Sdk,
+  options: SdkHttpLaneOptions,
+  request: Request,
+  delivery: Delivered,
+): Promise<Response> {
+  const server = serverFor(sdk, options, delivery);
+  const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: delivery.raw });
+  } finally {
+    await server.close();
+  }
+}
+
+async function replyOf(response: Response, delivery: Delivered): Promise<HttpReply> {
+  const { outcome, id } = delivery;
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) return streamReply(response);
+  const text = await response.text();
+  if (outcome?.ok === true) return jsonReply(response.status, text);
+  if (outcome?.ok === false && id !== null) return callFailureReply(outcome.error, id);
+  if (text === "") return { status: response.status, fields: {}, body: null };
+  const body = parseJson(text);
+  const answer = body.ok && isJsonObject(body.value) ? body.value : {};
+  const error = member(answer, "error");
+  if (!isJsonObject(error)) return jsonReply(response.status, text);
+  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
+  const whole = withEdgeData({
+    ...(id === null ? {} : { id }),
+    error: { code: Number(code), message: String(message), data },
+  });
+  return jsonReply(response.status, JSON.stringify({ jsonrpc: "2.0", id, error: whole.error }));
+}
+
+/** Passes a stream on; a reader that falls behind is let go. */
+function streamReply(response: Response): HttpReply {
+  const fields = {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+  };
+  return { status: response.status, fields, body: null, stream: (sink) => void pump(response, sink) };
+}
+
+async function pump(response: Response, sink: StreamSink): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
+  const stop = (): void => void reader?.cancel().catch(() => undefined);
+  sink.gone.addEventListener("abort", stop);
+  try {
+    for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+      sink.write(next.value);
+      if (sink.waiting() > BEHIND_BYTES) break;
+    }
+  } catch {
+    // The stream was ended from the other side.
+  }
+  stop();
+  sink.end();
+}

@@ -1,0 +1,117 @@
+/**
+ * The HTTP transports: everything between the listener and the tools.
+ *
+ * @module
+ */
+
+import { parseBind } from "../../config/bind.ts";
+import type { ServerConfig } from "../../config/server_types.ts";
+import type { Audit } from "../audit/types.ts";
+import type { Authenticator } from "../auth/types.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import type { Health } from "../health.ts";
+import type { Limits } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { createSseRoutes, type SseRoutes } from "../sse/sse_routes.ts";
+import { createServerIds } from "../trace.ts";
+import { createApp, type Route } from "./app.ts";
+import { CONNECTION_BOUNDS, type ConnectionBounds, listen, type Listener, type ListenerOptions } from "./listener.ts";
+import { answerMcp } from "./mcp_endpoint.ts";
+import { createNameChecks } from "./names.ts";
+import type { HttpReply } from "./reply.ts";
+import { createSdkHttpLane, type SdkHttpLane } from "./sdk_http_lane.ts";
+
+/** What serving over HTTP needs. */
+export interface HttpOptions {
+  readonly transport: "http" | "sse";
+  readonly server: ServerConfig;
+  /** `--allowed-host` and `--allowed-origin`. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly authenticate: Authenticator;
+  readonly dispatcher: Dispatcher;
+  readonly limits: Limits;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly audit: Audit;
+  readonly log: Log;
+  readonly fastLane: boolean;
+  readonly tls: ListenerOptions["tls"];
+  /** The bounds of the service unless told. */
+  readonly bounds?: ConnectionBounds;
+  /** The SDK's lane; the one of this server unless told. */
+  readonly sdk?: SdkHttpLane;
+}
+
+/** A transport that serves. */
+export interface HttpServing {
+  readonly address: Listener["address"];
+  /** Takes no more requests, lets those in work finish for so many milliseconds, then ends the rest. */
+  readonly close: (patience: number) => Promise<void>;
+}
+
+/**
+ * Starts to serve.
+ *
+ * @throws {Error} When the address cannot be listened on
+ */
+export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
+  const bind = parseBind(options.server.bind ?? "");
+  if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
+  const sdk = options.sdk ?? createSdkHttpLane(options);
+  const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
+  const sse = options.transport === "sse" ? createSseRoutes({ ...options, nextServerId }) : null;
+  const { metrics, audit } = options;
+  const app = createApp({
+    ...options,
+    nextServerId,
+    routes: new Map([...(sse?.routes ?? mcpRoutes(options, sdk)), ["/metrics", metricsRoute(metrics)]]),
+    names: createNameChecks({ bindAddress: bind.hostname, ...options }),
+  });
+  const listener = await listen({
+    ...bind,
+    bounds: options.bounds ?? CONNECTION_BOUNDS,
+    handle: app,
+    tls: options.tls,
+    log: options.log,
+    refused: (reason, peerAddress) => {
+      metrics.refused(reason);
+      const origin = {
+        transport: options.transport,
+        peer_address: peerAddress,
+        correlation_id: null,
+        server_correlation_id: nextServerId(),
+        traceparent: null,
+      };
+      audit.record({ kind: "request", outcome: "refused", reason, subject: null, origin }).catch(() => undefined);
+    },
+  });
+  metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
+  return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };
+}
+
+async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null, patience: number): Promise<void> {
+  // Streams have no end of their own.
+  const closing = listener.close(patience);
+  await sse?.close(patience);
+  await sdk.close();
+  await closing;
+}
+
+function mcpRoutes(options: HttpOptions, sdk: SdkHttpLane): readonly (readonly [string, Route])[] {
+  const endpoint = { ...options, sdk, maximumBodyBytes: options.server.max_body_bytes };
+  const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange) };
+  return [["/mcp", route], ["/rpc", route]];
+}
+
+function metricsRoute(metrics: Metrics): Route {
+  return {
+    GET: (): Promise<HttpReply> =>
+      Promise.resolve({
+        status: 200,
+        fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
+        body: metrics.render(),
+      }),
+  };
+}

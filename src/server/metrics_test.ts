@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import type { CallOutcome } from "./dispatcher.ts";
+import { createMetrics } from "./metrics.ts";
+import { outcomeWord } from "./observed.ts";
+
+Deno.test("render() tells counts, times in cumulative buckets, and what is read on demand", () => {
+  const metrics = createMetrics();
+  metrics.toolCalled("scenario_status", "ok", 3);
+  metrics.toolCalled("scenario_status", "ok", 30);
+  metrics.toolCalled("scenario_status", "not_found", 20_000);
+  metrics.answered("/mcp", 200, 1);
+  metrics.refused('a"b\n');
+  metrics.gauge("gate_inflight", "Requests in work.", () => 3);
+  metrics.gauge("gate_hidden", "Nothing at the moment.", () => null);
+  metrics.counter("gate_batches_total", "Batches.", () => 9);
+  const lines = metrics.render().split("\n");
+  const expected = [
+    'gate_tool_calls_total{tool="scenario_status",outcome="ok"} 2',
+    'gate_tool_calls_total{tool="scenario_status",outcome="not_found"} 1',
+    'gate_tool_call_seconds_bucket{tool="scenario_status",le="0.0025"} 0',
+    'gate_tool_call_seconds_bucket{tool="scenario_status",le="0.005"} 1',
+    'gate_tool_call_seconds_bucket{tool="scenario_status",le="0.05"} 2',
+    'gate_tool_call_seconds_bucket{tool="scenario_status",le="10"} 2',
+    'gate_tool_call_seconds_bucket{tool="scenario_status",le="+Inf"} 3',
+    'gate_tool_call_seconds_count{tool="scenario_status"} 3',
+    'gate_http_requests_total{route="/mcp",status="200"} 1',
+    'gate_refusals_total{reason="a\\"b\\n"} 1',
+    "# TYPE gate_inflight gauge",
+    "gate_inflight 3",
+    "# TYPE gate_batches_total counter",
+    "gate_batches_total 9",
+  ];
+  for (const line of expected) assert.ok(lines.includes(line), line);
+  assert.equal(lines.some((line) => line.includes("gate_hidden")), false);
+});
+
+Deno.test("refused() keeps a bounded table", () => {
+  const metrics = createMetrics();
+  for (let index = 0; index < 500; index++) metrics.refused(`reason_${index}`);
+  const reasons = metrics.render().split("\n").filter((line) => line.startsWith("gate_refusals_total{"));
+  assert.equal(reasons.length, 65);
+  assert.ok(reasons.includes('gate_refusals_total{reason="other"} 436'));
+});
+
+const OUTCOMES: readonly (readonly [outcome: CallOutcome, word: string])[] = [
+  [{ ok: true, answer: { ok: true, result: { items: [] } } }, "ok"],
+  [{ ok: true, answer: { ok: true, result: { outcome: { outcome: "accepted", result: {} } } } }, "accepted"],
+  [{ ok: true, answer: { ok: true, result: { outcome: "unknown" } } }, "unknown"],
+  [{ ok: true, answer: { ok: true, result: { outcome: 'x"y' } } }, "ok"],
+  [
+    { ok: true, answer: { ok: false, error: { code: "c", kind: "conflict", message: "", retryable: false } } },
+    "conflict",
+  ],
+  [{ ok: false, error: { kind: "internal", message: "" } }, "internal"],
+];
+
+Deno.test("outcomeWord() says in one word what became of a call", () => {
+  for (const [outcome, word] of OUTCOMES) assert.equal(outcomeWord(outcome), word);
+});

@@ -1,0 +1,100 @@
+/**
+ * Which connections have shown a client certificate that counts. The runtime verifies certificates in full handshakes
+ * only: who resumes a TLS session is taken at its word, whatever it showed when the session began. So a certificate
+ * counts only if this server itself verified it in a full handshake, it is within its time, and nothing has been
+ * withdrawn since.
+ *
+ * @module
+ */
+
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { RequestTls, TlsPeer } from "../auth/types.ts";
+import type { Log } from "../log.ts";
+import { certificateSubject } from "./subject.ts";
+
+/** What is asked of clients: a certificate, one if they have it, or none. */
+export type ClientCertificates = "required" | "optional" | "none";
+
+/** The guard of one server. */
+export interface PeerGuard {
+  /** What is known of a connection's other end; null for a connection that no longer counts. */
+  readonly tlsOf: (socket: Socket) => RequestTls | null;
+  /** Forgets every certificate: each must be verified again. */
+  readonly reset: () => void;
+}
+
+/** Certificates that are remembered; beyond them the oldest must be verified again. */
+const REMEMBERED = 65_536;
+
+/**
+ * Guards a server; it must not have taken a connection yet.
+ *
+ * @param refused Told of each connection that is ended, by a word for why
+ */
+export function guardPeers(
+  server: Server,
+  mode: ClientCertificates,
+  log: Log,
+  refused: (reason: string, peerAddress: string) => void,
+  now: () => number = Date.now,
+): PeerGuard {
+  /** SHA-256 of the certificates that this server has verified, with the ends of their time. */
+  const verified = new Map<string, number>();
+  const peers = new WeakMap<Socket, TlsPeer | null>();
+  const end = (socket: TLSSocket, reason: string): void => {
+    refused(reason, socket.remoteAddress ?? "");
+    socket.destroy();
+  };
+  // Runs before the HTTP parser gets the connection.
+  server.prependListener("secureConnection", (socket: TLSSocket) => {
+    if (mode === "none") return void peers.set(socket, null);
+    const shown = readShown(socket, log);
+    if (shown === "unreadable") return end(socket, "client_certificate_unreadable");
+    if (shown === null) {
+      if (mode === "required") return end(socket, "client_certificate_missing");
+      return void peers.set(socket, null);
+    }
+    const isTimely = now() >= shown.notBefore && now() <= shown.notAfter;
+    if (socket.authorized && isTimely && !socket.isSessionReused()) {
+      if (verified.size >= REMEMBERED) verified.delete(verified.keys().next().value ?? "");
+      verified.set(shown.fingerprint, shown.notAfter);
+    }
+    if (!isTimely) return end(socket, "client_certificate_not_in_time");
+    if (!socket.authorized) return end(socket, "client_certificate_untrusted");
+    if (!verified.has(shown.fingerprint)) return end(socket, "client_certificate_not_verified_here");
+    const { subject, fingerprint, notAfter } = shown;
+    peers.set(socket, { subject, fingerprint, notAfter });
+  });
+  return {
+    reset: () => verified.clear(),
+    tlsOf: (socket) => {
+      const peer = peers.get(socket);
+      if (peer === undefined) return null;
+      // A connection may outlive its certificate, or the trust in it.
+      if (peer !== null && (now() > peer.notAfter || !verified.has(peer.fingerprint))) return null;
+      return { peer };
+    },
+  };
+}
+
+interface Shown extends TlsPeer {
+  readonly notBefore: number;
+}
+
+function readShown(socket: TLSSocket, log: Log): Shown | "unreadable" | null {
+  const certificate = socket.getPeerCertificate();
+  if (certificate?.fingerprint256 === undefined) return null;
+  try {
+    return {
+      subject: certificateSubject(new Uint8Array(certificate.raw)),
+      fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+      notBefore: Date.parse(certificate.valid_from),
+      notAfter: Date.parse(certificate.valid_to),
+    };
+  } catch (error) {
+    log("debug", "Cannot read client certificate", { detail: String(error) });
+    return "unreadable";
+  }
+}

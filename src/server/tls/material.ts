@@ -1,0 +1,94 @@
+/**
+ * The files of `server.tls`: read, checked against each other, and watched for change.
+ *
+ * @module
+ */
+
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { TlsConfig } from "../../config/server_types.ts";
+
+/** What a TLS server is made of. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities of client certificates, one PEM block each; null where no client certificate is asked for. */
+  readonly clientAuthorities: readonly string[] | null;
+  /** SHA-256 of each authority. */
+  readonly authorityFingerprints: ReadonlySet<string>;
+}
+
+/** Bytes of one file. */
+const FILE_BYTES = 1 << 20;
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/**
+ * Reads the files.
+ *
+ * @throws {Error} Where one cannot be read, holds no certificate or key, or the key is not that of the certificate
+ */
+export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
+  const [cert, key, clientCa] = await Promise.all([
+    readFile("cert_path", config.cert_path),
+    readFile("key_path", config.key_path),
+    config.client_ca_path === null ? null : readFile("client_ca_path", config.client_ca_path),
+  ]);
+  const [leaf] = certificates("cert_path", cert);
+  checkKey(leaf, key);
+  const authorities = clientCa === null ? null : certificates("client_ca_path", clientCa);
+  return {
+    cert,
+    key,
+    clientAuthorities: authorities?.map((authority) => authority.toString()) ?? null,
+    authorityFingerprints: new Set(authorities?.map((authority) => authority.fingerprint256) ?? []),
+  };
+}
+
+/** Tells two states of the files apart without reading them. */
+export async function materialStamp(config: TlsConfig): Promise<string> {
+  const paths = [config.cert_path, config.key_path, ...(config.client_ca_path === null ? [] : [config.client_ca_path])];
+  const stamps = await Promise.all(paths.map(async (path) => {
+    const { mtime, size, ino } = await Deno.stat(path);
+    return `${mtime?.getTime()}/${size}/${ino}`;
+  }));
+  return stamps.join(" ");
+}
+
+async function readFile(member: string, path: string): Promise<string> {
+  try {
+    const { size } = await Deno.stat(path);
+    if (size > FILE_BYTES) throw new Error(`file is larger than ${FILE_BYTES} bytes`);
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    throw new Error(`Cannot use server.tls.${member} "${path}": ${reasonOf(error)}`);
+  }
+}
+
+/** Every certificate of a PEM text; the runtime would drop what it cannot read without a word. */
+function certificates(member: string, text: string): X509Certificate[] {
+  const blocks = text.match(CERTIFICATE) ?? [];
+  if (blocks.length === 0) throw new Error(`Cannot use server.tls.${member}: file holds no certificate in PEM`);
+  return blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block);
+    } catch (error) {
+      throw new Error(`Cannot use server.tls.${member}: certificate ${index + 1} is not readable: ${reasonOf(error)}`);
+    }
+  });
+}
+
+function checkKey(leaf: X509Certificate | undefined, key: string): void {
+  let fits: boolean;
+  try {
+    fits = leaf?.checkPrivateKey(createPrivateKey(key)) ?? false;
+  } catch (error) {
+    throw new Error(`Cannot use server.tls.key_path: file holds no private key in PEM: ${reasonOf(error)}`);
+  }
+  if (!fits) {
+    throw new Error("Cannot use server.tls.key_path: key is not that of the certificate in server.tls.cert_path");
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,69 @@
+/**
+ * The server proves to itself that the runtime enforces client certificates. A runtime that does not would let everybody
+ * in without a word, and did: so it is asked at every start.
+ *
+ * @module
+ */
+
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
+import { delay } from "../log.ts";
+import type { TlsMaterial } from "./material.ts";
+
+/** How long the test may take, in milliseconds. */
+const TEST_MILLISECONDS = 5_000;
+
+/** What the runtime does with a client that shows no certificate. */
+export type Enforcement = "refused" | "reached" | "unclear";
+
+/**
+ * Starts a server that requires client certificates, calls it without one, and sees whether the request arrives.
+ *
+ * @returns `refused` where the runtime enforces certificates; `unclear` where the test did not come to an end
+ */
+export async function probeEnforcement(material: TlsMaterial): Promise<Enforcement> {
+  const { promise, resolve } = Promise.withResolvers<Enforcement>();
+  const server = createServer({
+    cert: material.cert,
+    key: material.key,
+    ca: [...material.clientAuthorities ?? [material.cert]],
+    requestCert: true,
+    rejectUnauthorized: true,
+  }, (_request, response) => {
+    resolve("reached");
+    response.end();
+  });
+  server.on("error", () => resolve("unclear"));
+  server.on("tlsClientError", () => resolve("refused"));
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+    socket.on("secureConnect", () => socket.write("GET / HTTP/1.1\r\nHost: self\r\n\r\n"));
+    socket.on("error", () => resolve("refused"));
+    socket.on("close", () => resolve("refused"));
+    promise.then(() => socket.destroy());
+  });
+  const late = delay(TEST_MILLISECONDS);
+  const found = await Promise.race([promise, late.passed.then(() => "unclear" as const)]);
+  late.cancel();
+  resolve(found);
+  server.closeAllConnections();
+  server.close();
+  return found;
+}
+
+/**
+ * Tests the runtime.
+ *
+ * @throws {Error} Where it does not surely refuse a client without a certificate
+ */
+export async function assertEnforcement(material: TlsMaterial): Promise<void> {
+  const found = await probeEnforcement(material);
+  if (found === "refused") return;
+  throw new Error(
+    found === "reached"
+      ? "Cannot serve TLS: this runtime lets clients in without the certificate that is required of them"
+      : "Cannot serve TLS: this runtime was not seen to refuse a client without a certificate",
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * The subject of a certificate as one string (RFC 4514): the parts in the reverse of their order in the certificate,
+ * escaped, so that no value can pretend to be another part.
+ *
+ * @module
+ */
+
+import { DER_TAGS, type DerElement, DerError, dottedIdentifier, readElements, readInside, stringOf } from "./der.ts";
+
+/** Short names of attribute types (RFC 4514 section 3, and descriptors of the LDAP registry that certificates use). */
+const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
+  ["2.5.4.3", "CN"],
+  ["2.5.4.4", "SN"],
+  ["2.5.4.5", "serialNumber"],
+  ["2.5.4.6", "C"],
+  ["2.5.4.7", "L"],
+  ["2.5.4.8", "ST"],
+  ["2.5.4.9", "STREET"],
+  ["2.5.4.10", "O"],
+  ["2.5.4.11", "OU"],
+  ["2.5.4.12", "title"],
+  ["2.5.4.42", "GN"],
+  ["2.5.4.46", "dnQualifier"],
+  ["2.5.4.97", "organizationIdentifier"],
+  ["0.9.2342.19200300.100.1.1", "UID"],
+  ["0.9.2342.19200300.100.1.25", "DC"],
+  ["1.2.840.113549.1.9.1", "emailAddress"],
+]);
+
+/** Bytes of a certificate that are looked at. */
+const CERTIFICATE_BYTES = 64 * 1024;
+
+/**
+ * The subject of a certificate.
+ *
+ * @param certificate DER of an X.509 certificate (RFC 5280)
+ * @throws {DerError} Where it cannot be read
+ */
+export function certificateSubject(certificate: Uint8Array): string {
+  if (certificate.length > CERTIFICATE_BYTES) throw new DerError("Cannot read certificate: it is too large");
+  const [outer] = readElements(certificate);
+  const [body] = readInside(outer, DER_TAGS.SEQUENCE);
+  const members = readInside(body, DER_TAGS.SEQUENCE);
+  // TBSCertificate: [version], serialNumber, signature, issuer, validity, subject, ...
+  const offset = members[0]?.tag === DER_TAGS.EXPLICIT_0 ? 1 : 0;
+  return distinguishedName(members[offset + 4]);
+}
+
+/** A `Name` (RFC 5280 section 4.1.2.4) as RFC 4514 writes it. */
+export function distinguishedName(name: DerElement | undefined): string {
+  const parts = readInside(name, DER_TAGS.SEQUENCE).map((part) =>
+    readInside(part, DER_TAGS.SET).map(attributeText).join("+")
+  );
+  return parts.reverse().join(",");
+}
+
+function attributeText(attribute: DerElement): string {
+  const [type, value, ...rest] = readInside(attribute, DER_TAGS.SEQUENCE);
+  if (type?.tag !== DER_TAGS.OBJECT_IDENTIFIER || value === undefined || rest.length > 0) {
+    throw new DerError("Cannot read certificate: subject has a part that is no attribute");
+  }
+  const identifier = dottedIdentifier(type.content);
+  const shortName = SHORT_NAMES.get(identifier);
+  const text = shortName === undefined ? null : stringOf(value);
+  return text === null ? `${shortName ?? identifier}=#${hex(value.whole)}` : `${shortName}=${escapeValue(text)}`;
+}
+
+/**
+ * Escapes a value (RFC 4514 section 2.4). Control characters are escaped too, so that a subject is always one line.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { escapeValue } from "@/server/tls/subject.ts";
+ *
+ * assert.equal(escapeValue(" a,O=b\n"), "\\ a\\,O=b\\0A");
+ * ```
+ */
+export function escapeValue(value: string): string {
+  const escaped = value.replace(/["+,;<>\\]/g, "\\$&").replace(
+    // deno-lint-ignore no-control-regex
+    /[\x00-\x1f\x7f]/g,
+    (char) => `\\${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+  return escaped.replace(/^[ #]/, "\\$&").replace(/(?<!\\) $/, "\\ ");
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,103 @@
+/**
+ * TLS for the listener: certificates, the guard over client certificates, and their renewal while connections are open.
+ *
+ * @module
+ */
+
+import type { Server } from "node:http";
+import { createServer, type Server as SecureServer } from "node:https";
+import type { TlsConfig } from "../../config/server_types.ts";
+import type { Handler, ListenerOptions } from "../http/listener.ts";
+import type { Log } from "../log.ts";
+import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
+import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
+import { assertEnforcement } from "./self_test.ts";
+
+/** TLS that is ready to serve. */
+export interface TlsServing {
+  readonly listener: NonNullable<ListenerOptions["tls"]>;
+  /** Reads the files again if they have changed; a fault is logged and leaves everything as it was. */
+  readonly reload: () => Promise<void>;
+  /** Stops looking for changes. */
+  readonly close: () => void;
+}
+
+/** What TLS needs. */
+export interface TlsOptions {
+  readonly config: TlsConfig;
+  readonly log: Log;
+  /** Told of each connection that is ended for its certificate. */
+  readonly refused: (reason: string, peerAddress: string) => void;
+  /** How often the files are looked at, in milliseconds. */
+  readonly interval?: number;
+}
+
+/** How often the files are looked at, in milliseconds. */
+const LOOK_MILLISECONDS = 2_000;
+
+/** What is asked of clients. */
+export function clientCertificates(config: TlsConfig): ClientCertificates {
+  if (config.client_ca_path === null) return "none";
+  return config.require_client_cert ? "required" : "optional";
+}
+
+/**
+ * Reads the files and tests the runtime.
+ *
+ * @throws {Error} Where a file cannot be used, or the runtime does not enforce client certificates
+ */
+export async function openTls(options: TlsOptions): Promise<TlsServing> {
+  const { config, log } = options;
+  const mode = clientCertificates(config);
+  let stamp = await materialStamp(config).catch(() => "");
+  let material = await loadMaterial(config);
+  if (mode !== "none") await assertEnforcement(material);
+  let server: SecureServer | null = null;
+  let guard: PeerGuard | null = null;
+
+  const reload = async (): Promise<void> => {
+    try {
+      const current = await materialStamp(config);
+      if (current === stamp) return;
+      const renewed = await loadMaterial(config);
+      server?.setSecureContext(contextOf(renewed));
+      // Who was let in by an authority that is gone must be let in again.
+      const isWithdrawn = !material.authorityFingerprints.isSubsetOf(renewed.authorityFingerprints);
+      if (isWithdrawn) guard?.reset();
+      stamp = current;
+      material = renewed;
+      log("info", "Certificates read again", { authorities_withdrawn: isWithdrawn });
+    } catch (error) {
+      log("error", "Cannot read certificates again: the old ones stay", {
+        detail: error instanceof Error ? error.message : String(error),
+      });
+    }
+  };
+  const timer = setInterval(reload, options.interval ?? LOOK_MILLISECONDS);
+
+  return {
+    reload,
+    close: () => clearInterval(timer),
+    listener: {
+      createServer: (settings: object, handler: Handler): Server => {
+        server = createServer({
+          ...settings,
+          ...contextOf(material),
+          requestCert: mode !== "none",
+          rejectUnauthorized: mode === "required",
+        }, handler);
+        server.on("tlsClientError", (error: Error & { readonly code?: string }, socket) => {
+          options.refused(error.code ?? "tls_failed", socket.remoteAddress ?? "");
+        });
+        guard = guardPeers(server, mode, log, options.refused);
+        return server;
+      },
+      tlsOf: (socket) => guard?.tlsOf(socket) ?? null,
+    },
+  };
+}
+
+function contextOf(material: TlsMaterial): { cert: string; key: string; ca?: string[] } {
+  const { cert, key, clientAuthorities } = material;
+  return { cert, key, ...(clientAuthorities === null ? {} : { ca: [...clientAuthorities] }) };
+}
