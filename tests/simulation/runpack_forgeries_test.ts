@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { CLAIMS } from "../../src/runpack/verify_types.ts";
+import { FORGERIES } from "./runpack_forgeries.ts";
+import { forge } from "./runpack_forge.ts";
+import { identityOf, packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
+import { playGoldenRun } from "./runpack_run.ts";
+
+const RUN = playGoldenRun();
+
+Deno.test("forge() without a change builds the very pack that is exported", async () => {
+  assert.equal(identityOf(forge(RUN)), identityOf(await packOf(RUN)));
+});
+
+for (const { name, forge: change, violates } of FORGERIES) {
+  Deno.test(`verifyRunpack() ${name}: ${Object.values(violates).join(", ")}`, async () => {
+    const statuses = statusesOf(await verifyWhole(forge(RUN, change)));
+    const violated = Object.entries(statuses).filter(([, status]) => status.startsWith("violated "));
+    const codes = violated.map(([claim, status]) => [claim, status.slice("violated ".length).split(":")[0]]);
+    assert.deepEqual(Object.fromEntries(codes), violates);
+    for (const claim of ["structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity"]) {
+      assert.equal(statuses[claim], "satisfied", "a forgery is whole: only a replay can tell");
+    }
+  });
+}
+
+Deno.test("the forgeries violate every claim that a replay settles but source authenticity, which needs keys", () => {
+  const violated = new Set(FORGERIES.flatMap(({ violates }) => Object.keys(violates)));
+  const settled = CLAIMS.slice(CLAIMS.indexOf("scenario_law_construction"), CLAIMS.indexOf("source_authenticity"));
+  assert.deepEqual(settled.filter((claim) => !violated.has(claim)), []);
+});
