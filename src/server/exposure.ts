@@ -45,7 +45,7 @@ function identityRefusal(
       "name the proxy with --trusted-proxy CIDR",
     );
   }
-  return tls?.client_ca_path != null ? null : refuse(
+  return (tls?.client_ca_path ?? null) !== null ? null : refuse(
     "server.auth.mode is mtls, but nothing checks client certificates",
     "set server.tls.client_ca_path",
   );
@@ -81,9 +81,9 @@ export function exposureNotices(server: ServerConfig, options: ExposureOptions):
   if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) {
     return [...notices, `listening on ${bind}: reachable from this machine alone`];
   }
-  const clients = tls?.client_ca_path == null
+  const clients = (tls?.client_ca_path ?? null) === null
     ? "no client certificates"
-    : `client certificates ${tls.require_client_cert ? "required" : "optional"}`;
+    : `client certificates ${tls?.require_client_cert === true ? "required" : "optional"}`;
   return [
     ...notices,
     `listening on ${bind}: reachable from other machines`,

@@ -45,6 +45,8 @@ Deno.test("refused() keeps a bounded table", () => {
 const OUTCOMES: readonly (readonly [outcome: CallOutcome, word: string])[] = [
   [{ ok: true, answer: { ok: true, result: { items: [] } } }, "ok"],
   [{ ok: true, answer: { ok: true, result: { outcome: { outcome: "accepted", result: {} } } } }, "accepted"],
+  [{ ok: true, answer: { ok: true, result: {}, text: '{"outcome":{"outcome":"stale","result":{}}}' } }, "stale"],
+  [{ ok: true, answer: { ok: true, result: {}, text: '{"status":"active"}' } }, "ok"],
   [{ ok: true, answer: { ok: true, result: { outcome: "unknown" } } }, "unknown"],
   [{ ok: true, answer: { ok: true, result: { outcome: 'x"y' } } }, "ok"],
   [

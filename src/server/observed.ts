@@ -11,6 +11,9 @@ import type { Metrics } from "./metrics.ts";
 /** Words that tools answer as outcomes: closed lists, written like this. */
 const OUTCOME = /^[a-z][a-z_]{0,39}$/;
 
+/** The same at the start of the text of an answer. */
+const TEXT_OUTCOME = /^\{"outcome":\{"outcome":"([a-z][a-z_]{0,39})"/;
+
 /** Counts and times the calls of a dispatcher; names that are no tool's count as one. */
 export function observed(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
   const known = new Set<string>();
@@ -29,8 +32,11 @@ export function observed(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
 /** What became of a call, in one word. */
 export function outcomeWord(outcome: CallOutcome): string {
   if (!outcome.ok) return outcome.error.kind;
-  if (!outcome.answer.ok) return outcome.answer.error.kind;
-  const told = member(outcome.answer.result, "outcome");
+  const { answer } = outcome;
+  if (!answer.ok) return answer.error.kind;
+  // Where there is a text, the result would be parsed from it.
+  if (answer.text !== undefined) return TEXT_OUTCOME.exec(answer.text)?.[1] ?? "ok";
+  const told = member(answer.result, "outcome");
   const word = isJsonObject(told) ? member(told, "outcome") : told;
   return typeof word === "string" && OUTCOME.test(word) ? word : "ok";
 }
