@@ -8,14 +8,26 @@ import type { GateConfig } from "../config/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { Providers } from "../evidence/types.ts";
-import { closeStores, openStores } from "../store/open.ts";
+import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
+import type { PackSigner } from "../runpack/host/signing.ts";
+import { closeStores, openStores, type Stores } from "../store/open.ts";
 import { createServices } from "./services.ts";
 import { createTools } from "./table.ts";
 import type { Tool, ToolName } from "./types.ts";
 
+/** What a configuration has no member for. */
+export interface RuntimeOptions {
+  /** Absolute path of the folder for what is written beside the stores. */
+  readonly dataDir: string;
+  /** The file of the key that signs runpacks; null for none. */
+  readonly signingKey: string | null;
+}
+
 /** Open tools. */
 export interface ToolRuntime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
+  /** Names of what cannot take a write and a read now. */
+  readonly unready: () => Promise<readonly string[]>;
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
 }
@@ -25,15 +37,17 @@ export interface ToolRuntime {
  *
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`: a store cannot be opened
  * @throws {ConfigError} When a provider cannot be started as it is configured
- * @throws {Error} When a key file that the configuration names cannot be read
+ * @throws {Error} When a key file cannot be read
  */
-export async function openRuntime(config: GateConfig): Promise<ToolRuntime> {
+export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
   const stores = await openStores({ run: config.run_state_store, schemas: config.schema_registry }, sha256);
   const schemaSandbox = createSchemaSandbox();
   let providers: Providers = new Map();
+  let publisher: Promise<OpenPublisher> | null = null;
   const close = async (): Promise<void> => {
     await Promise.all([...providers.values()].map((provider) => provider.close()));
     schemaSandbox.close();
+    await (await publisher)?.close();
     await closeStores(stores);
   };
   try {
@@ -41,10 +55,40 @@ export async function openRuntime(config: GateConfig): Promise<ToolRuntime> {
       const { createProviders } = await import("../evidence/providers.ts");
       providers = await createProviders(config, { schemas: schemaSandbox });
     }
-    const services = await createServices({ config, ...stores, schemaSandbox, providers });
-    return { tools: createTools(services), close };
+    const signer = await signerOf(options.signingKey);
+    const openPublisher = (): Promise<OpenPublisher> => publisher ??= publisherOf(config, options, stores.runs, signer);
+    const services = await createServices({ config, ...stores, schemaSandbox, providers, publisher: openPublisher });
+    return { tools: createTools(services), unready: () => unreadyOf(stores, openPublisher), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function signerOf(signingKey: string | null): Promise<PackSigner | null> {
+  if (signingKey === null) return null;
+  const { readPackSigner } = await import("../runpack/host/signing.ts");
+  return await readPackSigner(sha256, signingKey);
+}
+
+async function publisherOf(
+  config: GateConfig,
+  { dataDir }: RuntimeOptions,
+  runs: Stores["runs"],
+  signer: PackSigner | null,
+): Promise<OpenPublisher> {
+  const { openPublisher } = await import("../runpack/host/open_publisher.ts");
+  return openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer });
+}
+
+async function unreadyOf(
+  { runs, schemas }: Stores,
+  openPublisher: () => Promise<OpenPublisher>,
+): Promise<readonly string[]> {
+  const [run, schema] = await Promise.allSettled([runs.ready(), schemas.ready()]);
+  return [
+    ...run.status === "rejected" ? ["run_state_store"] : [],
+    ...schema.status === "rejected" ? ["schema_registry"] : [],
+    ...await (await openPublisher()).unready(),
+  ];
 }

@@ -15,6 +15,7 @@ import type { Providers } from "../evidence/types.ts";
 import type { Surroundings } from "../run/command.ts";
 import { profileIdentity, trustedKeys } from "../run/profile.ts";
 import { type Projections, projectRuns } from "../store/projection.ts";
+import type { Publisher } from "../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
 import { InFlight } from "./in_flight.ts";
@@ -39,6 +40,8 @@ export interface Services {
   readonly providers: Providers;
   /** Asks the providers behind a stage's bindings. */
   readonly acquirer: Acquirer;
+  /** Publishes runpacks; loaded when first asked for. */
+  readonly publisher: () => Promise<Publisher>;
   /** Operations being executed in this process. */
   readonly inFlight: InFlight;
   /** Identities of artifacts that this process has already stored. */
@@ -58,6 +61,8 @@ export interface ServiceParts {
   readonly providers?: Providers;
   /** That of the configuration unless given. */
   readonly namespaces?: NamespaceAuthority | null;
+  /** One without a repository unless given. */
+  readonly publisher?: () => Promise<Publisher>;
 }
 
 async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
@@ -105,6 +110,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     namespaces: parts.namespaces === undefined ? namespaceAuthorityOf(parts.config.namespace) : parts.namespaces,
     providers,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
+    publisher: parts.publisher ?? (async () => (await import("../runpack/host/publish.ts")).NOWHERE),
     inFlight: new InFlight(),
     storedArtifacts: new Set(),
   };

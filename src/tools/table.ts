@@ -8,6 +8,7 @@ import { evidenceQuery } from "./evidence_query.ts";
 import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
 import { providerContractGet } from "./provider_contract_get.ts";
 import { providersList } from "./providers_list.ts";
+import { runpackExport } from "./runpack_export.ts";
 import { scenarioDefine } from "./scenario_define.ts";
 import { scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
 import { scenarioHistory } from "./scenario_history.ts";
@@ -38,6 +39,7 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   scenarioSubmit,
   scenarioResolveCreation,
   scenarioResolveMutation,
+  runpackExport,
   schemasRegister,
   schemasList,
   schemasGet,

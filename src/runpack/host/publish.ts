@@ -38,8 +38,11 @@ export interface Publisher {
     runKey: RunKey,
     options?: { readonly withheld_conditions?: readonly string[]; readonly onProgress?: OnProgress },
   ) => Promise<Publication>;
-  /** Resolves when every repository can take a pack. */
-  readonly ready: () => Promise<void>;
+  /**
+   * What can take no pack: the local repository, or a mirror that cannot keep its promises. A mirror that is down is none
+   * of them: packs are kept here until it is up.
+   */
+  readonly unready: () => Promise<readonly ("runpacks" | "runpack_storage")[]>;
 }
 
 /** What a publisher works with. */
@@ -52,8 +55,21 @@ export interface PublisherParts {
   readonly signer: PackSigner | null;
 }
 
+/** The publisher of a service that was given no data folder. */
+export const NOWHERE: Publisher = {
+  publish: () =>
+    Promise.resolve({
+      outcome: "repository_unavailable",
+      message: "Cannot publish runpack: there is no data folder",
+      runpack_identity: null,
+    }),
+  unready: () => Promise.resolve(["runpacks"]),
+};
+
 /** Exports that run at the same time: each keeps a segment in memory. */
 const EXPORTS_AT_ONCE = 2;
+/** How long readiness waits for the mirror. */
+const MIRROR_MILLIS = 1000;
 /** Canonical bytes read from the store at a time. */
 const PAGE_BYTES = 1024 * 1024;
 
@@ -62,11 +78,33 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const turn = turns(EXPORTS_AT_ONCE);
   return {
     publish: (runKey, options = {}) => turn(() => publish(parts, runKey, options)),
-    ready: async () => {
-      await parts.local.ready();
-      await (await parts.mirror?.())?.ready();
+    unready: async () => {
+      const [local, mirror] = await Promise.allSettled([
+        parts.local.ready(),
+        within(MIRROR_MILLIS, (async () => await (await parts.mirror?.())?.ready())()),
+      ]);
+      return [
+        ...local.status === "rejected" ? ["runpacks" as const] : [],
+        ...mirror.status === "rejected" && isUnsupported(mirror.reason) ? ["runpack_storage" as const] : [],
+      ];
     },
   };
+}
+
+/** Waits for work, though not longer than it may take: one that takes longer is down, or as good as. */
+async function within(millis: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  work.catch(() => {});
+  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, millis));
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isUnsupported(error: unknown): boolean {
+  return error instanceof RepositoryError && error.code === "unsupported";
 }
 
 function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {

@@ -1,0 +1,108 @@
+/**
+ * The tool `runpack_export`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
+import type { Publication } from "../runpack/host/publish.ts";
+import { success } from "./errors.ts";
+import { namespaceId, operationIdentity } from "./input.ts";
+import { closed, OBJECT, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./tool.ts";
+import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./types.ts";
+
+const NAMED = { name: "runpack_export", group: "Audit" } as const;
+
+/** Outcomes beside `published`. */
+const REFUSALS = ["run_not_found", "unauthorized", "limit_exceeded", "integrity_failure", "repository_unavailable"];
+
+const PUBLICATION: JsonObject = {
+  oneOf: [
+    closed({ outcome: { const: "published" }, runpack_identity: TEXT }),
+    closed({ outcome: { enum: REFUSALS }, result: OBJECT }),
+  ],
+};
+
+interface Run {
+  readonly namespace_id: number;
+  readonly run_id: string;
+}
+
+function refused(outcome: string, result: JsonObject, next: readonly NextStep[]): ToolAnswer {
+  const steps = next.map((step) => ({ ...step }));
+  return success({ publication: { outcome, result: { ...result, next: steps } } });
+}
+
+function again({ namespace_id, run_id }: Run, why: string): NextStep {
+  return { tool: NAMED.name, arguments_hint: { namespace_id, run_id }, why };
+}
+
+function unauthorized(error: ToolError, raw: JsonObject): ToolAnswer {
+  const next = { tool: NAMED.name, arguments_hint: { ...raw }, why: "Ask the operator for access, then call again" };
+  return refused("unauthorized", { reason: error.code, message: error.message }, [next]);
+}
+
+/** What a failure says to a caller: paths and addresses stay on this machine. */
+function messageFor(call: Call, message: string, generic: string): string {
+  return call.principal.authMethod === "local" ? message : generic;
+}
+
+function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
+  switch (publication.outcome) {
+    case "published": {
+      const { outcome, runpack_identity } = publication;
+      return success({ publication: { outcome, runpack_identity } });
+    }
+    case "run_not_found": {
+      const list = { tool: "scenarios_list", arguments_hint: { namespace_id: run.namespace_id } };
+      const why = "No run has this run_id in the namespace: scenario_start names the run_id of what it started";
+      return refused("run_not_found", { ...run }, [{ ...list, why }]);
+    }
+    case "repository_unavailable": {
+      const { message, runpack_identity } = publication;
+      const why = runpack_identity === null
+        ? "Nothing was published: call again once the repository can be written"
+        : "The runpack is kept here and was not mirrored: call again once the object store is up";
+      const told = messageFor(call, message, "Cannot publish runpack: a repository is unavailable");
+      const known = runpack_identity === null ? {} : { runpack_identity };
+      return refused("repository_unavailable", { message: told, ...known, retryable: true }, [again(run, why)]);
+    }
+    case "limit_exceeded":
+    case "integrity_failure":
+    case "condition_not_found": {
+      // Nothing is withheld by this tool, so a condition that is not found cannot come of it.
+      const outcome = publication.outcome === "limit_exceeded" ? "limit_exceeded" : "integrity_failure";
+      const generic = outcome === "limit_exceeded"
+        ? "Cannot publish runpack: the run does not fit into one"
+        : "Cannot publish runpack: what is stored is not what was accepted";
+      const told = messageFor(call, publication.message, generic);
+      const why = outcome === "limit_exceeded"
+        ? "The run does not fit into a runpack: read it with scenario_history"
+        : 'Nothing was published: the operator has to run "gate store check"';
+      return refused(outcome, { message: told }, [again(run, why)]);
+    }
+  }
+}
+
+/** The tool `runpack_export`. */
+export function runpackExport(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Export a runpack",
+    description:
+      "Publishes a run, up to its accepted head, as a runpack: a checkpoint that anyone can verify offline, " +
+      "and that nothing accepted later changes. Changes nothing of the run. Exporting the same head again gives the same " +
+      "runpack_identity, which runpack_verify takes.",
+    hints: services.config.runpack_storage === null ? WRITES : WRITES_AND_ACQUIRES,
+    input: z.strictObject({ namespace_id: namespaceId, run_id: operationIdentity }),
+    output: closed({ publication: PUBLICATION }),
+    refused: unauthorized,
+    act: async (run, _raw, call) => {
+      const publisher = await services.publisher();
+      return answerOf(await publisher.publish(run), run, call);
+    },
+  });
+}
