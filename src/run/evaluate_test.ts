@@ -26,16 +26,22 @@ const TRUST: Partial<OperatorProfile> = {
 /**
  * One item of the condition "below 5", by a word: `t` and `f` are values that make it true and false, `t2` another value that
  * makes it true, `n` nothing found, `e` an observed error, `x` an item that does not qualify. `@` names the source: a binding,
- * `caller`, or a key that signs.
+ * `caller`, a key that signs, or one that does not.
  */
 function itemOf(law: CompiledLaw, word: string, index: number): PresentedEvidence {
   const [what = "", source = "env-1"] = word.split("@");
   const value = { t: int(1), t2: int(2), f: int(9), x: int(1) }[what];
   const item_id = `item-${index}`;
-  if (source === "caller" || source === KEY_1.key_id || source === KEY_2.key_id) {
+  if (/^(caller|ci|forged)/.test(source)) {
     assert.ok(value !== undefined, word);
     const item = presented("c", value, { item_id });
     if (source === "caller") return item;
+    const forged = {
+      scheme: "ed25519",
+      key_id: source.replace("forged", "ci"),
+      signature: KEY_1.sign("other"),
+    } as const;
+    if (source.startsWith("forged")) return { ...item, observed_at: 1, signature: forged };
     return signed(law, item, source === KEY_1.key_id ? KEY_1 : KEY_2);
   }
   const lane = what === "x" ? { lane: "asserted" as const } : {};
@@ -102,6 +108,7 @@ const COMBINATIONS: readonly [Readonly<Record<string, JsonValue>>, string, strin
   [quorum(1), "f", "false"],
   [quorum(1), "t f@env-2", "unknown disagreement"],
   [quorum(1), "t e@env-2", "true"],
+  [quorum(1), "t f@env-2 e@scan-1", "unknown disagreement"],
   [quorum(2), "", "unknown no_evidence"],
   [quorum(2), "t", "unknown no_evidence"],
   [quorum(2), "x", "unknown unqualified"],
@@ -147,6 +154,7 @@ const INDEPENDENCE: readonly [Readonly<Record<string, JsonValue>>, string, strin
   [{ ...quorum(2), ...ACQUISITION }, "t@ci-1 t@ci-2", "true", "- -"],
   [{ ...quorum(2), ...PROVIDER }, "t@ci-1 t@ci-2", "true", "- -"],
   [{ ...quorum(2), ...PROVIDER }, "t@ci-1 t@caller", "true", "- -"],
+  [{ ...quorum(2), ...ACQUISITION }, "t@forged-1 t@forged-2", "unknown unqualified", `- ${SAME}`],
   [{ ...ANY, ...PROVIDER }, "t@env-1 e@env-2", "true", "- -"],
   [{ ...AGREE, ...PROVIDER }, "e@env-1 e@env-2", "unknown error", "- -"],
   [{ ...quorum(2), ...PROVIDER }, "x@env-1 t@env-2 t@scan-1", "true", "lane - -"],

@@ -183,11 +183,9 @@ export function qualifyItem(
   return { item, lane, signed, reason: disqualification(surroundings, condition, item, signed, lane) };
 }
 
-/** Whether two items say the same: equal values, or both that nothing was found. An observed error says nothing. */
+/** Whether two items without an error say the same: equal values, or both that nothing was found. */
 export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boolean {
-  if (a.value === null || b.value === null) {
-    return a.value === b.value && a.error === undefined && b.error === undefined;
-  }
+  if (a.value === null || b.value === null) return a.value === b.value;
   return domainEqual(a.value, b.value);
 }
 

@@ -139,6 +139,20 @@ const ROWS: readonly Row[] = [
   ["an item of another channel than its binding's", {}, with_(env, { channel: "provider_acquisition" }), {}, "scope"],
   // observed errors count, as Unknown, once channel, authorization and lane are in order
   ["an observed error", MINUTE, (law) => acquiredItem(law, "env-1", { error: "jsonpath_not_found" }), {}, "qualified"],
+  [
+    "an observed error of an age and integrity that would not do",
+    { ...MINUTE, integrity: "anchored_content" },
+    (law) => acquiredItem(law, "env-1", { error: "jsonpath_not_found" }, {}, { acquired_at: 1 }),
+    {},
+    "qualified",
+  ],
+  [
+    "an observed error on a lane that does not do",
+    {},
+    (law) => acquiredItem(law, "env-1", { error: "e" }, { lane: "asserted" }),
+    {},
+    "lane",
+  ],
   ["nothing found", {}, (law) => acquiredItem(law, "env-1", null), {}, "qualified"],
   [
     "nothing found, to be signed",
