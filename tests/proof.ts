@@ -22,4 +22,11 @@ export const PROOF_STEPS: readonly Step[] = [
     paths: ["tests/proof/crash_test.ts"],
     minutes: 30,
   },
+  {
+    name: "ten thousand mutations of a runpack",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/runpack_mutations_test.ts"],
+    minutes: 10,
+  },
 ];
