@@ -10,7 +10,9 @@ import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeError, writeOut, writeResult } from "./output.ts";
 
-/** Runs `gate approve keygen FILE`: writes the private key to the file, for its owner alone, and the public key beside it. */
+/**
+ * Runs `gate approve keygen FILE`: writes the private key to the file, for its owner alone, and the public key beside it.
+ */
 export async function runApproveKeygen(file: string, options: { readonly json?: boolean }): Promise<number> {
   const path = resolve(file);
   const publicPath = `${path}.pub`;

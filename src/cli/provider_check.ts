@@ -32,7 +32,10 @@ type Outcome =
     readonly milliseconds: number;
   };
 
-/** Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error, 8 where there is none. */
+/**
+ * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error, 8 where there is
+ * none.
+ */
 export async function runProviderCheck(
   providerId: string,
   checkId: string,

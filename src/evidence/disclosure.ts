@@ -1,5 +1,6 @@
 /**
- * Disclosure of raw values: they leave gate only where the operator, and if asked the provider's own entry, allow it (interface.md `evidence`).
+ * Disclosure of raw values: they leave gate only where the operator, and if asked the provider's own entry, allow it
+ * (interface.md `evidence`).
  *
  * @module
  */
@@ -13,8 +14,8 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
 }
 
 /**
- * A result as it may leave. Without raw disclosure value and content type are null, and so are hash and signature: a guess of the value could be tested against
- * them.
+ * A result as it may leave. Without raw disclosure value and content type are null, and so are hash and signature: a guess
+ * of the value could be tested against them.
  *
  * @example
  * ```ts

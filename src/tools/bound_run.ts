@@ -1,5 +1,6 @@
 /**
- * What a run was bound to at its creation: the contracts of its providers and the schemas of its conditions, whatever became of either since.
+ * What a run was bound to at its creation: the contracts of its providers and the schemas of its conditions, whatever became
+ * of either since.
  *
  * @module
  */
@@ -69,8 +70,8 @@ export interface BoundContract {
 }
 
 /**
- * The contracts that a new run of a law is bound to, in provider id order, and what to keep of them. A provider that is no longer configured is bound to
- * nothing, so nothing is ever acquired from it for this run.
+ * The contracts that a new run of a law is bound to, in provider id order, and what to keep of them. A provider that is no
+ * longer configured is bound to nothing, so nothing is ever acquired from it for this run.
  */
 export function contractsOf(
   { providers }: Pick<Services, "providers">,

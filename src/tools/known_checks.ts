@@ -1,5 +1,6 @@
 /**
- * What a spec's bindings may name: the checks of the configured providers. Their params are judged before the proofs of the law, which wait for nothing.
+ * What a spec's bindings may name: the checks of the configured providers. Their params are judged before the proofs of the
+ * law, which wait for nothing.
  *
  * @module
  */

@@ -1,6 +1,7 @@
 /**
- * A provider that misbehaves as it is told: `query.params.behave` names how, or `query.params.raw` is the raw text of the `result` member that it replies
- * with. Over standard input and output, or over HTTP with the argument `http` (it then writes its port to standard output).
+ * A provider that misbehaves as it is told: `query.params.behave` names how, or `query.params.raw` is the raw text of the
+ * `result` member that it replies with. Over standard input and output, or over HTTP with the argument `http` (it then
+ * writes its port to standard output).
  *
  * @module
  */

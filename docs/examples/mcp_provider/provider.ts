@@ -1,5 +1,6 @@
 /**
- * A provider of evidence over MCP: it answers the tool `evidence_query` from a list of tickets. Replace `TICKETS` with a call to your tracker.
+ * A provider of evidence over MCP: it answers the tool `evidence_query` from a list of tickets. Replace `TICKETS` with a
+ * call to your tracker.
  *
  * Run by gate, over standard input and output: `deno run --no-prompt --allow-read=tickets.json provider.ts`.
  *

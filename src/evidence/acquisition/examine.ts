@@ -1,5 +1,6 @@
 /**
- * Whether a provider's result is what its contract promises. What is not is an observed error: it happened, and it is no evidence.
+ * Whether a provider's result is what its contract promises. What is not is an observed error: it happened, and it is no
+ * evidence.
  *
  * @module
  */
@@ -9,8 +10,8 @@ import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, EvidenceResult, LoadedContract } from "../types.ts";
 
 /**
- * What speaks against a result under its contract; null where nothing does. Built-in providers are held to their contracts by their own tests, so theirs are
- * not examined again on every call.
+ * What speaks against a result under its contract; null where nothing does. Built-in providers are held to their contracts
+ * by their own tests, so theirs are not examined again on every call.
  *
  * @param loaded The contract of the provider that was asked
  * @param check The check that was asked for

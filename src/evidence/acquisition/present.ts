@@ -1,5 +1,6 @@
 /**
- * From a provider's answer to an evidence item: the value fitted into the condition's domain, with the witness that a replay needs.
+ * From a provider's answer to an evidence item: the value fitted into the condition's domain, with the witness that a replay
+ * needs.
  *
  * @module
  */
@@ -126,8 +127,9 @@ function witness(
 }
 
 /**
- * A result as received, with the names of its value in place of the value: `content_hash` is the plain hash of what the source gave, which its own
- * `evidence_hash` has to equal; `value_identity` names the value as it was fitted, null where it fits nowhere.
+ * A result as received, with the names of its value in place of the value: `content_hash` is the plain hash of what the
+ * source gave, which its own `evidence_hash` has to equal; `value_identity` names the value as it was fitted, null where it
+ * fits nowhere.
  */
 function resultWithoutValue(
   result: EvidenceResult,

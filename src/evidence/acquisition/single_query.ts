@@ -33,7 +33,8 @@ export interface SingleQuery {
 }
 
 /**
- * Asks. An answer has the hash of its value even where the provider gave none; one that breaks a rule carries the error in place of its value.
+ * Asks. An answer has the hash of its value even where the provider gave none; one that breaks a rule carries the error in
+ * place of its value.
  *
  * @throws {SchemaSandboxError} Where the result schema gave no verdict
  */

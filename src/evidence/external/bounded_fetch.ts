@@ -1,6 +1,6 @@
 /**
- * HTTP to an external provider: a `fetch` for the protocol library that bounds every answer in bytes and time, follows no redirect, reads each message as strict
- * text, and ends an event stream with the one response it was opened for.
+ * HTTP to an external provider: a `fetch` for the protocol library that bounds every answer in bytes and time, follows no
+ * redirect, reads each message as strict text, and ends an event stream with the one response it was opened for.
  *
  * @module
  */

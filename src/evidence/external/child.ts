@@ -1,6 +1,6 @@
 /**
- * A provider's process as a transport of the protocol library: started without a shell and with a minimal environment, read line by line within bounds, its
- * standard error drained, and ended for good when it breaks a rule.
+ * A provider's process as a transport of the protocol library: started without a shell and with a minimal environment, read
+ * line by line within bounds, its standard error drained, and ended for good when it breaks a rule.
  *
  * @module
  */

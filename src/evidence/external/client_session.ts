@@ -1,5 +1,6 @@
 /**
- * A conversation with an external provider: the official client over one of our transports, asked for nothing but `tools/call`.
+ * A conversation with an external provider: the official client over one of our transports, asked for nothing but
+ * `tools/call`.
  *
  * @module
  */

@@ -33,7 +33,8 @@ export interface Connection {
 export type Connect = (timeoutMillis: number) => Promise<Connection>;
 
 /**
- * Connections to a provider's process. It is first spoken to as older revisions ask; one that refuses that is started again and spoken to in the newest.
+ * Connections to a provider's process. It is first spoken to as older revisions ask; one that refuses that is started again
+ * and spoken to in the newest.
  *
  * @param directory Working directory of the process
  * @param stderr Where the end of its standard error is kept

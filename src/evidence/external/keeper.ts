@@ -1,5 +1,6 @@
 /**
- * Keeps one connection to an external provider: opened when it is first needed, shared by all questions, opened again after its end with growing pauses.
+ * Keeps one connection to an external provider: opened when it is first needed, shared by all questions, opened again after
+ * its end with growing pauses.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What an external provider replies, decoded strictly: every member known, of its type and within its bounds. A reply that is anything else is no evidence,
- * not even of absence.
+ * What an external provider replies, decoded strictly: every member known, of its type and within its bounds. A reply that
+ * is anything else is no evidence, not even of absence.
  *
  * @module
  */
@@ -195,7 +195,8 @@ function fault(path: string, message: string): never {
 }
 
 /**
- * The evidence result in the raw result of `tools/call`: as `structuredContent`, or as the one item `{type: "json", json}` of older providers.
+ * The evidence result in the raw result of `tools/call`: as `structuredContent`, or as the one item `{type: "json", json}`
+ * of older providers.
  *
  * @returns The decoded reply; the tool's own error, and anything else, as what is wrong.
  */

@@ -1,7 +1,8 @@
 /**
- * Messages on their way between a provider and the protocol library: each is scanned as text before anything parses it, and the result of a tool call is taken
- * out of it untouched. The library's own reader would lose duplicate names and round numbers, and it copies what it reads; so it is handed a ticket in place
- * of the result, and whoever holds the ticket gets the result as it was on the wire.
+ * Messages on their way between a provider and the protocol library: each is scanned as text before anything parses it, and
+ * the result of a tool call is taken out of it untouched. The library's own reader would lose duplicate names and round
+ * numbers, and it copies what it reads; so it is handed a ticket in place of the result, and whoever holds the ticket gets
+ * the result as it was on the wire.
  *
  * @module
  */

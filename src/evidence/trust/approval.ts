@@ -1,5 +1,6 @@
 /**
- * A person's approval: a value for one condition, signed together with all that it is meant for, so that it counts there and nowhere else.
+ * A person's approval: a value for one condition, signed together with all that it is meant for, so that it counts there and
+ * nowhere else.
  *
  * @module
  */

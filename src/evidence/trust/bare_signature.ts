@@ -1,5 +1,6 @@
 /**
- * The signature that a provider gives over the bare hash of what it said. It vouches for the value alone, for no run, stage or condition.
+ * The signature that a provider gives over the bare hash of what it said. It vouches for the value alone, for no run, stage
+ * or condition.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (interface.md `dev`, `server.mode`).
+ * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (interface.md `dev`,
+ * `server.mode`).
  *
  * @module
  */
@@ -19,9 +20,11 @@ export type Permissive =
   };
 
 /**
- * What a configuration asks for. Its time is counted from the last change of the file, so whoever still wants it has to say so again.
+ * What a configuration asks for. Its time is counted from the last change of the file, so whoever still wants it has to say
+ * so again.
  *
- * @param modifiedAt Unix milliseconds of the file's last change; null where that is not known: a time that cannot be counted is over
+ * @param modifiedAt Unix milliseconds of the file's last change; null where that is not known: a time that cannot be counted
+ * is over
  *
  * @example
  * ```ts
