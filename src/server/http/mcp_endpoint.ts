@@ -78,10 +78,11 @@ async function answerText(options: McpEndpointOptions, exchange: Exchange, text:
   const { message } = reading;
   const raw = parsed.value as JsonObject;
   if (message.kind === "request") return await answerRequest(options, exchange, message);
-  // Without sessions nothing hears a notification or a response of the older era.
   const isModern = exchange.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
     (message.kind === "notification" && readClaim(message.params).claim !== "none");
+  // Without sessions nothing hears a notification or a response of the older era.
   if (!isModern) return emptyReply(202);
+  if (message.kind === "response") return refusalReply(edgeRefusal(NO_RESPONSES));
   return await options.sdk.answer({ exchange, raw, id: null, call: refuseCall });
 }
 
@@ -118,6 +119,11 @@ function callTool(
     origin: { ...origin, traceparent },
   });
 }
+
+const NO_RESPONSES: EdgeError = {
+  kind: "invalid_request",
+  message: "Cannot take response: nothing was asked of the client",
+};
 
 function refuseCall(): Promise<CallOutcome> {
   return Promise.resolve({ ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } });
