@@ -14,6 +14,13 @@ export type CliErrorCode =
   | "file_exists"
   | "store_unavailable"
   | "store_corrupt"
+  | "run_not_found"
+  | "condition_not_found"
+  | "runpack_not_found"
+  | "runpack_invalid"
+  | "limit_exceeded"
+  | "integrity_failure"
+  | "repository_unavailable"
   | "unexpected";
 
 /** A command that cannot do what it was asked. */

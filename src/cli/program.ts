@@ -9,13 +9,14 @@ import { nearest } from "../config/nearest.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut } from "./output.ts";
+import { addRunpack } from "./runpack_commands.ts";
 import { SERVE_FLAGS } from "./serve_flags.ts";
 
 /** What commander hands to an action after the arguments: the flags that were given. */
-type Flags = Readonly<Record<string, string | boolean>>;
+export type Flags = Readonly<Record<string, string | boolean>>;
 
 /** Takes the exit code of the command that ran. */
-type Finish = (code: number) => void;
+export type Finish = (code: number) => void;
 
 /** Runs a command line whose command is not `serve`, or that asks for help. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -50,6 +51,7 @@ export function buildProgram(finish: Finish): Command {
   addConfig(program, finish);
   addDoctor(program, finish);
   addStore(program, finish);
+  addRunpack(program, finish, { command, withJson, collect });
   addProvider(program, finish);
   addApprove(program, finish);
   addHelp(program, finish);

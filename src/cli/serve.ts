@@ -21,7 +21,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const config = await loadConfig({ config: flags.config });
   const { serve } = await loading;
   announce([...securityPosture(config), ...await trustPosture(config)], flags.logLevel);
-  return await serve({ config, dataDir: dataDirOf(config, flags.dataDir), logLevel: flags.logLevel });
+  return await serve({ config, dataDir: dataDirOf(config, flags.dataDir), logLevel: flags.logLevel, signingKey: flags.signingKey ?? null });
 }
 
 /** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */

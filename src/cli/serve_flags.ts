@@ -47,7 +47,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     description: "folder of the credentials of typed providers",
     missing: "typed providers",
   },
-  { name: "signing-key", value: "PATH", description: "key that signs what is published", missing: "signing" },
+  { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
@@ -56,6 +56,7 @@ export interface ServeArguments {
   readonly config: string | undefined;
   readonly dataDir: string | undefined;
   readonly logLevel: LogLevel;
+  readonly signingKey: string | undefined;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -70,7 +71,7 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  * import assert from "node:assert/strict";
  * import { parseServeArguments } from "@/cli/serve_flags.ts";
  *
- * assert.deepEqual(parseServeArguments(["--log-level=debug"]), { config: undefined, dataDir: undefined, logLevel: "debug" });
+ * assert.deepEqual(parseServeArguments(["--log-level=debug"]), { config: undefined, dataDir: undefined, logLevel: "debug", signingKey: undefined });
  * ```
  */
 export function parseServeArguments(argv: readonly string[]): ServeArguments {
@@ -90,7 +91,7 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
   if (logLevel === undefined) {
     throw new CliError("usage", `Cannot use --log-level "${level}": must be one of ${LOG_LEVELS.join(", ")}`);
   }
-  return { config: text("config"), dataDir: text("data-dir"), logLevel };
+  return { config: text("config"), dataDir: text("data-dir"), logLevel, signingKey: text("signing-key") };
 }
 
 function parseFlags(argv: readonly string[]): Record<string, string | boolean | undefined> {

@@ -3,11 +3,12 @@ import { CliError } from "./cli_error.ts";
 import { parseServeArguments, SERVE_FLAGS } from "./serve_flags.ts";
 
 Deno.test("parseServeArguments() reads the flags that serve has", () => {
-  assert.deepEqual(parseServeArguments([]), { config: undefined, dataDir: undefined, logLevel: "info" });
+  assert.deepEqual(parseServeArguments([]), { config: undefined, dataDir: undefined, logLevel: "info", signingKey: undefined });
   assert.deepEqual(parseServeArguments(["--config", "a b.toml", "--data-dir=/d", "--log-level", "warn"]), {
     config: "a b.toml",
     dataDir: "/d",
     logLevel: "warn",
+    signingKey: undefined,
   });
   for (const level of ["error", "warn", "info", "debug"]) {
     assert.equal(parseServeArguments(["--log-level", level]).logLevel, level);

@@ -26,7 +26,6 @@ export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "dev.allow_dev_env_credentials", why: TYPED },
   { path: "docs", why: "documentation search" },
   { path: "namespace.authority", why: "the HTTP namespace authority" },
-  { path: "runpack_storage", why: "the object store mirror" },
   { path: "schema_registry.acl.default", why: "the custom registry ACL" },
   { path: "schema_registry.acl.mode", why: "the custom registry ACL" },
   { path: "schema_registry.acl.require_signing", why: "schema signing" },

@@ -15,6 +15,8 @@ export interface ServeOptions {
   readonly dataDir: string;
   /** The least grave log entries that are written. */
   readonly logLevel: LogLevel;
+  /** The file of the key that signs runpacks; null for none. */
+  readonly signingKey: string | null;
 }
 
 /**
@@ -31,6 +33,6 @@ export async function serve(options: ServeOptions): Promise<number> {
     server: config.server,
     logLevel,
     // Everything beneath the tools loads behind the first answer.
-    loadRuntime: async () => await (await import("../tools/runtime.ts")).openRuntime(config),
+    loadRuntime: async () => await (await import("../tools/runtime.ts")).openRuntime(config, options),
   });
 }

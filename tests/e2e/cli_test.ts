@@ -72,7 +72,6 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
         ["serve", "--nope"],
         'gate: Cannot read the flags of serve: Unknown option "--nope" (gate serve --help lists them)',
       ],
-      [["serve", "--signing-key", "k"], "gate: Cannot use --signing-key: it is not available yet (signing)"],
     ];
     const ended = await Promise.all(cases.map(([args]) => gate(folder, ...args)));
     ended.forEach((end, index) => {

@@ -6,7 +6,7 @@
 
 import { dirname } from "node:path";
 
-import { type Identity, isIdentity } from "../../canonical/identity.ts";
+import { type Identity, isIdentity, type Sha256 } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import {
   type ArchiveBytes,
@@ -23,7 +23,7 @@ import {
 } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource } from "../types.ts";
 import type { WalkedObject } from "../walk.ts";
-import type { PackContents } from "./contents.ts";
+import { type PackContents, sourceContents } from "./contents.ts";
 import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
 
@@ -164,4 +164,35 @@ export async function writeArchive(
   if (written === "exists") throw new RepositoryError("unavailable", `Cannot write archive "${path}": it exists`);
   await syncFolder(dirname(path));
   return contents.runpackIdentity;
+}
+
+/**
+ * Writes an archive anew with a signature in it, in place of the one of the same key where there is one. The file is
+ * whole at every moment.
+ *
+ * @param sign Signs the pack, which has been read whole
+ * @returns The runpack identity
+ * @throws {ArchiveError} If it is no archive of a pack
+ * @throws {PackError} If the pack is not whole
+ */
+export async function addArchiveSignature(
+  sha256: Sha256,
+  path: string,
+  sign: (contents: PackContents) => SignatureFile,
+): Promise<Identity> {
+  const archive = await openArchive(path);
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  try {
+    const contents = await sourceContents(sha256, archive.source, await archive.signatures());
+    const added = sign(contents);
+    const kept = contents.signatures.filter(({ keyId }) => keyId !== added.keyId);
+    const signatures = [...kept, added].sort((a, b) => compareCodePoints(a.keyId, b.keyId));
+    await writeArchive(temporary, { ...contents, signatures });
+    await Deno.rename(temporary, path);
+    await syncFolder(dirname(path));
+    return contents.runpackIdentity;
+  } finally {
+    archive.close();
+    await Deno.remove(temporary).catch(() => {});
+  }
 }

@@ -6,9 +6,9 @@
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { decodeManifest, runpackIdentity } from "../manifest.ts";
-import type { Manifest } from "../types.ts";
+import type { Manifest, PackSource } from "../types.ts";
 import { PackError, type WalkedObject, walkPack } from "../walk.ts";
-import { equalBytes } from "./files.ts";
+import { equalBytes, joinBytes } from "./files.ts";
 import { type Repository, RepositoryError, type SignatureFile } from "./repository.ts";
 
 /** A pack with everything that belongs to it. */
@@ -54,6 +54,33 @@ export async function openContents(
           throw new RepositoryError("unavailable", `Cannot read object "${reference.object}" in ${repository.name}`);
         }
         return bytes === "missing" ? null : bytes;
+      }),
+  };
+}
+
+/**
+ * Opens a pack that lies by itself, in a folder or a file.
+ *
+ * @throws {PackError} If it has no manifest that can be read
+ */
+export async function sourceContents(
+  sha256: Sha256,
+  source: PackSource,
+  signatures: readonly SignatureFile[],
+): Promise<PackContents> {
+  const manifest = await source.manifest();
+  if (typeof manifest === "string") throw new PackError(`Cannot read runpack: its manifest is ${manifest}`);
+  const decoded = decodeManifest(manifest);
+  if (!decoded.ok) throw new PackError(`Cannot read runpack: its manifest is invalid: ${decoded.fault.message}`);
+  return {
+    runpackIdentity: runpackIdentity(sha256, manifest),
+    manifest,
+    decoded: decoded.manifest,
+    signatures,
+    objects: () =>
+      walkPack(sha256, decoded.manifest, async ({ object, bytes }) => {
+        const chunks = source.object(object, bytes);
+        return typeof chunks === "string" ? null : joinBytes(await Array.fromAsync(chunks));
       }),
   };
 }

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
-import { isMissing, plainFile, readChunks, readPlainFile, syncFolder, writeAll } from "./files.ts";
+import { createFile, isMissing, plainFile, readChunks, readPlainFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
 
@@ -66,6 +66,17 @@ export async function folderSignatures(folder: string): Promise<readonly Signatu
     if (!isMissing(error)) throw error;
   }
   return found.sort((a, b) => a.keyId < b.keyId ? -1 : 1);
+}
+
+/** Lays a signature into a folder; one of the same key that is there is replaced. */
+export async function addFolderSignature(folder: string, { keyId, bytes }: SignatureFile): Promise<void> {
+  const path = join(folder, signatureName(keyId));
+  await Deno.mkdir(join(folder, "signatures"), { recursive: true });
+  await Deno.remove(path).catch(() => {});
+  if (await createFile(path, (file) => writeAll(file, bytes)) === "exists") {
+    throw new RepositoryError("unavailable", `Cannot write "${path}": it exists`);
+  }
+  await syncFolder(join(folder, "signatures"));
 }
 
 /** Whether a pack can be written to a folder: nothing is there yet, or an empty folder. */
