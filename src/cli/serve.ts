@@ -8,6 +8,7 @@ import { loadConfig } from "../config/load.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { dataDirOf } from "./data_dir.ts";
+import { networkSettings } from "./network_settings.ts";
 import { writeError } from "./output.ts";
 import { type PostureLine, securityPosture } from "./posture.ts";
 import { parseServeArguments } from "./serve_flags.ts";
@@ -19,9 +20,17 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const loading = import("../server/serve.ts");
   loading.catch(() => {});
   const config = await loadConfig({ config: flags.config });
+  const network = config.server.transport === "stdio" ? null : await networkSettings(config.server, flags);
   const { serve } = await loading;
-  announce([...securityPosture(config), ...await trustPosture(config)], flags.logLevel);
-  return await serve({ config, dataDir: dataDirOf(config, flags.dataDir), logLevel: flags.logLevel, signingKey: flags.signingKey ?? null });
+  const lines = [...securityPosture(config), ...network?.notices ?? [], ...await trustPosture(config)];
+  announce(lines, flags.logLevel);
+  return await serve({
+    config,
+    dataDir: dataDirOf(config, flags.dataDir),
+    logLevel: flags.logLevel,
+    signingKey: flags.signingKey ?? null,
+    network: network?.settings ?? null,
+  });
 }
 
 /** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */

@@ -14,6 +14,8 @@ export interface ServeFlag {
   /** What it takes, as help shows it; null for a switch. */
   readonly value: string | null;
   readonly description: string;
+  /** Whether it may be given more than once. */
+  readonly repeatable?: boolean;
   /** The feature it belongs to, where that is not there yet: the flag is then refused. */
   readonly missing?: string;
 }
@@ -27,20 +29,25 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     description: "folder for runpacks (default: the folder of run_state_store.path, else .gate)",
   },
   { name: "log-level", value: "LEVEL", description: "error, warn, info or debug (default: info)" },
-  {
-    name: "allow-non-loopback",
-    value: null,
-    description: "listen beyond this machine",
-    missing: "the HTTP transports",
-  },
+  { name: "allow-non-loopback", value: null, description: "listen beyond this machine (or GATE_ALLOW_NON_LOOPBACK=1)" },
   {
     name: "trusted-proxy",
     value: "CIDR",
-    description: "believe the subject header from here",
-    missing: "the HTTP transports",
+    description: "believe x-gate-client-subject from these peers (repeatable)",
+    repeatable: true,
   },
-  { name: "allowed-host", value: "HOST", description: "accept this Host header", missing: "the HTTP transports" },
-  { name: "allowed-origin", value: "ORIGIN", description: "accept this Origin header", missing: "the HTTP transports" },
+  {
+    name: "allowed-host",
+    value: "HOST",
+    description: "accept this Host besides the machine's own (repeatable)",
+    repeatable: true,
+  },
+  {
+    name: "allowed-origin",
+    value: "ORIGIN",
+    description: "let the pages of this origin call (repeatable)",
+    repeatable: true,
+  },
   {
     name: "credentials-dir",
     value: "DIR",
@@ -57,6 +64,11 @@ export interface ServeArguments {
   readonly dataDir: string | undefined;
   readonly logLevel: LogLevel;
   readonly signingKey: string | undefined;
+  /** `--allow-non-loopback` was given. */
+  readonly allowNonLoopback: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -71,7 +83,8 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  * import assert from "node:assert/strict";
  * import { parseServeArguments } from "@/cli/serve_flags.ts";
  *
- * assert.deepEqual(parseServeArguments(["--log-level=debug"]), { config: undefined, dataDir: undefined, logLevel: "debug", signingKey: undefined });
+ * const { logLevel, allowedHosts } = parseServeArguments(["--log-level=debug", "--allowed-host", "gate.example.com"]);
+ * assert.deepEqual([logLevel, allowedHosts], ["debug", ["gate.example.com"]]);
  * ```
  */
 export function parseServeArguments(argv: readonly string[]): ServeArguments {
@@ -91,12 +104,32 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
   if (logLevel === undefined) {
     throw new CliError("usage", `Cannot use --log-level "${level}": must be one of ${LOG_LEVELS.join(", ")}`);
   }
-  return { config: text("config"), dataDir: text("data-dir"), logLevel, signingKey: text("signing-key") };
+  const texts = (name: string): readonly string[] => {
+    const value = values[name];
+    if (!Array.isArray(value)) return [];
+    if (value.includes("")) throw new CliError("usage", `Cannot use --${name}: value is empty`);
+    return value.filter((item) => typeof item === "string");
+  };
+  return {
+    config: text("config"),
+    dataDir: text("data-dir"),
+    logLevel,
+    signingKey: text("signing-key"),
+    allowNonLoopback: values["allow-non-loopback"] === true,
+    trustedProxies: texts("trusted-proxy"),
+    allowedHosts: texts("allowed-host"),
+    allowedOrigins: texts("allowed-origin"),
+  };
 }
 
-function parseFlags(argv: readonly string[]): Record<string, string | boolean | undefined> {
+type FlagValue = string | boolean | (string | boolean)[] | undefined;
+
+function parseFlags(argv: readonly string[]): Record<string, FlagValue> {
   const options = Object.fromEntries(
-    SERVE_FLAGS.map((flag) => [flag.name, { type: flag.value === null ? "boolean" as const : "string" as const }]),
+    SERVE_FLAGS.map((flag) => [flag.name, {
+      type: flag.value === null ? "boolean" as const : "string" as const,
+      multiple: flag.repeatable ?? false,
+    }]),
   );
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;

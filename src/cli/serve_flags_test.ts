@@ -3,12 +3,34 @@ import { CliError } from "./cli_error.ts";
 import { parseServeArguments, SERVE_FLAGS } from "./serve_flags.ts";
 
 Deno.test("parseServeArguments() reads the flags that serve has", () => {
-  assert.deepEqual(parseServeArguments([]), { config: undefined, dataDir: undefined, logLevel: "info", signingKey: undefined });
-  assert.deepEqual(parseServeArguments(["--config", "a b.toml", "--data-dir=/d", "--log-level", "warn"]), {
-    config: "a b.toml",
-    dataDir: "/d",
-    logLevel: "warn",
+  const plain = {
+    config: undefined,
+    dataDir: undefined,
+    logLevel: "info",
     signingKey: undefined,
+    allowNonLoopback: false,
+    trustedProxies: [],
+    allowedHosts: [],
+    allowedOrigins: [],
+  };
+  assert.deepEqual(parseServeArguments([]), plain);
+  assert.deepEqual(
+    parseServeArguments(["--config", "a b.toml", "--data-dir=/d", "--log-level", "warn", "--signing-key", "k"]),
+    {
+      ...plain,
+      signingKey: "k",
+      config: "a b.toml",
+      dataDir: "/d",
+      logLevel: "warn",
+    },
+  );
+  const network = ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy=::1", "--allowed-host", "a", "--allowed-origin=b"];
+  assert.deepEqual(parseServeArguments(["--allow-non-loopback", ...network]), {
+    ...plain,
+    allowNonLoopback: true,
+    trustedProxies: ["10.0.0.0/8", "::1"],
+    allowedHosts: ["a"],
+    allowedOrigins: ["b"],
   });
   for (const level of ["error", "warn", "info", "debug"]) {
     assert.equal(parseServeArguments(["--log-level", level]).logLevel, level);
@@ -21,6 +43,7 @@ Deno.test("parseServeArguments() refuses what it does not know, and what is not 
     [["gate.toml"], "usage", /^Cannot read the flags of serve: Unexpected argument "gate.toml"/],
     [["--config"], "usage", /^Cannot read the flags of serve: Option "--config <value>" argument missing$/],
     [["--config="], "usage", /^Cannot use --config: value is empty$/],
+    [["--allowed-host", "a", "--allowed-host="], "usage", /^Cannot use --allowed-host: value is empty$/],
     [["--log-level", "loud"], "usage", /^Cannot use --log-level "loud": must be one of error, warn, info, debug$/],
     ...SERVE_FLAGS.filter((flag) => flag.missing !== undefined).map((flag): [string[], string, RegExp] => [
       flag.value === null ? [`--${flag.name}`] : [`--${flag.name}`, "x"],

@@ -25,22 +25,7 @@ const TYPED = "providers of type typed";
 export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "dev.allow_dev_env_credentials", why: TYPED },
   { path: "docs", why: "documentation search" },
-  { path: "namespace.authority", why: "the HTTP namespace authority" },
-  { path: "schema_registry.acl.default", why: "the custom registry ACL" },
-  { path: "schema_registry.acl.mode", why: "the custom registry ACL" },
-  { path: "schema_registry.acl.require_signing", why: "schema signing" },
-  { path: "schema_registry.acl.rules", why: "the custom registry ACL" },
-  { path: "server.audit.log_precheck_payloads", why: "the audit of prechecks" },
-  { path: "server.audit.path", why: "the audit file" },
-  { path: "server.auth.bearer_tokens", why: "the HTTP transports" },
-  { path: "server.auth.mode", why: "the HTTP transports" },
-  { path: "server.auth.mtls_subjects", why: "the HTTP transports" },
-  { path: "server.auth.principals", why: "roles of principals" },
-  { path: "server.bind", why: "the HTTP transports" },
   { path: "server.feedback", why: "feedback of scenario_next" },
-  { path: "server.tls", why: "the HTTP transports" },
-  { path: "server.tls_termination", why: "the HTTP transports" },
-  { path: "server.transport", why: "the HTTP transports" },
 ];
 
 /** The defaults, with `server.auth` spelled out. */

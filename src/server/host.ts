@@ -1,21 +1,25 @@
 /**
- * Runs the server: log, signals, transport, and the tools behind it, which are loaded once the first answer is out.
+ * Runs the server: log, signals, transport, and the tools behind it, which on stdio are loaded once the first answer is out.
  *
  * @module
  */
 
 import type { ServerConfig } from "../config/server_types.ts";
 import type { Tool, ToolName } from "../tools/types.ts";
+import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./console.ts";
-import { createDispatcher } from "./dispatcher.ts";
-import { createLimits } from "./limits.ts";
-import { type Log, type LogLevel, openLog } from "./log.ts";
-import { watchSignals } from "./signals.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import type { HttpHostOptions } from "./http/http_host.ts";
+import { createLimits, type Limits } from "./limits.ts";
+import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
+import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
 /** The tools, and what ends with them. */
 export interface Runtime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
+  /** Names of the stores that cannot take a write and a read now. */
+  readonly unready?: () => Promise<readonly string[]>;
   /** Closes stores and workers, after the last call. */
   readonly close: () => Promise<void>;
 }
@@ -28,6 +32,22 @@ export interface HostOptions {
   readonly loadRuntime: (log: Log) => Promise<Runtime>;
   /** False leaves every message to the SDK; the answers are the same. */
   readonly fastLane?: boolean;
+  /** What the HTTP transports need besides; without it only stdio is served. */
+  readonly http?: HttpHostOptions;
+}
+
+/** What a transport is run with. */
+export interface Hosting {
+  readonly options: HostOptions;
+  readonly log: Log;
+  readonly limits: Limits;
+  readonly dispatcher: Dispatcher;
+  readonly audit: AuditService;
+  /** Opens the stores and the audit log, once. */
+  readonly load: () => Promise<Runtime>;
+  readonly signals: StopWatch;
+  /** Aborted when the stores or the audit log cannot be opened. */
+  readonly broken: AbortSignal;
 }
 
 /** How long a process without a client waits before it opens its stores, in milliseconds. */
@@ -37,52 +57,92 @@ const PRELOAD_MILLISECONDS = 250;
 const LOG_FLUSH_MILLISECONDS = 200;
 
 /**
- * Serves on standard input and output until the client is gone or the process is told to stop.
+ * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 1 when the runtime could not be loaded
+ * @returns The exit code: 0 after an orderly end, 1 when the runtime could not be loaded or the transport not be opened
  */
 export async function host(options: HostOptions): Promise<number> {
+  const writeError = errorOutlet();
   const { log, flush } = openLog({
     level: options.logLevel,
     format: Deno.stderr.isTerminal() ? "text" : "json",
-    write: (bytes) => Deno.stderr.write(bytes),
+    write: (bytes) => writeError(bytes).then(() => bytes.length),
   });
+  const audit = createAuditService({ config: options.server.audit, writeError, log });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
+  const hangup = options.server.audit.path === null ? null : watchHangup(audit.reopen);
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;
   const load = (): Promise<Runtime> => {
     if (runtime !== null) return runtime;
-    runtime = options.loadRuntime(log);
+    const loading = options.loadRuntime(log);
+    runtime = Promise.all([loading, audit.open()]).then(([loaded]) => loaded, async (error) => {
+      await closeRuntime(loading, log);
+      throw error;
+    });
     runtime.catch((error) => {
-      log("error", error instanceof Error ? error.message : String(error));
+      log("error", messageOf(error));
       broken.abort();
     });
     return runtime;
   };
-  const preload = setTimeout(load, PRELOAD_MILLISECONDS);
-  const end = await serveStdio({
-    streams: { read: (buffer) => Deno.stdin.read(buffer), write: (bytes) => Deno.stdout.write(bytes) },
-    server: options.server,
+  const hosting: Hosting = {
+    options,
+    log,
+    signals,
+    audit,
+    load,
+    broken: broken.signal,
     limits: createLimits(options.server.limits),
     dispatcher: createDispatcher({
       loadTools: async () => (await load()).tools,
       tools: options.server.tools,
       auth: options.server.auth,
       log,
+      loadCallAudit: audit.loadCallAudit,
     }),
+  };
+  const code = await hostTransport(hosting).catch((error) => {
+    log("error", messageOf(error));
+    return 1;
+  });
+  await closeRuntime(runtime, log);
+  await audit.close();
+  signals.close();
+  hangup?.close();
+  await flush(LOG_FLUSH_MILLISECONDS);
+  restoreConsole();
+  return broken.signal.aborted ? 1 : code;
+}
+
+/** Writes to standard error, one after the other: a line of the log never stands within one of the audit log. */
+function errorOutlet(): (bytes: Uint8Array) => Promise<void> {
+  let last = Promise.resolve();
+  return (bytes) => last = last.catch(() => undefined).then(() => writeAll((rest) => Deno.stderr.write(rest), bytes));
+}
+
+async function hostTransport(hosting: Hosting): Promise<number> {
+  const { transport } = hosting.options.server;
+  if (transport === "stdio") return await hostStdio(hosting);
+  return await (await import("./http/http_host.ts")).hostHttp(hosting, transport);
+}
+
+async function hostStdio({ options, log, limits, dispatcher, load, signals, broken }: Hosting): Promise<number> {
+  const preload = setTimeout(load, PRELOAD_MILLISECONDS);
+  const end = await serveStdio({
+    streams: { read: (buffer) => Deno.stdin.read(buffer), write: (bytes) => Deno.stdout.write(bytes) },
+    server: options.server,
+    limits,
+    dispatcher,
     log,
     fastLane: options.fastLane ?? true,
-    stop: AbortSignal.any([signals.stop, broken.signal]),
+    stop: AbortSignal.any([signals.stop, broken]),
     answered: () => setTimeout(load, 0),
   });
   clearTimeout(preload);
   log("debug", "Stopped serving", { reason: end });
-  await closeRuntime(runtime, log);
-  signals.close();
-  await flush(LOG_FLUSH_MILLISECONDS);
-  restoreConsole();
-  return broken.signal.aborted ? 1 : 0;
+  return 0;
 }
 
 async function closeRuntime(runtime: Promise<Runtime> | null, log: Log): Promise<void> {
@@ -92,4 +152,8 @@ async function closeRuntime(runtime: Promise<Runtime> | null, log: Log): Promise
   } catch (error) {
     log("error", "Cannot close the stores", { detail: String(error) });
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -4,9 +4,14 @@
  * @module
  */
 
+import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";
 import { host } from "./host.ts";
+import type { HttpHostOptions } from "./http/http_host.ts";
 import type { LogLevel } from "./log.ts";
+
+/** What the flags say about the network. */
+export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy">;
 
 /** What to serve, and how. */
 export interface ServeOptions {
@@ -17,22 +22,28 @@ export interface ServeOptions {
   readonly logLevel: LogLevel;
   /** The file of the key that signs runpacks; null for none. */
   readonly signingKey: string | null;
+  /** Null on stdio. */
+  readonly network: NetworkSettings | null;
 }
 
 /**
  * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 1 when a store could not be opened
- * @throws {Error} When the configured transport is not one of this build's
+ * @returns The exit code: 0 after an orderly end, 1 when a store or the address could not be opened
  */
 export async function serve(options: ServeOptions): Promise<number> {
-  const { config, logLevel } = options;
-  const { transport } = config.server;
-  if (transport !== "stdio") throw new Error(`Cannot serve: transport "${transport}" is not in this build`);
+  const { config, logLevel, network } = options;
   return await host({
     server: config.server,
     logLevel,
     // Everything beneath the tools loads behind the first answer.
     loadRuntime: async () => await (await import("../tools/runtime.ts")).openRuntime(config, options),
+    ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
+}
+
+/** The folders that are written to. */
+function foldersOf({ config, dataDir }: ServeOptions): readonly string[] {
+  const files = [config.run_state_store.path, config.schema_registry.path, config.server.audit.path];
+  return [...new Set([dataDir, ...files.filter((path) => path !== null).map((path) => dirname(path))])];
 }

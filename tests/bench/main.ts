@@ -21,6 +21,7 @@ const BENCHES: readonly Bench[] = [
   { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
   { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
   { name: "stdio", rows: ["6b"], load: () => import("./stdio_bench.ts") },
+  { name: "http", rows: ["4"], load: () => import("./http_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 

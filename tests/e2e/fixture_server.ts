@@ -1,12 +1,14 @@
 /**
- * Serves the fixture tools over stdio with the real machinery. Its one argument is JSON: `{"fastLane": bool, "server":
- * {...}}`, whose members replace those of a plain server configuration.
+ * Serves the fixture tools with the real machinery. Its one argument is JSON: `{"fastLane": bool, "server": {...}}`,
+ * whose members replace those of a plain server configuration, and `"http": {...}` for the transports over HTTP.
  *
  * @module
  */
 
 import type { ServerConfig } from "@/config/server_types.ts";
 import { host } from "@/server/host.ts";
+import { CONNECTION_BOUNDS, type ConnectionBounds } from "@/server/http/listener.ts";
+import { readNetworks } from "@/server/http/peers.ts";
 import { fixtureTools } from "./fixture_tools.ts";
 
 const PLAIN: ServerConfig = {
@@ -38,18 +40,39 @@ interface FixtureOptions {
   readonly server?: Partial<ServerConfig>;
   /** Text of the error with which the tools cannot be loaded. */
   readonly broken?: string;
+  readonly http?: {
+    readonly allowedHosts?: readonly string[];
+    readonly allowedOrigins?: readonly string[];
+    readonly trustedProxies?: readonly string[];
+    readonly bounds?: Partial<ConnectionBounds>;
+    /** Names of stores that are not ready. */
+    readonly unready?: readonly string[];
+  };
 }
 
 const given = JSON.parse(Deno.args[0] ?? "{}") as FixtureOptions;
+
+const networks = readNetworks(given.http?.trustedProxies ?? []);
 
 Deno.exit(
   await host({
     server: { ...PLAIN, ...given.server },
     logLevel: "debug",
     fastLane: given.fastLane ?? true,
+    http: {
+      allowedHosts: given.http?.allowedHosts ?? [],
+      allowedOrigins: given.http?.allowedOrigins ?? [],
+      isTrustedProxy: typeof networks === "function" ? networks : () => false,
+      folders: [],
+      bounds: { ...CONNECTION_BOUNDS, ...given.http?.bounds },
+    },
     loadRuntime: () => {
       if (given.broken !== undefined) return Promise.reject(new Error(given.broken));
-      return Promise.resolve({ tools: fixtureTools(), close: () => Promise.resolve(console.info("stores closed")) });
+      return Promise.resolve({
+        tools: fixtureTools(),
+        unready: () => Promise.resolve(given.http?.unready ?? []),
+        close: () => Promise.resolve(console.info("stores closed")),
+      });
     },
   }),
 );

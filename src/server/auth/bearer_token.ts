@@ -1,0 +1,59 @@
+/**
+ * Authentication by bearer token (RFC 6750, section 2.1).
+ *
+ * @module
+ */
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import { principalOf } from "../../access/principal.ts";
+import type { PrincipalConfig } from "../../config/server_types.ts";
+import type { Authentication, Authenticator } from "./types.ts";
+
+/** Bytes of an `Authorization` field; a longer one is refused unread. */
+export const AUTHORIZATION_BYTES = 8192;
+
+/** What a client without a good token is asked for. */
+export const BEARER_CHALLENGE = 'Bearer realm="gate"';
+
+/** The scheme, in any case, and one token without white space. */
+const CREDENTIALS = /^bearer +([^\s]+)$/i;
+
+/**
+ * Makes the authenticator of `bearer_token`. A token is known by the SHA-256 of its bytes alone: each presented one is
+ * hashed and compared with every configured one in constant time, so neither how far a guess is right nor which token
+ * it comes near shows in how long the answer takes.
+ *
+ * @param tokens `server.auth.bearer_tokens`
+ * @param principals `server.auth.principals`
+ */
+export function createBearerToken(tokens: readonly string[], principals: readonly PrincipalConfig[]): Authenticator {
+  const known = tokens.map((token) => fingerprint(new TextEncoder().encode(token)));
+  const callers = known.map((print) => principalOf(principals, `token:${print.toString("hex")}`, "bearer_token"));
+  return ({ headers }) => {
+    const field = headers.get("authorization");
+    if (field === null) return refuse("token_missing");
+    if (field.length > AUTHORIZATION_BYTES) return refuse("authorization_too_long");
+    const token = CREDENTIALS.exec(field)?.[1];
+    if (token === undefined) return refuse("authorization_malformed");
+    const presented = fingerprint(bytesOf(token));
+    let found = -1;
+    known.forEach((print, index) => {
+      if (timingSafeEqual(print, presented)) found = index;
+    });
+    const principal = callers[found];
+    return principal === undefined ? refuse("token_unknown") : { ok: true, principal };
+  };
+}
+
+function fingerprint(token: Uint8Array): Uint8Array & { toString(encoding: "hex"): string } {
+  return createHash("sha256").update(token).digest();
+}
+
+/** The bytes of a field, of which each character stands for one (RFC 9110, 5.5). */
+function bytesOf(field: string): Uint8Array {
+  return Uint8Array.from(field, (character) => character.charCodeAt(0));
+}
+
+function refuse(detail: string): Authentication {
+  return { ok: false, status: 401, kind: "unauthenticated", detail, challenge: BEARER_CHALLENGE };
+}

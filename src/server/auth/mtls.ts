@@ -1,0 +1,70 @@
+/**
+ * Authentication by client certificate: its subject, as the TLS of this process verified it, or as a trusted proxy that
+ * ends TLS before it says.
+ *
+ * @module
+ */
+
+import { principalOf } from "../../access/principal.ts";
+import type { Principal } from "../../access/types.ts";
+import { decodeUtf8Strict } from "../../canonical/scan.ts";
+import type { PrincipalConfig } from "../../config/server_types.ts";
+import type { Authentication, Authenticator, AuthRequest } from "./types.ts";
+
+/** The field that a proxy which ends TLS names the subject in. */
+export const SUBJECT_FIELD = "x-gate-client-subject";
+
+/** Bytes of that field. */
+const SUBJECT_BYTES = 8192;
+
+/** What the authenticator of `mtls` needs. */
+export interface MtlsOptions {
+  /** `server.auth.mtls_subjects`: RFC 4514 strings, compared exactly. */
+  readonly subjects: readonly string[];
+  /** `server.auth.principals` */
+  readonly principals: readonly PrincipalConfig[];
+  /** Where `server.tls_termination` is `upstream`: the peers whose word on the subject counts; else null. */
+  readonly isTrustedProxy: ((address: string) => boolean) | null;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+type Subject = { readonly ok: true; readonly subject: string } | { readonly ok: false; readonly detail: string };
+
+/** Makes the authenticator of `mtls`. */
+export function createMtls({ subjects, principals, isTrustedProxy, now = Date.now }: MtlsOptions): Authenticator {
+  const callers = new Map<string, Principal>(
+    subjects.map((subject) => [subject, principalOf(principals, subject, "mtls")]),
+  );
+  return (request) => {
+    const found = request.tls !== null ? certified(request, now()) : proxied(request, isTrustedProxy);
+    if (!found.ok) return { ok: false, status: 401, kind: "unauthenticated", detail: found.detail };
+    const principal = callers.get(found.subject);
+    if (principal !== undefined) return { ok: true, principal };
+    return refuseUnlisted();
+  };
+}
+
+/** The subject of the certificate that this process verified; a header says nothing here. */
+function certified({ tls }: AuthRequest, now: number): Subject {
+  const peer = tls?.peer ?? null;
+  if (peer === null) return { ok: false, detail: "certificate_missing" };
+  // A connection may outlive the certificate that it began with.
+  if (peer.notAfter <= now) return { ok: false, detail: "certificate_expired" };
+  return { ok: true, subject: peer.subject };
+}
+
+/** The subject that a trusted proxy names. */
+function proxied({ headers, peerAddress }: AuthRequest, isTrustedProxy: MtlsOptions["isTrustedProxy"]): Subject {
+  const field = headers.get(SUBJECT_FIELD);
+  if (isTrustedProxy === null) return { ok: false, detail: "certificate_missing" };
+  if (!isTrustedProxy(peerAddress)) return { ok: false, detail: "peer_not_trusted_proxy" };
+  if (field === null || field === "") return { ok: false, detail: "subject_missing" };
+  if (field.length > SUBJECT_BYTES) return { ok: false, detail: "subject_too_long" };
+  const subject = decodeUtf8Strict(Uint8Array.from(field, (character) => character.charCodeAt(0)));
+  return subject === null ? { ok: false, detail: "subject_malformed" } : { ok: true, subject };
+}
+
+function refuseUnlisted(): Authentication {
+  return { ok: false, status: 403, kind: "unauthorized", detail: "subject_not_listed" };
+}

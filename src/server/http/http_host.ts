@@ -1,0 +1,119 @@
+/**
+ * Hosts an HTTP transport: opens the stores, then the port, and ends both in order.
+ *
+ * @module
+ */
+
+import type { Audit } from "../audit/types.ts";
+import { createAuthenticator } from "../auth/authenticator.ts";
+import { createHealth } from "../health.ts";
+import type { Hosting } from "../host.ts";
+import { createMetrics, type Metrics } from "../metrics.ts";
+import { observed } from "../observed.ts";
+import { openTls, type TlsServing } from "../tls/tls_serving.ts";
+import type { ConnectionBounds } from "./listener.ts";
+import type { NetworkCheck } from "./peers.ts";
+import { type HttpServing, serveHttp } from "./serve_http.ts";
+
+/** What the HTTP transports need besides the configuration. */
+export interface HttpHostOptions {
+  /** `--allowed-host`. */
+  readonly allowedHosts: readonly string[];
+  /** `--allowed-origin`. */
+  readonly allowedOrigins: readonly string[];
+  /** Whether an address is one of `--trusted-proxy`. */
+  readonly isTrustedProxy: NetworkCheck;
+  /** Folders whose disks must have room. */
+  readonly folders: readonly string[];
+  /** The bounds of the service unless told. */
+  readonly bounds?: ConnectionBounds;
+}
+
+/** How long a process that was told to stop waits for requests in work, in milliseconds. */
+const PATIENCE_MILLISECONDS = 10_000;
+
+/**
+ * Serves until the process is told to stop.
+ *
+ * @returns The exit code
+ * @throws {Error} Where the stores, the certificates or the address cannot be used
+ */
+export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<number> {
+  const { options, log, load, signals, broken } = hosting;
+  if (options.http === undefined) throw new Error(`Cannot serve: transport "${transport}" was not set up`);
+  const runtime = await load();
+  const metrics = createMetrics();
+  const audit = await hosting.audit.open();
+  const tls = await openServerTls(hosting, metrics);
+  const serving = await startServing(hosting, transport, { runtime, metrics, audit, tls, http: options.http });
+  log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
+  await stopped(AbortSignal.any([signals.stop, broken]));
+  await serving.close(PATIENCE_MILLISECONDS);
+  tls?.close();
+  log("debug", "Stopped serving", { reason: "stopped" });
+  return 0;
+}
+
+interface Parts {
+  readonly runtime: Awaited<ReturnType<Hosting["load"]>>;
+  readonly metrics: Metrics;
+  readonly audit: Audit;
+  readonly tls: TlsServing | null;
+  readonly http: HttpHostOptions;
+}
+
+async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
+  const { options, log, limits } = hosting;
+  const { runtime, metrics, audit, tls, http } = parts;
+  const { server } = options;
+  metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
+  metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
+  return await serveHttp({
+    transport,
+    server,
+    dispatcher: observed(hosting.dispatcher, metrics),
+    limits,
+    metrics,
+    audit,
+    log,
+    tls: tls?.listener ?? null,
+    fastLane: options.fastLane ?? true,
+    allowedHosts: http.allowedHosts,
+    allowedOrigins: http.allowedOrigins,
+    authenticate: createAuthenticator({
+      auth: server.auth,
+      subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
+    }),
+    health: createHealth({
+      stores: runtime.unready ?? (() => Promise.resolve([])),
+      folders: http.folders,
+      auditFault: audit.fault,
+    }),
+    ...(http.bounds === undefined ? {} : { bounds: http.bounds }),
+  });
+}
+
+async function openServerTls({ options, log }: Hosting, metrics: Metrics): Promise<TlsServing | null> {
+  const config = options.server.tls;
+  if (config === null) return null;
+  return await openTls({
+    config,
+    log,
+    refused: (reason, peerAddress) => {
+      metrics.refused(reason);
+      log("debug", "TLS connection refused", { reason, peer_address: peerAddress });
+    },
+  });
+}
+
+function urlOf({ address }: HttpServing, isSecure: boolean): string {
+  const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+  return `${isSecure ? "https" : "http"}://${host}:${address.port}`;
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve());
+  return promise;
+}
