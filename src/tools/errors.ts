@@ -32,6 +32,8 @@ const CODES = {
   run_not_found: "not_found",
   stage_not_found: "not_found",
   schema_not_found: "not_found",
+  /** No runpack of that identity in the local repository, or none that the caller may see. */
+  runpack_not_found: "not_found",
   /** No such provider is configured, or it is not shown. */
   provider_not_found: "not_found",
   check_not_found: "not_found",

@@ -84,6 +84,7 @@ const HINTS: Readonly<Record<string, string>> = {
   schemas_get: "reads",
   providers_list: "reads",
   runpack_export: "writes",
+  runpack_verify: "reads",
   provider_contract_get: "reads",
   provider_check_schema_get: "reads",
   evidence_query: "reads, open world",

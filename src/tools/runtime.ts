@@ -57,7 +57,10 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     }
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> => publisher ??= publisherOf(config, options, stores.runs, signer);
-    const services = await createServices({ config, ...stores, schemaSandbox, providers, publisher: openPublisher });
+    const services = await createServices({
+      ...{ config, ...stores, schemaSandbox, providers, publisher: openPublisher },
+      dataDir: options.dataDir,
+    });
     return { tools: createTools(services), unready: () => unreadyOf(stores, openPublisher), close };
   } catch (error) {
     await close();

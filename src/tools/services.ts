@@ -42,6 +42,8 @@ export interface Services {
   readonly acquirer: Acquirer;
   /** Publishes runpacks; loaded when first asked for. */
   readonly publisher: () => Promise<Publisher>;
+  /** Absolute path of the folder that holds the local repository of runpacks; null where there is none. */
+  readonly dataDir: string | null;
   /** Operations being executed in this process. */
   readonly inFlight: InFlight;
   /** Identities of artifacts that this process has already stored. */
@@ -63,6 +65,8 @@ export interface ServiceParts {
   readonly namespaces?: NamespaceAuthority | null;
   /** One without a repository unless given. */
   readonly publisher?: () => Promise<Publisher>;
+  /** None unless given. */
+  readonly dataDir?: string;
 }
 
 async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
@@ -111,6 +115,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     providers,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     publisher: parts.publisher ?? (async () => (await import("../runpack/host/publish.ts")).NOWHERE),
+    dataDir: parts.dataDir ?? null,
     inFlight: new InFlight(),
     storedArtifacts: new Set(),
   };

@@ -9,6 +9,7 @@ import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
 import { providerContractGet } from "./provider_contract_get.ts";
 import { providersList } from "./providers_list.ts";
 import { runpackExport } from "./runpack_export.ts";
+import { runpackVerify } from "./runpack_verify.ts";
 import { scenarioDefine } from "./scenario_define.ts";
 import { scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
 import { scenarioHistory } from "./scenario_history.ts";
@@ -40,6 +41,7 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   scenarioResolveCreation,
   scenarioResolveMutation,
   runpackExport,
+  runpackVerify,
   schemasRegister,
   schemasList,
   schemasGet,

@@ -1,0 +1,148 @@
+/**
+ * The tool `runpack_verify`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { decodeBase64 } from "../canonical/base64.ts";
+import { encodeHex } from "../canonical/hex.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import type { ValidateSchema, VerificationRequest } from "../runpack/verify_types.ts";
+import { PROFILES, type TrustedPublicKey } from "../runpack/verify_types.ts";
+import { authorise } from "./authorise.ts";
+import { failure, success } from "./errors.ts";
+import { identity } from "./input.ts";
+import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Call, Tool, ToolAnswer } from "./types.ts";
+
+const NAMED = { name: "runpack_verify", group: "Audit" } as const;
+const limit = z.int().min(0).exactOptional();
+
+const input = z.strictObject({
+  runpack_identity: identity,
+  profile: z.enum(PROFILES).exactOptional().describe("integrity_only_v1 unless given"),
+  budget: z.strictObject({
+    bytes_read: limit,
+    canonical_work_bytes: limit,
+    hashing_workers: limit,
+    objects: limit,
+    records: limit,
+    tree_nodes: limit,
+  }).nullable().exactOptional().describe("Limits; what they leave open is unavailable: budget_exhausted"),
+});
+
+type Input = z.output<typeof input>;
+
+const TEXTS = listOf(TEXT);
+
+const REPORT: JsonObject = closed({
+  assumptions: TEXTS,
+  budget: OBJECT,
+  claims: listOf(closed({ claim: TEXT, status: OBJECT })),
+  material_resolution: TEXT,
+  profile: TEXT,
+  report_identity: TEXT,
+  request_identity: TEXT,
+  runpack_identity: orNull("string"),
+  trusted_bases: TEXTS,
+  verifier_procedure: TEXT,
+});
+
+/** The tool `runpack_verify`. */
+export function runpackVerify(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Verify a runpack",
+    description:
+      "Verifies a runpack that was exported here, from its own material alone: no network, provider or clock. The report " +
+      "has one status for each of 29 claims: satisfied, violated (with reason), unavailable (the material cannot settle " +
+      "it) or not_requested. Profile integrity_only_v1 evaluates three claims on bytes; full_replay_v1 decides every " +
+      "record again. runpack_export gives the runpack_identity.",
+    hints: READS,
+    input,
+    output: closed({ report: REPORT }),
+    // The namespace is that of the manifest, which has to be read first.
+    namespaceOf: () => null,
+    act: (decoded, _raw, call) => verify(services, decoded, call),
+  });
+}
+
+function notFound({ runpack_identity }: Input): ToolAnswer {
+  const message = `Cannot find runpack "${runpack_identity}": it was not exported here`;
+  const why = "Export the run: the answer has the runpack_identity";
+  return failure("runpack_not_found", message, {
+    runpack_identity,
+    next: [{ tool: "runpack_export", arguments_hint: { namespace_id: 2, run_id: "<run_id>" }, why }],
+  });
+}
+
+async function verify(services: Services, decoded: Input, call: Call): Promise<ToolAnswer> {
+  const { dataDir } = services;
+  if (dataDir === null) return notFound(decoded);
+  const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
+  const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
+  const { verificationPrimitives } = await import("../runpack/host/verification.ts");
+  const { reportAsJson, verifyRunpack } = await import("../runpack/verify.ts");
+  const root = repositoryFolder(dataDir);
+  const source = localPackSource(root, decoded.runpack_identity);
+  if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(decoded);
+  const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
+  const request: VerificationRequest = {
+    runpack_identity: decoded.runpack_identity,
+    profile: decoded.profile ?? PROFILES[0],
+    budget: decoded.budget ?? null,
+    trusted_keys: trustedKeysOf(services),
+    signatures: signatures.map(({ bytes }) => bytes),
+  };
+  const primitives = verificationPrimitives(HOST_PRIMITIVES, validatorOf(services));
+  return success({ report: reportAsJson(await verifyRunpack(source, request, primitives)) });
+}
+
+/**
+ * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to name it shows its report to those
+ * alone who are not bound to namespaces.
+ */
+async function isVisible(
+  services: Services,
+  { runpack_identity }: Input,
+  manifest: Uint8Array | string,
+  call: Call,
+): Promise<boolean> {
+  if (manifest === "missing") return false;
+  const { decodeManifest, runpackIdentity } = await import("../runpack/manifest.ts");
+  const named = typeof manifest !== "string" && runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === runpack_identity
+    ? decodeManifest(manifest)
+    : null;
+  if (named?.ok !== true) {
+    return call.principal.authMethod === "local" && (services.config.server.auth?.principals.length ?? 0) === 0;
+  }
+  return await authorise(services, NAMED, call, named.manifest.run_key.namespace_id) === null;
+}
+
+/** The public keys of `trust` and of the providers' own; null where there is none. */
+function trustedKeysOf({ profiles }: Services): readonly TrustedPublicKey[] | null {
+  const keys = new Map<string, Uint8Array>();
+  for (const { keys: trusted } of profiles) {
+    for (const { public_key } of trusted.values()) {
+      const bytes = decodeBase64(public_key);
+      if (bytes !== null) keys.set(encodeHex(bytes), bytes);
+    }
+  }
+  return keys.size === 0 ? null : [...keys.values()];
+}
+
+function validatorOf({ schemaSandbox }: Services): ValidateSchema {
+  return async (name, schema, value) => {
+    try {
+      return await schemaSandbox.validate(name, schema, value) === "valid" ? "valid" : "invalid";
+    } catch (error) {
+      if (error instanceof SchemaSandboxError) return null;
+      throw error;
+    }
+  };
+}

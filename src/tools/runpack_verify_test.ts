@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import type { Principal } from "../access/types.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import { sha256 } from "../evidence/host_primitives.ts";
+import { openLocalRepository } from "../runpack/host/local_repository.ts";
+import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
+import { identifyBytes } from "../canonical/identity.ts";
+import { CLAIMS } from "../runpack/verify_types.ts";
+import { identityOf as runpackIdentityOf, packOf } from "../../tests/simulation/runpack_memory.ts";
+import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
+import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./fixture_test.ts";
+
+interface Scene {
+  readonly bench: Bench;
+  readonly dataDir: string;
+  readonly identity: string;
+}
+
+/** A caller from afar who may verify runpacks of namespace 7. */
+const READER: Principal = {
+  ...REMOTE,
+  roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 7 }],
+};
+
+/** Runs a test with a run of namespace 2 that was exported; with `roles`, from then on roles are in force. */
+async function withPack(test: (scene: Scene) => Promise<void>, roles: boolean = false): Promise<void> {
+  const dataDir = await Deno.makeTempDir();
+  const open = testConfig();
+  const principals = [{ subject: READER.subject, policy_class: null, roles: READER.roles }];
+  const auth = { mode: "local_only", bearer_tokens: [], mtls_subjects: [], allowed_tools: null, principals };
+  let config = open;
+  try {
+    await withTools(async (bench) => {
+      const started = await startRun(bench);
+      const { namespace_id, run_id } = started.run;
+      const { publication } = await bench.call("runpack_export", { namespace_id, run_id });
+      const { runpack_identity } = publication as { runpack_identity: string };
+      if (roles) config = { ...open, server: { ...open.server, auth } as unknown as typeof open.server };
+      await test({ bench, dataDir, identity: runpack_identity });
+    }, {
+      change: (services) => {
+        const publisher = openPublisher({ sha256, runs: services.runs, dataDir, storage: null, signer: null });
+        const { surroundings } = services;
+        return {
+          ...services,
+          surroundings,
+          dataDir,
+          publisher: () => Promise.resolve(publisher),
+          get config(): typeof open {
+            return config;
+          },
+        };
+      },
+    });
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+async function report(bench: Bench, input: JsonObject): Promise<JsonObject> {
+  return (await bench.call("runpack_verify", input))["report"] as JsonObject;
+}
+
+function statusOf(of: JsonObject, claim: string): JsonObject {
+  const claims = of["claims"] as { claim: string; status: JsonObject }[];
+  return claims.find((entry) => entry.claim === claim)?.status ?? {};
+}
+
+Deno.test("runpack_verify reports every claim in the order of the interface, integrity unless asked for more", () =>
+  withPack(async ({ bench, identity }) => {
+    const plain = await report(bench, { runpack_identity: identity });
+    assert.equal(plain["profile"], "integrity_only_v1");
+    assert.deepEqual((plain["claims"] as { claim: string }[]).map(({ claim }) => claim), CLAIMS);
+    assert.deepEqual(statusOf(plain, "pure_semantic_replay"), { status: "not_requested" });
+    const whole = await report(bench, { runpack_identity: identity, profile: "full_replay_v1", budget: null });
+    assert.deepEqual(statusOf(whole, "pure_semantic_replay"), { status: "satisfied", method: "semantic_replay_v6" });
+    assert.equal(whole["runpack_identity"], identity);
+    assert.deepEqual(await report(bench, { runpack_identity: identity, profile: "full_replay_v1" }), whole);
+  }));
+
+Deno.test("runpack_verify holds a budget, and refuses one that is none", () =>
+  withPack(async ({ bench, identity }) => {
+    const short = await report(bench, { runpack_identity: identity, budget: { objects: 1 } });
+    assert.deepEqual(statusOf(short, "artifact_tree_integrity"), { status: "unavailable", reason: "budget_exhausted" });
+    for (const budget of [{ objects: -1 }, { objects: 0.5 }, { minutes: 1 }, 1]) {
+      const error = await bench.fail("runpack_verify", { runpack_identity: identity, budget } as JsonObject);
+      assert.equal(error.code, "invalid_input");
+    }
+  }));
+
+Deno.test("runpack_verify says what was changed in the repository", () =>
+  withPack(async ({ bench, dataDir, identity }) => {
+    const folder = join(repositoryFolder(dataDir), "objects");
+    const [name] = [...Deno.readDirSync(folder)].map((entry) => entry.name);
+    const [object] = [...Deno.readDirSync(join(folder, name ?? ""))].map((entry) => entry.name);
+    await Deno.remove(join(folder, name ?? "", object ?? ""));
+    const broken = await report(bench, { runpack_identity: identity, profile: "full_replay_v1" });
+    assert.equal(statusOf(broken, "artifact_tree_integrity")["status"], "violated");
+    assert.equal(statusOf(broken, "pure_semantic_replay")["reason"], "material_not_intact");
+  }));
+
+Deno.test("runpack_verify answers alike of a runpack that is missing and of one that the caller may not see", () =>
+  withPack(async ({ bench, identity }) => {
+    const missing = "0".repeat(64);
+    const unseen = await bench.fail("runpack_verify", { runpack_identity: identity }, READER);
+    const absent = await bench.fail("runpack_verify", { runpack_identity: missing }, READER);
+    assert.equal(unseen.code, "runpack_not_found");
+    assert.equal(unseen.kind, "not_found");
+    assert.equal(JSON.stringify(unseen).replaceAll(identity, missing), JSON.stringify(absent));
+    const admitted = { ...READER, roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }] };
+    await bench.call("runpack_verify", { runpack_identity: identity }, admitted);
+  }, true));
+
+Deno.test("runpack_verify shows a manifest that is not its name's to nobody from afar", () =>
+  withPack(async ({ bench, dataDir, identity }) => {
+    const other = runpackIdentityOf(await packOf(playGoldenRun()));
+    const manifests = join(repositoryFolder(dataDir), "manifests");
+    await Deno.copyFile(join(manifests, `${identity}.json`), join(manifests, `${other}.json`));
+    assert.equal((await bench.fail("runpack_verify", { runpack_identity: other }, REMOTE)).code, "runpack_not_found");
+    const told = await report(bench, { runpack_identity: other });
+    assert.equal(statusOf(told, "runpack_subject_identity")["reason"], "identity_mismatch");
+  }));
+
+Deno.test("runpack_verify lets others have their turn while it replays a long run", () =>
+  withPack(async ({ bench, dataDir }) => {
+    const pack = await packOf(playGoldenRun(4000));
+    const repository = openLocalRepository(repositoryFolder(dataDir));
+    for (const [identity, bytes] of pack.objects) {
+      assert.equal(identifyBytes(sha256, "object", bytes), identity);
+      await repository.putObject({ identity, bytes: bytes as Uint8Array<ArrayBuffer> });
+    }
+    await repository.putManifest(runpackIdentityOf(pack), pack.manifest);
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const input = { runpack_identity: runpackIdentityOf(pack), profile: "full_replay_v1" };
+    const [told] = await Promise.all([report(bench, input), bench.fail("runpack_verify", { runpack_identity: id(1) })]);
+    clearInterval(timer);
+    assert.equal(statusOf(told, "accepted_history_continuity")["status"], "satisfied");
+    assert.ok(longest < 250, `others waited ${longest.toFixed(0)} ms`);
+  }));
