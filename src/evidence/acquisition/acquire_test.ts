@@ -32,7 +32,7 @@ import { measureValue } from "./present.ts";
 const LAW = oneConditionLaw();
 
 async function withSchemas(test: (schemas: SchemaSandbox) => Promise<void>): Promise<void> {
-  const schemas = createSchemaSandbox({ deadlineMillis: 300 });
+  const schemas = createSchemaSandbox({ deadlineMillis: 1500 });
   try {
     await test(schemas);
   } finally {

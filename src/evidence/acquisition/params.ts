@@ -4,9 +4,14 @@
  * @module
  */
 
-import type { JsonValue } from "../../canonical/json.ts";
+import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, LoadedContract } from "../types.ts";
+
+/** Whether a schema says nothing, so that every value is valid under it and nobody needs to be asked. */
+export function saysNothing(schema: JsonValue): boolean {
+  return schema === true || isJsonObject(schema) && Object.keys(schema).length === 0;
+}
 
 /**
  * What is wrong with params under the check that they are for; null where they fit.
@@ -22,6 +27,7 @@ export async function judgeParams(
   if (params === undefined) {
     return check.params_required ? `Check "${check.check_id}" requires params` : null;
   }
+  if (saysNothing(check.params_schema)) return null;
   const key = `${loaded.contract_identity} params ${check.check_id}`;
   const verdict = await schemas.validate(key, check.params_schema, params);
   return verdict === "valid" ? null : `Params do not fit check "${check.check_id}": ${verdict.invalid}`;
