@@ -19,7 +19,7 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   const configPath = `${folder}/gate.toml`;
   await Deno.writeTextFile(configPath, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
-  const gate = await startGate(configPath);
+  const gate = await startGate(configPath, "null");
   const raw = rawCommitLoop(folder);
   try {
     const call: CallTool = async (tool, input) => await gate.call(tool, input) as JsonObject;

@@ -19,6 +19,9 @@ const EXIT_CODES: Readonly<Record<string, number>> = { true: 0, false: 3, unknow
 /** The shard of the project's tests that the demo runs. */
 const TEST_FOLDERS = ["src/canonical/", "src/run/"];
 
+/** The starter configuration, with the audit log in a file of its own. */
+const AUDIT = '\n[server.audit]\npath = "audit.jsonl"\n';
+
 interface Run {
   readonly namespace_id: number;
   readonly run_id: string;
@@ -208,7 +211,7 @@ async function main(): Promise<number> {
     const configPath = `${folder}/gate.toml`;
     const init = await runDeno(["run", "--no-prompt", "-A", "main.ts", "init", "--stdout"]);
     if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.output}`);
-    await Deno.writeTextFile(configPath, init.output);
+    await Deno.writeTextFile(configPath, `${init.output}${AUDIT}`);
     const outcome = await gateRelease(await connect(configPath), scenario, configPath);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];

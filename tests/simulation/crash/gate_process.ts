@@ -52,15 +52,15 @@ async function readAnswers(stream: ReadableStream<Uint8Array>, waiting: Map<numb
   waiting.clear();
 }
 
-/** Starts a server on a configuration file and greets it. */
-export async function startGate(configPath: string): Promise<GateProcess> {
+/** Starts a server on a configuration file and greets it. What it logs is shown unless told otherwise. */
+export async function startGate(configPath: string, stderr: "inherit" | "null" = "inherit"): Promise<GateProcess> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--quiet", "-A", "main.ts", "serve", "--config", configPath, "--log-level", "error"],
     cwd: CHECKOUT,
     env: { NO_COLOR: "1", RUST_BACKTRACE: "0" },
     stdin: "piped",
     stdout: "piped",
-    stderr: "inherit",
+    stderr,
   }).spawn();
   const waiting = new Map<number, Waiter>();
   const reading = readAnswers(child.stdout, waiting);

@@ -111,7 +111,10 @@ export async function crashRound(seed: number): Promise<RoundReport> {
   const random = randomOf(seed);
   const folder = await Deno.makeTempDir({ prefix: "gate-crash-" });
   const configPath = `${folder}/gate.toml`;
-  await Deno.writeTextFile(configPath, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
+  await Deno.writeTextFile(
+    configPath,
+    `[server.audit]\nenabled = false\n[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n`,
+  );
   try {
     const first = await startGate(configPath);
     const { runs, heads } = await startRuns(first, random);
