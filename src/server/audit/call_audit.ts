@@ -41,7 +41,21 @@ interface State {
 }
 
 /** Members that name what a call is about; their values are identities or names, never content. */
-const SUBJECTS = ["scenario_id", "run_id", "stage_id", "operation_id", "creation_request_id", "provider_id"];
+const SUBJECTS = [
+  "scenario_id",
+  "run_id",
+  "stage_id",
+  "operation_id",
+  "creation_request_id",
+  "schema_id",
+  "version",
+  "provider_id",
+  "check_id",
+  "runpack_identity",
+];
+
+/** Members that carry them where they do not stand at the top: of a law, a schema record, a query. */
+const CARRIERS = ["spec", "record", "query"];
 
 /** Longest name that a line repeats. */
 const NAME_CHARACTERS = 256;
@@ -71,30 +85,28 @@ function decided(state: State, decision: CallDecision): void {
   else state.refused = decision;
 }
 
-async function begin(state: State): Promise<boolean> {
+function begin(state: State): Promise<boolean> {
   const event = eventOf(state, kindOfTool(state.name), "begun", "authorized", factsOf(state));
-  try {
-    await state.options.audit.record(event);
-    state.begun = true;
-    return true;
-  } catch {
-    return false;
-  }
+  return state.options.audit.record(event).then(() => state.begun = true, () => false);
 }
 
-async function answered(state: State, answer: ToolAnswer): Promise<void> {
+function answered(state: State, answer: ToolAnswer): Promise<void> {
   const written = state.options.audit.record(answerEvent(state, answer)).catch(() => undefined);
   // What only reads goes on whatever becomes of its line; of what changed anything the line comes before the answer, and
   // where it cannot be written, the change stands and so does its answer.
-  if (state.begun) await written;
+  return state.begun ? written : DONE;
 }
+
+const DONE = Promise.resolve();
 
 function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
   const { refused } = state;
   const kind = kindOfTool(state.name);
   if (!answer.ok) {
     const { code } = answer.error;
-    const details = { ...code === "invalid_input" ? whoOf(state) : factsOf(state), error_code: code };
+    // Arguments that could not be read are not repeated.
+    const facts = state.begun ? {} : code === "invalid_input" ? whoOf(state) : factsOf(state);
+    const details = { ...facts, error_code: code };
     if (refused !== null) return eventOf(state, kindOfDecision(refused), "refused", refused.reason, details);
     const failed = answer.error.kind === "unavailable" || answer.error.kind === "internal";
     return eventOf(state, kind, failed ? "failed" : "refused", code, details);
@@ -126,30 +138,35 @@ function eventOf(
 }
 
 /** Who calls, beyond the subject. */
-function whoOf({ call, namespaceId }: State): JsonObject {
+function whoOf({ call, namespaceId }: State): Record<string, JsonValue> {
   const { authMethod, policyClass } = call.principal;
-  return { auth_method: authMethod, policy_class: policyClass, namespace_id: namespaceId };
+  const facts: Record<string, JsonValue> = { auth_method: authMethod };
+  if (namespaceId !== null) facts["namespace_id"] = namespaceId;
+  if (policyClass !== null) facts["policy_class"] = policyClass;
+  return facts;
 }
 
 /** Who calls, what was decided of it, and what the call is about. */
 function factsOf(state: State): JsonObject {
-  const about: Record<string, JsonValue> = {};
+  const facts = whoOf(state);
+  facts["granted_by"] = state.granted;
+  const carrier = carrierOf(state.input);
   for (const name of SUBJECTS) {
-    const value = nameIn(state.input, name);
-    if (value !== null) about[name] = value;
+    const given = carrier[name];
+    if (given === undefined || !Object.hasOwn(carrier, name)) continue;
+    const value = isJsonObject(given) ? member(given, "identity") : given;
+    if (typeof value === "string") facts[name] = value.slice(0, NAME_CHARACTERS).toWellFormed();
   }
-  return { ...whoOf(state), ...about, granted_by: state.granted };
+  return facts;
 }
 
-/** A name at the top of the arguments, or in what they carry. Only called for arguments that were decoded. */
-function nameIn(input: JsonObject, name: string): string | null {
-  for (const carrier of [input, member(input, "spec"), member(input, "query"), member(input, "context")]) {
-    if (!isJsonObject(carrier)) continue;
-    const given = member(carrier, name);
-    const value = isJsonObject(given) ? member(given, "identity") : given;
-    if (typeof value === "string") return value.slice(0, NAME_CHARACTERS).toWellFormed();
+/** The part of the arguments that names things. Only called for arguments that were decoded. */
+function carrierOf(input: JsonObject): JsonObject {
+  for (const name of CARRIERS) {
+    const carrier = member(input, name);
+    if (isJsonObject(carrier)) return carrier;
   }
-  return null;
+  return input;
 }
 
 function kindOfDecision({ decision }: CallDecision): AuditKind {

@@ -43,7 +43,7 @@ interface State {
   readonly options: FileSinkOptions;
   file: AuditFile;
   queue: Waiting[];
-  scheduled: boolean;
+  scheduled: "soon" | "after_turn" | null;
   /** When the file was first found held; null where it is not. */
   heldSince: number | null;
   /** Events that could not be written since the last one that could. */
@@ -70,7 +70,7 @@ export function openFileSink(options: FileSinkOptions): Audit {
     options: { ...options, open },
     file: open(options.path, null, options.opening),
     queue: [],
-    scheduled: false,
+    scheduled: null,
     heldSince: null,
     lost: 0,
     fault: null,
@@ -95,16 +95,26 @@ function enqueue(state: State, event: AuditEvent): Promise<void> {
   }
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   state.queue.push({ timed: timeEvent(event, Date.now()), resolve, reject });
-  if (!state.scheduled) {
-    state.scheduled = true;
-    // Events of one turn go out together.
-    queueMicrotask(() => drain(state));
-  }
+  if (isWaitedFor(event)) schedule(state, "soon");
+  else schedule(state, "after_turn");
   return promise;
 }
 
+/** Whether a caller stands still until an event is written. */
+function isWaitedFor({ kind, outcome }: AuditEvent): boolean {
+  return outcome === "begun" || kind === "mutation" || kind === "acquisition" || kind === "process";
+}
+
+/** Events of one turn go out together; those that somebody waits for take the others along. */
+function schedule(state: State, when: "soon" | "after_turn"): void {
+  if (state.heldSince !== null || state.scheduled === "soon" || state.scheduled === when) return;
+  state.scheduled = when;
+  if (when === "soon") queueMicrotask(() => drain(state));
+  else setImmediate(() => drain(state));
+}
+
 function drain(state: State): void {
-  state.scheduled = false;
+  state.scheduled = null;
   const batch = state.queue;
   if (batch.length === 0) return;
   try {
@@ -139,16 +149,15 @@ function writeBatch(state: State, batch: readonly Waiting[]): boolean {
 function waitForFile(state: State): void {
   state.heldSince ??= performance.now();
   if (performance.now() - state.heldSince > LOCK_MILLISECONDS) {
-    state.heldSince = null;
     return refuseAll(state, "Another process holds the file");
   }
-  state.scheduled = true;
   setTimeout(() => drain(state), LOCK_RETRY_MILLISECONDS);
 }
 
 function refuseAll(state: State, why: string): void {
   const batch = state.queue;
   state.queue = [];
+  state.heldSince = null;
   state.lost += batch.length;
   setFault(state, why);
   for (const { reject } of batch) reject(new AuditUnavailable(why));

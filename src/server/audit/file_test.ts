@@ -99,7 +99,6 @@ Deno.test("a line is canonical JSON with the members of the format", () =>
       subject: "token:00",
       timestamp_ms: 7,
       tool: "t",
-      traceparent: null,
       transport: "http",
     });
     assert.deepEqual(Object.keys(value), Object.keys(value).toSorted());

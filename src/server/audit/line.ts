@@ -32,7 +32,7 @@ export interface TimedEvent {
   readonly event: AuditEvent;
   /** Unix milliseconds. */
   readonly timestamp: number;
-  /** Canonical JSON of the details. */
+  /** The member `details` in canonical JSON, with the comma before it; empty where there are none. */
   readonly details: string;
 }
 
@@ -62,9 +62,9 @@ export function timeEvent(event: AuditEvent, timestamp: number): TimedEvent {
 }
 
 function detailsText(details: JsonObject | undefined): string {
-  if (details === undefined) return "null";
+  if (details === undefined) return "";
   const text = canonicalize(details);
-  return text.length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${text.length}}`;
+  return `,"details":${text.length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${text.length}}`}`;
 }
 
 /** The next line of a chain, without its end, and where the chain stands after it. */
@@ -72,21 +72,23 @@ export function nextLine(chain: ChainState, timed: TimedEvent): { readonly text:
   const { event, timestamp, details } = timed;
   const { origin } = event;
   const sequence = chain.sequence + 1;
-  // The members stand in canonical order; `hash` belongs between the two halves.
-  const before = `{"chain_id":"${chain.chain_id}","correlation_id":${
-    text(origin?.correlation_id)
-  },"details":${details}`;
-  const after = `,"kind":"${event.kind}","outcome":"${event.outcome}","peer_address":${text(origin?.peer_address)}` +
-    `,"previous":"${chain.head}","reason":${text(event.reason)},"sequence":${sequence}` +
-    `,"server_correlation_id":${text(origin?.server_correlation_id)},"subject":${text(event.subject)}` +
-    `,"timestamp_ms":${timestamp},"tool":${text(event.tool?.slice(0, TOOL_CHARACTERS))}` +
-    `,"traceparent":${text(origin?.traceparent)},"transport":${text(origin?.transport)}}`;
+  // The members stand in canonical order; `hash` belongs between the two halves. What has no value is left out.
+  const before = `{"chain_id":"${chain.chain_id}"${text("correlation_id", origin?.correlation_id)}${details}`;
+  const after = `,"kind":"${event.kind}","outcome":"${event.outcome}"${text("peer_address", origin?.peer_address)}` +
+    `,"previous":"${chain.head}"${text("reason", event.reason)},"sequence":${sequence}` +
+    `${text("server_correlation_id", origin?.server_correlation_id)}${text("subject", event.subject)}` +
+    `,"timestamp_ms":${timestamp}${text("tool", event.tool?.slice(0, TOOL_CHARACTERS))}` +
+    `${text("traceparent", origin?.traceparent)}${text("transport", origin?.transport)}}`;
   const head = hashOfLine(before + after);
   return { text: `${before},"hash":"${head}"${after}`, chain: { chain_id: chain.chain_id, sequence, head } };
 }
 
-function text(value: string | null | undefined): string {
-  if (value === null || value === undefined) return "null";
+/** A member with what stands before it; nothing where it has no value. */
+function text(name: string, value: string | null | undefined): string {
+  if (value === null || value === undefined) return "";
   // Half a pair has no canonical form.
-  return JSON.stringify(value.toWellFormed());
+  return `,"${name}":${PLAIN.test(value) ? `"${value}"` : JSON.stringify(value.toWellFormed())}`;
 }
+
+/** What stands in JSON as it is. */
+const PLAIN = /^[\w :.,=@/+-]*$/;

@@ -31,24 +31,25 @@ export type LineReading =
 const HEX_128 = /^[0-9a-f]{32}$/;
 const HEX_256 = /^[0-9a-f]{64}$/;
 
-/** Every member of a line beside its hash. */
-const MEMBERS = [
-  "chain_id",
-  "correlation_id",
-  "details",
-  "kind",
-  "outcome",
-  "peer_address",
-  "previous",
-  "reason",
-  "sequence",
-  "server_correlation_id",
-  "subject",
-  "timestamp_ms",
-  "tool",
-  "traceparent",
-  "transport",
-];
+/** The members that a line may have, and whether every line has them. */
+const MEMBERS: ReadonlyMap<string, boolean> = new Map([
+  ["chain_id", true],
+  ["correlation_id", false],
+  ["details", false],
+  ["hash", true],
+  ["kind", true],
+  ["outcome", true],
+  ["peer_address", false],
+  ["previous", true],
+  ["reason", true],
+  ["sequence", true],
+  ["server_correlation_id", false],
+  ["subject", false],
+  ["timestamp_ms", true],
+  ["tool", false],
+  ["traceparent", false],
+  ["transport", false],
+]);
 
 /** Reads a line. Its hash is computed anew; whether it follows the line before is not looked at. */
 export function readLine(bytes: Uint8Array): LineReading {
@@ -58,16 +59,16 @@ export function readLine(bytes: Uint8Array): LineReading {
   if (!isJsonObject(parsed.value)) return { ok: false, fault: "not_a_line" };
   const value = parsed.value;
   const body = Object.fromEntries(Object.entries(value).filter(([name]) => name !== "hash"));
-  const line = lineOf(value, body);
+  const line = lineOf(value);
   if (line === null) return { ok: false, fault: "not_a_line" };
   if (canonicalize(value) !== text) return { ok: false, fault: "not_canonical" };
   if (hashOfLine(canonicalize(body)) !== line.chain.head) return { ok: false, fault: "hash_mismatch" };
   return { ok: true, line };
 }
 
-function lineOf(value: JsonObject, body: JsonObject): ReadLine | null {
-  const names = Object.keys(body);
-  if (names.length !== MEMBERS.length || !MEMBERS.every((name) => Object.hasOwn(body, name))) return null;
+function lineOf(value: JsonObject): ReadLine | null {
+  for (const name of Object.keys(value)) if (!MEMBERS.has(name)) return null;
+  for (const [name, isNeeded] of MEMBERS) if (isNeeded && !Object.hasOwn(value, name)) return null;
   const head = member(value, "hash");
   const chainId = member(value, "chain_id");
   const previous = member(value, "previous");

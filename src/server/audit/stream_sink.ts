@@ -38,7 +38,8 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
   const take = (event: AuditEvent): void => {
     const timed = timeEvent(event, Date.now());
     const size = sizeOf(timed);
-    if (waiting + size > STREAM_QUEUE_CHARACTERS) {
+    // What the process says of itself is little, and must not be lost.
+    if (waiting + size > STREAM_QUEUE_CHARACTERS && event.kind !== "process") {
       dropped++;
       return;
     }
@@ -50,11 +51,13 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
   const drain = async (): Promise<void> => {
     // Events of one turn go out together.
     await Promise.resolve();
-    while (queue.length > 0) {
+    while (queue.length > 0 || dropped > 0) {
+      const gap = dropped === 0 ? [] : [timeEvent(lostEvents(dropped), Date.now())];
       const batch = queue;
       queue = [];
+      dropped = 0;
       let text = "";
-      for (const timed of batch) {
+      for (const timed of [...batch, ...gap]) {
         const line = nextLine(chain, timed);
         chain = line.chain;
         text += `${line.text}\n`;
@@ -65,11 +68,6 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
         // Standard error is closed: there is nobody left to tell.
       }
       for (const timed of batch) waiting -= sizeOf(timed);
-      if (dropped > 0) {
-        const count = dropped;
-        dropped = 0;
-        take(lostEvents(count));
-      }
     }
     writing = null;
   };
