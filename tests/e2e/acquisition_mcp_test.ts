@@ -209,3 +209,25 @@ Deno.test("createMcpProvider() over HTTP says that nobody listens", async () => 
   assert.equal(codeOf(await ask(provider, {})), "connection_failed");
   await close();
 });
+
+Deno.test("createMcpProvider() over HTTPS gives up on a host that does not speak TLS, or not in time", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const connections: Deno.Conn[] = [];
+  let greeting = false;
+  const accepting = (async () => {
+    for await (const connection of listener) {
+      connections.push(connection);
+      if (greeting) await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    }
+  })();
+  for (const [speaks, outcome] of [[false, "timeout"], [true, "tls_failed"]] as const) {
+    greeting = speaks;
+    const { provider, close } = await hostileEndpoint({ ...SHORT, url: `https://127.0.0.1:${port}/mcp` });
+    assert.equal(codeOf(await ask(provider, {})), outcome);
+    await close();
+  }
+  listener.close();
+  await accepting;
+  for (const connection of connections) connection.close();
+});

@@ -173,8 +173,8 @@ function stale(error: Error): Error {
   return code === "ECONNRESET" || code === "EPIPE" ? new StaleConnection(error.message) : transportFailure(error);
 }
 
-/** What a failure of the connection amounts to. */
-function transportFailure(error: Error): ExternalFailure {
+/** What a failure of the connection amounts to, by the runtime's own code for it. */
+export function transportFailure(error: Error): ExternalFailure {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOTFOUND" || code.startsWith("EAI_")) {
     return new ExternalFailure("dns_failed", "Cannot reach provider: its host name does not resolve");
