@@ -7,11 +7,13 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import type { RunpackStorageConfig } from "../../../src/config/store_types.ts";
-import { openContents } from "../../../src/runpack/host/contents.ts";
+import { openArchive } from "../../../src/runpack/host/archive_file.ts";
+import { openContents, sourceContents } from "../../../src/runpack/host/contents.ts";
 import { openLocalRepository } from "../../../src/runpack/host/local_repository.ts";
 import { createPublisher, type Publisher } from "../../../src/runpack/host/publish.ts";
 import { type Repository, RepositoryError } from "../../../src/runpack/host/repository.ts";
 import { openS3Repository, type S3Options } from "../../../src/runpack/host/s3_repository.ts";
+import { gate } from "../../e2e/gate_command.ts";
 import { SHA256 } from "../../simulation/kernel_fixture.ts";
 import { goldenSigner } from "../../simulation/runpack_packs.ts";
 import { objectsOf, testRepository } from "../../simulation/runpack_repository_cases.ts";
@@ -176,4 +178,36 @@ Deno.test("publish() keeps the pack while the mirror is down, and a later export
       ),
     quick,
   );
+});
+
+Deno.test("gate runpack export mirrors to the bucket, and gate runpack pull fetches from it elsewhere", async () => {
+  const storage = await freshBucket("cli");
+  const table = Object.entries(storage).filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join("\n");
+  const { accessKeyId, secretAccessKey } = store.credentials;
+  Deno.env.set("AWS_ACCESS_KEY_ID", accessKeyId);
+  Deno.env.set("AWS_SECRET_ACCESS_KEY", secretAccessKey);
+  await withStores(WAL_FULL, {}, async ({ runs }, folder) => {
+    const played = playGoldenRun(300);
+    await storeRun(runs, played);
+    const store = 'run_state_store = { type = "sqlite", path = "gate.db" }\n';
+    await Deno.writeTextFile(`${folder}/gate.toml`, `${store}[runpack_storage]\n${table}\n`);
+    const { namespace_id, run_id } = played.state.run_key;
+    const argv = ["--namespace", String(namespace_id), "--run", run_id, "--archive", "here.runpack"];
+    const exported = await gate(folder, "runpack", "export", ...argv);
+    assert.deepEqual([exported.code, exported.stderr], [0, ""]);
+    const identity = exported.stdout.trim();
+    await Deno.remove(`${folder}/runpacks`, { recursive: true });
+    const pulled = await gate(folder, "runpack", "pull", identity);
+    assert.deepEqual(pulled, { code: 0, stdout: `${identity}\n`, stderr: "" });
+    const [here, there] = [await openArchive(`${folder}/here.runpack`), openLocalRepository(`${folder}/runpacks`)];
+    const original = await sourceContents(SHA256, here.source, []);
+    const fetched = await openContents(SHA256, there, identity);
+    assert.ok(fetched !== null);
+    assert.deepEqual(await objectsOf(fetched), await objectsOf(original));
+    here.close();
+    const missing = await gate(folder, "runpack", "pull", SHA256("nothing"));
+    assert.equal(missing.code, 2);
+    assert.match(missing.stderr, /Cannot find runpack/);
+  });
 });
