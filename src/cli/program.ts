@@ -51,6 +51,7 @@ export function buildProgram(finish: Finish): Command {
   addConfig(program, finish);
   addDoctor(program, finish);
   addStore(program, finish);
+  addAudit(program, finish);
   addRunpack(program, finish, { command, withJson, collect });
   addProvider(program, finish);
   addApprove(program, finish);
@@ -191,6 +192,18 @@ function addApprove(program: Command, finish: Finish): void {
     .argument("<file>", "where to write the private key; the public key goes to the same with .pub")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./approve_keygen.ts")).runApproveKeygen(file, flags))
+    );
+}
+
+function addAudit(program: Command, finish: Finish): void {
+  const audit = program.command("audit").helpCommand(false).summary("Check audit logs").description("Check audit logs");
+  withJson(command(audit, "verify", "Say the first line of an audit log that breaks its chain", [
+    "gate audit verify /var/log/gate/audit.jsonl",
+    "gate audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl",
+  ]))
+    .argument("<file...>", "audit files of one chain, oldest first")
+    .action(async (files: readonly string[], flags: Flags) =>
+      finish(await (await import("./audit_verify.ts")).runAuditVerify(files, flags))
     );
 }
 

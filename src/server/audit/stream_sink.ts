@@ -57,7 +57,7 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
       queue = [];
       dropped = 0;
       let text = "";
-      for (const timed of [...batch, ...gap]) {
+      for (const timed of [...gap, ...batch]) {
         const line = nextLine(chain, timed);
         chain = line.chain;
         text += `${line.text}\n`;

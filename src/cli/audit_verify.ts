@@ -1,0 +1,80 @@
+/**
+ * `gate audit verify`: checks audit files line by line, and says the first line that breaks the chain.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { countOf } from "../config/problems.ts";
+import { readHead } from "../server/audit/head.ts";
+import type { ChainState } from "../server/audit/line.ts";
+import { type AuditReport, verifyAuditFile } from "../server/audit/verify.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+
+/** The flags of `gate audit verify`. */
+export interface AuditVerifyOptions {
+  readonly json?: boolean;
+}
+
+interface FileReport extends AuditReport {
+  readonly file: string;
+}
+
+/**
+ * Runs `gate audit verify FILE...`; 0 where every line follows the one before it, else 6. Several files are those of one
+ * chain, oldest first.
+ */
+export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
+  const reports: FileReport[] = [];
+  let after: ChainState | null = null;
+  for (const file of files.map((given) => resolve(given))) {
+    const report: AuditReport = await verify(file, after);
+    reports.push({ file, ...report });
+    if (!report.sound) break;
+    after = stateAfter(report);
+  }
+  const sound = reports.every((report) => report.sound) && reports.length === files.length;
+  if (options.json === true) writeResult("audit verify", { files: reports }, sound);
+  else reports.forEach(showReport);
+  return sound ? EXIT.ok : EXIT.verificationFailed;
+}
+
+async function verify(path: string, after: ChainState | null): Promise<AuditReport> {
+  try {
+    using file = await Deno.open(path);
+    return await verifyAuditFile(file.readable, { after, head: readHead(path) });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new CliError("usage", `Cannot read "${path}": it does not exist`);
+    throw error;
+  }
+}
+
+function stateAfter({ chain_id, head, last_sequence }: AuditReport): ChainState | null {
+  return chain_id === null || head === null || last_sequence === null
+    ? null
+    : { chain_id, head, sequence: last_sequence };
+}
+
+function showReport(report: FileReport): void {
+  const { file, broken, lines, first_sequence, last_sequence } = report;
+  const numbers = first_sequence === null ? "" : `, ${first_sequence} to ${last_sequence} of chain ${report.chain_id}`;
+  writeOut(`${file}: ${broken === null ? "sound" : "broken"} (${countOf(lines, "line")}${numbers})\n`);
+  if (broken !== null) writeOut(`  line ${broken.line}: ${broken.message} (${broken.fault})\n`);
+  for (const { line, bytes } of report.torn) {
+    writeOut(`  line ${line}: ${countOf(bytes, "byte")} that a crash left; gate closed the line and went on\n`);
+  }
+  if (report.continues !== null) {
+    const { sequence, head } = report.continues;
+    writeOut(`  goes on after line ${sequence} (${head}) of an earlier file\n`);
+  }
+  if (broken === null) {
+    writeOut(
+      report.end_proven
+        ? "  no line is missing at the end\n"
+        : "  nothing shows whether lines are missing at the end\n",
+    );
+    writeOut(`  head ${report.head}\n`);
+  }
+}
