@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
+import type { CallerEvidence } from "../run/evidence.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { failure, success } from "./errors.ts";
 import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./input.ts";
@@ -65,7 +66,8 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   // Evidence that is rejected is not run through schemas.
   const first = judge(services, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
-  const verdicts = await judgeSchemas(services, law, stage, evidence, registeredSchemas(services, namespace_id));
+  const judged = [...evidence, ...assumedEvidence(law, input)];
+  const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
     const [failed] = verdicts;
     return failed === undefined ? answer(stage, first) : { ok: false, error: sandboxFailure(failed.error) };
@@ -79,6 +81,14 @@ function answer(stage: CompiledStage, precheck: Extract<Precheck, { ok: true }>)
   return success({ ...precheckResult(precheck), ...missingMember(stage, precheck.trace) });
 }
 
+/** The values that bindings are assumed to acquire, as evidence whose schemas are judged; one in each place. */
+function assumedEvidence(law: CompiledLaw, input: Input): Pick<CallerEvidence, "condition_id" | "value">[] {
+  return (input.local_acquisition ?? []).map(({ binding_id, value }) => ({
+    condition_id: law.bindingIndex.get(binding_id)?.condition_id ?? "",
+    value: { value, value_type: "Json" },
+  }));
+}
+
 function judge(
   services: Services,
   law: CompiledLaw,
@@ -86,7 +96,11 @@ function judge(
   input: Input,
   verdicts: ReadonlyMap<number, "valid" | "invalid">,
 ): Precheck {
-  const assumed = input.local_acquisition ?? [];
+  const callerCount = input.caller_evidence?.length ?? 0;
+  const assumed = (input.local_acquisition ?? []).map((one, index) => {
+    const schema_verdict = verdicts.get(callerCount + index);
+    return schema_verdict === undefined ? one : { ...one, schema_verdict };
+  });
   return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, services.surroundings);
 }
 

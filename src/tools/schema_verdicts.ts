@@ -51,7 +51,7 @@ export async function judgeSchemas(
   services: Services,
   law: CompiledLaw,
   stage: CompiledStage,
-  evidence: readonly CallerEvidence[],
+  evidence: readonly Pick<CallerEvidence, "condition_id" | "value">[],
   find: FindSchema,
 ): Promise<SchemaVerdicts | readonly VerdictFailure[]> {
   const verdicts = new Map<number, "valid" | "invalid">();
