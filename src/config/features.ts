@@ -25,7 +25,6 @@ const TYPED = "providers of type typed";
 export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "dev.allow_dev_env_credentials", why: TYPED },
   { path: "docs", why: "documentation search" },
-  { path: "server.feedback", why: "feedback of scenario_next" },
 ];
 
 /** The defaults, with `server.auth` spelled out. */

@@ -52,10 +52,10 @@ function foldText(law: CompiledLaw, state: RunState | null, record: string, reco
 
 /** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */
 async function foldTo(
-  store: RunStore,
+  store: Pick<RunStore, "listRecords">,
   law: CompiledLaw,
   base: RunState | null,
-  head: RunHead,
+  head: Pick<RunHead, "run_key" | "head">,
 ): Promise<RunState> {
   let state = base;
   while ((state?.head.revision ?? 0) < head.head.revision) {
@@ -73,6 +73,20 @@ async function foldTo(
     throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
   }
   return state;
+}
+
+/** The state of a run at an earlier revision, or at its head. */
+export async function stateAt(
+  store: Pick<RunStore, "getSnapshot" | "listRecords">,
+  { law, state }: ProjectedRun,
+  revision: number,
+): Promise<RunState> {
+  if (revision === state.head.revision) return state;
+  const [record] = await store.listRecords(state.run_key, revision - 1, 1);
+  if (record === undefined) throw new StoreError("corrupt", `Cannot read run: revision ${revision} is missing`);
+  const snapshot = await store.getSnapshot(state.run_key, revision);
+  const base = snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
+  return await foldTo(store, law, base, { run_key: state.run_key, head: { record_id: record.record_id, revision } });
 }
 
 function runName({ namespace_id, run_id }: RunKey): string {
@@ -160,8 +174,10 @@ class StoreProjections implements Projections {
     const name = runName(state.run_key);
     // A run that this process created needs no second look: it wrote every byte of it.
     if (state.head.revision === 1) this.#verified.set(name, true);
+    // A commit of several records may step over the revision at which a snapshot is due.
+    const before = this.#states.get(name)?.state.head.revision ?? state.head.revision - 1;
     this.#keep(name, { law, state });
-    if (state.head.revision % SNAPSHOT_INTERVAL !== 0) return;
+    if (Math.floor(state.head.revision / SNAPSHOT_INTERVAL) <= Math.floor(before / SNAPSHOT_INTERVAL)) return;
     const text = canonicalize(asJson(state));
     const snapshot = {
       revision: state.head.revision,

@@ -58,7 +58,7 @@ export interface Bench {
 export const STORES = ["memory", "sqlite"] as const;
 
 /** Options of {@link withTools}. */
-export interface BenchOptions extends Partial<Pick<ServiceParts, "time" | "runIds">> {
+export interface BenchOptions extends Partial<Pick<ServiceParts, "time" | "runIds" | "providers">> {
   readonly config?: Partial<GateConfig>;
   readonly store?: typeof STORES[number];
   readonly change?: (services: Services) => Services;
@@ -87,9 +87,13 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }, HOST_PRIMITIVES.sha256);
   const schemaSandbox = createSchemaSandbox({ deadlineMillis: 500 });
   try {
-    const { change, time, runIds } = options;
-    const authorities = { ...time === undefined ? {} : { time }, ...runIds === undefined ? {} : { runIds } };
-    const made = await createServices({ config, ...stores, schemaSandbox, ...authorities });
+    const { change, time, runIds, providers } = options;
+    const given = {
+      ...time === undefined ? {} : { time },
+      ...runIds === undefined ? {} : { runIds },
+      ...providers === undefined ? {} : { providers },
+    };
+    const made = await createServices({ config, ...stores, schemaSandbox, ...given });
     const services = change === undefined ? made : change(made);
     await test(benchOf(services));
   } finally {

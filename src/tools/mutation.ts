@@ -122,11 +122,13 @@ export function mintStamps(services: Services): Stamps {
   return { time };
 }
 
-function runNotFound({ namespace_id, run_id }: RunKey): Outcome {
+/** The outcome for a run that is not there. */
+export function runNotFound({ namespace_id, run_id }: RunKey): Outcome {
   return { outcome: "run_not_found", result: { namespace_id, run_id } };
 }
 
-function stale({ record_id, revision }: Head): Outcome {
+/** The outcome for a head that is not the current one, which is its result. */
+export function stale({ record_id, revision }: Head): Outcome {
   return { outcome: "stale", result: { record_id, revision } };
 }
 

@@ -13,6 +13,7 @@ import { runpackVerify } from "./runpack_verify.ts";
 import { scenarioDefine } from "./scenario_define.ts";
 import { scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
 import { scenarioHistory } from "./scenario_history.ts";
+import { scenarioNext } from "./scenario_next.ts";
 import { scenarioOpenStage } from "./scenario_open_stage.ts";
 import { scenarioPrecheckStage } from "./scenario_precheck_stage.ts";
 import { scenarioResolveCreation } from "./scenario_resolve_creation.ts";
@@ -20,6 +21,7 @@ import { scenarioResolveMutation } from "./scenario_resolve_mutation.ts";
 import { scenarioStart } from "./scenario_start.ts";
 import { scenarioStatus } from "./scenario_status.ts";
 import { scenarioSubmit } from "./scenario_submit.ts";
+import { scenarioTrigger } from "./scenario_trigger.ts";
 import { scenariosList } from "./scenarios_list.ts";
 import { schemasGet } from "./schemas_get.ts";
 import { schemasList } from "./schemas_list.ts";
@@ -38,6 +40,8 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   scenarioEvaluateStage,
   scenarioPrecheckStage,
   scenarioSubmit,
+  scenarioNext,
+  scenarioTrigger,
   scenarioResolveCreation,
   scenarioResolveMutation,
   runpackExport,

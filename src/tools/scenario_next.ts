@@ -1,0 +1,153 @@
+/**
+ * The tool `scenario_next`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
+import { refuseEvaluation } from "../run/decide_evaluate.ts";
+import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
+import { refusal } from "../run/refusal.ts";
+import type { ProjectedRun } from "../store/projection.ts";
+import { runDerivedMutation, type StepFamily, type TakenSteps } from "./derived_mutation.ts";
+import { FEEDBACK_LEVELS, feedbackMember, grantFeedback } from "./feedback.ts";
+import { gatherEvidence } from "./gather_evidence.ts";
+import { briefly, callerEvidence, expectedHead, name, operationIdentity, runMembers, timestamp } from "./input.ts";
+import type { Outcome } from "./mutation.ts";
+import { nextAfterStep } from "./next_after_step.ts";
+import { nextStage, withOpenStage } from "./next_stage.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import { OBJECT, outcomeOf } from "./output.ts";
+import type { Services } from "./services.ts";
+import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./step_answer.ts";
+import { makeTool, WRITES_AND_ACQUIRES } from "./tool.ts";
+import type { Call, Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_next", group: "Run" } as const;
+
+/** Outcomes of the tools that take steps, beside `accepted`. */
+export const STEP_REFUSALS: readonly string[] = [
+  "stale",
+  "operation_conflict",
+  "run_not_found",
+  "stage_not_found",
+  "stage_not_ready",
+  "stage_not_open",
+  "policy_denied",
+  "evidence_rejected",
+  "acquisition_failed",
+  "run_complete",
+];
+
+const input = z.strictObject({
+  ...runMembers,
+  expected_head: briefly(expectedHead, "As expected_head of scenario_open_stage"),
+  request_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
+  stage_id: name.exactOptional().describe("Left out: the first open stage, else the first ready one"),
+  caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
+  local_acquisition: briefly(
+    z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
+    "As local_acquisition of scenario_evaluate_stage",
+  ).exactOptional(),
+  feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to tell; the operator may grant less"),
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `scenario_next`. */
+export function scenarioNext(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Take the next step of a run",
+    description:
+      "Takes one step of a run: opens a stage if it is not open yet and evaluates it with the evidence of this call, both or " +
+      "neither. decision.kind says what came of it: advance (the stage is complete, go on with the next), hold (it stays " +
+      "open: decision.unmet names the conditions in the way), complete (the run is). opened: {stage_open_record_id, entry_intents} where the " +
+      "stage was opened. feedback trace adds the attempt with its trace and what is missing, evidence its items. " +
+      "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Next: " +
+      "call again at accepted_head until run_status is complete.",
+    hints: WRITES_AND_ACQUIRES,
+    input,
+    output: outcomeOf(
+      acceptedSteps({ decision: DECISION }, {
+        opened: OBJECT,
+      }),
+      STEP_REFUSALS,
+    ),
+    act: async (input, raw, call) => {
+      const { namespace_id, scenario_id, run_id, expected_head, request_id, stage_id } = input;
+      const taken = await runDerivedMutation(services, {
+        tool: NAMED.name,
+        input: raw,
+        run_key: runKeyOf(namespace_id, run_id),
+        scenario_id,
+        expected_head,
+        from: { request_id },
+        first: ["open_stage", "evaluate_stage"],
+        decide: (run, requestOf, mint) => decideNext(services, input, { run, requestOf, mint, call }),
+      }, call);
+      const outcome = "steps" in taken ? answer(services, input, call, taken) : taken;
+      return outcomeAnswer(outcome, () => {
+        const stage = stage_id === undefined ? {} : { stage_id };
+        return nextAfterStep({
+          tool: NAMED.name,
+          run: { namespace_id, scenario_id, run_id },
+          expected_head,
+          own: { request_id, ...stage },
+          fresh: { request_id: "<32 fresh random hex digits>", ...stage },
+        }, outcome);
+      });
+    },
+  });
+}
+
+interface Deciding {
+  readonly run: ProjectedRun;
+  readonly requestOf: (family: StepFamily, ordinal: number) => Request;
+  readonly mint: () => Stamps;
+  readonly call: Call;
+}
+
+async function decideNext(
+  services: Services,
+  input: Input,
+  { run: { law, state }, requestOf, mint, call }: Deciding,
+): Promise<AcceptedSteps | Refused | Outcome> {
+  const found = nextStage(law, state, input.stage_id);
+  if ("outcome" in found) return found;
+  const { stage_id, classification } = found.stage;
+  const command: EvaluateCommand = {
+    kind: "evaluate",
+    ...requestOf("evaluate_stage", 0),
+    expected_head: state.head,
+    stage_id,
+    caller_evidence: input.caller_evidence ?? [],
+    schema_verdicts: new Map(),
+    acquired: [],
+    acquisition_failures: [],
+  };
+  // Evidence comes before policy: nothing is disclosed for a call that brings evidence of something else.
+  const open = withOpenStage(state, stage_id);
+  const admitted = refuseEvaluation(law, open, command, services.surroundings);
+  if ("outcome" in admitted) return admitted;
+  const requested = input.local_acquisition;
+  const gathered = await gatherEvidence(services, { law, state: open, command, requested, call, mint });
+  if ("outcome" in gathered) return gathered;
+  const { acquisition_failures: failures } = gathered;
+  if (failures.length > 0) return refusal("acquisition_failed", { stage_id, failures });
+  const opening: Step[] = classification === "ready_unopened"
+    ? [{ kind: "open", ...requestOf("open_stage", 0), stage_id }]
+    : [];
+  return decideSteps(law, state, [...opening, gathered], mint(), services.surroundings);
+}
+
+function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Outcome {
+  const { scenario_next } = services.config.server.feedback;
+  const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, input.feedback);
+  const opened = fromReceiptOf(taken.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);
+  const [decision] = decisionsOf(taken);
+  if (decision === undefined) throw new RangeError("Cannot answer: no stage was evaluated");
+  const own = { decision, ...opened === null ? {} : { opened } };
+  return { outcome: "accepted", result: stepsResult(taken, own, feedbackMember(services, taken, granted)) };
+}

@@ -1,0 +1,191 @@
+/**
+ * The tool `scenario_trigger`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
+import type { RequestedBinding } from "../evidence/acquisition/select.ts";
+import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
+import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
+import { decideSubmit } from "../run/decide_submit.ts";
+import { refusal } from "../run/refusal.ts";
+import type { ProjectedRun } from "../store/projection.ts";
+import { runDerivedMutation, type StepFamily, type TakenSteps } from "./derived_mutation.ts";
+import { feedbackMember, grantFeedback } from "./feedback.ts";
+import { gatherEvidence } from "./gather_evidence.ts";
+import { briefly, expectedHead, name, operationIdentity, payload, runMembers, timestamp } from "./input.ts";
+import type { Outcome } from "./mutation.ts";
+import { nextAfterStep } from "./next_after_step.ts";
+import { runComplete } from "./next_stage.ts";
+import { outcomeAnswer } from "./outcome.ts";
+import { listOf, OBJECT, outcomeOf } from "./output.ts";
+import { STEP_REFUSALS } from "./scenario_next.ts";
+import type { Services } from "./services.ts";
+import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./step_answer.ts";
+import { makeTool, WRITES_AND_ACQUIRES } from "./tool.ts";
+import type { Call, Tool } from "./types.ts";
+
+const NAMED = { name: "scenario_trigger", group: "Run" } as const;
+
+/** Content types of payloads that come without one. */
+const CONTENT_TYPES = {
+  json: "application/json",
+  bytes: "application/octet-stream",
+  external: "application/octet-stream",
+};
+
+const trigger = z.strictObject({
+  trigger_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
+  kind: z.enum(["tick", "external_event", "backend_event"]),
+  time: briefly(timestamp, "{kind: unix_millis or logical, value} for the checks; left out: the time now")
+    .exactOptional(),
+  source_id: name.describe("Who or what triggers"),
+  payload: briefly(payload, "As payload of scenario_submit").exactOptional(),
+  content_type: z.string().max(256).exactOptional().describe("Of the payload"),
+}).refine((given) => given.content_type === undefined || given.payload !== undefined, {
+  message: "a payload beside content_type",
+  path: ["payload"],
+});
+
+const input = z.strictObject({
+  ...runMembers,
+  expected_head: briefly(expectedHead, "As expected_head of scenario_open_stage"),
+  trigger,
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `scenario_trigger`. */
+export function scenarioTrigger(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Trigger the acquisition of a run",
+    description:
+      "Tells a run that something happened: stores the payload, if there is one, as a run-wide submission, and evaluates every " +
+      "open stage that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
+      "where an acquisition fails, nothing. decisions has one entry a stage as scenario_next gives it. Without a payload and " +
+      "without such a stage the outcome is stage_not_open. Use scenario_next or scenario_evaluate_stage to bring evidence of " +
+      "your own. expected_head must be the run's current head, else the outcome is stale and its result is the current head.",
+    hints: WRITES_AND_ACQUIRES,
+    input,
+    output: outcomeOf(acceptedSteps({ decisions: listOf(DECISION) }, { submission: OBJECT }), STEP_REFUSALS),
+    act: async (input, raw, call) => {
+      const { namespace_id, scenario_id, run_id, expected_head } = input;
+      const { trigger_id, kind, source_id } = input.trigger;
+      const taken = await runDerivedMutation(services, {
+        tool: NAMED.name,
+        input: raw,
+        run_key: runKeyOf(namespace_id, run_id),
+        scenario_id,
+        expected_head,
+        from: { trigger_id },
+        first: ["submit", "evaluate_stage"],
+        decide: (run, requestOf, mint) => decideTrigger(services, input.trigger, { run, requestOf, mint, call }),
+      }, call);
+      const outcome = "steps" in taken ? answer(services, input, call, taken) : taken;
+      return outcomeAnswer(outcome, () =>
+        nextAfterStep({
+          tool: NAMED.name,
+          run: { namespace_id, scenario_id, run_id },
+          expected_head,
+          own: { trigger: { trigger_id, kind, source_id } },
+          fresh: { trigger: { trigger_id: "<32 fresh random hex digits>", kind, source_id } },
+        }, outcome));
+    },
+  });
+}
+
+interface Deciding {
+  readonly run: ProjectedRun;
+  readonly requestOf: (family: StepFamily, ordinal: number) => Request;
+  readonly mint: () => Stamps;
+  readonly call: Call;
+}
+
+/** The open stages that have a binding, in id order, each as the evaluation of an ordinal. */
+function evaluations({ run: { law, state }, requestOf }: Deciding): EvaluateCommand[] {
+  return state.stages.filter(({ stage_id, classification }) => {
+    const bindings = law.stages[law.stageIndex.get(stage_id) ?? -1]?.bindings ?? [];
+    return classification === "open_incomplete" && bindings.length > 0;
+  }).map(({ stage_id }, ordinal) => ({
+    kind: "evaluate",
+    ...requestOf("evaluate_stage", ordinal),
+    expected_head: state.head,
+    stage_id,
+    caller_evidence: [],
+    schema_verdicts: new Map(),
+    acquired: [],
+    acquisition_failures: [],
+  }));
+}
+
+function submissionOf(input: Input["trigger"], { requestOf }: Deciding): Extract<Step, { kind: "submit" }> | null {
+  const { payload } = input;
+  if (payload === undefined) return null;
+  const content_type = input.content_type ?? CONTENT_TYPES[payload.kind];
+  return { kind: "submit", ...requestOf("submit", 0), content_type, payload, scope: { kind: "run_wide" } };
+}
+
+/** A payload that cannot be submitted, in the words of the outcome that this tool has for it. */
+function refusePayload(services: Services, step: Step, { run: { law, state }, mint }: Deciding): Outcome | null {
+  if (step.kind !== "submit") return null;
+  const decision = decideSubmit(law, state, { ...step, expected_head: state.head }, mint(), services.surroundings);
+  if (decision.outcome === "accepted") return null;
+  const { reason, expected } = decision.result;
+  const path = decision.outcome === "payload_rejected" ? "$.trigger.payload" : "$.trigger.content_type";
+  const message = expected === undefined ? `Payload is refused: ${reason}` : `Expected ${expected}`;
+  return { outcome: "evidence_rejected", result: { rejections: [{ code: decision.outcome, path, message }] } };
+}
+
+async function decideTrigger(
+  services: Services,
+  input: Input["trigger"],
+  deciding: Deciding,
+): Promise<AcceptedSteps | Refused | Outcome> {
+  const { run: { law, state }, mint, call } = deciding;
+  const complete = runComplete(state);
+  if (complete !== null) return complete;
+  const submission = submissionOf(input, deciding);
+  const commands = evaluations(deciding);
+  if (submission === null && commands.length === 0) {
+    return refusal("stage_not_open", { reason: "no_open_stage_with_binding" });
+  }
+  const refused = submission === null ? null : refusePayload(services, submission, deciding);
+  if (refused !== null) return refused;
+  const answers = await Promise.all(commands.map(async (command) => {
+    const requested = requestedBindings(deciding, command.stage_id, input);
+    return await gatherEvidence(services, { law, state, command, requested, call, mint });
+  }));
+  const gathered: EvaluateCommand[] = [];
+  for (const one of answers) {
+    if ("outcome" in one) return one;
+    gathered.push(one);
+  }
+  const failures = gathered.flatMap((command) =>
+    command.acquisition_failures.map((failure) => ({ stage_id: command.stage_id, ...failure }))
+  );
+  if (failures.length > 0) return refusal("acquisition_failed", { failures });
+  const steps = [...submission === null ? [] : [submission], ...gathered];
+  return decideSteps(law, state, steps, mint(), services.surroundings);
+}
+
+/** All bindings of the stage, at the trigger's time where it gives one. */
+function requestedBindings(
+  { run: { law } }: Deciding,
+  stageId: string,
+  { time }: Input["trigger"],
+): RequestedBinding[] | undefined {
+  if (time === undefined) return undefined;
+  const bindings = law.stages[law.stageIndex.get(stageId) ?? -1]?.bindings ?? [];
+  return bindings.map(({ binding_id }) => ({ binding_id, trigger_time: time }));
+}
+
+function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Outcome {
+  const { scenario_next } = services.config.server.feedback;
+  const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, undefined);
+  const submitted = fromReceiptOf(taken.steps, "artifact_submitted", ["submission"]);
+  const own: JsonObject = { ...submitted, decisions: decisionsOf(taken) };
+  return { outcome: "accepted", result: stepsResult(taken, own, feedbackMember(services, taken, granted)) };
+}
