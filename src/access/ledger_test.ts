@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import type { LedgerConfig } from "../config/types.ts";
+import { createGrantCache } from "./grant_cache.ts";
+import { askLedger, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
+import { type NamespaceAuthority, namespaceAuthorityOf } from "./namespace_authority.ts";
+
+/** What a stub of a ledger was asked. */
+interface Asked {
+  readonly path: string;
+  readonly authorization: string | null;
+  readonly correlation: string | null;
+}
+
+interface Ledger {
+  readonly config: LedgerConfig;
+  readonly asked: Asked[];
+}
+
+const CLOCK = { now: 0 };
+
+/** Runs a test against a ledger that answers over real HTTP. */
+async function withLedger(
+  answer: (request: Request) => Response | Promise<Response>,
+  test: (authority: NamespaceAuthority, ledger: Ledger) => Promise<void>,
+  change: Partial<LedgerConfig> = {},
+): Promise<void> {
+  const asked: Asked[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { headers, url } = request;
+    const path = new URL(url).pathname;
+    asked.push({ path, authorization: headers.get("authorization"), correlation: headers.get("x-correlation-id") });
+    return answer(request);
+  });
+  const config: LedgerConfig = {
+    base_url: `http://127.0.0.1:${server.addr.port}/registry//`,
+    auth_token: "ledger-token",
+    connect_timeout_ms: 200,
+    request_timeout_ms: 500,
+    ...change,
+  };
+  const authority = askLedger(config, () => CLOCK.now);
+  try {
+    await test(authority, { config, asked });
+  } finally {
+    authority.close();
+    await server.shutdown();
+  }
+}
+
+function body(bytes: number): Response {
+  return new Response(new Uint8Array(bytes));
+}
+
+/** A body that never ends. */
+function endless(): Response {
+  const stop = new AbortController();
+  const stream = new ReadableStream({
+    start: (controller) => controller.enqueue(new Uint8Array(1)),
+    cancel: () => stop.abort(),
+  });
+  return new Response(stream);
+}
+
+const ANSWERS: readonly (readonly [what: string, answer: () => Response | Promise<Response>, verdict: string])[] = [
+  ["200", () => new Response("{}"), "granted authority_grants"],
+  ["200 without a body", () => new Response(null), "granted authority_grants"],
+  ["404", () => new Response("no", { status: 404 }), "refused authority_not_found"],
+  ["401", () => new Response("no", { status: 401 }), "refused authority_not_authorized"],
+  ["403", () => new Response("no", { status: 403 }), "refused authority_not_authorized"],
+  ["500", () => new Response("no", { status: 500 }), "unavailable authority_status"],
+  ["204", () => new Response(null, { status: 204 }), "unavailable authority_status"],
+  ["429", () => new Response("later", { status: 429 }), "unavailable authority_status"],
+  [
+    "a redirect to somebody who grants everything",
+    () => new Response(null, { status: 302, headers: { location: "/registry/granted" } }),
+    "unavailable authority_status",
+  ],
+  ["a body at the limit", () => body(LEDGER_BODY_BYTES), "granted authority_grants"],
+  ["a body beyond the limit", () => body(LEDGER_BODY_BYTES + 1), "unavailable authority_body_too_large"],
+  ["a huge body", () => body(50 << 20), "unavailable authority_body_too_large"],
+  ["a body without end", endless, "unavailable authority_request_timeout"],
+  [
+    "no answer",
+    () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response()), 900)),
+    "unavailable authority_request_timeout",
+  ],
+];
+
+for (const [what, answer, verdict] of ANSWERS) {
+  Deno.test(`askLedger() ${what}: ${verdict}`, () =>
+    withLedger(answer, async (authority, { asked }) => {
+      const given = await authority.ask(7, "client-1");
+      assert.equal(`${given.verdict} ${given.reason}`, verdict);
+      assert.deepEqual(asked, [{
+        path: "/registry/v1/write/namespaces/7",
+        authorization: "Bearer ledger-token",
+        correlation: "client-1",
+      }]);
+    }));
+}
+
+Deno.test("askLedger() sends neither token nor correlation id that it has not", () =>
+  withLedger(
+    () => new Response(),
+    async (authority, { asked }) => {
+      await authority.ask(7, null);
+      assert.deepEqual(asked, [{ path: "/registry/v1/write/namespaces/7", authorization: null, correlation: null }]);
+    },
+    { auth_token: null },
+  ));
+
+Deno.test("askLedger() nobody listens: unavailable", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  const authority = askLedger({
+    base_url: `http://127.0.0.1:${port}`,
+    auth_token: null,
+    connect_timeout_ms: 200,
+    request_timeout_ms: 500,
+  });
+  const { verdict, reason } = await authority.ask(7, null);
+  authority.close();
+  assert.deepEqual([verdict, reason], ["unavailable", "authority_connection_failed"]);
+});
+
+Deno.test("askLedger() what is no HTTP: unavailable", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    for await (const connection of listener) {
+      await connection.write(new TextEncoder().encode("SSH-2.0-OpenSSH\r\n")).catch(() => 0);
+      connection.close();
+    }
+  })();
+  const authority = askLedger({
+    base_url: `http://127.0.0.1:${listener.addr.port}`,
+    auth_token: null,
+    connect_timeout_ms: 200,
+    request_timeout_ms: 500,
+  });
+  const { verdict } = await authority.ask(7, null);
+  authority.close();
+  listener.close();
+  await serving;
+  assert.equal(verdict, "unavailable");
+});
+
+Deno.test("askLedger() a host that never ends its TLS handshake: authority_connect_timeout", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = listener.accept();
+  const authority = askLedger({
+    base_url: `https://127.0.0.1:${listener.addr.port}`,
+    auth_token: null,
+    connect_timeout_ms: 100,
+    request_timeout_ms: 5000,
+  });
+  const { verdict, reason } = await authority.ask(7, null);
+  authority.close();
+  (await accepted).close();
+  listener.close();
+  assert.deepEqual([verdict, reason], ["unavailable", "authority_connect_timeout"]);
+});
+
+Deno.test("askLedger() a grant is remembered for its time, from when the question was put", () =>
+  withLedger(() => new Response(), async (authority, { asked }) => {
+    CLOCK.now = 1000;
+    assert.equal((await authority.ask(7, null)).reason, "authority_grants");
+    CLOCK.now += GRANT_MILLISECONDS - 1;
+    assert.equal((await authority.ask(7, null)).reason, "authority_grants_cached");
+    assert.equal((await authority.ask(8, null)).reason, "authority_grants", "another namespace is another question");
+    CLOCK.now += 1;
+    assert.equal((await authority.ask(7, null)).reason, "authority_grants");
+    assert.equal(asked.length, 3);
+  }));
+
+for (const status of [404, 403, 500]) {
+  Deno.test(`askLedger() a ${status} is not remembered`, () => {
+    let answers = 0;
+    return withLedger(
+      () => new Response(null, { status: answers++ === 0 ? status : 200 }),
+      async (authority) => {
+        CLOCK.now = 0;
+        assert.notEqual((await authority.ask(9, null)).verdict, "granted");
+        assert.equal((await authority.ask(9, null)).verdict, "granted");
+      },
+    );
+  });
+}
+
+Deno.test("askLedger() questions for one namespace at one time are one request", () =>
+  withLedger(() => new Response(), async (authority, { asked }) => {
+    CLOCK.now = 0;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => authority.ask(11, null)));
+    assert.ok(answers.every(({ verdict }) => verdict === "granted"));
+    assert.equal(asked.length, 1);
+  }));
+
+Deno.test("createGrantCache() makes room by forgetting the oldest grant", () => {
+  const cache = createGrantCache(10, 2, () => 0);
+  for (const id of [1, 2, 3]) cache.add(id, 0);
+  assert.deepEqual([1, 2, 3].map((id) => cache.has(id)), [false, true, true]);
+  cache.add(2, 0);
+  cache.add(4, 0);
+  assert.deepEqual([2, 3, 4].map((id) => cache.has(id)), [true, false, true]);
+});
+
+Deno.test("namespaceAuthorityOf() is nobody without a ledger, and answers nothing once closed", async () => {
+  assert.equal(namespaceAuthorityOf({ authority: { mode: "none", ledger: null } }), null);
+  const ledger = { base_url: "http://127.0.0.1:1", auth_token: null, connect_timeout_ms: 100, request_timeout_ms: 500 };
+  const authority = namespaceAuthorityOf({ authority: { mode: "ledger_http", ledger } });
+  authority?.close();
+  assert.deepEqual(await authority?.ask(2, null), { verdict: "unavailable", reason: "authority_closed" });
+});
