@@ -6,7 +6,8 @@ import { SHA256 } from "../simulation/kernel_fixture.ts";
 import { GOLDEN_FOLDER, goldenSigner } from "../simulation/runpack_packs.ts";
 import { playGoldenRun, storeRun } from "../simulation/runpack_run.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
-import { gate, inFolder } from "./gate_command.ts";
+import { initializeParams, startServer } from "./client.ts";
+import { gate, gateArgs, inFolder } from "./gate_command.ts";
 
 const RUN = playGoldenRun();
 const { run_id } = RUN.state.run_key;
@@ -175,4 +176,32 @@ Deno.test("every command of gate runpack has help with examples", () =>
       assert.match(stdout, /--json/);
       assert.match(stdout, /\nExamples:\n {2}gate runpack /);
     }
+  }));
+
+Deno.test("gate serve publishes into its data folder, signed with its key", () =>
+  withGoldenRun(async (folder) => {
+    const args = gateArgs("serve", "--signing-key", "release.key", "--data-dir", "data", "--log-level", "error");
+    await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
+    await server.request("initialize", initializeParams());
+    const answer = await server.request("tools/call", { name: "runpack_export", arguments: RUN.state.run_key });
+    const identity = await identityOf("plain");
+    assert.deepEqual((answer["result"] as { structuredContent: unknown }).structuredContent, {
+      publication: { outcome: "published", runpack_identity: identity },
+    });
+    await server.closeInput();
+    assert.equal(await server.ended(), 0);
+    const signed = await filesIn(join(GOLDEN_FOLDER, "signed"));
+    const published = await filesIn(join(folder, "data", "runpacks"));
+    const { keyId } = goldenSigner();
+    assert.equal(published.get(`manifests/${identity}.json`), signed.get("manifest.json"));
+    assert.equal(published.get(`signatures/${identity}/${keyId}.json`), signed.get(`signatures/${keyId}.json`));
+    assert.equal(published.size, signed.size);
+  }));
+
+Deno.test("gate serve does not serve with a signing key that is none", () =>
+  withGoldenRun(async (folder) => {
+    const args = gateArgs("serve", "--signing-key", "gate.toml");
+    await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
+    await server.logged('Cannot use key \\"gate.toml\\"');
+    assert.equal(await server.ended(), 1);
   }));

@@ -170,7 +170,7 @@ export async function writeArchive(
  * Writes an archive anew with a signature in it, in place of the one of the same key where there is one. The file is
  * whole at every moment.
  *
- * @param sign Signs the pack, which has been read whole
+ * @param sign Signs the pack; what it gives is kept only if the pack is whole
  * @returns The runpack identity
  * @throws {ArchiveError} If it is no archive of a pack
  * @throws {PackError} If the pack is not whole

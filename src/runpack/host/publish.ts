@@ -68,6 +68,8 @@ export const NOWHERE: Publisher = {
 
 /** Exports that run at the same time: each keeps a segment in memory. */
 const EXPORTS_AT_ONCE = 2;
+/** Packs that are mirrored at the same time. */
+const MIRRORS_AT_ONCE = 2;
 /** How long readiness waits for the mirror. */
 const MIRROR_MILLIS = 1000;
 /** Canonical bytes read from the store at a time. */
@@ -75,9 +77,10 @@ const PAGE_BYTES = 1024 * 1024;
 
 /** Makes a publisher. */
 export function createPublisher(parts: PublisherParts): Publisher {
-  const turn = turns(EXPORTS_AT_ONCE);
+  // Turns of their own: a mirror that is slow keeps nobody from publishing here.
+  const lanes = { exporting: turns(EXPORTS_AT_ONCE), mirroring: turns(MIRRORS_AT_ONCE) };
   return {
-    publish: (runKey, options = {}) => turn(() => publish(parts, runKey, options)),
+    publish: (runKey, options = {}) => publish(parts, lanes, runKey, options),
     unready: async () => {
       const [local, mirror] = await Promise.allSettled([
         parts.local.ready(),
@@ -107,7 +110,10 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "unsupported";
 }
 
-function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Runs work when it is its turn. */
+type Turn = <T>(work: () => Promise<T>) => Promise<T>;
+
+function turns(most: number): Turn {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {
@@ -125,18 +131,22 @@ function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
 
 async function publish(
   parts: PublisherParts,
+  lanes: { readonly exporting: Turn; readonly mirroring: Turn },
   runKey: RunKey,
-  options: Parameters<Publisher["publish"]>[1] & object,
+  { withheld_conditions = [], onProgress = () => {} }: Parameters<Publisher["publish"]>[1] & object,
 ): Promise<Publication> {
   let identity: Identity | null = null;
   try {
-    // The head is taken once: what is accepted from here on is not part of the pack.
-    const head = await parts.runs.getHead(runKey);
-    if (head === null) return { outcome: "run_not_found" };
-    const pack = await exportTo(parts, head, options.withheld_conditions ?? [], options.onProgress ?? (() => {}));
-    identity = pack.runpack_identity;
-    if (parts.mirror !== null) {
-      await mirrorPack(parts, await parts.mirror(), identity, options.onProgress ?? (() => {}));
+    const pack = await lanes.exporting(async () => {
+      // The head is taken once: what is accepted from here on is not part of the pack.
+      const head = await parts.runs.getHead(runKey);
+      return head === null ? null : await exportTo(parts, head, withheld_conditions, onProgress);
+    });
+    if (pack === null) return { outcome: "run_not_found" };
+    const published = identity = pack.runpack_identity;
+    const { mirror } = parts;
+    if (mirror !== null) {
+      await lanes.mirroring(async () => await mirrorPack(parts, await mirror(), published, onProgress));
     }
     return { outcome: "published", runpack_identity: identity };
   } catch (error) {
