@@ -1,5 +1,5 @@
 /**
- * The tests that need more than Deno: programs of Debian packages, or packages under Node. A missing prerequisite fails.
+ * The tests that need more than Deno: programs of Debian packages, or packages from npm. A missing prerequisite fails.
  *
  * @module
  */
@@ -15,6 +15,21 @@ export const FULL_STEPS: readonly Step[] = [
     paths: ["tests/full/kernel_on_node_test.ts"],
     minutes: 5,
     needs: [{ program: "node", debianPackage: "nodejs" }],
+  },
+  {
+    name: "the official conformance suite",
+    kind: "tests",
+    options: [],
+    paths: ["tests/conformance"],
+    minutes: 10,
+  },
+  {
+    name: "TLS against openssl and curl",
+    kind: "tests",
+    options: [],
+    paths: ["tests/e2e/tls_test.ts"],
+    minutes: 10,
+    needs: [{ program: "openssl", debianPackage: "openssl" }, { program: "curl", debianPackage: "curl" }],
   },
   {
     name: "runpacks in a real object store",

@@ -21,7 +21,10 @@ import { edgeRefusal, emptyReply, type HttpReply, jsonReply, type Refusal, refus
 import type { HttpRequest } from "./request.ts";
 
 /** What answers the authenticated requests to a path, by method. */
-export type Route = Readonly<Partial<Record<"GET" | "POST", (exchange: Exchange) => Promise<HttpReply>>>>;
+export type Route = Readonly<Partial<Record<RouteMethod, (exchange: Exchange) => Promise<HttpReply>>>>;
+
+/** The methods that a path may answer. */
+export type RouteMethod = "GET" | "POST" | "DELETE";
 
 /** What the application needs. */
 export interface AppOptions {
@@ -120,8 +123,7 @@ async function dispatch(
   const route = options.routes.get(request.path);
   if (route === undefined) return refuse("request", "path_unknown", notFound());
   if (request.method === "OPTIONS" && request.headers.get("origin") !== null) return preflight(options, request, route);
-  const method = request.method === "GET" || request.method === "POST" ? request.method : null;
-  const endpoint = method === null ? undefined : route[method];
+  const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(route));
   const authentication = options.authenticate({
     peerAddress: request.peerAddress,
@@ -137,6 +139,10 @@ async function dispatch(
     return refuse("authentication", detail, { status, error: { kind, message }, fields });
   }
   return await endpoint({ request, principal: authentication.principal, origin });
+}
+
+function endpointOf(route: Route, method: string): Route[RouteMethod] {
+  return method === "GET" || method === "POST" || method === "DELETE" ? route[method] : undefined;
 }
 
 /** Lets the pages of listed origins send what browsers ask about first; any other origin has no use for the answer. */

@@ -34,6 +34,8 @@ export interface McpEndpointOptions {
   readonly sdk: SdkHttpLane;
   /** False leaves every message to the SDK. */
   readonly fastLane: boolean;
+  /** Whether the SDK's lane keeps sessions, and so hears everything; this server's does not. */
+  readonly sessions?: boolean;
 }
 
 /** Answers one POST. */
@@ -78,6 +80,7 @@ async function answerText(options: McpEndpointOptions, exchange: Exchange, text:
   const { message } = reading;
   const raw = parsed.value as JsonObject;
   if (message.kind === "request") return await answerRequest(options, exchange, message);
+  if (options.sessions === true) return await options.sdk.answer({ exchange, raw, id: null, call: refuseCall });
   const isModern = exchange.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
     (message.kind === "notification" && readClaim(message.params).claim !== "none");
   // Without sessions nothing hears a notification or a response of the older era.

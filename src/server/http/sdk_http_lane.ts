@@ -86,7 +86,7 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
       const delivery: Delivered = { ...given, outcome: null };
       try {
         const { sdk, modern } = await (loading ??= load());
-        const request = sdkRequest(delivery);
+        const request = sdkRequest(delivery.exchange);
         deliveries.set(request, delivery);
         const response = await sdk.isLegacyRequest(request, delivery.raw)
           ? await answerLegacy(sdk, options, request, delivery)
@@ -103,15 +103,14 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
   };
 }
 
-/** A request as the SDK reads it. Its answer is JSON for every client: whoever wants a stream gets one message anyway. */
-function sdkRequest(delivery: SdkDelivery): Request {
-  const { headers, signal } = delivery.exchange.request;
+/** A request as the SDK reads it, its body apart. It asks for either kind of answer: what is sent is always readable. */
+export function sdkRequest({ request: { headers, method, signal } }: Exchange): Request {
   const fields = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
   for (const name of JUDGED_FIELDS) {
     const value = headers.get(name);
     if (value !== null) fields.set(name, value);
   }
-  return new Request("http://localhost/mcp", { method: "POST", headers: fields, signal });
+  return new Request("http://localhost/mcp", { method, headers: fields, signal });
 }
 
 function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): Server {
@@ -146,7 +145,7 @@ async function answerLegacy(
 
 async function replyOf(response: Response, delivery: Delivered): Promise<HttpReply> {
   const { outcome, id } = delivery;
-  if (response.headers.get("content-type")?.startsWith("text/event-stream")) return streamReply(response);
+  if (isStream(response)) return streamReply(response);
   const text = await response.text();
   if (outcome?.ok === true) return jsonReply(response.status, text);
   if (outcome?.ok === false && id !== null) return callFailureReply(outcome.error, id);
@@ -163,8 +162,13 @@ async function replyOf(response: Response, delivery: Delivered): Promise<HttpRep
   return jsonReply(response.status, JSON.stringify({ jsonrpc: "2.0", id, error: whole.error }));
 }
 
+/** Whether the SDK answers with a stream. */
+export function isStream(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+}
+
 /** Passes a stream on; a reader that falls behind is let go. */
-function streamReply(response: Response): HttpReply {
+export function streamReply(response: Response): HttpReply {
   const fields = {
     "content-type": "text/event-stream",
     "cache-control": "no-store",

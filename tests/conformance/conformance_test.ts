@@ -1,0 +1,66 @@
+/**
+ * The official conformance suite, against the fixture server and against the product.
+ */
+
+import assert from "node:assert/strict";
+import { startServer } from "../e2e/client.ts";
+import { listening } from "../e2e/http_fixture.ts";
+import { gateArgs } from "../e2e/gate_command.ts";
+import { runSuite } from "./suite.ts";
+
+const HERE = new URL("./", import.meta.url).pathname;
+
+/** How many scenarios each revision requires. */
+const REQUIRED = [["2026-07-28", 37], ["2025-11-25", 30]] as const;
+
+/** Scenarios that need nothing but a server: the product must pass each of them. */
+const FREE: Readonly<Record<string, readonly string[]>> = {
+  "2026-07-28": [
+    "tools-list",
+    "server-sse-multiple-streams",
+    "dns-rebinding-protection",
+    "input-required-result-unsupported-methods",
+    "input-required-result-validate-input",
+  ],
+  "2025-11-25": ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"],
+};
+
+for (const [revision, count] of REQUIRED) {
+  Deno.test(`the fixture server passes all ${count} scenarios of ${revision}`, async () => {
+    const server = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--quiet", "-A", `${HERE}fixture_server.ts`, "0"],
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    try {
+      const { value } = await server.stdout.getReader().read();
+      const url = new TextDecoder().decode(value).trim();
+      const { code, summary, scenarios } = await runSuite(url, revision, null);
+      assert.equal(code, 0, summary);
+      assert.equal(scenarios.size, count, summary);
+      assert.deepEqual([...scenarios].filter(([, passed]) => !passed), []);
+    } finally {
+      server.kill("SIGKILL");
+      await server.status;
+    }
+  });
+
+  Deno.test(`the product passes every scenario of ${revision} that needs no fixture`, async () => {
+    const folder = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${folder}/gate.toml`, '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n');
+    try {
+      await using server = await listening(
+        startServer({ args: gateArgs("serve"), cwd: folder, env: { GATE_CONFIG: "" } }),
+      );
+      const { code, summary, scenarios } = await runSuite(
+        `${server.url}/mcp`,
+        revision,
+        `${HERE}product_${revision}.yaml`,
+      );
+      assert.equal(code, 0, summary);
+      for (const name of FREE[revision] ?? []) assert.equal(scenarios.get(name), true, `${name}\n${summary}`);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * The server that the conformance suite is run against: `fixture_server.ts PORT`. Listener, checks of names, reading of
+ * bodies, limits and streams are those of the product; the tools, prompts and resources are those that the suite asks for.
+ *
+ * @module
+ */
+
+import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
+import { NO_AUDIT } from "@/server/audit/types.ts";
+import { createLocalOnly } from "@/server/auth/local_only.ts";
+import { createDispatcher } from "@/server/dispatcher.ts";
+import { createHealth } from "@/server/health.ts";
+import { createApp, type Route } from "@/server/http/app.ts";
+import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
+import { answerMcp } from "@/server/http/mcp_endpoint.ts";
+import { createNameChecks } from "@/server/http/names.ts";
+import { createLimits } from "@/server/limits.ts";
+import { openLog } from "@/server/log.ts";
+import { createMetrics } from "@/server/metrics.ts";
+import { createServerIds } from "@/server/trace.ts";
+import { createFixtureLane } from "./fixture_lane.ts";
+import { makeFixtureServer } from "./fixture_mcp.ts";
+
+const { log } = openLog({ level: "warn", format: "text", write: (bytes) => Deno.stderr.write(bytes) });
+const settings = DEFAULT_SETTINGS.server;
+const lane = createFixtureLane(makeFixtureServer);
+const limits = createLimits(settings.limits);
+const endpoint = {
+  dispatcher: createDispatcher({ loadTools: () => Promise.resolve(new Map()), tools: settings.tools, auth: null, log }),
+  limits,
+  maximumBodyBytes: settings.max_body_bytes,
+  log,
+  sdk: lane,
+  fastLane: false,
+  sessions: true,
+};
+const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange), GET: lane.bare, DELETE: lane.bare };
+const listener = await listen({
+  hostname: "127.0.0.1",
+  port: Number(Deno.args[0] ?? "0"),
+  bounds: CONNECTION_BOUNDS,
+  tls: null,
+  log,
+  refused: () => undefined,
+  handle: createApp({
+    transport: "http",
+    routes: new Map([["/mcp", route]]),
+    names: createNameChecks({ bindAddress: "127.0.0.1", allowedHosts: [], allowedOrigins: [] }),
+    authenticate: createLocalOnly([]),
+    limits,
+    health: createHealth({ stores: () => Promise.resolve([]), folders: [], auditFault: () => null }),
+    metrics: createMetrics(),
+    audit: NO_AUDIT,
+    nextServerId: createServerIds(crypto.getRandomValues(new Uint8Array(8))),
+    log,
+  }),
+});
+console.log(`http://127.0.0.1:${listener.address.port}/mcp`);

@@ -1,0 +1,55 @@
+/**
+ * Runs the official conformance suite against a server.
+ *
+ * @module
+ */
+
+/** The suite, which is published on npm and runs under Deno. */
+export const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
+
+/** How a run ended. */
+export interface SuiteRun {
+  readonly code: number;
+  /** The summary, from its heading on; all of the output where there is none. */
+  readonly summary: string;
+  /** Scenarios with whether they passed; without those that do not count, where there is no baseline. */
+  readonly scenarios: ReadonlyMap<string, boolean>;
+}
+
+/**
+ * Runs the scenarios that a revision requires. A listed scenario that passes fails the run as an unlisted one that fails.
+ *
+ * @param url The endpoint
+ * @param revision `2026-07-28` or `2025-11-25`
+ * @param baseline File with the scenarios that are expected to fail; null where none is
+ */
+export async function runSuite(url: string, revision: string, baseline: string | null): Promise<SuiteRun> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-conformance-" });
+  try {
+    const command = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "--no-prompt", "--quiet", "-A", "--no-lock", SUITE, "server", "--url", url],
+        ...["--requirements", revision, "-o", folder],
+        ...(baseline === null ? [] : ["--expected-failures", baseline]),
+      ],
+      cwd: folder,
+      env: { NO_COLOR: "1" },
+    });
+    const { code, stdout, stderr } = await command.output();
+    const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    const start = text.indexOf("=== SUMMARY ===");
+    const summary = start < 0 ? text : text.slice(start);
+    return { code, summary, scenarios: scenariosOf(summary) };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function scenariosOf(summary: string): ReadonlyMap<string, boolean> {
+  const notScored = summary.split("\nNot scored")[1] ?? "";
+  const left = new Set([...notScored.matchAll(/^ {2}[✓✗] (\S+)/gm)].map((match) => match[1] ?? ""));
+  const found = [...summary.matchAll(/^([✓✗~]) (\S+): \d+ passed/gm)].map((match) =>
+    [match[2] ?? "", match[1] === "✓"] as const
+  );
+  return new Map(found.filter(([name]) => !left.has(name)));
+}
