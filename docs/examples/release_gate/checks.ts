@@ -1,5 +1,5 @@
 /**
- * The real checks of this checkout that the demo turns into evidence.
+ * The real checks of this checkout, written down where gate can read their results.
  *
  * @module
  */
@@ -19,12 +19,12 @@ export interface CommandEnd {
   readonly seconds: number;
 }
 
-/** Runs this Deno in the checkout and waits for its end. */
-export async function runDeno(args: readonly string[]): Promise<CommandEnd> {
+/** Runs a program in the checkout and waits for its end. */
+export async function runProgram(program: string, args: readonly string[]): Promise<CommandEnd> {
   const started = performance.now();
   const seconds = (): number => (performance.now() - started) / 1000;
   try {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    const { code, stdout, stderr } = await new Deno.Command(program, {
       args: [...args],
       cwd: CHECKOUT,
       env: inheritedEnvironment(),
@@ -38,6 +38,11 @@ export async function runDeno(args: readonly string[]): Promise<CommandEnd> {
   } catch (error) {
     return { exitCode: null, output: String(error), seconds: seconds() };
   }
+}
+
+/** Runs this Deno in the checkout. */
+export function runDeno(args: readonly string[]): Promise<CommandEnd> {
+  return runProgram(Deno.execPath(), args);
 }
 
 /** What one test shard counted; null where it could not be counted. */
@@ -65,9 +70,33 @@ export async function countTests(folders: readonly string[]): Promise<TestCount>
   }
 }
 
-/** Whether the command line reports the version that `deno.json` declares; null where it reports none. */
-export async function versionReported(): Promise<boolean | null> {
-  const { version } = JSON.parse(await Deno.readTextFile(`${CHECKOUT}deno.json`)) as { version: string };
-  const end = await runDeno(["run", "--no-prompt", "-A", "main.ts", "--version"]);
-  return end.exitCode === null ? null : end.exitCode === 0 && end.output.includes(version);
+/** The version that this checkout declares. */
+export async function declaredVersion(): Promise<string> {
+  return (JSON.parse(await Deno.readTextFile(`${CHECKOUT}deno.json`)) as { version: string }).version;
+}
+
+/** The branch that the checkout is on: what a CI service says, else what git says, else none. */
+export async function branchName(): Promise<string | null> {
+  const said = Deno.env.get("CI_COMMIT_REF_NAME") ?? Deno.env.get("GITHUB_REF_NAME");
+  if (said !== undefined && said !== "") return said;
+  const { exitCode, output } = await runProgram("git", ["rev-parse", "--abbrev-ref", "HEAD"]);
+  return exitCode === 0 ? output.trim() : null;
+}
+
+/** An endpoint on this machine that reports the version which the command line reports. */
+export interface VersionEndpoint {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the endpoint. */
+export function serveVersion(): VersionEndpoint {
+  const answer = async (): Promise<Response> => {
+    const { exitCode, output } = await runDeno(["run", "--no-prompt", "-A", "main.ts", "--version", "--json"]);
+    if (exitCode !== 0) return new Response("the command line reports no version", { status: 500 });
+    const { result } = JSON.parse(output) as { result: { version: string } };
+    return Response.json({ version: result.version });
+  };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  return { url: `http://127.0.0.1:${server.addr.port}/version`, close: () => server.shutdown() };
 }

@@ -1,6 +1,6 @@
 /**
- * Gates the release of this very checkout: runs real checks, hands their results to a real gate server as evidence,
- * and lets the law decide.
+ * Gates the release of this very checkout: runs real checks, lets a real gate server fetch their results, and lets the law
+ * decide.
  *
  * Exit codes: 0 the release may go, 3 a check failed (False), 4 something is not known (Unknown), 1 anything unexpected.
  *
@@ -9,8 +9,9 @@
 
 import { HOST_PRIMITIVES } from "../../../src/evidence/host_primitives.ts";
 import { invocationIdentity } from "../../../src/run/invocation.ts";
-import { countTests, runDeno, versionReported } from "./checks.ts";
+import { branchName, countTests, declaredVersion, runDeno, serveVersion } from "./checks.ts";
 import { connect, type GateSession, type Json } from "./gate_session.ts";
+import { releaseScenario } from "./scenario.ts";
 import { heading, mark, say, short, showAttempt, showChain, showGraph } from "./view.ts";
 
 /** Exit codes by truth value. */
@@ -19,8 +20,38 @@ const EXIT_CODES: Readonly<Record<string, number>> = { true: 0, false: 3, unknow
 /** The shard of the project's tests that the demo runs. */
 const TEST_FOLDERS = ["src/canonical/", "src/run/"];
 
-/** The starter configuration, with the audit log in a file of its own. */
-const AUDIT = '\n[server.audit]\npath = "audit.jsonl"\n';
+/** When the release window opened. */
+const WINDOW_OPENS = "2026-01-01T00:00:00Z";
+
+/** Beside the starter configuration: where gate may fetch evidence, and a file for the audit log. */
+const PROVIDERS = `
+[server.audit]
+path = "audit.jsonl"
+
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "evidence", root_id = "checks" }
+
+[[providers]]
+name = "env"
+type = "builtin"
+config = { allowlist = ["RELEASE_BRANCH"] }
+
+[[providers]]
+name = "http"
+type = "builtin"
+config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
+
+[[providers]]
+name = "rest"
+type = "builtin"
+config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
+
+[[providers]]
+name = "time"
+type = "builtin"
+`;
 
 interface Run {
   readonly namespace_id: number;
@@ -28,24 +59,12 @@ interface Run {
   readonly scenario_id: string;
 }
 
-interface Evidence {
-  readonly condition_id: string;
-  readonly value: boolean | number | null;
-  readonly value_type: "Boolean" | "Integer";
-}
+/** Starts a server process and connects to it. */
+type Connect = () => Promise<GateSession>;
 
 /** A fresh 128-bit identity for an operation. */
 function operationId(): string {
   return crypto.randomUUID().replaceAll("-", "");
-}
-
-/** Evidence items for what is known; what is not known is simply not said, and stays Unknown. */
-function evidenceItems(evidence: readonly Evidence[]): Json[] {
-  return evidence.filter(({ value }) => value !== null).map(({ condition_id, value, value_type }) => ({
-    condition_id,
-    retention: { retention: "RetainCanonicalValue" },
-    value: { value, value_type },
-  }));
 }
 
 async function headOf(gate: GateSession, run: Run): Promise<Json> {
@@ -59,45 +78,40 @@ async function openStage(gate: GateSession, run: Run, stage_id: string): Promise
   return answer;
 }
 
-async function evaluateStage(
-  gate: GateSession,
-  run: Run,
-  stage_id: string,
-  evidence: readonly Evidence[],
-): Promise<string> {
+/** Has gate fetch what the stage's bindings name, and judge it. */
+async function evaluateStage(gate: GateSession, run: Run, stage_id: string): Promise<string> {
   const answer = await gate.decide("scenario_evaluate_stage", {
     ...run,
     stage_id,
     operation_id: operationId(),
     expected_head: await headOf(gate, run),
-    caller_evidence: evidenceItems(evidence),
   });
-  if (answer["outcome"] !== "accepted") throw new Error(`Cannot evaluate ${stage_id}: ${JSON.stringify(answer)}`);
+  if (answer["outcome"] !== "accepted") {
+    say(`  evaluate ${stage_id}: ${mark(answer["outcome"])} ${JSON.stringify(answer["result"]["failures"] ?? {})}`);
+    return "unknown";
+  }
   showAttempt(answer["result"]["attempt"]);
   return answer["result"]["attempt"]["outcome"];
 }
 
-async function runStaticChecks(): Promise<Evidence[]> {
-  const commands: readonly (readonly [string, string, readonly string[]])[] = [
-    ["format_exit_code", "deno fmt --check", ["fmt", "--check", "--quiet"]],
-    ["lint_exit_code", "deno lint", ["lint", "--quiet"]],
-    ["types_exit_code", "deno check main.ts", ["check", "--quiet", "main.ts"]],
+/** Runs the checks and writes down what is known; what is not known is simply not there, and stays Unknown. */
+async function runChecks(folder: string): Promise<void> {
+  const commands: readonly (readonly [string, readonly string[]])[] = [
+    ["format", ["fmt", "--check", "--quiet"]],
+    ["lint", ["lint", "--quiet"]],
+    ["types", ["check", "--quiet", "main.ts"]],
   ];
-  return await Promise.all(commands.map(async ([condition_id, name, args]) => {
+  const results: Record<string, Json> = {};
+  await Promise.all(commands.map(async ([name, args]) => {
     const end = await runDeno(args);
-    say(`  ran ${name}: exit code ${end.exitCode ?? "unknown"}, ${end.seconds.toFixed(1)} s`);
-    return { condition_id, value: end.exitCode, value_type: "Integer" as const };
+    say(`  ran deno ${args.join(" ")}: exit code ${end.exitCode ?? "unknown"}, ${end.seconds.toFixed(1)} s`);
+    if (end.exitCode !== null) results[name] = { exit_code: end.exitCode };
   }));
-}
-
-async function runTests(): Promise<Evidence[]> {
-  const count = await countTests(TEST_FOLDERS);
-  const counted = count.passed === null ? "not counted" : `${count.passed} passed, ${count.failed} failed`;
-  say(`  ran deno test ${TEST_FOLDERS.join(" ")}: ${counted}, ${count.seconds.toFixed(1)} s`);
-  return [
-    { condition_id: "tests_passed", value: count.passed, value_type: "Integer" },
-    { condition_id: "tests_failed", value: count.failed, value_type: "Integer" },
-  ];
+  const { passed, failed, seconds } = await countTests(TEST_FOLDERS);
+  const counted = passed === null ? "not counted" : `${passed} passed, ${failed} failed`;
+  say(`  ran deno test ${TEST_FOLDERS.join(" ")}: ${counted}, ${seconds.toFixed(1)} s`);
+  if (passed !== null && failed !== null) results["tests"] = { passed, failed };
+  await Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify(results));
 }
 
 /** Shows that a decision is only made at the exact head that the caller names. */
@@ -115,7 +129,7 @@ async function showStaleHead(gate: GateSession, run: Run, oldHead: Json): Promis
 }
 
 /** Loses the answer of a submission on purpose, and asks a new server process what became of it. */
-async function showLostAnswer(gate: GateSession, run: Run, configPath: string): Promise<GateSession> {
+async function showLostAnswer(gate: GateSession, run: Run, reconnect: Connect): Promise<GateSession> {
   heading("A lost answer is asked for again");
   const operation_id = operationId();
   const input = {
@@ -124,11 +138,11 @@ async function showLostAnswer(gate: GateSession, run: Run, configPath: string): 
     expected_head: await headOf(gate, run),
     scope: { kind: "run_wide" },
     content_type: "application/json",
-    payload: { kind: "json", value: { note: "results of the checks are in the records" } },
+    payload: { kind: "json", value: { note: "the results of the checks are in the records" } },
   };
   await gate.callAndLose("scenario_submit", input);
   say("  sent a submission, lost the answer, ended the server, started another on the same file");
-  const next = await connect(configPath);
+  const next = await reconnect();
   const question = {
     namespace_id: run.namespace_id,
     run_id: run.run_id,
@@ -167,34 +181,40 @@ async function showEnd(gate: GateSession, run: Run, scenario: Json): Promise<voi
   say(`  run: ${mark(status["status"])}`);
   heading("The head chain: every record names the one it follows");
   showChain((await gate.call("scenario_history", { ...run }))["records"]);
+  heading("Exported: whoever trusts nobody derives all of it again");
+  const { publication } = await gate.call("runpack_export", { namespace_id: run.namespace_id, run_id: run.run_id });
+  say(`  runpack  ${publication["runpack_identity"]}`);
+  const { report } = await gate.call("runpack_verify", {
+    runpack_identity: publication["runpack_identity"],
+    profile: "full_replay_v1",
+  });
+  const claims = report["claims"] as readonly Json[];
+  const having = (status: string): number => claims.filter((claim) => claim["status"]["status"] === status).length;
+  say(
+    `  verified ${having("satisfied")} claims satisfied, ${having("violated")} violated, ${
+      having("unavailable")
+    } unavailable`,
+  );
 }
 
-/** Takes the release through its stages; the truth value of the first that does not complete, else `true`. */
-async function gateRelease(first: GateSession, scenario: Json, configPath: string): Promise<string> {
-  let gate = first;
+/** Takes the release through its stages; False where a stage is, else Unknown where a stage is, else True. */
+async function gateRelease(connectNow: Connect, scenario: Json, folder: string): Promise<string> {
+  let gate = await connectNow();
   try {
     heading("Define the law, start a run");
     const run = await startRun(gate, scenario);
     const firstHead = await headOf(gate, run);
     showGraph(scenario, await gate.call("scenario_status", { ...run }));
-    heading("Run the checks of this checkout, hand in their results as evidence");
+    heading("Run the checks of this checkout; gate fetches their results itself");
     await openStage(gate, run, "static-checks");
     await openStage(gate, run, "tests");
-    const staticChecks = await evaluateStage(gate, run, "static-checks", await runStaticChecks());
-    const tests = await evaluateStage(gate, run, "tests", await runTests());
+    await runChecks(folder);
+    const outcomes = [await evaluateStage(gate, run, "static-checks"), await evaluateStage(gate, run, "tests")];
     await showStaleHead(gate, run, firstHead);
-    gate = await showLostAnswer(gate, run, configPath);
+    gate = await showLostAnswer(gate, run, connectNow);
     heading("May the release go?");
     const opened = await openStage(gate, run, "release");
-    const outcomes = [staticChecks, tests];
-    if (opened["outcome"] === "accepted") {
-      const value = await versionReported();
-      outcomes.push(
-        await evaluateStage(gate, run, "release", [
-          { condition_id: "version_reported", value, value_type: "Boolean" },
-        ]),
-      );
-    }
+    if (opened["outcome"] === "accepted") outcomes.push(await evaluateStage(gate, run, "release"));
     await showEnd(gate, run, scenario);
     return outcomes.find((outcome) => outcome === "false") ?? outcomes.find((outcome) => outcome === "unknown") ??
       "true";
@@ -203,22 +223,34 @@ async function gateRelease(first: GateSession, scenario: Json, configPath: strin
   }
 }
 
+/** Writes the configuration of the demo: the starter file, and where evidence may come from. */
+async function writeConfig(folder: string): Promise<string> {
+  const configPath = `${folder}/gate.toml`;
+  const init = await runDeno(["run", "--no-prompt", "-A", "main.ts", "init", "--stdout"]);
+  if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.output}`);
+  await Deno.mkdir(`${folder}/evidence`);
+  await Deno.writeTextFile(configPath, `${init.output}${PROVIDERS}`);
+  return configPath;
+}
+
 async function main(): Promise<number> {
-  const scenario = JSON.parse(await Deno.readTextFile(new URL("scenario.json", import.meta.url))) as Json;
-  const folder = await Deno.makeTempDir({ prefix: "gate-demo-" });
   const started = performance.now();
+  const folder = await Deno.makeTempDir({ prefix: "gate-demo-" });
+  const endpoint = serveVersion();
   try {
-    const configPath = `${folder}/gate.toml`;
-    const init = await runDeno(["run", "--no-prompt", "-A", "main.ts", "init", "--stdout"]);
-    if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.output}`);
-    await Deno.writeTextFile(configPath, `${init.output}${AUDIT}`);
-    const outcome = await gateRelease(await connect(configPath), scenario, configPath);
+    const configPath = await writeConfig(folder);
+    const branch = await branchName();
+    const environment = branch === null ? {} : { RELEASE_BRANCH: branch };
+    const version = await declaredVersion();
+    const scenario = releaseScenario({ version, endpoint: endpoint.url, windowOpens: WINDOW_OPENS });
+    const outcome = await gateRelease(() => connect(configPath, environment), scenario, folder);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];
     say();
     say(`${mark(outcome)}: ${verdict} (${((performance.now() - started) / 1000).toFixed(0)} s)`);
     return EXIT_CODES[outcome] ?? 1;
   } finally {
+    await endpoint.close();
     await Deno.remove(folder, { recursive: true });
   }
 }

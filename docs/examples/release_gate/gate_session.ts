@@ -38,13 +38,16 @@ export interface GateSession {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a server on a configuration file and connects to it. */
-export async function connect(configPath: string): Promise<GateSession> {
+/** Starts a server on a configuration file, with some more environment, and connects to it. */
+export async function connect(
+  configPath: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<GateSession> {
   const transport = new StdioClientTransport({
     command: Deno.execPath(),
     args: ["run", "--no-prompt", "-A", "main.ts", "serve", "--config", configPath, "--log-level", "error"],
     cwd: CHECKOUT,
-    env: inheritedEnvironment(),
+    env: { ...inheritedEnvironment(), ...environment },
     stderr: "inherit",
   });
   const client = new Client({ name: "release-gate-demo", version: "1.0.0" });
