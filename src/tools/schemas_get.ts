@@ -25,9 +25,8 @@ export function schemasGet(services: Services): Tool {
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
     output: closed({ record: SCHEMA_RECORD }),
-    act: async ({ namespace_id, schema_id, version }, _raw, call) => {
-      const refused = refuseRegistry(services, call, "get", namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
+    act: async ({ namespace_id, schema_id, version }) => {
       const found = await services.schemas.get(namespace_id, schema_id, version);
       if (found !== null) return textAnswer(`{"record":${found.record}}`);
       const message = `Cannot find schema "${schema_id}" version "${version}" in namespace ${namespace_id}`;

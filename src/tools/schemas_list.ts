@@ -26,9 +26,8 @@ export function schemasList(services: Services): Tool {
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     output: closed({ items: listOf(OBJECT), next_token: orNull("string") }),
-    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }, _raw, call) => {
-      const refused = refuseRegistry(services, call, "list", namespace_id);
-      if (refused !== null) return { ok: false, error: refused };
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id };
       const start = pageStart(query, cursor ?? null, 2);
       if (!start.ok) return start;

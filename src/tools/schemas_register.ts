@@ -16,7 +16,7 @@ import { closed, OBJECT } from "./output.ts";
 import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./schema_record.ts";
 import type { Services } from "./services.ts";
 import { makeTool, textAnswer, WRITES } from "./tool.ts";
-import type { Call, Tool, ToolAnswer, ToolError } from "./types.ts";
+import type { Tool, ToolAnswer, ToolError } from "./types.ts";
 
 const NAMED = { name: "schemas_register", group: "Authoring" } as const;
 
@@ -31,7 +31,8 @@ export function schemasRegister(services: Services): Tool {
     hints: WRITES,
     input: z.strictObject({ record: schemaRecord }),
     output: closed({ record: OBJECT }),
-    act: ({ record }, raw, call) => register(services, record, member(raw, "record") as JsonObject, call),
+    admit: ({ record }, call) => refuseRegistry(services, call, "register", record.namespace_id),
+    act: ({ record }, raw) => register(services, record, member(raw, "record") as JsonObject),
   });
 }
 
@@ -39,10 +40,8 @@ async function register(
   services: Services,
   input: SchemaRecordInput,
   record: JsonObject,
-  call: Call,
 ): Promise<ToolAnswer> {
-  const refused = refuseRegistry(services, call, "register", input.namespace_id) ??
-    refuseSigning(services, input, record);
+  const refused = refuseSigning(services, input, record);
   if (refused !== null) return { ok: false, error: refused };
   const schemaText = canonicalize(input.schema);
   const bytes = utf8Length(schemaText);

@@ -47,6 +47,8 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
   readonly namespaceOf?: (raw: JsonObject) => number | null;
   /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
   readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
+  /** Further access rules of the tool; null where they let the call in. */
+  readonly admit?: (input: z.output<Schema>, call: Call) => ToolError | null;
   /**
    * Acts on decoded arguments, of a caller that may use the tool in the namespace.
    *
@@ -84,6 +86,8 @@ export function makeTool<Schema extends z.ZodType>(
         const asked = authorise(services, parts, call, namespaceOf(input));
         const refused = asked instanceof Promise ? await asked : asked;
         if (refused !== null) return refuseCall(parts, refused, input);
+        const denied = parts.admit?.(decoded.input, call) ?? null;
+        if (denied !== null) return { ok: false, error: denied };
         if (changes && call.witness !== undefined && !await call.witness.begin()) return unlogged();
         return await parts.act(decoded.input, input, call);
       });

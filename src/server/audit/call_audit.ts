@@ -107,9 +107,10 @@ function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
     // Arguments that could not be read are not repeated.
     const facts = state.begun ? {} : code === "invalid_input" ? whoOf(state) : factsOf(state);
     const details = { ...facts, error_code: code };
-    if (refused !== null) return eventOf(state, kindOfDecision(refused), "refused", refused.reason, details);
     const failed = answer.error.kind === "unavailable" || answer.error.kind === "internal";
-    return eventOf(state, kind, failed ? "failed" : "refused", code, details);
+    const outcome = failed ? "failed" : "refused";
+    if (refused !== null) return eventOf(state, kindOfDecision(refused), outcome, refused.reason, details);
+    return eventOf(state, kind, outcome, code, details);
   }
   const facts = state.begun ? {} : factsOf(state);
   const word = outcomeWord(answer);
