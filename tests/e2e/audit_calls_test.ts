@@ -19,6 +19,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["scenario_open_stage", "mutation begun authorized", "mutation done accepted"],
   ["scenario_evaluate_stage", "mutation begun authorized", "mutation done stale"],
   ["scenario_precheck_stage", "precheck done unknown"],
+  ["precheck", "precheck refused data_shape_rejected"],
   ["scenario_submit", "mutation begun authorized", "mutation done stale"],
   ["scenario_next", "mutation begun authorized", "mutation done stale"],
   ["scenario_trigger", "mutation begun authorized", "mutation done stale"],

@@ -6,7 +6,7 @@ import { caller, role, withWorld, type World } from "./auth_world.ts";
 const GROUPS: Readonly<Record<string, string>> = {
   Authoring: "scenario_define schemas_register",
   Run: "scenario_start scenario_open_stage scenario_evaluate_stage scenario_precheck_stage scenario_submit " +
-    "scenario_next scenario_trigger evidence_query",
+    "scenario_next scenario_trigger evidence_query precheck",
   Read: "scenario_status scenario_history scenarios_list scenario_resolve_creation scenario_resolve_mutation " +
     "schemas_list schemas_get",
   Audit: "runpack_export",

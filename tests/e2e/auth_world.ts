@@ -202,6 +202,12 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
       scenario_law_identity: identity,
       stage_id: "build",
     },
+    precheck: {
+      namespace_id,
+      scenario_id: "release",
+      data_shape: { schema_id: "report", version: "1" },
+      payload: { passed: true },
+    },
     scenario_submit: {
       ...mutation,
       content_type: "application/json",
