@@ -6,6 +6,7 @@
 
 import type { Command } from "commander";
 import type { Finish, Flags } from "./program.ts";
+import { addVerification } from "./verification_commands.ts";
 
 /** How commands are made. */
 export interface CommandParts {
@@ -22,11 +23,12 @@ const DATA_DIR = "folder for runpacks (default: the folder of run_state_store.pa
 
 /** Adds `gate runpack` with all of its commands. */
 export function addRunpack(program: Command, finish: Finish, parts: CommandParts): void {
-  const summary = "Export and sign runpacks";
+  const summary = "Export, sign, verify and show runpacks";
   const runpack = program.command("runpack").helpCommand(false).summary(summary).description(summary);
   addExport(runpack, finish, parts);
   addPull(runpack, finish, parts);
   addSign(runpack, finish, parts);
+  addVerification(program, runpack, finish, parts);
 }
 
 function addExport(runpack: Command, finish: Finish, { command, withJson, collect }: CommandParts): void {

@@ -10,9 +10,13 @@ const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const
 /** What a colour says. */
 export type Tone = keyof typeof SEQUENCES;
 
-/** Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). */
+/**
+ * Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without the permission to look, it does not.
+ */
 export function wantsColour(): boolean {
-  return Deno.stdout.isTerminal() && (Deno.env.get("NO_COLOR") ?? "") === "";
+  if (!Deno.stdout.isTerminal()) return false;
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "NO_COLOR" });
+  return state === "granted" && (Deno.env.get("NO_COLOR") ?? "") === "";
 }
 
 /** A text in a colour, or as it is where colours are not wanted. */

@@ -19,7 +19,7 @@ import type { VerificationPrimitives, Violation } from "../verify_types.ts";
 export const LAW_CONSTRUCTION = "law_construction_v6";
 
 /** An operator that allows all that a law can say. */
-const LIMITS: LawSurroundings["limits"] = {
+export const LAW_LIMITS: LawSurroundings["limits"] = {
   maximum_value_bytes: Number.MAX_SAFE_INTEGER,
   maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
   enable_lexicographic: true,
@@ -49,7 +49,7 @@ export async function constructLaw(
   if (value === undefined) return violation("law_invalid");
   const params = await judgeParams(primitives, value, contracts);
   const reproved = reproveLaw(value, {
-    limits: LIMITS,
+    limits: LAW_LIMITS,
     // Which schemas the run is bound to is for another claim.
     hasSchema: () => true,
     findCheck: (providerId, checkId) => {
@@ -63,6 +63,43 @@ export async function constructLaw(
   if (identity !== expected) return violation("law_identity_mismatch");
   const law = compileLaw(reproved.law, identity, graphIdentity(primitives.sha256, reproved.law));
   return { law, assumptions: params.assumptions() };
+}
+
+/** Surroundings in which every schema is registered, and every check is one that its bindings can use: for laws that are not yet in force. */
+export function permissiveSurroundings(spec: JsonValue): Pick<LawSurroundings, "hasSchema" | "findCheck"> {
+  const channels = channelsOf(spec);
+  return {
+    hasSchema: () => true,
+    findCheck: (providerId, checkId) => anyCheck(providerId, checkId, channels),
+  };
+}
+
+/** The channel of each provider, as the first of its bindings says. */
+function channelsOf(spec: JsonValue): ReadonlyMap<string, CheckFacts["channel"]> {
+  const channels = new Map<string, CheckFacts["channel"]>();
+  const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
+  for (const binding of isJsonArray(bindings) ? bindings : []) {
+    if (!isJsonObject(binding)) continue;
+    const [provider, channel] = [member(binding, "provider_id"), member(binding, "channel")];
+    if (typeof provider !== "string" || channels.has(provider)) continue;
+    if (channel === "local_acquisition" || channel === "provider_acquisition") channels.set(provider, channel);
+  }
+  return channels;
+}
+
+function anyCheck(
+  provider_id: string,
+  check_id: string,
+  channels: ReadonlyMap<string, CheckFacts["channel"]>,
+): CheckFacts {
+  return {
+    provider_id,
+    check_id,
+    channel: channels.get(provider_id) ?? "provider_acquisition",
+    allowed_comparators: Object.values(COMPARATORS),
+    result_types: ["any"],
+    checkParams: () => null,
+  };
 }
 
 interface ParamsVerdicts {
@@ -83,7 +120,7 @@ async function judgeParams(
   contracts: ReadonlyMap<string, ContractFacts>,
 ): Promise<ParamsVerdicts> {
   const verdicts = new Map<string, "valid" | "invalid">();
-  const channels = new Map<string, CheckFacts["channel"]>();
+  const channels = channelsOf(law);
   const assumptions = new Set<ConstructedLaw["assumptions"][number]>();
   const bindings = isJsonObject(law) ? member(law, "acquisition_bindings") : undefined;
   for (const binding of isJsonArray(bindings) ? bindings : []) {
@@ -94,8 +131,6 @@ async function judgeParams(
       member(binding, "params"),
     ];
     if (typeof provider !== "string") continue;
-    const channel = member(binding, "channel");
-    if (channel === "local_acquisition" || channel === "provider_acquisition") channels.set(provider, channel);
     const contract = contracts.get(provider);
     const found = contract?.checks.find(({ check_id }) => check_id === check);
     if (contract === undefined || found === undefined || params === undefined) continue;
@@ -111,14 +146,7 @@ async function judgeParams(
     },
     unknownCheck(provider_id, check_id): CheckFacts {
       assumptions.add("binding_check_as_defined");
-      return {
-        provider_id,
-        check_id,
-        channel: channels.get(provider_id) ?? "provider_acquisition",
-        allowed_comparators: Object.values(COMPARATORS),
-        result_types: ["any"],
-        checkParams: () => null,
-      };
+      return anyCheck(provider_id, check_id, channels);
     },
     assumptions: () => [...assumptions],
   };

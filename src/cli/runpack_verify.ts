@@ -1,0 +1,121 @@
+/**
+ * `gate runpack verify`: says of each claim what a runpack shows.
+ *
+ * @module
+ */
+
+import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import { verificationPrimitives } from "../runpack/host/verification.ts";
+import { verifyRunpack } from "../runpack/verify.ts";
+import {
+  BUDGET_MEMBERS,
+  type BudgetLimits,
+  type BudgetMember,
+  PROFILES,
+  type UnavailableReason,
+  type VerificationProfile,
+  type VerificationReport,
+} from "../runpack/verify_types.ts";
+import { readPublicKey } from "../tools/operator_profile.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { showClaims } from "./runpack_claims.ts";
+import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
+import { readBounded } from "./runpack_keys.ts";
+import { onPacks } from "./runpack_session.ts";
+import { schemaValidator } from "./runpack_schemas.ts";
+
+/** The flags of `gate runpack verify`. */
+export interface RunpackVerifyOptions extends RepositoryFlags {
+  readonly profile?: string;
+  readonly trustedKey?: readonly string[];
+  readonly budget?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Gaps that are nobody's fault: no pack settles these claims, or nothing was given to settle them with. */
+const OPEN_BY_NATURE: readonly UnavailableReason[] = [
+  "no_trusted_keys",
+  "no_evidence",
+  "needs_current_head",
+  "needs_external_checkpoint",
+  "needs_dispatch_log",
+  "needs_effect_observation",
+  "needs_deployment_evidence",
+  "needs_build_provenance",
+];
+
+/** Runs `gate runpack verify`; 0 where every claim that was evaluated holds, 6 where one is violated, 4 where material is lacking. */
+export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {
+  const report = await onPacks(async () => {
+    const pack = await openPack(named, flags);
+    try {
+      return await verifyPack(pack, flags);
+    } finally {
+      pack.close();
+    }
+  });
+  const exitCode = exitCodeOf(report);
+  if (flags.json === true) writeResult("runpack verify", { report }, exitCode === EXIT.ok);
+  else writeOut(showClaims(report));
+  return exitCode;
+}
+
+/** Verifies an open pack as the flags ask. */
+export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): Promise<VerificationReport> {
+  const keys = await Promise.all((flags.trustedKey ?? []).map((path) => trustedKey(path)));
+  const schemas = schemaValidator();
+  try {
+    return await verifyRunpack(pack.source, {
+      runpack_identity: pack.identity,
+      profile: profileOf(flags.profile),
+      budget: budgetOf(flags.budget ?? []),
+      trusted_keys: keys.length === 0 ? null : keys,
+      signatures: pack.signatures,
+    }, verificationPrimitives(HOST_PRIMITIVES, schemas.validate));
+  } finally {
+    schemas.close();
+  }
+}
+
+/** The exit code that a report amounts to. */
+export function exitCodeOf({ claims }: VerificationReport): number {
+  if (claims.some(({ status }) => status.status === "violated")) return EXIT.verificationFailed;
+  const lacks = claims.some(({ status }) => status.status === "unavailable" && !OPEN_BY_NATURE.includes(status.reason));
+  return lacks ? EXIT.unknown : EXIT.ok;
+}
+
+function profileOf(named: string | undefined): VerificationProfile {
+  if (named === undefined) return PROFILES[0];
+  const profile = PROFILES.find((known) => known === named);
+  if (profile !== undefined) return profile;
+  throw new CliError("usage", `Unknown profile "${named}"`, `known are ${PROFILES.join(", ")}`);
+}
+
+function budgetOf(given: readonly string[]): BudgetLimits | null {
+  if (given.length === 0) return null;
+  const limits: Partial<Record<BudgetMember, number>> = {};
+  for (const one of given) {
+    const [name = "", value = ""] = one.split("=", 2);
+    const member = BUDGET_MEMBERS.find((known) => known === name);
+    const limit = Number(value);
+    if (member === undefined || !/^\d{1,16}$/.test(value) || !Number.isSafeInteger(limit)) {
+      throw new CliError(
+        "usage",
+        `Cannot use budget "${one}"`,
+        `expected NAME=NUMBER, names are ${BUDGET_MEMBERS.join(", ")}`,
+      );
+    }
+    limits[member] = limit;
+  }
+  return limits;
+}
+
+async function trustedKey(path: string): Promise<Uint8Array> {
+  try {
+    return await readPublicKey(path, readBounded);
+  } catch (error) {
+    throw new CliError("usage", error instanceof Error ? error.message : String(error));
+  }
+}

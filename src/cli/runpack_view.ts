@@ -1,0 +1,47 @@
+/**
+ * Reading a runpack to show it.
+ *
+ * @module
+ */
+
+import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import { verificationPrimitives } from "../runpack/host/verification.ts";
+import { type PackView, viewPack } from "../runpack/material_view.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
+import { onPacks } from "./runpack_session.ts";
+
+/** What a reader of packs is handed. */
+export const READER_PRIMITIVES = verificationPrimitives(HOST_PRIMITIVES);
+
+/** Opens a pack, reads it, and hands both on; a pack that is not whole ends the command. */
+export function withView<Result>(
+  named: string,
+  flags: RepositoryFlags,
+  use: (view: PackView, pack: OpenPack) => Promise<Result>,
+): Promise<Result> {
+  return onPacks(async () => {
+    const pack = await openPack(named, flags);
+    try {
+      const view = await viewPack(pack.source, READER_PRIMITIVES);
+      if ("reason" in view) throw unviewable(named, view.reason);
+      return await use(view, pack);
+    } finally {
+      pack.close();
+    }
+  });
+}
+
+function unviewable(
+  named: string,
+  reason: "budget_exhausted" | { readonly code: string; readonly place: string | null },
+): CliError {
+  const why = reason === "budget_exhausted"
+    ? "it is larger than what is read"
+    : reason.place === null
+    ? reason.code
+    : `${reason.code}: ${reason.place}`;
+  const hint = "gate runpack verify says more";
+  return new CliError("runpack_invalid", `Cannot show "${named}": ${why}`, hint, EXIT.verificationFailed);
+}

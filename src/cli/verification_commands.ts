@@ -1,0 +1,71 @@
+/**
+ * The commands that read runpacks: `gate runpack verify`, `show`, `diff`, and `gate replay`.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { Finish, Flags } from "./program.ts";
+import type { CommandParts } from "./runpack_commands.ts";
+
+const RUNPACK = "a folder, a file, or the runpack identity of one in the local repository";
+const CONFIG = "configuration file, for a runpack identity (default: GATE_CONFIG, then ./gate.toml)";
+const DATA_DIR = "folder for runpacks, for a runpack identity";
+
+function withPlace(added: Command): Command {
+  return added.option("--config <PATH>", CONFIG).option("--data-dir <DIR>", DATA_DIR);
+}
+
+/** Adds the commands. */
+export function addVerification(program: Command, runpack: Command, finish: Finish, parts: CommandParts): void {
+  addVerify(runpack, finish, parts);
+  addShow(runpack, finish, parts);
+  addDiff(runpack, finish, parts);
+  addReplay(program, finish, parts);
+}
+
+function addVerify(runpack: Command, finish: Finish, { command, withJson, collect }: CommandParts): void {
+  withPlace(withJson(command(runpack, "verify", "Say of each claim what a runpack shows, from its material alone", [
+    "gate runpack verify release.runpack --profile full_replay_v1",
+    "gate runpack verify release --trusted-key ci.pub --budget records=100000",
+  ])))
+    .argument("<runpack>", RUNPACK)
+    .option("--profile <NAME>", "full_replay_v1, or integrity_only_v1, which is the default")
+    .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect, [])
+    .option("--budget <NAME=NUMBER>", "a limit on what verification may take (repeatable)", collect, [])
+    .action(async (named: string, flags: Flags) =>
+      finish(await (await import("./runpack_verify.ts")).runRunpackVerify(named, flags))
+    );
+}
+
+function addShow(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withPlace(withJson(command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
+    "gate runpack show release.runpack",
+    "gate runpack show release --all",
+  ])))
+    .argument("<runpack>", RUNPACK)
+    .option("--all", "show every record, however many there are")
+    .action(async (named: string, flags: Flags) =>
+      finish(await (await import("./runpack_show.ts")).runRunpackShow(named, flags))
+    );
+}
+
+function addDiff(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withPlace(withJson(command(runpack, "diff", "Say how two runpacks belong together", [
+    "gate runpack diff monday.runpack tuesday.runpack",
+  ])))
+    .argument("<a>", RUNPACK)
+    .argument("<b>", "another one")
+    .action(async (a: string, b: string, flags: Flags) =>
+      finish(await (await import("./runpack_diff.ts")).runRunpackDiff(a, b, flags))
+    );
+}
+
+function addReplay(program: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withPlace(withJson(command(program, "replay", "List the decisions that a changed law would have made differently", [
+    "gate replay release.runpack --law next.json",
+  ])))
+    .argument("<runpack>", RUNPACK)
+    .requiredOption("--law <FILE>", "the changed scenario specification, JSON")
+    .action(async (named: string, flags: Flags) => finish(await (await import("./replay.ts")).runReplay(named, flags)));
+}

@@ -1,0 +1,262 @@
+/**
+ * Counterfactual replay: what a run would have come to under another law, on the same evidence.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../canonical/json.ts";
+import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";
+import type { Refusal } from "../law/types.ts";
+import { checkInDomain } from "../law/value/typed_value.ts";
+import { FALSE, type Kleene, type Tri, triName, TRUE, type TypedValue, UNKNOWN } from "../law/value/types.ts";
+import { type CompiledCondition, type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
+import { evaluateEvidence } from "../run/evaluate.ts";
+import type { PresentedEvidence } from "../run/evidence.ts";
+import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/frontier.ts";
+import { runProgram } from "../run/program.ts";
+import type { QualificationSurroundings } from "../run/qualify.ts";
+import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageState, TraceItem } from "../run/types.ts";
+import { sameJson } from "./canonical_text.ts";
+import { LAW_LIMITS, permissiveSurroundings } from "./claims/scenario_law_construction.ts";
+import type { PackView, ViewedRecord } from "./material_view.ts";
+import { presentRecorded } from "./procedure_kernel_1.ts";
+import type { VerificationPrimitives } from "./verify_types.ts";
+
+/** How a stage would have stood where it was opened or evaluated. */
+export type CounterfactualStanding =
+  /** It would have been ready to be opened, or open to be evaluated. */
+  | "possible"
+  /** The changed law has no such stage. */
+  | "stage_removed"
+  /** Its prerequisite would not have held. */
+  | "blocked"
+  /** It would have been complete already, or the whole run. */
+  | "already_complete";
+
+/** A leaf whose truth differs. */
+export interface LeafDifference {
+  readonly condition_id: string;
+  /** Null where the law in force had no such leaf, or the changed one has not. */
+  readonly before: Pick<TraceItem, "value" | "reason"> | null;
+  readonly after: Pick<TraceItem, "value" | "reason"> | null;
+}
+
+/** A decision of the run, as it was made and as it would have been. */
+export interface CounterfactualDecision {
+  readonly revision: number;
+  readonly kind: "open" | "evaluate";
+  readonly stage_id: string;
+  /** Of evaluations. */
+  readonly attempt_number?: number;
+  readonly standing: CounterfactualStanding;
+  readonly before: Kleene | "opened";
+  /** Null where there would have been nothing to decide. */
+  readonly after: Kleene | "opened" | null;
+  readonly leaves: readonly LeafDifference[];
+  readonly differs: boolean;
+}
+
+/** What a changed law would have made of a run. */
+export interface Counterfactual {
+  readonly decisions: readonly CounterfactualDecision[];
+  readonly status_before: "active" | "complete";
+  readonly status_after: "active" | "complete";
+  /** Stages of the changed law that would not have been complete, in its order. */
+  readonly incomplete_stages: readonly string[];
+  /** How often a changed condition could not be judged, because the pack does not hold a value of it: it is Unknown there. */
+  readonly values_missing: number;
+}
+
+/** Compiles a changed law for a replay, its own providers and schemas taken as they are named; or says why it is none. */
+export function compileNextLaw(
+  { sha256 }: VerificationPrimitives,
+  spec: JsonValue,
+): { readonly ok: true; readonly law: CompiledLaw } | { readonly ok: false; readonly refusals: readonly Refusal[] } {
+  const result = constructLaw(spec, { limits: LAW_LIMITS, ...permissiveSurroundings(spec) });
+  if (!result.ok) return result;
+  return { ok: true, law: compileLaw(result.law, lawIdentity(sha256, result.law), graphIdentity(sha256, result.law)) };
+}
+
+interface Course {
+  readonly view: PackView;
+  readonly primitives: VerificationPrimitives;
+  readonly next: CompiledLaw;
+  stages: StageState[];
+  complete: boolean;
+  missing: number;
+}
+
+/** Replays a run under another law. Openings and evaluations are taken in the order in which they were accepted, with the evidence that they had. */
+export function replayUnder(view: PackView, next: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
+  const course: Course = { view, primitives, next, stages: initialStages(next), complete: false, missing: 0 };
+  const decisions = view.records.flatMap((viewed, index) => {
+    const { record } = viewed;
+    if (record.record_kind === "stage_opened") return [replayOpening(course, record)];
+    if (record.record_kind === "stage_evaluated") return [replayEvaluation(course, record, view.records[index - 1])];
+    return [];
+  });
+  const last = view.records.findLast(({ record }) => record.record_kind === "stage_evaluated")?.record;
+  return {
+    decisions,
+    status_before: last?.record_kind === "stage_evaluated" ? last.body.run_status : "active",
+    status_after: course.complete ? "complete" : "active",
+    incomplete_stages: course.stages.filter(({ classification }) => classification !== "complete").map((stage) =>
+      stage.stage_id
+    ),
+    values_missing: course.missing,
+  };
+}
+
+function placeOf(course: Course, stageId: string): { readonly index: number; readonly stage: StageState } | null {
+  const index = course.next.stageIndex.get(stageId) ?? -1;
+  const stage = course.stages[index];
+  return stage === undefined ? null : { index, stage };
+}
+
+function standingOf(course: Course, stage: StageState | undefined, kind: "open" | "evaluate"): CounterfactualStanding {
+  if (stage === undefined) return "stage_removed";
+  if (course.complete || stage.classification === "complete") return "already_complete";
+  const wanted = kind === "open" ? "ready_unopened" : "open_incomplete";
+  return stage.classification === wanted ? "possible" : "blocked";
+}
+
+function replayOpening(
+  course: Course,
+  { revision, body }: Extract<RunRecord, { record_kind: "stage_opened" }>,
+): CounterfactualDecision {
+  const place = placeOf(course, body.stage_id);
+  const standing = standingOf(course, place?.stage, "open");
+  const { stage_id } = body;
+  if (standing === "possible" && place !== null) {
+    course.stages[place.index] = { ...place.stage, classification: "open_incomplete" };
+  }
+  const after = standing === "possible" ? "opened" : null;
+  return { revision, kind: "open", stage_id, standing, before: "opened", after, leaves: [], differs: after === null };
+}
+
+function replayEvaluation(
+  course: Course,
+  record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
+  before: ViewedRecord | undefined,
+): CounterfactualDecision {
+  const { revision, body } = record;
+  const { stage_id, attempt_number, outcome } = body;
+  const place = placeOf(course, stage_id);
+  const standing = standingOf(course, place?.stage, "evaluate");
+  const compiled = place === null ? undefined : course.next.stages[place.index];
+  const named = { revision, kind: "evaluate", stage_id, attempt_number, standing, before: outcome } as const;
+  if (place === null || compiled === undefined) return { ...named, after: null, leaves: [], differs: true };
+  const evaluation = judgeAnew(course, record, compiled, before);
+  if (standing === "possible" && evaluation.outcome === "true") complete(course, place.index, place.stage);
+  const leaves = leafDifferences(body, evaluation.trace);
+  const differs = standing !== "possible" || evaluation.outcome !== outcome;
+  return { ...named, after: evaluation.outcome, leaves, differs };
+}
+
+function complete(course: Course, index: number, stage: StageState): void {
+  const stages = [...course.stages];
+  stages[index] = { ...stage, classification: "complete" };
+  course.stages = stagesAfterCompletion(course.next, stages, index);
+  course.complete = stagesSatisfy(course.next.completion, course.next.completionStages, course.stages);
+}
+
+function judgeAnew(
+  course: Course,
+  record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
+  compiled: CompiledStage,
+  before: ViewedRecord | undefined,
+): { readonly outcome: Kleene; readonly trace: readonly TraceItem[] } {
+  const found = course.view.artifacts.surroundings(record.operator_profile);
+  const items = record.body.evidence.flatMap((item) => presentAnew(course, compiled, item));
+  if (typeof found === "string" || before === undefined) return { outcome: "unknown", trace: [] };
+  const surroundings: QualificationSurroundings = {
+    primitives: course.primitives,
+    // What was signed then names the law that was in force then.
+    law: { ...course.next, scenario_law_identity: course.view.law.scenario_law_identity },
+    profile: found.profile,
+    keys: found.keys,
+    attempt: {
+      run_id: record.run_key.run_id,
+      stage_id: record.body.stage_id,
+      expected_head: { record_id: before.record_id, revision: before.record.revision },
+      accepted_audit_instant: record.acceptance_time.accepted_audit_instant,
+    },
+  };
+  return keepJudgements(course, record.body, compiled, evaluateEvidence(compiled, items, surroundings).trace);
+}
+
+const TRUTH: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
+
+/** A condition that both laws have alike was judged already, whether or not its values are still there to judge it by. */
+function keepJudgements(
+  course: Course,
+  { evidence, trace }: StageEvaluatedBody,
+  { completion, conditions }: CompiledStage,
+  anew: readonly TraceItem[],
+): { readonly outcome: Kleene; readonly trace: readonly TraceItem[] } {
+  const kept = new Map<string, TraceItem>();
+  for (const { condition } of conditions) {
+    const { condition_id } = condition;
+    const lacks = evidence.some((item) =>
+      item.condition_id === condition_id && item.value_identity !== undefined && course.view.valueOf(item) === null
+    );
+    const then = course.view.law.conditionIndex.get(condition_id)?.condition;
+    const line = trace.find((one) => one.condition_id === condition_id);
+    if (!lacks) continue;
+    if (line !== undefined && then !== undefined && sameJson(then, condition)) kept.set(condition_id, line);
+    else course.missing++;
+  }
+  const lines = anew.map((line) => {
+    const known = kept.get(line.condition_id);
+    return known === undefined ? line : { ...known, path: line.path };
+  });
+  const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);
+  lines.forEach((line, visit) => values[completion.visits[visit] ?? 0] = TRUTH[line.value]);
+  return { outcome: triName(runProgram(completion, values)), trace: lines };
+}
+
+/** An item as the changed law would have met it: one of no condition of the stage is left out, as is one beyond its domain. */
+function presentAnew(course: Course, compiled: CompiledStage, item: RecordedEvidence): PresentedEvidence[] {
+  const condition = compiled.conditions[compiled.slotOf.get(item.condition_id) ?? -1];
+  if (condition === undefined) return [];
+  if (item.value_identity === undefined) return [presentRecorded(item, null)];
+  const value = course.view.valueOf(item);
+  if (value === null) {
+    const message = "The runpack does not hold the value";
+    return [{ ...presentRecorded(item, null), error: { code: "value_not_retained", message } }];
+  }
+  if (checkInDomain(value, condition.condition.observation_domain) !== null) return [];
+  return [withVerdict(course, condition, presentRecorded(item, value), value)];
+}
+
+/** A verdict counts only under the schema that it was given by. */
+function withVerdict(
+  course: Course,
+  { condition: { condition_id, observation_domain: domain } }: CompiledCondition,
+  item: PresentedEvidence,
+  value: TypedValue,
+): PresentedEvidence {
+  const then = course.view.law.conditionIndex.get(condition_id)?.condition.observation_domain;
+  const [a, b] = [schemaOf(then), schemaOf(domain)];
+  if (a === b || item.schema_verdict === undefined) return { ...item, value };
+  const { schema_verdict: _verdict, ...rest } = item;
+  return { ...rest, value };
+}
+
+function schemaOf(domain: CompiledCondition["condition"]["observation_domain"] | undefined): string {
+  if (domain?.domain !== "Json" || domain.schema === undefined) return "";
+  return JSON.stringify([domain.schema.schema_id, domain.schema.version]);
+}
+
+function leafDifferences({ trace }: StageEvaluatedBody, after: readonly TraceItem[]): readonly LeafDifference[] {
+  const byCondition = (lines: readonly TraceItem[]): Map<string, TraceItem> =>
+    new Map(lines.map((line) => [line.condition_id, line]));
+  const [then, now] = [byCondition(trace), byCondition(after)];
+  const shown = (line: TraceItem | undefined): LeafDifference["before"] =>
+    line === undefined ? null : { value: line.value, ...line.reason === undefined ? {} : { reason: line.reason } };
+  return [...new Set([...then.keys(), ...now.keys()])].flatMap((condition_id) => {
+    const [before, next] = [then.get(condition_id), now.get(condition_id)];
+    if (before?.value === next?.value && before?.reason === next?.reason) return [];
+    return [{ condition_id, before: shown(before), after: shown(next) }];
+  });
+}

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { CLAIMS } from "../../src/runpack/verify_types.ts";
+import { writeTree } from "../simulation/runpack_files.ts";
+import { forge } from "../simulation/runpack_forge.ts";
+import { identityOf, packOf } from "../simulation/runpack_memory.ts";
+import { playGoldenRun } from "../simulation/runpack_run.ts";
+import { FORGERIES } from "../simulation/runpack_forgeries.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+const GOLDEN = new URL("../vectors/runpack/v6/", import.meta.url).pathname;
+const decoder = new TextDecoder();
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs gate with leave to read, and with none to write, to reach a network, to see the environment or to run a program. */
+async function gate(...args: string[]): Promise<Ended> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--no-check", "--frozen", "--allow-read", join(ROOT, "main.ts"), ...args],
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", GATE_CONFIG: "/nonexistent/gate.toml" },
+    stdin: "null",
+  });
+  const { code, stdout, stderr } = await command.output();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+// deno-lint-ignore no-explicit-any
+function resultOf({ out }: Ended): any {
+  return JSON.parse(out).result;
+}
+
+async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-packs-" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("gate runpack verify needs nothing but leave to read", async () => {
+  const plain = await gate("runpack", "verify", join(GOLDEN, "plain"), "--json");
+  assert.deepEqual([plain.code, plain.err], [0, ""]);
+  // deno-lint-ignore no-explicit-any
+  assert.deepEqual(resultOf(plain).report.claims.map(({ claim }: any) => claim), CLAIMS);
+  const text = await gate("runpack", "verify", join(GOLDEN, "plain"));
+  assert.match(text.out, /artifact_tree_integrity +satisfied +object_tree_traversal_v6/);
+});
+
+Deno.test("gate runpack verify ends in 0, 4 or 6: all holds, material is lacking, something is violated", () =>
+  withFolder(async (folder) => {
+    const run = playGoldenRun();
+    await writeTree(join(folder, "whole"), await packOf(run, 5));
+    await writeTree(join(folder, "forged"), forge(run, FORGERIES.find(({ name }) => name === "another state")?.forge));
+    const full = ["--profile", "full_replay_v1", "--json"];
+    const whole = await gate("runpack", "verify", join(folder, "whole"), ...full);
+    assert.equal(whole.code, 0, whole.out);
+    assert.deepEqual(resultOf(whole).report.assumptions, [], "a JSON Schema is run, in a worker without permissions");
+    assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...full)).code, 4);
+    const forged = await gate("runpack", "verify", join(folder, "forged"), ...full);
+    assert.equal(forged.code, 6);
+    assert.equal((await gate("runpack", "verify", join(folder, "forged"))).code, 0, "what is forged is still whole");
+  }));
+
+Deno.test("gate runpack verify takes keys and a budget, and says what is wrong with them", () =>
+  withFolder(async (folder) => {
+    const { public_key, keyid: key_id } = JSON.parse(await Deno.readTextFile(join(GOLDEN, "signed.key.json")));
+    const key = join(folder, "release.pub");
+    await Deno.writeTextFile(key, public_key);
+    const signed = await gate("runpack", "verify", join(GOLDEN, "signed"), "--trusted-key", key, "--json");
+    assert.equal(signed.code, 0, signed.err);
+    assert.deepEqual(resultOf(signed).report.trusted_bases, [`runpack_signature:${key_id}`, "sha256"]);
+    const short = await gate("runpack", "verify", join(GOLDEN, "plain"), "--budget", "objects=1");
+    assert.equal(short.code, 4);
+    assert.match(short.out, /artifact_tree_integrity +unavailable +budget_exhausted/);
+    for (const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], ["--profile", "full"]]) {
+      assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...wrong)).code, 2, wrong.join(" "));
+    }
+    assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);
+    const file = await gate("runpack", "verify", key);
+    assert.equal(file.code, 6, "a file that is no archive does not verify");
+  }));
+
+Deno.test("gate runpack show tells stages, timeline and decisions with their evidence", async () => {
+  const { code, out } = await gate("runpack", "show", join(GOLDEN, "withheld"));
+  assert.equal(code, 0);
+  for (
+    const expected of [
+      "● ship  after (build and review)  needs (region and report)",
+      "evaluated build, attempt 1: false",
+      "unknown log (no_evidence)",
+      "binding:region-env from provider env",
+      "pure_semantic_replay",
+    ]
+  ) assert.ok(out.includes(expected), expected);
+  assert.ok(!out.includes("\x1b["), "no colours where they are not wanted");
+});
+
+Deno.test("gate runpack diff says which runpack continues which, and where two fork", () =>
+  withFolder(async (folder) => {
+    const run = playGoldenRun();
+    await writeTree(join(folder, "early"), await packOf(run, 5));
+    await writeTree(join(folder, "late"), await packOf(run));
+    await writeTree(
+      join(folder, "fork"),
+      forge(run, FORGERIES.find(({ name }) => name === "a reading of another clock")?.forge),
+    );
+    const later = await gate("runpack", "diff", join(folder, "early"), join(folder, "late"), "--json");
+    assert.deepEqual([later.code, resultOf(later).relation, resultOf(later).only_second.length], [
+      0,
+      "second_continues",
+      6,
+    ]);
+    const same = await gate("runpack", "diff", join(folder, "late"), join(folder, "late"));
+    assert.match(same.out, /^Both are the same runpack/);
+    const forked = await gate("runpack", "diff", join(folder, "late"), join(folder, "fork"), "--json");
+    assert.deepEqual([forked.code, resultOf(forked).relation, resultOf(forked).shared_records], [6, "forked", 5]);
+  }));
+
+Deno.test("gate replay lists the decisions that a changed law would have made differently", () =>
+  withFolder(async (folder) => {
+    const run = playGoldenRun();
+    const pack = join(folder, "pack");
+    await writeTree(pack, await packOf(run));
+    const spec = JSON.parse(run.law.law);
+    const write = async (name: string, change: (spec: typeof JSON) => void): Promise<string> => {
+      const next = structuredClone(spec);
+      change(next);
+      await Deno.writeTextFile(join(folder, name), JSON.stringify(next));
+      return join(folder, name);
+    };
+    const same = await gate("replay", pack, "--law", await write("same.json", () => {}), "--json");
+    assert.equal(same.code, 0, same.err);
+    // deno-lint-ignore no-explicit-any
+    const differing = (ended: Ended): any[] => resultOf(ended).decisions.filter(({ differs }: any) => differs);
+    assert.deepEqual(
+      differing(same),
+      [],
+      "a condition that did not change is judged as it was, its value withheld or not",
+    );
+    // deno-lint-ignore no-explicit-any
+    const laxer = await write("laxer.json", (next: any) => {
+      // deno-lint-ignore no-explicit-any
+      next.stages.find(({ stage_id }: any) => stage_id === "build").completion_requirement = { Condition: "built" };
+    });
+    const [first] = differing(await gate("replay", pack, "--law", laxer, "--json"));
+    assert.deepEqual([first.revision, first.before, first.after], [4, "unknown", "true"]);
+    // deno-lint-ignore no-explicit-any
+    const stricter = await write("stricter.json", (next: any) => {
+      next.conditions.push({ ...structuredClone(next.conditions[0]), condition_id: "second_pair_of_eyes" });
+      // deno-lint-ignore no-explicit-any
+      next.stages.find(({ stage_id }: any) => stage_id === "build").completion_requirement = {
+        And: [{ Condition: "built" }, { Condition: "log" }, { Condition: "second_pair_of_eyes" }],
+      };
+    });
+    const text = await gate("replay", pack, "--law", stricter);
+    assert.match(text.out, /build, attempt 3: true -> unknown/);
+    assert.match(text.out, /second_pair_of_eyes: not asked -> unknown \(no_evidence\)/);
+    assert.match(text.out, /open review: opened -> no decision \(the stage would not have been open\)/);
+    // deno-lint-ignore no-explicit-any
+    const none = await write("none.json", (next: any) => next.stages = []);
+    assert.equal((await gate("replay", pack, "--law", none)).code, 2);
+    assert.equal((await gate("replay", pack)).code, 2);
+    assert.equal(identityOf(await packOf(run)).length, 64);
+  }));
