@@ -97,7 +97,7 @@ function stop(audit: CallAudit, { error, reason }: Refusal): CallOutcome {
 }
 
 const UNAUDITED: CallAudit = {
-  witness: { decided: () => undefined, begin: () => Promise.resolve(true) },
+  witness: { decided: () => undefined, acquired: () => undefined, begin: () => Promise.resolve(true) },
   answered: () => Promise.resolve(),
   stopped: () => undefined,
 };

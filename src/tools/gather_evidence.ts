@@ -46,7 +46,9 @@ export async function gatherEvidence(services: Services, evaluating: Evaluating)
   if ("length" in verdicts) {
     return refusal("acquisition_failed", { stage_id, failures: verdicts.map(describeFailure) });
   }
-  const { acquired, failures } = await acquire(services, evaluating, selection.bindings);
+  const acquisition = await acquire(services, evaluating, selection.bindings);
+  tellWitness(evaluating.call, selection.bindings, acquisition);
+  const { acquired, failures } = acquisition;
   return { ...command, schema_verdicts: verdicts, acquired, acquisition_failures: failures };
 }
 
@@ -77,6 +79,20 @@ async function acquire(
     findSchema: boundSchemas(services, state.run_key),
     signal: call.signal,
   });
+}
+
+function tellWitness(
+  { witness }: Call,
+  bindings: readonly SelectedBinding[],
+  { acquired, failures }: Acquisition,
+): void {
+  if (witness === undefined) return;
+  for (const { binding: { binding_id, provider_id, check_id } } of bindings) {
+    const failure = failures.find((one) => one.binding_id === binding_id);
+    const item = acquired.find((one) => one.binding_id === binding_id);
+    const reason = failure?.code ?? item?.error?.code ?? "answered";
+    witness.acquired({ binding_id, provider_id, check_id, reason, failed: failure !== undefined });
+  }
 }
 
 function needsTheOutside(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): boolean {

@@ -45,17 +45,29 @@ export interface Call {
 
 /** A decision on the way of a call, for the audit log. */
 export interface CallDecision {
-  readonly decision: "role" | "namespace" | "registry" | "acquisition";
+  readonly decision: "role" | "namespace" | "registry";
   readonly allowed: boolean;
   /** One word: the role that grants it, or the rule that decides. */
   readonly reason: string;
   readonly namespace_id: number | null;
 }
 
+/** What became of asking one provider, for the audit log. */
+export interface CallAcquisition {
+  readonly binding_id: string;
+  readonly provider_id: string;
+  readonly check_id: string;
+  /** `answered`; the code of an error that was observed; or that of a failure to ask at all. */
+  readonly reason: string;
+  readonly failed: boolean;
+}
+
 /** Writes a call to the audit log. */
 export interface CallWitness {
   /** Takes note of a decision. */
   readonly decided: (decision: CallDecision) => void;
+  /** Writes what became of asking a provider. */
+  readonly acquired: (acquisition: CallAcquisition) => void;
   /** Writes that the call begins, before it changes or reaches anything; false = it must not, it cannot be written. */
   readonly begin: () => Promise<boolean>;
 }

@@ -8,7 +8,7 @@
 import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import type { Call, CallDecision, CallWitness, ToolAnswer } from "../../tools/types.ts";
+import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/types.ts";
 import type { EdgeError } from "../edge_error.ts";
 import { kindOfTool } from "./tool_kinds.ts";
 import type { Audit, AuditEvent, AuditKind } from "./types.ts";
@@ -73,7 +73,11 @@ export function auditCall(options: CallAuditOptions, name: string, input: JsonOb
     begun: false,
   };
   return {
-    witness: { decided: (decision) => decided(state, decision), begin: () => begin(state) },
+    witness: {
+      decided: (decision) => decided(state, decision),
+      acquired: (acquisition) => acquired(state, acquisition),
+      begin: () => begin(state),
+    },
     answered: (answer) => answered(state, answer),
     stopped: (error, reason) => stopped(state, error, reason),
   };
@@ -83,6 +87,11 @@ function decided(state: State, decision: CallDecision): void {
   state.namespaceId = decision.namespace_id ?? state.namespaceId;
   if (decision.allowed) state.granted.push(`${decision.decision}:${decision.reason}`);
   else state.refused = decision;
+}
+
+function acquired(state: State, { failed, reason, ...what }: CallAcquisition): void {
+  const event = eventOf(state, "acquisition", failed ? "failed" : "done", reason, what);
+  state.options.audit.record(event).catch(() => undefined);
 }
 
 function begin(state: State): Promise<boolean> {
