@@ -17,19 +17,25 @@ const TEST_MILLISECONDS = 5_000;
 /** What the runtime does with a client that shows no certificate. */
 export type Enforcement = "refused" | "reached" | "unclear";
 
+/** What a server asks of clients that must show a certificate. */
+const REQUIRED = { requestCert: true, rejectUnauthorized: true };
+
 /**
  * Starts a server that requires client certificates, calls it without one, and sees whether the request arrives.
  *
+ * @param asking What the server asks of clients; other than by default only where the test itself is tested
  * @returns `refused` where the runtime enforces certificates; `unclear` where the test did not come to an end
  */
-export async function probeEnforcement(material: TlsMaterial): Promise<Enforcement> {
+export async function probeEnforcement(
+  material: TlsMaterial,
+  asking: typeof REQUIRED = REQUIRED,
+): Promise<Enforcement> {
   const { promise, resolve } = Promise.withResolvers<Enforcement>();
   const server = createServer({
     cert: material.cert,
     key: material.key,
     ca: [...material.clientAuthorities ?? [material.cert]],
-    requestCert: true,
-    rejectUnauthorized: true,
+    ...asking,
   }, (_request, response) => {
     resolve("reached");
     response.end();
@@ -56,10 +62,11 @@ export async function probeEnforcement(material: TlsMaterial): Promise<Enforceme
 /**
  * Tests the runtime.
  *
+ * @param probe How
  * @throws {Error} Where it does not surely refuse a client without a certificate
  */
-export async function assertEnforcement(material: TlsMaterial): Promise<void> {
-  const found = await probeEnforcement(material);
+export async function assertEnforcement(material: TlsMaterial, probe = probeEnforcement): Promise<void> {
+  const found = await probe(material);
   if (found === "refused") return;
   throw new Error(
     found === "reached"
