@@ -24,6 +24,10 @@ const CODES = {
   evidence_rejected: "invalid_request",
   /** Params do not fit the check that they are for. */
   params_invalid: "invalid_request",
+  /** The payload of a precheck does not meet its data shape. */
+  payload_invalid: "invalid_request",
+  /** Conditions cannot be judged by data of a shape; `details.refusals`. */
+  data_shape_rejected: "invalid_request",
   /** The signature of a schema record does not verify under its trusted key. */
   signature_invalid: "invalid_request",
   // not_found

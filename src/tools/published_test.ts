@@ -76,6 +76,7 @@ const HINTS: Readonly<Record<string, string>> = {
   scenario_open_stage: "writes",
   scenario_evaluate_stage: "writes, open world",
   scenario_precheck_stage: "reads",
+  precheck: "reads",
   scenario_submit: "writes",
   scenario_next: "writes, open world",
   scenario_trigger: "writes, open world",

@@ -12,7 +12,7 @@ import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
-import { failure, success } from "./errors.ts";
+import { failure, success, toolError } from "./errors.ts";
 import { jsonObject } from "./input.ts";
 import { knownChecks } from "./known_checks.ts";
 import { closed, TEXT } from "./output.ts";
@@ -20,7 +20,7 @@ import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { SPEC_SCHEMA } from "./spec_schema.ts";
 import { makeTool, WRITES } from "./tool.ts";
-import type { Tool, ToolAnswer } from "./types.ts";
+import type { Tool, ToolAnswer, ToolError } from "./types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring" } as const;
 
@@ -43,22 +43,27 @@ export function scenarioDefine(services: Services): Tool {
 }
 
 async function define(services: Services, spec: JsonObject): Promise<ToolAnswer> {
+  const proved = await proveSpec(services, spec);
+  return "code" in proved ? { ok: false, error: proved } : await register(services, proved);
+}
+
+/** The law that a spec is, with every proof of a definition; or the error that says why it is none, or why that could not be found out. */
+export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
   const namespaceId = member(spec, "namespace_id");
   const findCheck = await knownChecks(services, spec).catch((error) => {
     if (error instanceof SchemaSandboxError) return sandboxFailure(error);
     throw error;
   });
-  if ("code" in findCheck) return { ok: false, error: findCheck };
+  if ("code" in findCheck) return findCheck;
   const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId, findCheck));
-  if (!constructed.ok) return invalidSpec(constructed.refusals);
-  return await register(services, constructed.law);
+  return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
 }
 
-function invalidSpec(refusals: readonly Refusal[]): ToolAnswer {
+function invalidSpec(refusals: readonly Refusal[]): ToolError {
   const first = refusals[0];
   const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
   const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
-  return failure("invalid_spec", message, {
+  return toolError("invalid_spec", message, {
     refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
   });
 }

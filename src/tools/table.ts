@@ -5,6 +5,7 @@
  */
 
 import { evidenceQuery } from "./evidence_query.ts";
+import { precheck } from "./precheck.ts";
 import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
 import { providerContractGet } from "./provider_contract_get.ts";
 import { providersList } from "./providers_list.ts";
@@ -39,6 +40,7 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   scenarioOpenStage,
   scenarioEvaluateStage,
   scenarioPrecheckStage,
+  precheck,
   scenarioSubmit,
   scenarioNext,
   scenarioTrigger,

@@ -1,0 +1,116 @@
+/**
+ * Prechecking a stage against plain data: what somebody asserts, of which nothing is acquired, signed or bound to an attempt. Its lane is
+ * `asserted`, and it says so where that is what decides (decisions.md 3 and 5, `precheck`).
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { fitProviderResult } from "../law/value/typed_value.ts";
+import type { Kleene } from "../law/value/types.ts";
+import type { Surroundings } from "./command.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
+import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
+import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
+import { minimumLane } from "./profile.ts";
+import type { TraceItem } from "./types.ts";
+
+/** What is asserted of a condition. */
+export interface AssertedValue {
+  readonly condition_id: string;
+  readonly value: JsonValue;
+  /** Verdict of the condition's `Json.schema` on the value, where it has one. */
+  readonly schema_verdict?: "valid" | "invalid";
+}
+
+/** What the data says of a stage. */
+export interface AssertedPrecheck {
+  /** With the lane tested as an evaluation tests it. */
+  readonly outcome: Kleene;
+  readonly trace: readonly TraceItem[];
+  /** Present where the data would say something else if its lane were enough. */
+  readonly blocked_by?: "trust_lane";
+  /** What it would say; present with `blocked_by`. */
+  readonly outcome_without_lane?: Kleene;
+}
+
+/** The way by which the value would count, if there is one: from the caller, else as one of the condition's bindings acquires it. */
+function sourceOf(
+  { condition }: CompiledCondition,
+  { bindings }: CompiledStage,
+): Pick<PresentedEvidence, "channel" | "provider_id" | "binding_id" | "item_id"> {
+  const { allowed_channels } = condition.evidence_use_policy;
+  const { condition_id } = condition;
+  const binding = allowed_channels.includes("caller_submission")
+    ? undefined
+    : bindings.find((one) => one.condition_id === condition_id && allowed_channels.includes(one.channel));
+  if (binding === undefined) return { item_id: `caller:${condition_id}`, channel: "caller_submission" };
+  const { binding_id, channel, provider_id } = binding;
+  return { item_id: `binding:${binding_id}`, channel, provider_id, binding_id };
+}
+
+function assertedItem(
+  sha256: Sha256,
+  compiled: CompiledCondition,
+  stage: CompiledStage,
+  { condition_id, value: raw, schema_verdict }: AssertedValue,
+  maximumBytes: number,
+): PresentedEvidence {
+  const source = sourceOf(compiled, stage);
+  const base = {
+    ...source,
+    condition_id,
+    retention: compiled.retention,
+    lane: "asserted",
+    hash_recomputes: true,
+  } as const;
+  const domain = compiled.condition.observation_domain;
+  // Only an acquisition can find nothing; a caller cannot assert absence.
+  if (raw === null && domain.domain !== "Json" && source.binding_id !== undefined) return { ...base, value: null };
+  const value = fitProviderResult(raw, domain);
+  if (value === null) {
+    const message = `Value does not fit domain "${domain.domain}" of condition "${condition_id}"`;
+    return { ...base, value: null, error: { code: "domain_mismatch", message } };
+  }
+  const { identity, valueText, content_hash } = hashValue(sha256, value);
+  if (utf8Length(valueText) > maximumBytes) {
+    const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${utf8Length(valueText)}`;
+    return { ...base, value: null, error: { code: "value_too_large", message } };
+  }
+  return {
+    ...base,
+    value,
+    value_identity: identity,
+    content_hash,
+    ...schema_verdict === undefined ? {} : { schema_verdict },
+  };
+}
+
+/** Evaluates a stage with asserted values, freshness, anchors and signatures of acquisitions taken as met. */
+export function precheckAsserted(
+  law: CompiledLaw,
+  stage: CompiledStage,
+  values: readonly AssertedValue[],
+  surroundings: Surroundings,
+): AssertedPrecheck {
+  const { primitives, profile, keys } = surroundings;
+  const maximumBytes = maximumValueBytes(law, profile);
+  const items = values.flatMap((asserted) => {
+    const compiled = stage.conditions[stage.slotOf.get(asserted.condition_id) ?? -1];
+    return compiled === undefined ? [] : [assertedItem(primitives.sha256, compiled, stage, asserted, maximumBytes)];
+  });
+  const evaluate = (counted: readonly PresentedEvidence[]): Evaluation =>
+    evaluateEvidence(stage, counted, { primitives, law, profile, keys, attempt: null });
+  const trusted = items.filter(({ provider_id }) => minimumLane(profile, provider_id ?? null) === "asserted");
+  const { outcome, trace } = evaluate(trusted);
+  if (trusted.length === items.length) return { outcome, trace };
+  const untrusted = new Set(items.filter((item) => !trusted.includes(item)).map(({ condition_id }) => condition_id));
+  const told = trace.map((line): TraceItem =>
+    untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line
+  );
+  const free = evaluate(items).outcome;
+  if (free === outcome) return { outcome, trace: told };
+  return { outcome, trace: told, blocked_by: "trust_lane", outcome_without_lane: free };
+}

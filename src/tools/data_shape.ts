@@ -1,0 +1,214 @@
+/**
+ * What a data shape lets conditions ask: which comparators fit the type that its JSON Schema gives a member. A condition that compares
+ * what cannot be compared would be Unknown for ever; strict validation says so beforehand.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { COMPARATORS } from "../law/comparators.ts";
+
+/** How a type class takes a comparator; what is opt-in has to be listed in `x-gate.allowed_comparators`. */
+export type Allowance = "allowed" | "opt_in" | "forbidden";
+
+/** By comparator; what is not listed is forbidden. */
+export type Allowances = ReadonlyMap<string, Allowance>;
+
+/** A member of the shape: its schema, and where that stands. */
+export interface Fragment {
+  readonly schema: JsonValue;
+  /** JSON pointer within the document, to begin with `#`. */
+  readonly pointer: string;
+}
+
+/** Sentence that says why a shape does not serve. */
+export type Complaint = { readonly complaint: string };
+
+const ALL = Object.values(COMPARATORS);
+const EQUAL = ["equals", "not_equals"];
+const ORDER = ["greater_than", "greater_than_or_equal", "less_than", "less_than_or_equal"];
+const LEX = ORDER.map((name) => `lex_${name}`);
+const DEEP = ["deep_equals", "deep_not_equals"];
+const PRESENCE = ["exists", "not_exists"];
+
+function allow(allowed: readonly string[], optIn: readonly string[] = []): Allowances {
+  const entries = [...allowed, ...PRESENCE].map((name): [string, Allowance] => [name, "allowed"]);
+  return new Map([...entries, ...optIn.map((name): [string, Allowance] => [name, "opt_in"])]);
+}
+
+const CLASSES = {
+  dynamic: allow(ALL),
+  boolean: allow([...EQUAL, "in_set"]),
+  number: allow([...EQUAL, ...ORDER, "in_set"]),
+  string: allow([...EQUAL, "contains", "in_set"], LEX),
+  date: allow([...EQUAL, ...ORDER, "in_set"]),
+  scalar: allow([...EQUAL, "in_set"]),
+  scalars: allow(["contains"], DEEP),
+  complex: allow([], DEEP),
+  null: allow(EQUAL),
+} as const;
+
+type Class = keyof typeof CLASSES;
+
+/** Most references that are followed from one place to the next. */
+const REFERENCES = 16;
+
+function annotationOf(schema: JsonObject): JsonObject | null {
+  const annotation = member(schema, "x-gate");
+  return isJsonObject(annotation) ? annotation : null;
+}
+
+function typeName(value: JsonValue): string {
+  if (value === null) return "null";
+  if (isJsonArray(value)) return "array";
+  return typeof value;
+}
+
+function enumClass(values: readonly JsonValue[]): Class | Complaint {
+  const types = new Set(values.map(typeName));
+  const [only] = types;
+  if (types.size !== 1 || only === "object" || only === "array" || only === undefined) {
+    return { complaint: "its enum is not of scalars of one type" };
+  }
+  return only === "null" ? "null" : "scalar";
+}
+
+function itemsClass(root: JsonValue, schema: JsonObject): Class {
+  const items = member(schema, "items");
+  const found = items === undefined ? null : allowancesAt(root, items, 0);
+  const isScalar = found !== null && "size" in found && (found.get("deep_equals") ?? "forbidden") === "forbidden";
+  return isScalar ? "scalars" : "complex";
+}
+
+function typeClass(root: JsonValue, schema: JsonObject, type: JsonValue): Class | Complaint {
+  switch (type) {
+    case "boolean":
+    case "null":
+      return type;
+    case "integer":
+    case "number":
+      return "number";
+    case "string": {
+      const format = member(schema, "format");
+      if (format === "date" || format === "date-time") return "date";
+      return format === "uuid" ? "scalar" : "string";
+    }
+    case "array":
+      return itemsClass(root, schema);
+    case "object":
+      return "complex";
+    default:
+      return { complaint: `its type ${JSON.stringify(type)} is not one of JSON` };
+  }
+}
+
+/** What all of several alternatives allow; the least of them counts. */
+function intersect(all: readonly Allowances[]): Allowances {
+  const least = (name: string): Allowance => {
+    const found = all.map((one) => one.get(name) ?? "forbidden");
+    return found.includes("forbidden") ? "forbidden" : found.includes("opt_in") ? "opt_in" : "allowed";
+  };
+  return new Map(ALL.map((name) => [name, least(name)]));
+}
+
+function intersectBranches(found: readonly (Allowances | Complaint)[]): Allowances | Complaint {
+  const complaint = found.find((one) => "complaint" in one);
+  if (complaint !== undefined) return complaint;
+  const allowances = found as readonly Allowances[];
+  const present = allowances.filter((one) => one !== CLASSES.null);
+  return present.length === 0 ? CLASSES.null : intersect(present);
+}
+
+function typesClass(root: JsonValue, schema: JsonObject, types: readonly JsonValue[]): Allowances | Complaint {
+  if (types.length === 0) return { complaint: "its list of types is empty" };
+  return intersectBranches(types.map((type) => {
+    const found = typeClass(root, schema, type);
+    return typeof found === "string" ? CLASSES[found] : found;
+  }));
+}
+
+/** A token of a JSON pointer within a URI; one that is not well formed names nothing. */
+function decodeToken(token: string): string | null {
+  try {
+    return decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return null;
+  }
+}
+
+function resolvePointer(root: JsonValue, pointer: string): JsonValue | undefined {
+  let at: JsonValue | undefined = root;
+  for (const token of pointer.split("/").slice(1)) {
+    const name = decodeToken(token);
+    if (name === null) return undefined;
+    if (isJsonArray(at)) at = at[Number(name)];
+    else at = isJsonObject(at) ? member(at, name) : undefined;
+  }
+  return at;
+}
+
+/** What comparators a schema allows, or why that cannot be told. */
+function allowancesAt(root: JsonValue, schema: JsonValue, references: number): Allowances | Complaint {
+  if (!isJsonObject(schema)) return { complaint: "it says no type" };
+  if (annotationOf(schema)?.["dynamic_type"] === true) return CLASSES.dynamic;
+  const values = member(schema, "enum");
+  if (isJsonArray(values)) {
+    const found = enumClass(values);
+    return typeof found === "string" ? CLASSES[found] : found;
+  }
+  const type = member(schema, "type");
+  if (isJsonArray(type)) return typesClass(root, schema, type);
+  if (type !== undefined) return typesClass(root, schema, [type]);
+  const branches = member(schema, "oneOf") ?? member(schema, "anyOf");
+  if (isJsonArray(branches)) {
+    if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives say no type" };
+    return intersectBranches(branches.map((branch) => allowancesAt(root, branch, references + 1)));
+  }
+  const reference = member(schema, "$ref");
+  if (typeof reference !== "string" || !reference.startsWith("#") || references >= REFERENCES) {
+    return { complaint: "it says no type" };
+  }
+  const target = resolvePointer(root, reference);
+  return target === undefined ? { complaint: "it says no type" } : allowancesAt(root, target, references + 1);
+}
+
+/** What comparators a fragment allows. */
+export function allowancesOf(root: JsonValue, { schema }: Fragment): Allowances | Complaint {
+  return allowancesAt(root, schema, 0);
+}
+
+/** The list of `x-gate.allowed_comparators` of a fragment; null where it has none. */
+export function listedComparators({ schema }: Fragment): readonly string[] | Complaint | null {
+  const annotation = isJsonObject(schema) ? annotationOf(schema) : null;
+  const listed = annotation === null ? undefined : member(annotation, "allowed_comparators");
+  if (listed === undefined) return null;
+  const known = isJsonArray(listed) && listed.length > 0 && listed.every((name) => ALL.includes(String(name)));
+  return known ? listed.map(String) : { complaint: "its x-gate.allowed_comparators is not a list of comparators" };
+}
+
+/** Whether documents of a shape are objects, so that each condition has a member of its own. */
+export function isObjectShape(root: JsonValue): boolean {
+  if (!isJsonObject(root)) return false;
+  const type = member(root, "type");
+  return type === "object" || (type === undefined && isJsonObject(member(root, "properties")));
+}
+
+/** The fragment for a condition: the member of its name, else what a typed `additionalProperties` says; of a shape that is no object the whole. */
+export function fragmentOf(root: JsonValue, conditionId: string, isOnly: boolean): Fragment | Complaint {
+  if (isJsonObject(root) && member(root, "oneOf") !== undefined && member(root, "anyOf") !== undefined) {
+    return { complaint: 'the shape has both "oneOf" and "anyOf"' };
+  }
+  if (!isObjectShape(root)) {
+    if (isOnly) return { schema: root, pointer: "#" };
+    return { complaint: "the shape is no object, and the stage has more than one condition" };
+  }
+  const properties = member(root as JsonObject, "properties");
+  const own = isJsonObject(properties) ? member(properties, conditionId) : undefined;
+  if (own !== undefined) {
+    const token = encodeURIComponent(conditionId.replaceAll("~", "~0").replaceAll("/", "~1"));
+    return { schema: own, pointer: `#/properties/${token}` };
+  }
+  const others = member(root as JsonObject, "additionalProperties");
+  if (isJsonObject(others)) return { schema: others, pointer: "#/additionalProperties" };
+  return { complaint: "the shape has no member of its name" };
+}

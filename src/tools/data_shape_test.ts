@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import type { JsonValue } from "../canonical/json.ts";
+import { COMPARATORS } from "../law/comparators.ts";
+import { allowancesOf, fragmentOf, listedComparators } from "./data_shape.ts";
+
+const NAMES = Object.values(COMPARATORS);
+/** In the order of the table: equal, order, lex, contains, in_set, deep, presence. */
+const GROUPS = ["equals", "greater_than", "lex_less_than", "contains", "in_set", "deep_equals", "exists"];
+
+/** One letter a group: Y allowed, O opt-in, - forbidden; or the complaint. */
+function row(schema: JsonValue, root: JsonValue = schema): string {
+  const found = allowancesOf(root, { schema, pointer: "#" });
+  if ("complaint" in found) return found.complaint;
+  return GROUPS.map((name) => ({ allowed: "Y", opt_in: "O", forbidden: "-" })[found.get(name) ?? "forbidden"]).join("");
+}
+
+Deno.test("allowancesOf() is the matrix of type classes and comparators", () => {
+  const rows: readonly [JsonValue, string][] = [
+    [{ "x-gate": { dynamic_type: true } }, "YYYYYYY"],
+    [{ type: "object", "x-gate": { dynamic_type: true } }, "YYYYYYY"],
+    [{ type: "string", "x-gate": { dynamic_type: false } }, "Y-OYY-Y"],
+    [{ type: "boolean" }, "Y---Y-Y"],
+    [{ type: "integer" }, "YY--Y-Y"],
+    [{ type: "number" }, "YY--Y-Y"],
+    [{ type: "string" }, "Y-OYY-Y"],
+    [{ type: "string", format: "email" }, "Y-OYY-Y"],
+    [{ type: "string", format: "date" }, "YY--Y-Y"],
+    [{ type: "string", format: "date-time" }, "YY--Y-Y"],
+    [{ type: "string", format: "uuid" }, "Y---Y-Y"],
+    [{ enum: ["a", "b"] }, "Y---Y-Y"],
+    [{ type: "string", enum: ["a"] }, "Y---Y-Y"],
+    [{ enum: [null] }, "Y-----Y"],
+    [{ enum: [] }, "its enum is not of scalars of one type"],
+    [{ enum: ["a", 1] }, "its enum is not of scalars of one type"],
+    [{ enum: [{}] }, "its enum is not of scalars of one type"],
+    [{ type: "array", items: { type: "string" } }, "---Y-OY"],
+    [{ type: "array", items: { enum: [1, 2] } }, "---Y-OY"],
+    [{ type: "array", items: { type: ["string", "integer"] } }, "---Y-OY"],
+    [{ type: "array", items: { type: "object" } }, "-----OY"],
+    [{ type: "array" }, "-----OY"],
+    [{ type: "array", items: {} }, "-----OY"],
+    [{ type: "object" }, "-----OY"],
+    [{ type: "null" }, "Y-----Y"],
+    [{ type: ["integer", "null"] }, "YY--Y-Y"],
+    [{ type: ["integer", "string"] }, "Y---Y-Y"],
+    [{ type: ["null"] }, "Y-----Y"],
+    [{ type: [] }, "its list of types is empty"],
+    [{ type: "text" }, 'its type "text" is not one of JSON'],
+    [{}, "it says no type"],
+    [true, "it says no type"],
+    [{ oneOf: [{ type: "integer" }, { type: "null" }] }, "YY--Y-Y"],
+    [{ anyOf: [{ type: "integer" }, { type: "string" }] }, "Y---Y-Y"],
+    [{ anyOf: [{ type: "string" }, { "x-gate": { dynamic_type: true } }] }, "Y-OYY-Y"],
+    [{ anyOf: [{ type: "null" }] }, "Y-----Y"],
+    [{ anyOf: [] }, "its alternatives say no type"],
+    [{ anyOf: [{ type: "string" }, {}] }, "it says no type"],
+  ];
+  for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
+});
+
+Deno.test("allowancesOf() follows references within the document, so far", () => {
+  const root = {
+    $defs: { "a/b": { type: "boolean" }, loop: { $ref: "#/$defs/loop" }, list: [{ type: "string" }] },
+  };
+  assert.equal(row({ $ref: "#/$defs/a~1b" }, root), "Y---Y-Y");
+  assert.equal(row({ $ref: "#/$defs/list/0" }, root), "Y-OYY-Y");
+  for (const $ref of ["#/$defs/loop", "#/$defs/none", "#/%", "other.json", 1]) {
+    assert.equal(row({ $ref }, root), "it says no type");
+  }
+});
+
+Deno.test("allowancesOf() knows every comparator", () => {
+  const found = allowancesOf(true, { schema: { "x-gate": { dynamic_type: true } }, pointer: "#" });
+  assert.ok(!("complaint" in found));
+  assert.deepEqual([...found.keys()].sort(), [...NAMES].sort());
+});
+
+Deno.test("fragmentOf() finds the member of a condition, or says why there is none", () => {
+  const shape = (change: JsonValue): JsonValue => ({ type: "object", ...change as object });
+  const rows: readonly [JsonValue, boolean, string][] = [
+    [shape({ properties: { c: { type: "string" } } }), false, "#/properties/c"],
+    [shape({ properties: {}, additionalProperties: { type: "string" } }), false, "#/additionalProperties"],
+    [shape({ properties: {}, additionalProperties: true }), true, "the shape has no member of its name"],
+    [shape({}), true, "the shape has no member of its name"],
+    [{ properties: { c: {} } }, false, "#/properties/c"],
+    [{ type: "string" }, true, "#"],
+    [{ type: "string" }, false, "the shape is no object, and the stage has more than one condition"],
+    [{ oneOf: [], anyOf: [] }, true, 'the shape has both "oneOf" and "anyOf"'],
+  ];
+  for (const [root, isOnly, expected] of rows) {
+    const found = fragmentOf(root, "c", isOnly);
+    assert.equal("complaint" in found ? found.complaint : found.pointer, expected);
+  }
+  const odd = fragmentOf({ type: "object", properties: { "a/b~ c": {} } }, "a/b~ c", false);
+  assert.equal("pointer" in odd && odd.pointer, "#/properties/a~1b~0%20c");
+  const proto = fragmentOf({ type: "object", properties: {} }, "__proto__", false);
+  assert.ok("complaint" in proto);
+});
+
+Deno.test("listedComparators() takes a list of comparators and nothing else", () => {
+  const listed = (allowed_comparators: JsonValue): unknown =>
+    listedComparators({ schema: { "x-gate": { allowed_comparators } }, pointer: "#" });
+  assert.deepEqual(listed(["equals", "lex_less_than"]), ["equals", "lex_less_than"]);
+  for (const odd of [[], ["like"], "equals", [1], null]) {
+    assert.ok(typeof listed(odd) === "object" && "complaint" in (listed(odd) as object));
+  }
+  assert.equal(listedComparators({ schema: {}, pointer: "#" }), null);
+  assert.equal(listedComparators({ schema: true, pointer: "#" }), null);
+});

@@ -1,0 +1,177 @@
+/**
+ * The tool `precheck`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
+import { unmetConditions } from "../run/missing.ts";
+import { judgedBy } from "../run/missing_stage.ts";
+import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
+import { asJson } from "../run/primitives.ts";
+import { isObjectShape } from "./data_shape.ts";
+import { checkDataShape } from "./data_shape_check.ts";
+import { failure, success } from "./errors.ts";
+import { anyJson, identity, jsonObject, name, namespaceId } from "./input.ts";
+import { missingMember } from "./missing_answer.ts";
+import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
+import { findNamedLaw } from "./precheck_law.ts";
+import { refuseRegistry } from "./schema_record.ts";
+import { registeredSchemas } from "./schema_verdicts.ts";
+import { sandboxFailure } from "./schemas_register.ts";
+import type { Services } from "./services.ts";
+import { DECISION } from "./step_answer.ts";
+import { makeTool, READS } from "./tool.ts";
+import type { Call, Tool, ToolAnswer } from "./types.ts";
+
+const NAMED = { name: "precheck", group: "Run" } as const;
+
+const input = z.strictObject({
+  namespace_id: namespaceId,
+  scenario_id: name.exactOptional(),
+  scenario_law_identity: identity.exactOptional(),
+  spec: jsonObject({ description: "As spec of scenario_define; not registered" }).exactOptional(),
+  stage_id: name.exactOptional().describe("Left out: the first root"),
+  data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
+  payload: anyJson,
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `precheck`. */
+export function precheck(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Precheck data against a stage",
+    description:
+      "Says what a stage would make of plain data, before there is a run: the payload has to meet the data shape, and each of " +
+      "its members is taken as the asserted value of the condition of the same name (any other payload, of a stage's only " +
+      "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +
+      "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here, whatever it says; " +
+      "outcome_without_lane is what it says. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
+    hints: READS,
+    input,
+    output: closed({ decision: DECISION, outcome: KLEENE, trace: listOf(OBJECT) }, {
+      blocked_by: { const: "trust_lane" },
+      outcome_without_lane: KLEENE,
+      missing: listOf(OBJECT),
+    }),
+    act: async (input, _raw, call) => {
+      try {
+        return await judge(services, input, call);
+      } catch (error) {
+        if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
+        throw error;
+      }
+    },
+  });
+}
+
+async function judge(services: Services, input: Input, call: Call): Promise<ToolAnswer> {
+  const { namespace_id, payload } = input;
+  const refused = refuseRegistry(services, call, "get", namespace_id);
+  if (refused !== null) return { ok: false, error: refused };
+  const shape = await services.schemas.get(namespace_id, input.data_shape.schema_id, input.data_shape.version);
+  if (shape === null) return shapeNotFound(input);
+  const root = schemaOf(shape.record);
+  const verdict = await services.schemaSandbox.validate(shape.schema_identity, root, payload);
+  if (verdict !== "valid") {
+    return failure("payload_invalid", `Cannot precheck: the payload does not meet its data shape: ${verdict.invalid}`, {
+      ...input.data_shape,
+      reason: verdict.invalid,
+    });
+  }
+  const law = await findNamedLaw(services, input);
+  if ("code" in law) return { ok: false, error: law };
+  const stage = stageOf(law, input.stage_id);
+  if (stage === null) return stageNotFound(law, input);
+  const refusals = services.surroundings.profile.validation.strict ? await checkDataShape(services, stage, root) : [];
+  if (refusals.length > 0) {
+    const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
+    const message = `Cannot precheck stage ${JSON.stringify(stage.stage.stage_id)}: ${refusals[0]?.message}${more}`;
+    return failure("data_shape_rejected", message, asJson({ ...input.data_shape, refusals }) as JsonObject);
+  }
+  const values = valuesOf(stage, root, payload);
+  if (values === null) {
+    const message = "Cannot precheck: a payload that is no object needs a stage of exactly one condition";
+    return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
+  }
+  const judged = await withVerdicts(services, namespace_id, stage, values);
+  return answer(law, stage, precheckAsserted(law, stage, judged, services.surroundings));
+}
+
+function schemaOf(record: string): JsonValue {
+  const parsed = readJson(record);
+  return isJsonObject(parsed) ? member(parsed, "schema") ?? true : true;
+}
+
+function stageOf(law: CompiledLaw, named: string | undefined): CompiledStage | null {
+  if (named === undefined) return law.stages.find(({ prerequisite }) => prerequisite === null) ?? null;
+  return law.stages[law.stageIndex.get(named) ?? -1] ?? null;
+}
+
+/** Stage ids that an error names. */
+const NAMED_STAGES = 64;
+
+function stageNotFound(law: CompiledLaw, { stage_id = "" }: Input): ToolAnswer {
+  const stages = law.stages.slice(0, NAMED_STAGES).map(({ stage }) => stage.stage_id);
+  const message = `Cannot precheck stage ${JSON.stringify(stage_id)}: the law has no such stage`;
+  return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length });
+}
+
+function shapeNotFound({ namespace_id, data_shape }: Input): ToolAnswer {
+  const { schema_id, version } = data_shape;
+  const message = `Cannot find schema ${JSON.stringify(schema_id)} version ${JSON.stringify(version)} in namespace ` +
+    `${namespace_id}`;
+  return failure("schema_not_found", message, {
+    ...{ namespace_id, schema_id, version },
+    next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "See which schemas are registered" }],
+  });
+}
+
+/** What the payload asserts of each condition; null where it cannot be told apart. */
+function valuesOf(stage: CompiledStage, root: JsonValue, payload: JsonValue): AssertedValue[] | null {
+  const [only] = stage.conditions;
+  if (isJsonObject(payload) && (isObjectShape(root) || stage.conditions.length > 1)) {
+    return stage.conditions.flatMap(({ condition: { condition_id } }) => {
+      const value = member(payload, condition_id);
+      return value === undefined ? [] : [{ condition_id, value }];
+    });
+  }
+  if (only === undefined || stage.conditions.length > 1) return null;
+  return [{ condition_id: only.condition.condition_id, value: payload }];
+}
+
+/** The values with the verdicts of the schemas that their conditions name. */
+async function withVerdicts(
+  services: Services,
+  namespaceId: number,
+  stage: CompiledStage,
+  values: readonly AssertedValue[],
+): Promise<AssertedValue[]> {
+  const find = registeredSchemas(services, namespaceId);
+  return await Promise.all(values.map(async (one) => {
+    const domain = stage.conditions[stage.slotOf.get(one.condition_id) ?? -1]?.condition.observation_domain;
+    if (domain?.domain !== "Json" || domain.schema === undefined) return one;
+    const { identity, document } = await find(domain.schema);
+    const verdict = await services.schemaSandbox.validate(identity, document, one.value);
+    return { ...one, schema_verdict: verdict === "valid" ? "valid" : "invalid" };
+  }));
+}
+
+function answer(law: CompiledLaw, stage: CompiledStage, judged: AssertedPrecheck): ToolAnswer {
+  const { stage_id, completion_requirement } = stage.stage;
+  const holds = judged.outcome === "true";
+  const follows = (law.dependants[law.stageIndex.get(stage_id) ?? -1]?.length ?? 0) > 0;
+  const kind = !holds ? "hold" : follows ? "advance" : "complete";
+  const unmet = holds ? [] : unmetConditions(completion_requirement, judgedBy(judged.trace));
+  return success({
+    decision: { kind, stage_id, unmet },
+    ...asJson(judged) as JsonObject,
+    ...missingMember(stage, judged.trace),
+  });
+}
