@@ -46,7 +46,10 @@ const OPEN_BY_NATURE: readonly UnavailableReason[] = [
   "needs_build_provenance",
 ];
 
-/** Runs `gate runpack verify`; 0 where every claim that was evaluated holds, 6 where one is violated, 4 where material is lacking. */
+/**
+ * Runs `gate runpack verify`; 0 where every claim that was evaluated holds, 6 where one is violated, 4 where material
+ * is lacking.
+ */
 export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {
   const report = await onPacks(async () => {
     const pack = await openPack(named, flags);

@@ -11,7 +11,8 @@ const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const
 export type Tone = keyof typeof SEQUENCES;
 
 /**
- * Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without the permission to look, it does not.
+ * Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without the
+ * permission to look, it does not.
  */
 export function wantsColour(): boolean {
   if (!Deno.stdout.isTerminal()) return false;

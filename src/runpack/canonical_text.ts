@@ -1,6 +1,6 @@
 /**
- * Reading lines and texts of a pack that is being replayed. Texts are long and many, so whether one is canonical is asked only where nothing else shows
- * it: a text that was built anew, and is the same, needs no second look.
+ * Reading lines and texts of a pack that is being replayed. Texts are long and many, so whether one is canonical is
+ * asked only where nothing else shows it: a text that was built anew, and is the same, needs no second look.
  *
  * @module
  */
@@ -10,12 +10,14 @@ import type { JsonValue } from "../canonical/json.ts";
 import { decodeUtf8Strict, readJson } from "../canonical/scan.ts";
 
 /**
- * Bytes of one text that is parsed in a replay. Values have at most 1 MiB and payloads 2, so nothing that `gate-kernel-1` accepts is longer, and no text
- * makes a reader allocate without end.
+ * Bytes of one text that is parsed in a replay. Values have at most 1 MiB and payloads 2, so nothing that
+ * `gate-kernel-1` accepts is longer, and no text makes a reader allocate without end.
  */
 export const TEXT_BYTES = 16 * 1024 * 1024;
 
-/** The value of a text, or undefined where it is none that can be read. Whether the text is canonical is not looked at. */
+/**
+ * The value of a text, or undefined where it is none that can be read. Whether the text is canonical is not looked at.
+ */
 export function readText(text: string): JsonValue | undefined {
   if (text.length > TEXT_BYTES) return undefined;
   try {

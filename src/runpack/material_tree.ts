@@ -1,6 +1,6 @@
 /**
- * Walking the whole object tree of a pack, in reading order (docs/format/runpack.md "Verification"). What the tree has to look like follows from the
- * number of records alone, so nothing that a node says of its shape is believed.
+ * Walking the whole object tree of a pack, in reading order (docs/format/runpack.md "Verification"). What the tree has
+ * to look like follows from the number of records alone, so nothing that a node says of its shape is believed.
  *
  * @module
  */

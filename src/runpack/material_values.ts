@@ -1,5 +1,6 @@
 /**
- * The values of one segment: what its `values` object and its large values hold, and whether that is exactly what its records name.
+ * The values of one segment: what its `values` object and its large values hold, and whether that is exactly what its
+ * records name.
  *
  * @module
  */
@@ -56,7 +57,9 @@ export function readPayload(body: string): Payload | null {
   return isJsonObject(value) && isPayload(value) ? value as unknown as Payload : null;
 }
 
-/** Collects what the records of a segment name, each kind and identity once, in the order in which they are first named. */
+/**
+ * Collects what the records of a segment name, each kind and identity once, in the order in which they are first named.
+ */
 export function collectNames(): {
   readonly add: (record: RunRecord) => void;
   readonly names: () => Iterable<ValueName>;
@@ -153,7 +156,10 @@ const TAILS: readonly { readonly kind: ValueLine["kind"]; readonly tail: string 
 const MIDDLE = ',"identity":"';
 const DIGITS = 64;
 
-/** The lines of a `values` object by their outer members, which stand in canonical order; null where one has another form. */
+/**
+ * The lines of a `values` object by their outer members, which stand in canonical order; null where one has another
+ * form.
+ */
 function readValueLines(bytes: Uint8Array): Line[] | null {
   const texts = readLines(bytes, Number.MAX_SAFE_INTEGER);
   if (texts === null) return null;

@@ -1,5 +1,6 @@
 /**
- * A pack as people look at it: its law, records and values, read with the same care as for a verification, and judged by nobody here.
+ * A pack as people look at it: its law, records and values, read with the same care as for a verification, and judged
+ * by nobody here.
  *
  * @module
  */

@@ -33,11 +33,17 @@ export interface DecisionInputs {
 export interface Procedure {
   /** The record that a value is; null where it has not the form of one. */
   readonly readRecord: (value: JsonValue) => RunRecord | null;
-  /** The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made at all. */
+  /**
+   * The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made at
+   * all.
+   */
   readonly decideAgain: (record: RunRecord, inputs: DecisionInputs) => Decision | null;
   /** The state after a record, as it says itself. Throws where it cannot follow. */
   readonly fold: (law: CompiledLaw, before: RunState | null, record: RunRecord, recordId: Identity) => RunState;
-  /** The result that was answered, from the record and the state after it; null where the law does not have what it names. */
+  /**
+   * The result that was answered, from the record and the state after it; null where the law does not have what it
+   * names.
+   */
   readonly resultOf: (
     law: CompiledLaw | null,
     record: RunRecord,

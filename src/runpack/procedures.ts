@@ -1,5 +1,6 @@
 /**
- * Every procedure by which records were ever made, by the name that they carry. A record is judged by its own procedure, however old.
+ * Every procedure by which records were ever made, by the name that they carry. A record is judged by its own
+ * procedure, however old.
  *
  * @module
  */

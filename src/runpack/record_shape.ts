@@ -1,6 +1,6 @@
 /**
- * The form of a record of `gate-kernel-1` (docs/format/records.md): closed objects, each member of its type. What the members say of each other is for
- * the claims to judge.
+ * The form of a record of `gate-kernel-1` (docs/format/records.md): closed objects, each member of its type. What the
+ * members say of each other is for the claims to judge.
  *
  * @module
  */

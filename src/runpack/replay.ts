@@ -63,11 +63,16 @@ export interface Counterfactual {
   readonly status_after: "active" | "complete";
   /** Stages of the changed law that would not have been complete, in its order. */
   readonly incomplete_stages: readonly string[];
-  /** How often a changed condition could not be judged, because the pack does not hold a value of it: it is Unknown there. */
+  /**
+   * How often a changed condition could not be judged, because the pack does not hold a value of it: it is Unknown
+   * there.
+   */
   readonly values_missing: number;
 }
 
-/** Compiles a changed law for a replay, its own providers and schemas taken as they are named; or says why it is none. */
+/**
+ * Compiles a changed law for a replay, its own providers and schemas taken as they are named; or says why it is none.
+ */
 export function compileNextLaw(
   { sha256 }: VerificationPrimitives,
   spec: JsonValue,
@@ -86,7 +91,10 @@ interface Course {
   missing: number;
 }
 
-/** Replays a run under another law. Openings and evaluations are taken in the order in which they were accepted, with the evidence that they had. */
+/**
+ * Replays a run under another law. Openings and evaluations are taken in the order in which they were accepted, with
+ * the evidence that they had.
+ */
 export function replayUnder(view: PackView, next: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
   const course: Course = { view, primitives, next, stages: initialStages(next), complete: false, missing: 0 };
   const decisions = view.records.flatMap((viewed, index) => {
@@ -187,7 +195,9 @@ function judgeAnew(
 
 const TRUTH: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
 
-/** A condition that both laws have alike was judged already, whether or not its values are still there to judge it by. */
+/**
+ * A condition that both laws have alike was judged already, whether or not its values are still there to judge it by.
+ */
 function keepJudgements(
   course: Course,
   { evidence, trace }: StageEvaluatedBody,
@@ -215,7 +225,10 @@ function keepJudgements(
   return { outcome: triName(runProgram(completion, values)), trace: lines };
 }
 
-/** An item as the changed law would have met it: one of no condition of the stage is left out, as is one beyond its domain. */
+/**
+ * An item as the changed law would have met it: one of no condition of the stage is left out, as is one beyond its
+ * domain.
+ */
 function presentAnew(course: Course, compiled: CompiledStage, item: RecordedEvidence): PresentedEvidence[] {
   const condition = compiled.conditions[compiled.slotOf.get(item.condition_id) ?? -1];
   if (condition === undefined) return [];

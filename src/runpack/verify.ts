@@ -1,5 +1,6 @@
 /**
- * The verifier: what a runpack shows, claim by claim, to somebody who trusts nobody (docs/format/runpack.md "Verification").
+ * The verifier: what a runpack shows, claim by claim, to somebody who trusts nobody (docs/format/runpack.md
+ * "Verification").
  *
  * @module
  */
@@ -30,8 +31,8 @@ import {
 import { type Manifest, type PackSource, SIGNATURES } from "./types.ts";
 
 /**
- * Verifies a runpack. Pure: no network, clock or file but what `source` hands over; the same material, request and primitives give the same report, byte
- * for byte. Nothing that a pack holds makes it throw.
+ * Verifies a runpack. Pure: no network, clock or file but what `source` hands over; the same material, request and
+ * primitives give the same report, byte for byte. Nothing that a pack holds makes it throw.
  *
  * @param source Where the pack's bytes come from; none of them is believed
  * @param request What is asked

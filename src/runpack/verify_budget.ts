@@ -1,12 +1,15 @@
 /**
- * The budget of a verification: counted in terms of the format, so that every verifier counts alike, and looked at before anything is read.
+ * The budget of a verification: counted in terms of the format, so that every verifier counts alike, and looked at
+ * before anything is read.
  *
  * @module
  */
 
 import { type Budget, BUDGET_MEMBERS, type BudgetLimits, type BudgetMember } from "./verify_types.ts";
 
-/** What a verification may take where the request sets no limit: far more than a run that gate serves, and still an end. */
+/**
+ * What a verification may take where the request sets no limit: far more than a run that gate serves, and still an end.
+ */
 export const DEFAULT_LIMITS: Budget = {
   bytes_read: 64 * 1024 ** 3,
   canonical_work_bytes: 64 * 1024 ** 3,

@@ -14,7 +14,10 @@ import {
   type ViolationCode,
 } from "./verify_types.ts";
 
-/** Collects contradictions and gaps. The first contradiction of a claim is kept, and of its gaps the one that is told first. */
+/**
+ * Collects contradictions and gaps. The first contradiction of a claim is kept, and of its gaps the one that is told
+ * first.
+ */
 export interface Findings {
   readonly violate: (claim: ClaimName, violation: Violation) => void;
   readonly lack: (claim: ClaimName, reason: UnavailableReason) => void;

@@ -1,6 +1,6 @@
 /**
- * Verifying one record where it stands: the kernel decides it again; where that gives the same bytes, every claim on what was decided holds, and where it
- * does not, each claim says for itself what is wrong.
+ * Verifying one record where it stands: the kernel decides it again; where that gives the same bytes, every claim on
+ * what was decided holds, and where it does not, each claim says for itself what is wrong.
  *
  * @module
  */
@@ -126,7 +126,10 @@ export function judgeReceipt(
   findings.violate(claim, explainReceipt(line, record));
 }
 
-/** Whether a receipt is the one that the decision made anew gives: the common case, without building its result once more. */
+/**
+ * Whether a receipt is the one that the decision made anew gives: the common case, without building its result once
+ * more.
+ */
 export function isDecidedReceipt(step: Step, line: string | undefined): boolean {
   if (step.decision?.outcome !== "accepted") return false;
   const { operation, invocation_identity } = step.record;

@@ -53,7 +53,9 @@ export interface Step extends ChainStep {
 export interface RecordClaim<At extends ChainStep = Step> {
   readonly claim: ClaimName;
   readonly method: string;
-  /** Whether it needs every value that an item of evidence names; it is still checked for all else where one is absent. */
+  /**
+   * Whether it needs every value that an item of evidence names; it is still checked for all else where one is absent.
+   */
   readonly needsValues: boolean;
   /** What contradicts the claim; null where nothing does. */
   readonly check: (step: At) => Violation | null;

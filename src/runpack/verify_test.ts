@@ -146,7 +146,9 @@ Deno.test("verifyRunpack() within each limit answers, and one below it leaves op
       if (used === 0) continue;
       const short = await run(used - 1);
       assert.equal(open(short), true, `${profile} ${member} ${used - 1}`);
-      for (const each of BUDGET_MEMBERS) assert.ok(short.budget[each] <= budget[each] - (each === member ? 1 : 0), each);
+      for (const each of BUDGET_MEMBERS) {
+        assert.ok(short.budget[each] <= budget[each] - (each === member ? 1 : 0), each);
+      }
       assert.ok(short.claims.every(({ status }) => status.status !== "violated"));
     }
   }

@@ -1,5 +1,6 @@
 /**
- * What a verifier is asked, handed, and answers (interface.md "Verification report", decisions.md 7, docs/format/runpack.md "Verification").
+ * What a verifier is asked, handed, and answers (interface.md "Verification report", decisions.md 7,
+ * docs/format/runpack.md "Verification").
  *
  * @module
  */
@@ -185,7 +186,10 @@ export interface Violation {
   readonly place: string | null;
 }
 
-/** What a verification says of one claim. `reason` of a violation is its code, then where a place is known a colon, a space and the place. */
+/**
+ * What a verification says of one claim. `reason` of a violation is its code, then where a place is known a colon, a
+ * space and the place.
+ */
 export type ClaimStatus =
   | { readonly status: "satisfied"; readonly method: string }
   | { readonly status: "violated"; readonly method: string; readonly reason: string }
@@ -218,9 +222,14 @@ export interface VerificationRequest {
   readonly profile: VerificationProfile;
   /** Limits; null = {@link import("./verify_budget.ts").DEFAULT_LIMITS}. */
   readonly budget: BudgetLimits | null;
-  /** Keys whose signatures settle `source_authenticity` and are looked for beside the pack; null = none were supplied. */
+  /**
+   * Keys whose signatures settle `source_authenticity` and are looked for beside the pack; null = none were supplied.
+   */
   readonly trusted_keys: readonly TrustedPublicKey[] | null;
-  /** Signature files that lie beside the pack, in any order; they are no part of the pack, nor of the request's identity. */
+  /**
+   * Signature files that lie beside the pack, in any order; they are no part of the pack, nor of the request's
+   * identity.
+   */
   readonly signatures?: readonly Uint8Array[];
 }
 

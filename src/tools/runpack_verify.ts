@@ -104,8 +104,8 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
 }
 
 /**
- * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to name it shows its report to those
- * alone who are not bound to namespaces.
+ * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to
+ * name it shows its report to those alone who are not bound to namespaces.
  */
 async function isVisible(
   services: Services,

@@ -1,5 +1,6 @@
 /**
- * Forgeries of the golden run, each with what it has to violate: packs that hash and link from end to end, and say what did not happen.
+ * Forgeries of the golden run, each with what it has to violate: packs that hash and link from end to end, and say what
+ * did not happen.
  *
  * @module
  */
@@ -7,7 +8,10 @@
 import type { Editable } from "./law_specs.ts";
 import { type Parts, rekey } from "./runpack_forge.ts";
 
-/** A forgery with the claims that it violates, by their codes; all others hold or are left open by what the run itself leaves open. */
+/**
+ * A forgery with the claims that it violates, by their codes; all others hold or are left open by what the run itself
+ * leaves open.
+ */
 export interface ForgeryRow {
   readonly name: string;
   readonly forge: (parts: Parts) => void;

@@ -1,5 +1,6 @@
 /**
- * Random single mutations of a pack: none may verify, none may end a verifier but by its answer, none may cost it more than the pack itself.
+ * Random single mutations of a pack: none may verify, none may end a verifier but by its answer, none may cost it more
+ * than the pack itself.
  *
  * @module
  */

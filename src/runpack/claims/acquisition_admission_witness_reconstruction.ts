@@ -1,5 +1,6 @@
 /**
- * Claim 20: what was acquired comes from the binding, provider and contract that it names, and says what the provider's result says.
+ * Claim 20: what was acquired comes from the binding, provider and contract that it names, and says what the provider's
+ * result says.
  *
  * @module
  */
@@ -54,7 +55,8 @@ const isResult = closed({
 }, { observed_at: anyOf(millis) });
 
 /**
- * Whether an item's error rests on a value that no pack keeps: one that fits no domain, or fails the schema of its check. It cannot be found again.
+ * Whether an item's error rests on a value that no pack keeps: one that fits no domain, or fails the schema of its
+ * check. It cannot be found again.
  */
 export function restsOnUnkeptValue({ acquisition, error }: RecordedEvidence): boolean {
   const code = error?.code;

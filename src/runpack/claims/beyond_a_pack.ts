@@ -1,5 +1,6 @@
 /**
- * Claims 24 to 29: what no pack can settle, each with what it would need. They stand in every report so that nobody takes their absence for a promise.
+ * Claims 24 to 29: what no pack can settle, each with what it would need. They stand in every report so that nobody
+ * takes their absence for a promise.
  *
  * @module
  */

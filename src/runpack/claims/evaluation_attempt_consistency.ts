@@ -47,7 +47,9 @@ function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode
   return body.run_status === (complete ? "complete" : before.status) ? null : "run_status_mismatch";
 }
 
-/** What the requirement comes to over the values of the trace's lines; null where the lines are not those of its leaves. */
+/**
+ * What the requirement comes to over the values of the trace's lines; null where the lines are not those of its leaves.
+ */
 function outcomeOf({ completion }: CompiledStage, trace: readonly TraceItem[]): Tri | null {
   if (trace.length !== completion.paths.length) return null;
   const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);

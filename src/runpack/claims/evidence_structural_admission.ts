@@ -1,5 +1,6 @@
 /**
- * Claim 16: every item of evidence has the form that its condition and channel ask for, and a value of the condition's domain.
+ * Claim 16: every item of evidence has the form that its condition and channel ask for, and a value of the condition's
+ * domain.
  *
  * @module
  */

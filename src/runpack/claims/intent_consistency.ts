@@ -22,7 +22,8 @@ export const INTENT: RecordClaim = {
     const command = { kind: "open", ...requestOf(record), expected_head: before.head, stage_id } as const;
     const decision = decideOpen(law, before, command, { time: time_source }, surroundings);
     const place = atRevision(record.revision);
-    // A stage that could not be opened is another claim's; a policy that denies leaves nothing that could have been proposed.
+    // A stage that could not be opened is another claim's; a policy that denies leaves nothing that could have been
+    // proposed.
     if (decision.outcome === "policy_denied") return violation("disclosure_mismatch", place);
     const decided = decision.outcome === "accepted" ? decision.records[0]?.record : undefined;
     if (decided?.record_kind !== "stage_opened") return null;

@@ -1,5 +1,6 @@
 /**
- * Claim 11: what was answered is what the record and the state after it give, under the operation that the record names; and no operation is there twice.
+ * Claim 11: what was answered is what the record and the state after it give, under the operation that the record
+ * names; and no operation is there twice.
  *
  * @module
  */

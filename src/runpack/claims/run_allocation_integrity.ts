@@ -1,5 +1,6 @@
 /**
- * Claim 6: every record is of the one run that the first record allocates, and the pack holds exactly the artifacts that they name.
+ * Claim 6: every record is of the one run that the first record allocates, and the pack holds exactly the artifacts
+ * that they name.
  *
  * @module
  */

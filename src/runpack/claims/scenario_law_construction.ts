@@ -1,5 +1,6 @@
 /**
- * Claim 4: the law is one. It is constructed anew from its own normal form, proofs included, and has to come out as it went in.
+ * Claim 4: the law is one. It is constructed anew from its own normal form, proofs included, and has to come out as it
+ * went in.
  *
  * @module
  */
@@ -65,7 +66,10 @@ export async function constructLaw(
   return { law, assumptions: params.assumptions() };
 }
 
-/** Surroundings in which every schema is registered, and every check is one that its bindings can use: for laws that are not yet in force. */
+/**
+ * Surroundings in which every schema is registered, and every check is one that its bindings can use: for laws that are
+ * not yet in force.
+ */
 export function permissiveSurroundings(spec: JsonValue): Pick<LawSurroundings, "hasSchema" | "findCheck"> {
   const channels = channelsOf(spec);
   return {
@@ -104,7 +108,10 @@ function anyCheck(
 
 interface ParamsVerdicts {
   readonly verdict: (providerId: string, check: ContractCheck, params: JsonValue | undefined) => string | null;
-  /** The facts of a check whose provider the run was not bound to, so that nothing was ever acquired from it: all that its bindings need. */
+  /**
+   * The facts of a check whose provider the run was not bound to, so that nothing was ever acquired from it: all that
+   * its bindings need.
+   */
   readonly unknownCheck: (providerId: string, checkId: string) => CheckFacts;
   readonly assumptions: () => ConstructedLaw["assumptions"];
 }
