@@ -5,6 +5,9 @@
 
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
+import { createServer, type Server as SecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { guardPeers } from "@/server/tls/guard.ts";
 import { loadMaterial } from "@/server/tls/material.ts";
 import { assertEnforcement, probeEnforcement } from "@/server/tls/self_test.ts";
 import { certificateSubject } from "@/server/tls/subject.ts";
@@ -241,6 +244,54 @@ for (const version of ["-tls1_3", "-tls1_2"]) {
       assert.equal((await sClient(server.port, world.alice, version, "-sess_in", session)).status, 200);
     });
   });
+}
+
+/** Listens on a port of its own. */
+async function listenHere(server: SecureServer): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  return (server.address() as AddressInfo).port;
+}
+
+for (const version of ["-tls1_3", "-tls1_2"]) {
+  for (const mode of ["required", "optional"] as const) {
+    Deno.test(`a session that another server of the process gave to a forged certificate is worth nothing, ${mode}, ${version}`, async () => {
+      await inWorld(async (world) => {
+        const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");
+        const context = {
+          cert: world.server.cert,
+          key: world.server.key,
+          ca: [world.authority.cert],
+          requestCert: true,
+        };
+        const refused: string[] = [];
+        const lax = createServer({ ...context, rejectUnauthorized: false }, (_, response) => void response.end("lax"));
+        const strict = createServer(
+          { ...context, rejectUnauthorized: mode === "required" },
+          (_, response) => void response.end("strict"),
+        );
+        const guard = guardPeers(strict, mode, () => undefined, (reason) => void refused.push(reason));
+        const [laxPort, strictPort] = await Promise.all([listenHere(lax), listenHere(strict)]);
+        try {
+          const session = `${world.folder}/session.pem`;
+          assert.equal((await sClient(laxPort, forged, version, "-sess_out", session)).status, 200);
+          assert.deepEqual(await sClient(strictPort, forged, version, "-sess_in", session), {
+            status: 0,
+            reused: true,
+          });
+          assert.deepEqual(refused, ["client_certificate_not_verified_here"]);
+          assert.equal((await sClient(laxPort, null, version, "-sess_out", session)).status, 200);
+          const nobody = await sClient(strictPort, null, version, "-sess_in", session);
+          assert.equal(nobody.status, mode === "required" ? 0 : 200);
+          assert.equal((await sClient(strictPort, world.alice, version)).status, 200);
+        } finally {
+          for (const server of [lax, strict]) {
+            server.closeAllConnections();
+            server.close();
+          }
+        }
+      });
+    });
+  }
 }
 
 async function exists(path: string): Promise<boolean> {
