@@ -1,0 +1,315 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { spec } from "@/tools/fixture_test.ts";
+import { type ServerProcess, startServer, type Wire } from "./client.ts";
+import { gate, gateArgs, inFolder } from "./gate_command.ts";
+import { listening, modernHeaders, send } from "./http_fixture.ts";
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+const AUDITED = '[server.audit]\npath = "audit.jsonl"\n';
+
+function startGate(folder: string, config: string, ...args: readonly string[]): ServerProcess {
+  Deno.writeTextFileSync(`${folder}/gate.toml`, config);
+  return startServer({
+    args: gateArgs("serve", "--config", "gate.toml", ...args),
+    cwd: folder,
+    env: { GATE_CONFIG: "" },
+  });
+}
+
+/** Calls a tool over stdio and gives its structured content. */
+async function call(server: ServerProcess, name: string, input: unknown): Promise<Wire> {
+  const answer = await server.request("tools/call", { name, arguments: input, _meta: ENVELOPE });
+  return ((answer["result"] as Wire | undefined)?.["structuredContent"] ?? answer) as Wire;
+}
+
+async function end(server: ServerProcess): Promise<number> {
+  await server.closeInput();
+  return await server.ended();
+}
+
+function define(scenario_id: string): Wire {
+  return { spec: spec({ scenario_id }) };
+}
+
+interface Line {
+  readonly kind: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly subject?: string;
+  readonly tool?: string;
+  readonly correlation_id?: string;
+  readonly traceparent?: string;
+  readonly transport?: string;
+  readonly peer_address?: string;
+  readonly details?: Wire;
+}
+
+function linesOf(path: string): Line[] {
+  return Deno.readTextFileSync(path).trimEnd().split("\n").map((line) => JSON.parse(line) as Line);
+}
+
+/** Waits until something holds. */
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, `waited for ${what}`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, 10);
+    await promise;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+async function verified(folder: string, ...files: readonly string[]): Promise<{ code: number; files: Wire[] }> {
+  const { code, stdout } = await gate(folder, "audit", "verify", "--json", ...files);
+  const { result } = JSON.parse(stdout) as { readonly result: { readonly files: Wire[] } };
+  return { code, files: result.files };
+}
+
+Deno.test("gate serve goes on with the chain in a new file at SIGHUP, and gate audit verify follows it", () =>
+  inFolder(async (folder) => {
+    await using server = startGate(folder, AUDITED);
+    const path = `${folder}/audit.jsonl`;
+    await call(server, "scenario_define", define("a"));
+    Deno.renameSync(path, `${path}.1`);
+    await call(server, "scenario_define", define("b"));
+    server.signal("SIGHUP");
+    await until("the new file", () => exists(path));
+    await call(server, "scenario_define", define("c"));
+    assert.equal(await end(server), 0);
+    const tools = (file: string): string[] => linesOf(file).map(({ tool, reason }) => tool ?? reason);
+    const twice = ["scenario_define", "scenario_define"];
+    assert.deepEqual(tools(`${path}.1`), ["chain_started", ...twice, ...twice]);
+    assert.deepEqual(tools(path), ["chain_continued", ...twice, "process_stopped"]);
+    const both = await verified(folder, "audit.jsonl.1", "audit.jsonl");
+    assert.equal(both.code, 0);
+    assert.deepEqual(both.files.map((file) => [file["sound"], file["end_proven"]]), [[true, false], [true, true]]);
+    const wrongOrder = await verified(folder, "audit.jsonl", "audit.jsonl.1");
+    assert.equal(wrongOrder.code, 6);
+  }));
+
+Deno.test("gate audit verify says the first line that breaks the chain, and ends with 6", () =>
+  inFolder(async (folder) => {
+    const server = startGate(folder, AUDITED);
+    await call(server, "scenario_define", define("a"));
+    await end(server);
+    const path = `${folder}/audit.jsonl`;
+    Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace('"reason":"authorized"', '"reason":"authorised"'));
+    const { code, stdout } = await gate(folder, "audit", "verify", "audit.jsonl");
+    assert.equal(code, 6);
+    assert.match(stdout, /broken \(1 line/);
+    assert.match(stdout, /line 2: The line was changed: its hash is of another one \(hash_mismatch\)/);
+    assert.equal((await verified(folder, "audit.jsonl")).code, 6);
+    const missing = await gate(folder, "audit", "verify", "nothing.jsonl");
+    assert.deepEqual([missing.code, missing.stdout], [2, ""]);
+  }));
+
+Deno.test("gate serve killed at work leaves a chain that the next one goes on with", () =>
+  inFolder(async (folder) => {
+    for (let round = 0; round < 3; round++) {
+      await using server = startGate(folder, AUDITED);
+      await call(server, "scenario_define", define(`kept-${round}`));
+      for (let at = 0; at < 50; at++) {
+        const params = { name: "scenario_define", arguments: define(`${round}-${at}`), _meta: ENVELOPE };
+        await server.send({ jsonrpc: "2.0", id: at, method: "tools/call", params });
+      }
+      server.signal("SIGKILL");
+      await server.ended();
+    }
+    assert.equal((await verified(folder, "audit.jsonl")).code, 0);
+    const kept = linesOf(`${folder}/audit.jsonl`).filter(({ details }) =>
+      String(details?.["scenario_id"]).startsWith("kept-")
+    );
+    assert.equal(kept.length, 3, "what was answered is in the log");
+  }));
+
+Deno.test("gate serve refuses what changes anything while its audit file cannot be written, and reads go on", () =>
+  inFolder(async (folder) => {
+    const logs = `${folder}/logs`;
+    Deno.mkdirSync(logs);
+    await using server = startGate(folder, '[server.audit]\npath = "logs/audit.jsonl"\n');
+    await call(server, "scenario_define", define("a"));
+    Deno.removeSync(logs, { recursive: true });
+    const refused = await call(server, "scenario_define", define("b")) as { error?: Wire };
+    assert.deepEqual([refused.error?.["code"], refused.error?.["retryable"]], ["audit_unavailable", true]);
+    const listed = await call(server, "scenarios_list", { namespace_id: 2 });
+    assert.deepEqual((listed["items"] as Wire[]).map((item) => item["scenario_id"]), ["a"]);
+    await server.logged("Cannot write the audit log: calls that change anything are refused");
+    Deno.mkdirSync(logs);
+    const again = await call(server, "scenario_define", define("b"));
+    assert.ok(again["scenario_law_identity"], JSON.stringify(again));
+    await server.logged("The audit log is written again");
+    await end(server);
+    const reasons = linesOf(`${logs}/audit.jsonl`).map(({ reason, details }) =>
+      reason === "events_lost" ? `${reason} ${details?.["count"]}` : reason
+    );
+    // Lost are the beginning that was refused, its refusal, and the list.
+    assert.deepEqual(reasons, ["chain_continued", "events_lost 3", "authorized", "ok", "process_stopped"]);
+  }));
+
+const UNUSABLE: readonly (readonly [what: string, path: string, content: string | null, says: RegExp])[] = [
+  ["a folder that is not there", "no/audit.jsonl", null, /os error 2|No such file/],
+  ["a file of something else", "gate.db", "SQLite format 3\0", /none of an audit log/],
+];
+
+for (const [what, path, content, says] of UNUSABLE) {
+  Deno.test(`gate serve ends with 1 where server.audit.path names ${what}`, () =>
+    inFolder(async (folder) => {
+      if (content !== null) Deno.writeTextFileSync(`${folder}/${path}`, content);
+      await using server = startGate(folder, `[server.audit]\npath = "${path}"\n`);
+      assert.equal(await server.ended(), 1);
+      assert.match(server.errors(), says);
+      if (content !== null) assert.equal(Deno.readTextFileSync(`${folder}/${path}`), content);
+    }));
+}
+
+Deno.test("gate serve answers on while nobody reads its standard error", () =>
+  inFolder(async (folder) => {
+    Deno.writeTextFileSync(`${folder}/gate.toml`, "");
+    const child = new Deno.Command(Deno.execPath(), {
+      args: gateArgs("serve", "--config", "gate.toml"),
+      cwd: folder,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const calls = 4000;
+    const writer = child.stdin.getWriter();
+    const params = { name: "scenarios_list", arguments: { namespace_id: 2 }, _meta: ENVELOPE };
+    const sending = (async () => {
+      for (let id = 1; id <= calls; id++) {
+        await writer.write(
+          new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`),
+        );
+      }
+    })();
+    let lines = 0;
+    for await (const chunk of child.stdout) {
+      for (const byte of chunk) if (byte === 10) lines++;
+      if (lines >= calls) break;
+    }
+    await sending;
+    assert.ok(lines >= calls);
+    await writer.close();
+    // Read at last: the drops are counted, and the chain is whole.
+    const errors = await new Response(child.stderr).text();
+    await child.status;
+    const audit = errors.split("\n").filter((line) => line.startsWith('{"chain_id"')).map((line) => JSON.parse(line));
+    const kept = audit.filter((line) => line.tool === "scenarios_list").length;
+    const lost = audit.filter((line) => line.reason === "events_lost")
+      .reduce((sum, line) => sum + line.details.count, 0);
+    assert.ok(lost > 0, "more was written than a pipe and the queue hold");
+    assert.equal(kept + lost, calls);
+    audit.forEach((line, index) => assert.equal(line.sequence, index + 1));
+  }));
+
+/** Each is put where secrets must never be, or must not be written down. */
+const SECRETS = {
+  token: "s3cret-token-5f2a",
+  wrongToken: "s3cret-guess-77b1",
+  payload: "s3cret-payload-91c4",
+  evidence: "s3cret-evidence-0d3e",
+  argument: "s3cret-argument-6b6f",
+  header: "s3cret-header-4e8d",
+  ledger: "s3cret-ledger-aa07",
+};
+
+Deno.test("no token, payload, evidence or header value is written to the audit log or standard error", () =>
+  inFolder(async (folder) => {
+    const ledger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => new Response("{}"));
+    const fingerprint = createHash("sha256").update(SECRETS.token).digest("hex");
+    const config = `
+[server]
+transport = "http"
+bind = "127.0.0.1:0"
+auth = { mode = "bearer_token", bearer_tokens = ["${SECRETS.token}"] }
+audit.path = "audit.jsonl"
+[namespace.authority]
+mode = "ledger_http"
+ledger = { base_url = "http://127.0.0.1:${ledger.addr.port}", auth_token = "${SECRETS.ledger}" }
+`;
+    await using server = await listening(startGate(folder, config, "--log-level", "debug"));
+    const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const ask = async (name: string, input: Wire, headers: Record<string, string> = {}): Promise<Wire> => {
+      const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input, _meta: ENVELOPE } };
+      const answer = await send(server.url, JSON.stringify(body), {
+        headers: {
+          ...modernHeaders("tools/call", name),
+          authorization: `Bearer ${SECRETS.token}`,
+          "x-correlation-id": "client-7",
+          traceparent: trace,
+          ...headers,
+        },
+      });
+      return { status: answer.status, ...JSON.parse(answer.text) as Wire };
+    };
+    const structured = (answer: Wire): Wire => (answer["result"] as Wire)["structuredContent"] as Wire;
+    const identity = structured(await ask("scenario_define", define("a")))["scenario_law_identity"];
+    const law = { namespace_id: 2, scenario_id: "a", scenario_law_identity: identity };
+    const creation = {
+      creation_request_id: "0".repeat(32),
+      correlation: { kind: "unset" },
+      genesis: { kind: "empty" },
+    };
+    const started = structured(await ask("scenario_start", { ...law, ...creation }))["outcome"] as Wire;
+    const { run_key, head } = started["result"] as { run_key: Wire; head: Wire };
+    const evidence = [{
+      condition_id: "built",
+      retention: { retention: "RetainCanonicalValue" },
+      value: { value: SECRETS.evidence, value_type: "String" },
+    }];
+    await ask("scenario_submit", {
+      ...run_key,
+      scenario_id: "a",
+      expected_head: head,
+      operation_id: "1".repeat(32),
+      content_type: "application/json",
+      payload: { kind: "json", value: SECRETS.payload },
+      scope: { kind: "run_wide" },
+    });
+    await ask("scenario_precheck_stage", { ...law, stage_id: "build", caller_evidence: evidence });
+    await ask("scenario_status", { [SECRETS.argument]: SECRETS.argument, run_id: SECRETS.argument });
+    await ask("scenario_status", {}, { "x-secret": SECRETS.header, cookie: SECRETS.header });
+    assert.equal((await ask("scenario_status", {}, { authorization: `Bearer ${SECRETS.wrongToken}` }))["status"], 401);
+    server.process.signal("SIGTERM");
+    await server.process.ended();
+    await ledger.shutdown();
+    const written = Deno.readTextFileSync(`${folder}/audit.jsonl`) + server.process.errors();
+    for (const [what, secret] of Object.entries(SECRETS)) assert.ok(!written.includes(secret), `${what} was written`);
+    assert.equal((await verified(folder, "audit.jsonl")).code, 0);
+    const lines = linesOf(`${folder}/audit.jsonl`);
+    const submitted = lines.filter(({ tool }) => tool === "scenario_submit");
+    assert.deepEqual(submitted.map(({ kind, outcome, reason }) => `${kind} ${outcome} ${reason}`), [
+      "mutation begun authorized",
+      "mutation done accepted",
+    ]);
+    for (const { subject, correlation_id, traceparent, transport, peer_address } of submitted) {
+      assert.deepEqual([subject, correlation_id, traceparent, transport, peer_address], [
+        `token:${fingerprint}`,
+        "client-7",
+        trace,
+        "http",
+        "127.0.0.1",
+      ]);
+    }
+    const unknown = lines.filter(({ kind }) => kind === "authentication");
+    assert.deepEqual(unknown.map(({ outcome, reason, subject }) => [outcome, reason, subject]), [
+      ["refused", "token_unknown", undefined],
+    ]);
+    assert.deepEqual(submitted[0]?.details?.["granted_by"], [
+      "namespace:namespace_open",
+      "namespace:authority_grants_cached",
+    ]);
+  }));
