@@ -134,3 +134,25 @@ Deno.test("loadTools is called once, and not before it is needed", async () => {
   await Promise.all([under.listing(), under.listing(), under.call("schemas_get", {}, LOCAL)]);
   assert.equal(loads, 1);
 });
+
+Deno.test("call() makes a refusal of the roles an error at the edge, and tells a remote caller nothing of the rule", async () => {
+  const error = { code: "role_refused", kind: "unauthorized", message: "set principals", retryable: false } as const;
+  const under = dispatcher({ handle: () => Promise.resolve({ ok: false, error }) });
+  const local = await under.call("scenario_define", {}, LOCAL);
+  const remote = await under.call("scenario_define", {}, REMOTE);
+  assert.deepEqual(local, { ok: false, error: { kind: "unauthorized", message: "set principals" } });
+  assert.deepEqual(remote, { ok: false, error: { kind: "unauthorized", message: "Unauthorized" } });
+});
+
+Deno.test("call() answers with an internal error where the audit log cannot be opened", async () => {
+  const logged: string[] = [];
+  const under = createDispatcher({
+    loadTools: () => Promise.resolve(new Map()),
+    tools: { mode: "filter", allowlist: [], denylist: [] },
+    auth: null,
+    log: (_level, message) => void logged.push(message),
+    loadCallAudit: () => Promise.reject(new Error("no file")),
+  });
+  assert.equal(await outcomeOf(under, "scenario_define"), "internal undefined");
+  assert.equal(logged.length, 1);
+});

@@ -4,7 +4,9 @@
  * @module
  */
 
+import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
 import type { GateConfig } from "../config/types.ts";
+import type { Documentation } from "../docs/documentation.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { Providers } from "../evidence/types.ts";
@@ -21,6 +23,8 @@ export interface RuntimeOptions {
   readonly dataDir: string;
   /** The file of the key that signs runpacks; null for none. */
   readonly signingKey: string | null;
+  /** The documentation where others serve it too; that of the configuration unless given. */
+  readonly docs?: Documentation;
 }
 
 /** Open tools. */
@@ -44,7 +48,9 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   const schemaSandbox = createSchemaSandbox();
   let providers: Providers = new Map();
   let publisher: Promise<OpenPublisher> | null = null;
+  const namespaces = namespaceAuthorityOf(config.namespace);
   const close = async (): Promise<void> => {
+    namespaces?.close();
     await Promise.all([...providers.values()].map((provider) => provider.close()));
     schemaSandbox.close();
     await (await publisher)?.close();
@@ -58,8 +64,9 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> => publisher ??= publisherOf(config, options, stores.runs, signer);
     const services = await createServices({
-      ...{ config, ...stores, schemaSandbox, providers, publisher: openPublisher },
+      ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
       dataDir: options.dataDir,
+      ...options.docs === undefined ? {} : { docs: options.docs },
     });
     return { tools: createTools(services), unready: () => unreadyOf(stores, openPublisher), close };
   } catch (error) {

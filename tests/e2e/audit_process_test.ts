@@ -226,11 +226,11 @@ const SECRETS = {
   ledger: "s3cret-ledger-aa07",
 };
 
-Deno.test("no token, payload, evidence or header value is written to the audit log or standard error", () =>
-  inFolder(async (folder) => {
-    const ledger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => new Response("{}"));
-    const fingerprint = createHash("sha256").update(SECRETS.token).digest("hex");
-    const config = `
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/** A configuration that asks for a token, and asks somebody else about namespaces. */
+function secretConfig(ledgerPort: number): string {
+  return `
 [server]
 transport = "http"
 bind = "127.0.0.1:0"
@@ -238,51 +238,75 @@ auth = { mode = "bearer_token", bearer_tokens = ["${SECRETS.token}"] }
 audit.path = "audit.jsonl"
 [namespace.authority]
 mode = "ledger_http"
-ledger = { base_url = "http://127.0.0.1:${ledger.addr.port}", auth_token = "${SECRETS.ledger}" }
+ledger = { base_url = "http://127.0.0.1:${ledgerPort}", auth_token = "${SECRETS.ledger}" }
 `;
+}
+
+/** Calls a tool over HTTP with the token; gives the status and the structured content. */
+async function askOverHttp(
+  url: string,
+  name: string,
+  input: Wire,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly content: Wire }> {
+  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input, _meta: ENVELOPE } };
+  const { status, text } = await send(url, JSON.stringify(body), {
+    headers: {
+      ...modernHeaders("tools/call", name),
+      authorization: `Bearer ${SECRETS.token}`,
+      "x-correlation-id": "client-7",
+      traceparent: TRACE,
+      ...headers,
+    },
+  });
+  const { result } = JSON.parse(text) as { readonly result?: Wire };
+  return { status, content: (result?.["structuredContent"] ?? {}) as Wire };
+}
+
+/** Puts each secret where it goes. */
+async function spread(url: string): Promise<void> {
+  const defined = await askOverHttp(url, "scenario_define", define("a"));
+  const law = { namespace_id: 2, scenario_id: "a", ...defined.content };
+  const { scenario_law_identity } = law as Wire;
+  const started = await askOverHttp(url, "scenario_start", {
+    namespace_id: 2,
+    scenario_id: "a",
+    scenario_law_identity,
+    creation_request_id: "0".repeat(32),
+    correlation: { kind: "unset" },
+    genesis: { kind: "empty" },
+  });
+  const { run_key, head } = (started.content["outcome"] as Wire)["result"] as { run_key: Wire; head: Wire };
+  const submitted = await askOverHttp(url, "scenario_submit", {
+    ...run_key,
+    scenario_id: "a",
+    expected_head: head,
+    operation_id: "1".repeat(32),
+    content_type: "application/json",
+    payload: { kind: "json", value: SECRETS.payload },
+    scope: { kind: "run_wide" },
+  });
+  assert.equal((submitted.content["outcome"] as Wire)["outcome"], "accepted");
+  const value = { value: SECRETS.evidence, value_type: "String" };
+  await askOverHttp(url, "scenario_precheck_stage", {
+    namespace_id: 2,
+    scenario_id: "a",
+    scenario_law_identity,
+    stage_id: "build",
+    caller_evidence: [{ condition_id: "built", retention: { retention: "RetainCanonicalValue" }, value }],
+  });
+  await askOverHttp(url, "scenario_status", { [SECRETS.argument]: SECRETS.argument, run_id: SECRETS.argument });
+  await askOverHttp(url, "scenario_status", {}, { "x-secret": SECRETS.header, cookie: SECRETS.header });
+  const guessed = await askOverHttp(url, "scenario_status", {}, { authorization: `Bearer ${SECRETS.wrongToken}` });
+  assert.equal(guessed.status, 401);
+}
+
+Deno.test("no token, payload, evidence or header value is written to the audit log or standard error", () =>
+  inFolder(async (folder) => {
+    const ledger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => new Response("{}"));
+    const config = secretConfig(ledger.addr.port);
     await using server = await listening(startGate(folder, config, "--log-level", "debug"));
-    const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const ask = async (name: string, input: Wire, headers: Record<string, string> = {}): Promise<Wire> => {
-      const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input, _meta: ENVELOPE } };
-      const answer = await send(server.url, JSON.stringify(body), {
-        headers: {
-          ...modernHeaders("tools/call", name),
-          authorization: `Bearer ${SECRETS.token}`,
-          "x-correlation-id": "client-7",
-          traceparent: trace,
-          ...headers,
-        },
-      });
-      return { status: answer.status, ...JSON.parse(answer.text) as Wire };
-    };
-    const structured = (answer: Wire): Wire => (answer["result"] as Wire)["structuredContent"] as Wire;
-    const identity = structured(await ask("scenario_define", define("a")))["scenario_law_identity"];
-    const law = { namespace_id: 2, scenario_id: "a", scenario_law_identity: identity };
-    const creation = {
-      creation_request_id: "0".repeat(32),
-      correlation: { kind: "unset" },
-      genesis: { kind: "empty" },
-    };
-    const started = structured(await ask("scenario_start", { ...law, ...creation }))["outcome"] as Wire;
-    const { run_key, head } = started["result"] as { run_key: Wire; head: Wire };
-    const evidence = [{
-      condition_id: "built",
-      retention: { retention: "RetainCanonicalValue" },
-      value: { value: SECRETS.evidence, value_type: "String" },
-    }];
-    await ask("scenario_submit", {
-      ...run_key,
-      scenario_id: "a",
-      expected_head: head,
-      operation_id: "1".repeat(32),
-      content_type: "application/json",
-      payload: { kind: "json", value: SECRETS.payload },
-      scope: { kind: "run_wide" },
-    });
-    await ask("scenario_precheck_stage", { ...law, stage_id: "build", caller_evidence: evidence });
-    await ask("scenario_status", { [SECRETS.argument]: SECRETS.argument, run_id: SECRETS.argument });
-    await ask("scenario_status", {}, { "x-secret": SECRETS.header, cookie: SECRETS.header });
-    assert.equal((await ask("scenario_status", {}, { authorization: `Bearer ${SECRETS.wrongToken}` }))["status"], 401);
+    await spread(server.url);
     server.process.signal("SIGTERM");
     await server.process.ended();
     await ledger.shutdown();
@@ -290,26 +314,22 @@ ledger = { base_url = "http://127.0.0.1:${ledger.addr.port}", auth_token = "${SE
     for (const [what, secret] of Object.entries(SECRETS)) assert.ok(!written.includes(secret), `${what} was written`);
     assert.equal((await verified(folder, "audit.jsonl")).code, 0);
     const lines = linesOf(`${folder}/audit.jsonl`);
+    const subject = `token:${createHash("sha256").update(SECRETS.token).digest("hex")}`;
     const submitted = lines.filter(({ tool }) => tool === "scenario_submit");
-    assert.deepEqual(submitted.map(({ kind, outcome, reason }) => `${kind} ${outcome} ${reason}`), [
-      "mutation begun authorized",
-      "mutation done accepted",
-    ]);
-    for (const { subject, correlation_id, traceparent, transport, peer_address } of submitted) {
-      assert.deepEqual([subject, correlation_id, traceparent, transport, peer_address], [
-        `token:${fingerprint}`,
-        "client-7",
-        trace,
-        "http",
-        "127.0.0.1",
-      ]);
-    }
+    const origin = {
+      subject,
+      correlation_id: "client-7",
+      traceparent: TRACE,
+      transport: "http",
+      peer_address: "127.0.0.1",
+    };
+    const expected = ["mutation begun authorized", "mutation done accepted"];
+    assert.deepEqual(submitted.map(({ kind, outcome, reason }) => `${kind} ${outcome} ${reason}`), expected);
+    for (const line of submitted) assert.deepEqual({ ...line, ...origin }, line);
+    const granted = ["namespace:namespace_open", "namespace:authority_grants_cached"];
+    assert.deepEqual(submitted[0]?.details?.["granted_by"], granted);
     const unknown = lines.filter(({ kind }) => kind === "authentication");
     assert.deepEqual(unknown.map(({ outcome, reason, subject }) => [outcome, reason, subject]), [
       ["refused", "token_unknown", undefined],
-    ]);
-    assert.deepEqual(submitted[0]?.details?.["granted_by"], [
-      "namespace:namespace_open",
-      "namespace:authority_grants_cached",
     ]);
   }));
