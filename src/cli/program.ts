@@ -51,6 +51,7 @@ export function buildProgram(finish: Finish): Command {
   addConfig(program, finish);
   addDoctor(program, finish);
   addStore(program, finish);
+  addExplain(program, finish);
   addAudit(program, finish);
   addRunpack(program, finish, { command, withJson, collect });
   addProvider(program, finish);
@@ -205,6 +206,17 @@ function addAudit(program: Command, finish: Finish): void {
     .action(async (files: readonly string[], flags: Flags) =>
       finish(await (await import("./audit_verify.ts")).runAuditVerify(files, flags))
     );
+}
+
+function addExplain(program: Command, finish: Finish): void {
+  withJson(command(program, "explain", "Say what a run is missing, and which evidence would count", [
+    "gate explain 0123456789abcdef0123456789abcdef",
+    "gate explain --json --namespace 2 0123456789abcdef0123456789abcdef",
+  ]))
+    .argument("<run>", "run_id of the run")
+    .option("--namespace <N>", "namespace of the run (default: searched for)")
+    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .action(async (run: string, flags: Flags) => finish(await (await import("./explain.ts")).runExplain(run, flags)));
 }
 
 function addHelp(program: Command, finish: Finish): void {

@@ -46,6 +46,7 @@ Deno.test("every command has help with examples", async () => {
       "doctor",
       "store check",
       "store backup",
+      "explain",
       "help",
     ];
     const helps = await Promise.all(commands.map((command) => gate(folder, ...command.split(" "), "--help")));

@@ -1,0 +1,92 @@
+/**
+ * What a run is missing, in words.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../canonical/json.ts";
+import { countOf } from "../config/problems.ts";
+import type { MissingCondition } from "../run/missing.ts";
+import type { CountingEvidence, StageStanding } from "../run/missing_stage.ts";
+import type { RunState, StageClassification } from "../run/types.ts";
+import { columns, paint } from "./text.ts";
+
+const STANDS: Readonly<Record<StageClassification, string>> = {
+  blocked: "is blocked",
+  ready_unopened: "is ready to be opened",
+  open_incomplete: "is open",
+  complete: "is complete",
+};
+
+const CHANNELS: Readonly<Record<string, string>> = {
+  caller_submission: "submitted",
+  local_acquisition: "acquired by a built-in provider",
+  provider_acquisition: "acquired from a provider",
+};
+
+/** Characters of an expected value or a policy that a line repeats. */
+const VALUE_CHARACTERS = 80;
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
+}
+
+/** The run itself, in one line. */
+export function describeRun({ run_key, scenario_id, status, head }: RunState, colour: boolean): string {
+  const standing = paint(status, status === "complete" ? "good" : "strong", colour);
+  return `Run ${run_key.run_id} of scenario ${
+    quote(scenario_id)
+  } in namespace ${run_key.namespace_id} is ${standing} ` +
+    `at revision ${head.revision}\n`;
+}
+
+function alternatives(sets: readonly (readonly string[])[], complete: boolean): string[] {
+  const more = complete ? [] : ["or another set: there are more than are shown"];
+  return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
+}
+
+function describeCondition({ condition_id, needed }: MissingCondition): string {
+  return needed ? condition_id : `${condition_id} judged false`;
+}
+
+function describePredicate({ predicate }: CountingEvidence): string {
+  const { expected } = predicate;
+  if (expected === undefined) return predicate.predicate;
+  const values: JsonValue = "value_type" in expected ? expected.value : expected.map(({ value }) => value);
+  return `${predicate.predicate} ${short(values)}`;
+}
+
+function describeEvidence(evidence: CountingEvidence): string[] {
+  const { condition_id, channels, domain, bindings, policy } = evidence;
+  const ways = channels.map((channel) => CHANNELS[channel] ?? channel).join(" or ");
+  const named = (bindings ?? []).map(({ provider_id, check_id }) => `${provider_id} ${check_id}`).join(", ");
+  const asks = Object.keys(policy).length === 0 ? "" : `; asks ${short(policy)}`;
+  const by = named === "" ? "" : ` (${named})`;
+  return [`    ${condition_id}`, `${domain.domain}, ${describePredicate(evidence)}; ${ways}${by}${asks}`];
+}
+
+/** One stage: where it stands, what it waits for, what would complete it, and the evidence that counts. */
+export function describeStage(stage: StageStanding, colour: boolean): string {
+  const { stage_id, classification, waits_for, sets, complete, evidence } = stage;
+  const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
+  if (waits_for !== undefined) {
+    lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
+  }
+  const names = sets.map((set) => set.map(describeCondition));
+  lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
+  if (evidence.length > 0) lines.push("  Evidence that counts\n", columns(evidence.map(describeEvidence)));
+  return lines.join("");
+}
+
+/** What there is to say of all stages. */
+export function describeMissing(missing: readonly StageStanding[], colour: boolean): string {
+  if (missing.length === 0) return "Nothing is missing.\n";
+  const count = countOf(missing.length, "stage");
+  return `${count} ${missing.length === 1 ? "is" : "are"} not complete.\n` +
+    missing.map((stage) => describeStage(stage, colour)).join("");
+}
