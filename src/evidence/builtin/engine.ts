@@ -18,7 +18,7 @@ export interface BuiltinProviderOptions {
   readonly resolver?: Resolver;
   /** Values for `env:NAME` references. */
   readonly environment?: (name: string) => string | undefined;
-  /** PEM certificates that TLS servers are checked against, in place of the runtime's. */
+  /** PEM certificates that TLS servers are checked against beside the runtime's. */
   readonly authorities?: readonly string[];
   readonly workerLimits?: WorkerLimits;
 }

@@ -7,6 +7,7 @@
 import { lookup } from "node:dns/promises";
 import type { OperationalCode } from "../types.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
+import { untilAborted } from "./until_aborted.ts";
 
 /** What the operator allows. */
 export interface EgressPolicy {
@@ -130,14 +131,4 @@ export async function resolveDestination(
     return { code: "destination_blocked", message: `Cannot ask host "${host}": it has ${what}` };
   }
   return addresses.slice(0, ADDRESSES_TRIED_MAXIMUM);
-}
-
-/** A promise, or the reason of a signal, whichever is there first. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -6,10 +6,10 @@
  */
 
 import http, { type IncomingMessage } from "node:http";
-import https from "node:https";
-import type { LookupFunction } from "node:net";
-import { parseAddress } from "./address.ts";
+import type { Duplex } from "node:stream";
 import type { OperationalCode } from "../types.ts";
+import { closeQuietly, streamOf } from "./connection_stream.ts";
+import { untilAborted } from "./until_aborted.ts";
 
 /** What the worker is asked. */
 export interface PinnedQuestion {
@@ -29,7 +29,7 @@ export interface PinnedQuestion {
   readonly maximumBytes: number;
   /** Milliseconds until the connection stands. */
   readonly connectMillis: number;
-  /** PEM certificates to trust in place of the runtime's. */
+  /** PEM certificates to trust beside the runtime's. */
   readonly authorities: readonly string[] | null;
 }
 
@@ -42,7 +42,7 @@ export interface PinnedResponse {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A response, or why there is none. `tried` says that nothing was sent: another address may do. */
+/** A response, or why there is none. `unsent` says that no connection stood: another address may do. */
 export type PinnedAnswer =
   | { readonly ok: true; readonly response: PinnedResponse }
   | { readonly ok: false; readonly code: OperationalCode; readonly message: string; readonly unsent: boolean };
@@ -68,73 +68,88 @@ interface Progress {
 /** Sends the request. Never rejects. */
 export async function requestPinned(question: PinnedQuestion, signal: AbortSignal): Promise<PinnedAnswer> {
   const progress: Progress = { stage: "connecting" };
+  let stream: Duplex | null = null;
   try {
-    requirePermission(question);
-    return { ok: true, response: await exchange(question, signal, progress) };
+    const connection = await connect(question, signal, progress);
+    progress.stage = "sent";
+    stream = streamOf(connection);
+    return { ok: true, response: await exchange(question, stream, signal, progress) };
   } catch (error) {
     const { code, message } = signal.aborted
       ? new RequestFailure("cancelled", "nobody waits for it")
       : explain(error, progress);
-    return {
-      ok: false,
-      code,
-      message: `Cannot ask "${question.host}": ${message}`,
-      unsent: progress.stage === "connecting",
-    };
+    const unsent = progress.stage === "connecting";
+    return { ok: false, code, message: `Cannot ask "${question.host}": ${message}`, unsent };
+  } finally {
+    stream?.destroy();
   }
 }
 
-/** A missing permission would be thrown where nothing can catch it, inside the connection. */
-function requirePermission({ address, port }: PinnedQuestion): void {
-  const host = `${address.includes(":") ? `[${address}]` : address}:${port}`;
-  if (Deno.permissions.querySync({ name: "net", host }).state === "granted") return;
-  throw new RequestFailure("destination_blocked", "the address is not granted");
+/** A connection to the checked address, secured for the name of the URL. */
+async function connect(question: PinnedQuestion, signal: AbortSignal, progress: Progress): Promise<Deno.Conn> {
+  const { address, port, host, secure, authorities, connectMillis } = question;
+  const tooLate = new AbortController();
+  const timer = setTimeout(() => {
+    tooLate.abort(new RequestFailure("timeout", `no connection within ${connectMillis} ms`));
+  }, connectMillis);
+  const limit = AbortSignal.any([signal, tooLate.signal]);
+  try {
+    const tcp = await closedUnlessInTime(Deno.connect({ hostname: address, port }), limit);
+    // What is sent is sent in one piece; waiting for more to send with it only costs time.
+    tcp.setNoDelay(true);
+    if (!secure) return tcp;
+    progress.stage = "securing";
+    const certificates = authorities === null ? {} : { caCerts: [...authorities] };
+    const securing = Deno.startTls(tcp, { hostname: host, alpnProtocols: ["http/1.1"], ...certificates });
+    const tls = await closedUnlessInTime(securing, limit);
+    await closedUnlessInTime(tls.handshake().then(() => tls), limit, tls);
+    return tls;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-function exchange(question: PinnedQuestion, signal: AbortSignal, progress: Progress): Promise<PinnedResponse> {
-  const { secure, address, host, port, target } = question;
-  const family = address.includes(":") ? 6 : 4;
-  // In place of a second resolution: whatever the name means by now, the connection goes to the checked address.
-  const lookup = ((_host: string, options: { readonly all?: boolean }, done: (...found: unknown[]) => void) => {
-    queueMicrotask(() => options.all === true ? done(null, [{ address, family }]) : done(null, address, family));
-  }) as unknown as LookupFunction;
+/** A connection that is closed when it comes too late, or not at all. */
+async function closedUnlessInTime<Connection extends Deno.Conn>(
+  connecting: Promise<Connection>,
+  limit: AbortSignal,
+  open?: Deno.Conn,
+): Promise<Connection> {
+  try {
+    return await untilAborted(connecting, limit);
+  } catch (error) {
+    if (open !== undefined) closeQuietly(open);
+    else connecting.then(closeQuietly, () => {});
+    throw error;
+  }
+}
+
+function exchange(
+  question: PinnedQuestion,
+  stream: Duplex,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<PinnedResponse> {
   return new Promise((resolve, reject) => {
-    const request = (secure ? https : http).request({
-      host,
-      port,
-      path: target,
+    const request = http.request({
+      host: question.host,
+      path: question.target,
       method: "GET",
       headers: ["Host", question.authority, ...question.headers.flat()],
       setHost: false,
-      lookup,
-      agent: false,
+      createConnection: () => stream,
       maxHeaderSize: HEADER_BYTES_MAXIMUM,
       signal,
-      ...secure ? { servername: parseAddress(host) === null ? host : "" } : {},
-      ...question.authorities === null ? {} : { ca: [...question.authorities] },
     }, (message) => {
       progress.stage = "answered";
-      readResponse(message, question).then(resolve, reject).finally(() => request.destroy());
+      readResponse(message, question).then(resolve, reject);
     });
-    const timer = setTimeout(() => {
-      reject(new RequestFailure("timeout", `no connection within ${question.connectMillis} ms`));
-      request.destroy();
-    }, question.connectMillis);
-    request.on("socket", (socket) => {
-      socket.once("connect", () => progress.stage = secure ? "securing" : "sent");
-      socket.once("secureConnect", () => progress.stage = "sent");
-      socket.once(secure ? "secureConnect" : "connect", () => clearTimeout(timer));
-    });
-    request.on("upgrade", (_message, socket) => {
-      socket.destroy();
-      reject(new RequestFailure("provider_protocol_error", "the answer switches protocols"));
-    });
+    request.on("upgrade", () => reject(new RequestFailure("provider_protocol_error", "the answer switches protocols")));
     request.on("error", reject);
     request.on("close", () => {
-      clearTimeout(timer);
-      reject(
-        new RequestFailure(progress.stage === "answered" ? "response_truncated" : "connection_failed", "it hung up"),
-      );
+      // Once there is an answer, its own end says what became of it.
+      if (progress.stage === "answered") return;
+      reject(new RequestFailure("connection_failed", "the connection ended before an answer"));
     });
     request.end();
   });
@@ -164,6 +179,7 @@ function readResponse(message: IncomingMessage, question: PinnedQuestion): Promi
     });
     message.on("aborted", truncated);
     message.on("error", truncated);
+    message.on("close", truncated);
   });
 }
 
@@ -183,7 +199,7 @@ function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBu
   return whole;
 }
 
-/** What an error means, by its code and by how far the request had come. */
+/** What an error means: where the request had come to says more than the error, whose text nobody should read. */
 function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (error instanceof RequestFailure) return error;
   if (error instanceof Deno.errors.NotCapable) {
@@ -194,15 +210,13 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
     return new RequestFailure("response_too_large", `the headers have more than ${HEADER_BYTES_MAXIMUM} bytes`);
   }
   if (code.startsWith("HPE_")) return new RequestFailure("provider_protocol_error", `the answer is no HTTP (${code})`);
-  if (stage === "securing" || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(code)) {
-    return new RequestFailure("tls_failed", `no secure connection (${code})`);
-  }
+  if (stage === "securing") return new RequestFailure("tls_failed", `no secure connection (${code})`);
   if (stage === "answered") return new RequestFailure("response_truncated", `the connection ended (${code})`);
   return new RequestFailure("connection_failed", `the connection failed (${code})`);
 }
 
-/** The code of an error of the runtime; its message can hold what nobody should read. */
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
-  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "unknown";
+  if (typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code)) return code;
+  return error instanceof Error ? error.name : "unknown";
 }

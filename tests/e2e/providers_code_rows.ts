@@ -1,0 +1,250 @@
+/**
+ * What provokes each code of `docs/providers.md`: one entry a row of its tables.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../../src/canonical/json.ts";
+import type { ProviderAnswer } from "../../src/evidence/types.ts";
+import {
+  answering,
+  askProvider,
+  type Behaviour,
+  ok,
+  pause,
+  type ProviderPlan,
+  readHead,
+  withFolder,
+  withProvider,
+  withServer,
+  write,
+} from "./providers_fixtures.ts";
+
+type Rows = Readonly<Record<string, () => Promise<ProviderAnswer>>>;
+type Trigger = Parameters<typeof askProvider>[3];
+
+function time(check: string, params?: JsonValue, trigger?: Trigger, config = {}): () => Promise<ProviderAnswer> {
+  return () => withProvider({ name: "time", config }, (provider) => askProvider(provider, check, params, trigger));
+}
+
+function env(params: JsonValue | undefined, plan: Omit<ProviderPlan, "name"> = {}): () => Promise<ProviderAnswer> {
+  return () => withProvider({ name: "env", ...plan }, (provider) => askProvider(provider, "get", params));
+}
+
+/** Asks for a value that is no text. Only a process that was started with it has one. */
+async function envNotText(): Promise<ProviderAnswer> {
+  const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
+    new URL(path, import.meta.url).pathname
+  );
+  const run =
+    `PROBE_BYTES=$(printf '\\377') exec "$0" run --quiet --no-check --no-prompt --config "$1" --allow-env --allow-read "$2"`;
+  const { stdout } = await new Deno.Command("sh", { args: ["-c", run, Deno.execPath(), settings ?? "", script ?? ""] })
+    .output();
+  return JSON.parse(new TextDecoder().decode(stdout)) as ProviderAnswer;
+}
+
+interface FilePlan {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly limitMillis?: number;
+  readonly signal?: AbortSignal;
+  readonly prepare?: (folder: string) => Promise<void>;
+}
+
+/** Asks for a file of a root with some files in it. */
+function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise<ProviderAnswer> {
+  const { config = {}, limitMillis = 10_000, signal, prepare } = plan;
+  return () =>
+    withFolder(async (folder) => {
+      const root = `${folder}/root`;
+      await Deno.mkdir(`${root}/folder`, { recursive: true });
+      await Deno.writeTextFile(`${folder}/outside.json`, "1");
+      await Deno.writeTextFile(`${root}/a.json`, `{"a":"${"a".repeat(64)}!"}`);
+      await Deno.writeTextFile(`${root}/a.yaml`, "a: 1");
+      await Deno.writeTextFile(`${root}/bad.json`, '{"a":9007199254740993}');
+      await Deno.writeTextFile(`${root}/bad.yaml`, "a: [1");
+      await Deno.writeTextFile(`${root}/many.json`, `[${new Array(1500).fill("0").join(",")}]`);
+      await Deno.writeTextFile(`${root}/large.json`, `"${"x".repeat(1_100_000)}"`);
+      await prepare?.(root);
+      const entry: ProviderPlan = { name: "json", config: { root, root_id: "r", ...config }, limitMillis };
+      return await withProvider(entry, (provider) => askProvider(provider, "path", params, undefined, signal));
+    });
+}
+
+/** A worker dies of the process's own doing: it is closed while a query runs beside one that is ended. */
+function jsonWorkerDied(): Promise<ProviderAnswer> {
+  return withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/a.json`, "1");
+    const entry: ProviderPlan = {
+      name: "json",
+      config: { root: folder, root_id: "r" },
+      options: { workerLimits: { startMillis: 1 } },
+    };
+    return await withProvider(entry, (provider) => askProvider(provider, "path", { file: "a.json" }));
+  });
+}
+
+function aborted(): AbortSignal {
+  const controller = new AbortController();
+  controller.abort();
+  return controller.signal;
+}
+
+/** The rows of `time`, `env` and `json`. */
+export const OTHER_CODES: Rows = {
+  "observed time check_unknown": time("later"),
+  "observed time params_missing": time("after"),
+  "observed time params_invalid": time("after", { timestamp: "2024-06-01" }),
+  "observed time trigger_time_invalid": time("now", {}, { kind: "logical", value: -1 }),
+  "observed time logical_time_not_allowed": time("now", {}, { kind: "logical", value: 1 }, { allow_logical: false }),
+  "observed env params_missing": env(undefined),
+  "observed env params_invalid": env({ key: "A=B" }),
+  "observed env key_blocked": env({ key: "PROBE" }, { config: { allowlist: [] } }),
+  "observed env key_too_long": env({ key: "PROBE" }, { config: { max_key_bytes: 4 } }),
+  "observed env value_too_large": env({ key: "PROBE" }, {
+    config: { overrides: { PROBE: "12345" }, max_value_bytes: 4 },
+  }),
+  "observed env value_not_text": envNotText,
+  "observed json params_missing": json(null),
+  "observed json params_invalid": json({ file: 1 }),
+  "observed json path_missing": json({ file: "" }),
+  "observed json absolute_path_forbidden": json({ file: "/etc/passwd" }),
+  "observed json path_invalid": json({ file: "a\0.json" }),
+  "observed json path_outside_root": json({ file: "../outside.json" }),
+  "observed json file_not_found": json({ file: "none.json" }),
+  "observed json file_read_failed": json({ file: "folder" }),
+  "observed json size_limit_exceeded": json({ file: "a.json" }, { config: { max_bytes: 8 } }),
+  "observed json yaml_disabled": json({ file: "a.yaml" }, { config: { allow_yaml: false } }),
+  "observed json invalid_json": json({ file: "bad.json" }),
+  "observed json invalid_yaml": json({ file: "bad.yaml" }),
+  "observed json invalid_jsonpath": json({ file: "a.json", jsonpath: "$[" }),
+  "observed json jsonpath_not_found": json({ file: "a.json", jsonpath: "$.none" }),
+  "observed json jsonpath_limit_exceeded": json({ file: "many.json", jsonpath: "$[?count($.*) > 0]" }),
+  "observed json result_too_large": json({ file: "large.json" }, { config: { max_bytes: 2_000_000 } }),
+  "operational json timeout": json({ file: "a.json", jsonpath: "$[?match(@, '(a|a)*')]" }, { limitMillis: 500 }),
+  "operational json cancelled": json({ file: "a.json" }, { signal: aborted() }),
+  "operational json worker_died": jsonWorkerDied,
+  "operational env provider_unreachable": envUnreachable,
+};
+
+/** A process that may not read a variable cannot grant it to a worker. */
+async function envUnreachable(): Promise<ProviderAnswer> {
+  const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
+    new URL(path, import.meta.url).pathname
+  );
+  const args = [
+    "run",
+    "--quiet",
+    "--no-check",
+    "--no-prompt",
+    "--config",
+    settings ?? "",
+    "--allow-env=OTHER",
+    script ?? "",
+  ];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)) as ProviderAnswer;
+}
+
+interface HttpPlan {
+  readonly check?: string;
+  readonly params?: Readonly<Record<string, JsonValue>>;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly options?: ProviderPlan["options"];
+  /** In place of that of the server. */
+  readonly url?: string;
+  readonly scheme?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Asks a server of some behaviour. */
+function http(name: "http" | "rest", behaviour: Behaviour, plan: HttpPlan = {}): () => Promise<ProviderAnswer> {
+  const { check = name === "http" ? "body_hash" : "json_path", config = {}, scheme = "http", signal } = plan;
+  const query = name === "rest" && check === "json_path" ? { jsonpath: "$" } : {};
+  return () =>
+    withServer(behaviour, (server) => {
+      const url = plan.url ?? `${scheme}://127.0.0.1:${server.port}/`;
+      const entry: ProviderPlan = {
+        name,
+        config: { allow_http: true, allow_private_networks: true, timeout_ms: 2000, ...config },
+        ...plan.options === undefined ? {} : { options: plan.options },
+      };
+      return withProvider(
+        entry,
+        (provider) => askProvider(provider, check, { url, ...query, ...plan.params }, undefined, signal),
+      );
+    });
+}
+
+const silent: Behaviour = async (connection) => {
+  await readHead(connection);
+};
+const garbage: Behaviour = async (connection) => {
+  await write(connection, "this is no TLS\r\n\r\n");
+  connection.close();
+};
+const GZIP = "content-type: application/json\r\ncontent-encoding: gzip\r\n";
+const LYING = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n1";
+const UPGRADE = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+const SMALL = { config: { max_response_bytes: 4 } };
+
+function noParams(name: "http" | "rest", check: string): () => Promise<ProviderAnswer> {
+  return () => withProvider({ name }, (provider) => askProvider(provider, check));
+}
+
+/** The rows of `http`. */
+export const HTTP_CODES: Rows = {
+  "observed http params_missing": noParams("http", "status"),
+  "observed http params_invalid": http("http", silent, { url: "/relative" }),
+  "observed http content_encoding_unsupported": http("http", answering(ok("x", GZIP))),
+  "operational http destination_refused": http("http", silent, { config: { allow_http: false } }),
+  "operational http destination_blocked": http("http", silent, { config: { allow_private_networks: false } }),
+  "operational http dns_failed": http("http", silent, {
+    url: "http://nowhere.example/",
+    options: { resolver: () => Promise.reject(new Error("no such host")) },
+  }),
+  "operational http connection_failed": http("http", (connection) => Promise.resolve(connection.close())),
+  "operational http tls_failed": http("http", garbage, { scheme: "https" }),
+  "operational http timeout": http("http", silent, { config: { timeout_ms: 200 } }),
+  "operational http cancelled": http("http", silent, { signal: AbortSignal.timeout(100) }),
+  "operational http response_too_large": http("http", answering(ok("12345")), SMALL),
+  "operational http response_truncated": http("http", answering(LYING)),
+  "operational http provider_protocol_error": http("http", answering(UPGRADE)),
+};
+
+const REDIRECT = "HTTP/1.1 302 Found\r\ncontent-type: application/json\r\nlocation: /\r\ncontent-length: 2\r\n\r\n{}";
+const MANY = `[${new Array(1500).fill("0").join(",")}]`;
+const PATTERN = { jsonpath: "$[?match(@, '(a|a)*')]" };
+
+/** The rows of `rest`. */
+export const REST_CODES: Rows = {
+  "observed rest params_missing": noParams("rest", "header"),
+  "observed rest params_invalid": http("rest", silent, { check: "header", params: { header_name: "no name" } }),
+  "observed rest header_reserved": http("rest", silent, { params: { headers: { Authorization: "Bearer x" } } }),
+  "observed rest status_not_successful": http("rest", answering(REDIRECT)),
+  "observed rest content_type_invalid": http("rest", answering(ok("{}", "content-type: text/html\r\n"))),
+  "observed rest content_encoding_unsupported": http("rest", answering(ok("{}", GZIP))),
+  "observed rest invalid_json": http("rest", answering(ok('{"a":1,"a":2}'))),
+  "observed rest invalid_jsonpath": http("rest", answering(ok("{}")), { params: { jsonpath: "$[" } }),
+  "observed rest jsonpath_not_found": http("rest", answering(ok("{}")), { params: { jsonpath: "$.a" } }),
+  "observed rest jsonpath_limit_exceeded": http("rest", answering(ok(MANY)), {
+    params: { jsonpath: "$[?count($.*) > 0]" },
+  }),
+  "observed rest result_too_large": http("rest", answering(ok(`"${"x".repeat(1_100_000)}"`)), {
+    config: { max_response_bytes: 2_000_000 },
+  }),
+  "operational rest destination_refused": http("rest", silent, { config: { allowed_hosts: ["api.example"] } }),
+  "operational rest destination_blocked": http("rest", silent, {
+    url: "http://metadata.example/",
+    options: { resolver: () => Promise.resolve(["169.254.169.254"]) },
+    config: { allow_private_networks: false },
+  }),
+  "operational rest timeout": http("rest", answering(ok(`["${"a".repeat(64)}!"]`)), {
+    params: PATTERN,
+    config: { timeout_ms: 700 },
+  }),
+  "operational rest response_too_large": http("rest", answering(ok("[1,2,3]")), SMALL),
+  "operational rest response_truncated": http("rest", async (connection) => {
+    await answering(LYING)(connection, 1);
+    await pause(0);
+  }),
+};
