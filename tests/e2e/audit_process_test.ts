@@ -152,11 +152,14 @@ Deno.test("gate serve refuses what changes anything while its audit file cannot 
     assert.ok(again["scenario_law_identity"], JSON.stringify(again));
     await server.logged("The audit log is written again");
     await end(server);
-    const reasons = linesOf(`${logs}/audit.jsonl`).map(({ reason, details }) =>
-      reason === "events_lost" ? `${reason} ${details?.["count"]}` : reason
-    );
-    // Lost are the beginning that was refused, its refusal, and the list.
-    assert.deepEqual(reasons, ["chain_continued", "events_lost 3", "authorized", "ok", "process_stopped"]);
+    const lines = linesOf(`${logs}/audit.jsonl`);
+    const lost = lines.filter(({ reason }) => reason === "events_lost")
+      .reduce((sum, { details }) => sum + Number(details?.["count"]), 0);
+    const listing = lines.filter(({ tool }) => tool === "scenarios_list").length;
+    // The beginning that was refused, its refusal, and the list, whose line may have found the folder again.
+    assert.equal(lost + listing, 3);
+    const rest = lines.filter(({ tool, reason }) => tool !== "scenarios_list" && reason !== "events_lost");
+    assert.deepEqual(rest.map(({ reason }) => reason), ["chain_continued", "authorized", "ok", "process_stopped"]);
   }));
 
 const UNUSABLE: readonly (readonly [what: string, path: string, content: string | null, says: RegExp])[] = [
