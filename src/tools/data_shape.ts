@@ -193,7 +193,10 @@ export function isObjectShape(root: JsonValue): boolean {
   return type === "object" || (type === undefined && isJsonObject(member(root, "properties")));
 }
 
-/** The fragment for a condition: the member of its name, else what a typed `additionalProperties` says; of a shape that is no object the whole. */
+/**
+ * The fragment for a condition: the member of its name, else what a typed `additionalProperties` says; of a shape that is no object the
+ * whole.
+ */
 export function fragmentOf(root: JsonValue, conditionId: string, isOnly: boolean): Fragment | Complaint {
   if (isJsonObject(root) && member(root, "oneOf") !== undefined && member(root, "anyOf") !== undefined) {
     return { complaint: 'the shape has both "oneOf" and "anyOf"' };

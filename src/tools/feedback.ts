@@ -67,7 +67,10 @@ export function grantFeedback(
   return { level, asked, denied_reason: `Cannot give feedback "${wanted}": "${level}" is what this caller may have` };
 }
 
-/** An item as the level evidence shows it: without its value and its identity, by which a value can be guessed, unless raw values may leave. */
+/**
+ * An item as the level evidence shows it. Unless raw values may leave, without its value and without its identity, by which a value can
+ * be guessed.
+ */
 function shownItem(services: Services, item: RecordedEvidence, { material }: TakenStep): JsonObject {
   const { item_id, condition_id, channel, provider_id, binding_id, lane, qualified, reason, error } = item;
   const shown = asJson({

@@ -29,7 +29,11 @@ export interface Evaluating {
   readonly mint: () => Stamps;
 }
 
-/** The command with its schema verdicts and acquired evidence, or the refusal where nothing was asked: nothing is run for a call that is refused anyway. */
+/**
+ * Gathers what a command needs.
+ *
+ * @returns The command with its schema verdicts and acquired evidence, or the refusal: nothing is run for a call that is refused anyway
+ */
 export async function gatherEvidence(services: Services, evaluating: Evaluating): Promise<EvaluateCommand | Refused> {
   const { law, state, command, requested } = evaluating;
   const { stage_id } = command;
