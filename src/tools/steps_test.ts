@@ -3,9 +3,22 @@ import type { PlayedRun } from "../../tests/simulation/runpack_run.ts";
 import { packOf, statusesOf, verifyWhole } from "../../tests/simulation/runpack_memory.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { runCreated } from "./bound_run.ts";
-import { type Bench, booleanCondition, envelope, evidence, id, stage, STORES, withTools } from "./fixture_test.ts";
+import { projectRuns } from "../store/projection.ts";
+import {
+  type Bench,
+  booleanCondition,
+  envelope,
+  evidence,
+  id,
+  LOCAL,
+  stage,
+  STORES,
+  withTools,
+} from "./fixture_test.ts";
+import { InFlight } from "./in_flight.ts";
 import { JSON_PAYLOAD, type Scene, scene } from "./outcome_case_test.ts";
 import { next, scanBinding, SCANNED, scannedCondition, scanner, trigger } from "./step_fixture_test.ts";
+import { createTools } from "./table.ts";
 
 /** `build` discloses a packet; `deploy` follows it. */
 const WITH_PACKET = {
@@ -128,6 +141,30 @@ for (const store of STORES) {
       }
       assert.equal(new Set(operations.map(({ identity }) => identity)).size, 3);
     }, { store, ...scanner({ x: true, y: true, z: false }) }));
+}
+
+/** The same tools as another process has them: over the same store, with nothing shared in memory. */
+function otherProcess({ services }: Bench): ReturnType<typeof createTools> {
+  const { runs, surroundings } = services;
+  const projections = projectRuns(runs, surroundings.primitives.sha256);
+  return createTools({ ...services, surroundings, projections, inFlight: new InFlight(), storedArtifacts: new Set() });
+}
+
+for (const store of STORES) {
+  Deno.test(`a step that two processes take at once is taken once (${store})`, () =>
+    withTools(async (bench) => {
+      const s = await scene(bench, SCANNED);
+      const other = otherProcess(bench).get("scenario_next");
+      const call = { principal: LOCAL, signal: new AbortController().signal, correlationId: null };
+      const [here, there] = await Promise.all([bench.call("scenario_next", next(s)), other?.handle(next(s), call)]);
+      assert.ok(there?.ok === true);
+      assert.equal(JSON.stringify(there.result), JSON.stringify(here));
+      assert.equal((await history(s)).length, 3);
+      const late = await other?.handle(next(s, { request_id: id(2) }), call);
+      assert.ok(late?.ok === true);
+      const { outcome, result } = envelope(late.result);
+      assert.deepEqual([outcome, result], ["stale", envelope(here).result["accepted_head"]]);
+    }, { store, ...scanner(true) }));
 }
 
 Deno.test("scenario_trigger() evaluates no stage after the one that completes the run", () =>
