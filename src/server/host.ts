@@ -12,6 +12,7 @@ import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import { createLimits, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
+import type { Offer } from "./offer.ts";
 import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
@@ -30,6 +31,8 @@ export interface HostOptions {
   readonly logLevel: LogLevel;
   /** Opens stores and makes the tools; called once. A rejection ends the process, its message is logged. */
   readonly loadRuntime: (log: Log) => Promise<Runtime>;
+  /** What is offered besides tools; nothing unless given. */
+  readonly offer?: Offer;
   /** False leaves every message to the SDK; the answers are the same. */
   readonly fastLane?: boolean;
   /** What the HTTP transports need besides; without it only stdio is served. */
@@ -100,7 +103,8 @@ export async function host(options: HostOptions): Promise<number> {
       tools: options.server.tools,
       auth: options.server.auth,
       log,
-      loadCallAudit: audit.loadCallAudit,
+      ...options.server.audit.enabled ? { loadCallAudit: audit.loadCallAudit } : {},
+      ...(options.offer === undefined ? {} : { offer: options.offer }),
     }),
   };
   const code = await hostTransport(hosting).catch((error) => {
