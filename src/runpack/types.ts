@@ -123,7 +123,8 @@ export interface PackSource {
   /** The manifest's bytes. */
   readonly manifest: () => Promise<Uint8Array | SourceFault>;
   /**
-   * The bytes of an object in chunks. Ends after the object's bytes, or after `maximumBytes` + 1, whichever is first.
+   * The bytes of an object in chunks. Ends after the object's bytes, or after `maximumBytes` + 1, whichever is first. A
+   * chunk holds until the next one is asked for: who keeps it keeps a copy.
    */
   readonly object: (identity: Identity, maximumBytes: number) => AsyncIterable<Uint8Array> | SourceFault;
   /** Identities of all objects that the pack holds; null where the source is shared by many packs. */

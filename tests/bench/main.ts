@@ -1,6 +1,7 @@
 /**
- * Runs the benchmarks: `main.ts [--ci] [--json FILE] [NAME...]`. A name picks a benchmark by a part of its
- * name or by a row that it measures. Fails where a row misses its `must`; with `--ci`, where it misses 0.7 of it.
+ * Runs the benchmarks: `main.ts [--ci] [--quick] [--json FILE] [NAME...]`. A name picks a benchmark by a part of its
+ * name or by a row that it measures. Fails where a row misses its `must`; with `--ci`, where it misses 0.7 of it. With
+ * `--quick`, and with `--ci`, benchmarks that can take less to measure do.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import { type BenchRow, describeRow, holds, makeReport, writeReport } from "./ha
 interface Bench {
   readonly name: string;
   readonly rows: readonly string[];
-  readonly load: () => Promise<{ readonly run: () => Promise<BenchRow[]> }>;
+  readonly load: () => Promise<{ readonly run: (quick: boolean) => Promise<BenchRow[]> }>;
 }
 
 const BENCHES: readonly Bench[] = [
@@ -22,6 +23,7 @@ const BENCHES: readonly Bench[] = [
   { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
   { name: "stdio", rows: ["6b"], load: () => import("./stdio_bench.ts") },
   { name: "http", rows: ["4"], load: () => import("./http_bench.ts") },
+  { name: "verifier", rows: ["9", "10"], load: () => import("./verifier_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 
@@ -30,7 +32,11 @@ async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { ci: { type: "boolean", default: false }, json: { type: "string" } },
+    options: {
+      ci: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
+      json: { type: "string" },
+    },
   });
   const benches = BENCHES.filter((bench) => isAsked(bench, positionals));
   if (benches.length === 0) {
@@ -39,7 +45,7 @@ async function main(args: string[]): Promise<number> {
   }
   const rows: BenchRow[] = [];
   for (const bench of benches) {
-    for (const row of await (await bench.load()).run()) {
+    for (const row of await (await bench.load()).run(values.quick || values.ci)) {
       console.log(describeRow(row, values.ci));
       rows.push(row);
     }

@@ -80,7 +80,7 @@ export async function sourceContents(
     objects: () =>
       walkPack(sha256, decoded.manifest, async ({ object, bytes }) => {
         const chunks = source.object(object, bytes);
-        return typeof chunks === "string" ? null : joinBytes(await Array.fromAsync(chunks));
+        return typeof chunks === "string" ? null : joinBytes(await Array.fromAsync(chunks, (chunk) => chunk.slice()));
       }),
   };
 }

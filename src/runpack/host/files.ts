@@ -29,7 +29,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** The bytes of a plain file in chunks: all of them, or one more than the limit. */
-export async function* readChunks(path: string, maximumBytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* readChunks(path: string, maximumBytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   using file = await Deno.open(path);
   let left = maximumBytes + 1;
   while (left > 0) {

@@ -9,8 +9,9 @@ import { join } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
-import { createFile, isMissing, plainFile, readChunks, readPlainFile, syncFolder, writeAll } from "./files.ts";
+import { createFile, isMissing, plainFile, readPlainFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
+import { createReadAhead } from "./read_ahead.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
 
 /** Files of a folder that are looked at; more than that many are none of a pack. */
@@ -18,13 +19,14 @@ const FILES = 2_000_000;
 
 /** A pack in a folder, for a verifier. What has no place in a pack is listed by its path. */
 export function folderPackSource(folder: string): PackSource {
+  const readAhead = createReadAhead();
   return {
     manifest: () => readPlainFile(join(folder, MANIFEST_NAME), MANIFEST_BYTES),
     object: (identity, maximumBytes) => {
       if (!isIdentity(identity)) return "missing";
       const path = join(folder, objectName(identity));
       const kind = plainFile(path);
-      return kind === "file" ? readChunks(path, maximumBytes) : kind;
+      return kind === "file" ? readAhead(path, maximumBytes) : kind;
     },
     list: async function* (): AsyncGenerator<string> {
       for await (const { name, isPlain } of walk(folder, "", { left: FILES })) {

@@ -23,7 +23,7 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
 async function read(source: PackSource, identity: string, maximumBytes = 1_000_000): Promise<string> {
   const chunks = source.object(identity, maximumBytes);
   if (typeof chunks === "string") return chunks;
-  return new TextDecoder().decode(joinBytes(await Array.fromAsync(chunks)));
+  return new TextDecoder().decode(joinBytes(await Array.fromAsync(chunks, (chunk) => chunk.slice())));
 }
 
 /** A source gives exactly a pack: its manifest, its objects, and their names. */

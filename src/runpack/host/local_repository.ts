@@ -16,12 +16,12 @@ import {
   equalBytes,
   isMissing,
   plainFile,
-  readChunks,
   readPlainFile,
   syncFolder,
   TEMPORARY_PREFIX,
   writeAll,
 } from "./files.ts";
+import { createReadAhead } from "./read_ahead.ts";
 import { type Repository, RepositoryError, type SignatureFile, type Written } from "./repository.ts";
 
 /** Age at which an unfinished file is what a crash left, and not what somebody is writing. */
@@ -147,6 +147,7 @@ async function readSignatures(folder: string): Promise<readonly SignatureFile[]>
  * @param identity Its runpack identity
  */
 export function localPackSource(root: string, identity: Identity): PackSource {
+  const readAhead = createReadAhead();
   return {
     manifest: () => {
       return isIdentity(identity)
@@ -157,7 +158,7 @@ export function localPackSource(root: string, identity: Identity): PackSource {
       if (!isIdentity(object)) return "missing";
       const path = objectPath(root, object);
       const kind = plainFile(path);
-      return kind === "file" ? readChunks(path, maximumBytes) : kind;
+      return kind === "file" ? readAhead(path, maximumBytes) : kind;
     },
     list: null,
   };
