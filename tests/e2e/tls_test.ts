@@ -269,7 +269,7 @@ for (const version of ["-tls1_3", "-tls1_2"]) {
           { ...context, rejectUnauthorized: mode === "required" },
           (_, response) => void response.end("strict"),
         );
-        const guard = guardPeers(strict, mode, () => undefined, (reason) => void refused.push(reason));
+        guardPeers(strict, mode, () => undefined, (reason) => void refused.push(reason));
         const [laxPort, strictPort] = await Promise.all([listenHere(lax), listenHere(strict)]);
         try {
           const session = `${world.folder}/session.pem`;

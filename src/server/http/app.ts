@@ -100,6 +100,10 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
     const message = `Cannot read request: header field "${headers.repeated}" was sent twice`;
     return refuse("request", "header_field_repeated", { status: 400, error: { kind: "invalid_request", message } });
   }
+  if (headers.get("host") === null) {
+    const message = "Cannot read request: Host is missing";
+    return refuse("request", "host_missing", { status: 400, error: { kind: "invalid_request", message } });
+  }
   if (!options.names.host(headers.get("host"))) {
     return refuse("request", "host_not_allowed", forbidden("Host is not allowed"));
   }
@@ -138,7 +142,13 @@ async function dispatch(
     const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
     return refuse("authentication", detail, { status, error: { kind, message }, fields });
   }
-  return await endpoint({ request, principal: authentication.principal, origin });
+  const { principal } = authentication;
+  const reply = await endpoint({ request, principal, origin });
+  if (reply.refused !== undefined) {
+    options.metrics.refused(reply.refused);
+    record(options, { kind: "request", outcome: "refused", reason: reply.refused, subject: principal.subject, origin });
+  }
+  return reply;
 }
 
 function endpointOf(route: Route, method: string): Route[RouteMethod] {

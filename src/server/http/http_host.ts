@@ -11,8 +11,10 @@ import type { Hosting } from "../host.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { observed } from "../observed.ts";
 import { openTls, type TlsServing } from "../tls/tls_serving.ts";
+import { createServerIds } from "../trace.ts";
 import type { ConnectionBounds } from "./listener.ts";
 import type { NetworkCheck } from "./peers.ts";
+import { connectionRefusals, type RefusedConnection } from "./refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
 
 /** What the HTTP transports need besides the configuration. */
@@ -44,8 +46,10 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const runtime = await load();
   const metrics = createMetrics();
   const audit = await hosting.audit.open();
-  const tls = await openServerTls(hosting, metrics);
-  const serving = await startServing(hosting, transport, { runtime, metrics, audit, tls, http: options.http });
+  const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
+  const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, metrics, audit, nextServerId }));
+  const parts = { runtime, metrics, audit, tls, nextServerId, http: options.http };
+  const serving = await startServing(hosting, transport, parts);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
   await serving.close(PATIENCE_MILLISECONDS);
@@ -59,12 +63,13 @@ interface Parts {
   readonly metrics: Metrics;
   readonly audit: Audit;
   readonly tls: TlsServing | null;
+  readonly nextServerId: () => string;
   readonly http: HttpHostOptions;
 }
 
 async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
   const { options, log, limits } = hosting;
-  const { runtime, metrics, audit, tls, http } = parts;
+  const { runtime, metrics, audit, tls, nextServerId, http } = parts;
   const { server } = options;
   metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
@@ -75,6 +80,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     limits,
     metrics,
     audit,
+    nextServerId,
     log,
     tls: tls?.listener ?? null,
     fastLane: options.fastLane ?? true,
@@ -93,17 +99,9 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
   });
 }
 
-async function openServerTls({ options, log }: Hosting, metrics: Metrics): Promise<TlsServing | null> {
+async function openServerTls({ options, log }: Hosting, refused: RefusedConnection): Promise<TlsServing | null> {
   const config = options.server.tls;
-  if (config === null) return null;
-  return await openTls({
-    config,
-    log,
-    refused: (reason, peerAddress) => {
-      metrics.refused(reason);
-      log("debug", "TLS connection refused", { reason, peer_address: peerAddress });
-    },
-  });
+  return config === null ? null : await openTls({ config, log, refused });
 }
 
 function urlOf({ address }: HttpServing, isSecure: boolean): string {

@@ -96,15 +96,22 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     requestTimeout: bounds.requestTime,
     keepAliveTimeout: bounds.idleTime,
     connectionsCheckingInterval: Math.min(CHECK_INTERVAL, bounds.headTime / 2),
-    requireHostHeader: true,
+    requireHostHeader: false,
     noDelay: true,
   };
   const server = tls === null ? createServer(settings, handler) : tls.createServer(settings, handler);
-  server.maxConnections = bounds.connections;
   server.maxHeadersCount = HEADER_FIELDS + 1;
   server.on("connection", (socket: Socket) => {
+    if (open.size >= bounds.connections) {
+      options.refused("too_many_connections", socket.remoteAddress ?? "");
+      return void socket.destroy();
+    }
     open.add(socket);
     socket.on("close", () => open.delete(socket));
+  });
+  server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+    options.refused("method_not_allowed", socket.remoteAddress ?? "");
+    socket.destroy();
   });
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     const code = error.code ?? "unknown";

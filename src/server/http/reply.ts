@@ -26,6 +26,8 @@ export interface HttpReply {
   readonly body: string | null;
   /** Streams the body instead; called once the head is sent. */
   readonly stream?: (sink: StreamSink) => void;
+  /** The word for why the request was refused before any tool was asked; for the log. */
+  readonly refused?: string;
 }
 
 /** A failure with its status. */
@@ -82,6 +84,7 @@ export function refusalReply(refusal: Refusal, id: RequestId | null = null): Htt
     status: refusal.status,
     fields: { ...JSON_FIELDS, ...retryFields(refusal.error), ...refusal.fields },
     body: errorResponse(refusal.error, id),
+    refused: refusal.error.kind,
   };
 }
 
@@ -93,7 +96,8 @@ export function edgeRefusal(error: EdgeError): Refusal {
 /** The answer to a request whose tool could not be asked: a JSON-RPC answer, with a status where that tells more. */
 export function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
   const status = CALL_KINDS.has(error.kind) ? EDGE_STATUS[error.kind] : 200;
-  return refusalReply({ status, error }, id);
+  const { fields, body } = refusalReply({ status, error }, id);
+  return { status, fields, body };
 }
 
 /** `Retry-After`, in whole seconds (RFC 9110 section 10.2.3), where waiting helps. */

@@ -116,6 +116,8 @@ export function sdkRequest({ request: { headers, method, signal } }: Exchange): 
 function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): Server {
   return makeSdkServer(sdk, {
     listTools: () => options.dispatcher.listing(),
+    offer: options.dispatcher.offer,
+    askTool: (_id, name, input) => delivery.call(name, input),
     callTool: async () => {
       const params = member(delivery.raw, "params");
       const name = isJsonObject(params) ? member(params, "name") : undefined;
@@ -159,7 +161,8 @@ async function replyOf(response: Response, delivery: Delivered): Promise<HttpRep
     ...(id === null ? {} : { id }),
     error: { code: Number(code), message: String(message), data },
   });
-  return jsonReply(response.status, JSON.stringify({ jsonrpc: "2.0", id, error: whole.error }));
+  const reply = jsonReply(response.status, JSON.stringify({ jsonrpc: "2.0", id, error: whole.error }));
+  return response.status >= 400 ? { ...reply, refused: String(whole.error.data["kind"]) } : reply;
 }
 
 /** Whether the SDK answers with a stream. */

@@ -14,11 +14,11 @@ import type { Limits } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { createSseRoutes, type SseRoutes } from "../sse/sse_routes.ts";
-import { createServerIds } from "../trace.ts";
 import { createApp, type Route } from "./app.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds, listen, type Listener, type ListenerOptions } from "./listener.ts";
 import { answerMcp } from "./mcp_endpoint.ts";
 import { createNameChecks } from "./names.ts";
+import { connectionRefusals } from "./refusals.ts";
 import type { HttpReply } from "./reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./sdk_http_lane.ts";
 
@@ -35,6 +35,8 @@ export interface HttpOptions {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly audit: Audit;
+  /** Gives each request its id. */
+  readonly nextServerId: () => string;
   readonly log: Log;
   readonly fastLane: boolean;
   readonly tls: ListenerOptions["tls"];
@@ -60,12 +62,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const bind = parseBind(options.server.bind ?? "");
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
-  const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
-  const sse = options.transport === "sse" ? createSseRoutes({ ...options, nextServerId }) : null;
-  const { metrics, audit } = options;
+  const { metrics } = options;
+  const sse = options.transport === "sse" ? createSseRoutes(options) : null;
   const app = createApp({
     ...options,
-    nextServerId,
     routes: new Map([...(sse?.routes ?? mcpRoutes(options, sdk)), ["/metrics", metricsRoute(metrics)]]),
     names: createNameChecks({ bindAddress: bind.hostname, ...options }),
   });
@@ -75,17 +75,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     handle: app,
     tls: options.tls,
     log: options.log,
-    refused: (reason, peerAddress) => {
-      metrics.refused(reason);
-      const origin = {
-        transport: options.transport,
-        peer_address: peerAddress,
-        correlation_id: null,
-        server_correlation_id: nextServerId(),
-        traceparent: null,
-      };
-      audit.record({ kind: "request", outcome: "refused", reason, subject: null, origin }).catch(() => undefined);
-    },
+    refused: connectionRefusals("request", options),
   });
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };

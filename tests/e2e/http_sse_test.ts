@@ -1,0 +1,109 @@
+/** The HTTP+SSE transport of older clients: its sessions, whose they are, and how they end. */
+
+import assert from "node:assert/strict";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { callText, type HttpServer, pause, send, type Sending, startHttpFixture } from "./http_fixture.ts";
+
+const AUTH = {
+  mode: "bearer_token",
+  bearer_tokens: ["alice-token", "bob-token"],
+  mtls_subjects: [],
+  allowed_tools: [],
+  principals: [],
+};
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** Opens a stream and reads until the path for messages is known. */
+async function openStream(
+  server: HttpServer,
+  headers: Record<string, string> = {},
+): Promise<{ readonly path: string; readonly next: () => Promise<string | null>; readonly close: () => void }> {
+  const stop = new AbortController();
+  const response = await fetch(`${server.url}/sse`, {
+    headers: { accept: "text/event-stream", ...headers },
+    signal: stop.signal,
+  });
+  assert.equal(response.status, 200, await (response.ok ? "" : response.text()));
+  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+  const next = async (): Promise<string | null> => {
+    const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+    return done ? null : value ?? null;
+  };
+  const first = await next() ?? "";
+  const path = /^event: endpoint\ndata: (\S+)\n\n/.exec(first)?.[1] ?? "";
+  assert.match(path, /^\/messages\?session_id=[0-9a-f]{64}$/);
+  return { path, next, close: () => stop.abort() };
+}
+
+Deno.test("the official client of that time is served", async () => {
+  await using server = await startHttpFixture({ server: { transport: "sse" } });
+  const client = new Client({ name: "suite", version: "1" });
+  // deno-lint-ignore no-explicit-any
+  await client.connect(new SSEClientTransport(new URL(`${server.url}/sse`)) as any);
+  const { structuredContent } = await client.callTool({ name: "echo", arguments: { a: 1 } });
+  assert.deepEqual(structuredContent, { input: { a: 1 } });
+  await client.close();
+});
+
+Deno.test("a session is whose it was when it began, and ends with its stream", async (t) => {
+  await using server = await startHttpFixture({ server: { transport: "sse", auth: AUTH } });
+  const stream = await openStream(server, bearer("alice-token"));
+  const post = (path: string, sending: Sending): Promise<number> =>
+    send(server.url, callText(1, "echo"), { path, ...sending }).then(({ status }) => status);
+  const rows: readonly (readonly [what: string, path: string, headers: Record<string, string>, status: number])[] = [
+    ["its owner", stream.path, bearer("alice-token"), 202],
+    ["another caller", stream.path, bearer("bob-token"), 404],
+    ["nobody", stream.path, {}, 401],
+    ["a session of nobody", stream.path.replace(/.$/, (last) => last === "0" ? "1" : "0"), bearer("alice-token"), 404],
+    ["no session", "/messages", bearer("alice-token"), 404],
+    ["a session id that is none", "/messages?session_id=__proto__", bearer("alice-token"), 404],
+    ["two session ids", `${stream.path}&session_id=0`, bearer("alice-token"), 404],
+  ];
+  for (const [what, path, headers, status] of rows) {
+    await t.step(`${what}: ${status}`, async () => assert.equal(await post(path, { headers }), status));
+  }
+  assert.match(await stream.next() ?? "", /^event: message\ndata: \{.*"id":1\}\n\n$/);
+  stream.close();
+  await pause(200);
+  assert.equal(await post(stream.path, { headers: bearer("alice-token") }), 404);
+});
+
+Deno.test("each stream has an id of its own, and one caller only so many streams", async () => {
+  await using server = await startHttpFixture({ server: { transport: "sse", auth: AUTH } });
+  const streams = [];
+  for (let index = 0; index < 64; index++) streams.push(await openStream(server, bearer("alice-token")));
+  assert.equal(new Set(streams.map(({ path }) => path)).size, 64);
+  const one = await send(server.url, null, { path: "/sse", headers: bearer("alice-token") });
+  assert.deepEqual([one.status, one.headers["retry-after"]], [503, "1"]);
+  streams.push(await openStream(server, bearer("bob-token")));
+  for (const { close } of streams) close();
+  await pause(300);
+  (await openStream(server, bearer("alice-token"))).close();
+});
+
+Deno.test("what is in work when a stream ends is cancelled; what is in work when the server stops is answered", async () => {
+  await using server = await startHttpFixture({ server: { transport: "sse" } });
+  const gone = await openStream(server);
+  await send(server.url, callText(1, "wait", { milliseconds: 60_000 }), { path: gone.path });
+  gone.close();
+  await server.process.logged("wait aborted");
+  const stays = await openStream(server);
+  await send(server.url, callText(2, "wait", { milliseconds: 500 }), { path: stays.path });
+  await pause(100);
+  server.process.signal("SIGTERM");
+  assert.match(await stays.next() ?? "", /"id":2\}/);
+  assert.equal(await stays.next(), null);
+  assert.equal(await server.process.ended(), 0);
+});
+
+Deno.test("the other transport's endpoint is not there", async () => {
+  await using server = await startHttpFixture({ server: { transport: "sse" } });
+  assert.equal((await send(server.url, callText(1, "echo"), { path: "/mcp" })).status, 404);
+  assert.equal((await send(server.url, null, { path: "/healthz" })).status, 200);
+  await using other = await startHttpFixture();
+  assert.equal((await send(other.url, null, { path: "/sse" })).status, 404);
+});
