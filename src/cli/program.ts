@@ -10,6 +10,7 @@ import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut } from "./output.ts";
 import { addRunpack } from "./runpack_commands.ts";
+import { addScenario } from "./scenario_commands.ts";
 import { SERVE_FLAGS } from "./serve_flags.ts";
 
 /** What commander hands to an action after the arguments: the flags that were given. */
@@ -53,8 +54,10 @@ export function buildProgram(finish: Finish): Command {
   addStore(program, finish);
   addExplain(program, finish);
   addAudit(program, finish);
+  addScenario(program, finish, { command, withJson, collect });
   addRunpack(program, finish, { command, withJson, collect });
   addProvider(program, finish);
+  addPermissions(program, finish);
   addApprove(program, finish);
   addHelp(program, finish);
   return program;
@@ -159,6 +162,14 @@ function addProvider(program: Command, finish: Finish): void {
     .action(async (name: string, check: string, flags: Flags) =>
       finish(await (await import("./provider_check.ts")).runProviderCheck(name, check, flags))
     );
+}
+
+function addPermissions(program: Command, finish: Finish): void {
+  withJson(command(program, "permissions", "Print the flags that confine the process to what a configuration needs", [
+    "gate permissions --config gate.toml",
+  ]))
+    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .action(async (flags: Flags) => finish(await (await import("./permissions.ts")).runPermissions(flags)));
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

@@ -1,0 +1,89 @@
+/**
+ * `gate permissions`: the exact flags with which the runtime confines the whole process to what a configuration needs.
+ *
+ * @module
+ */
+
+import { loadConfig } from "../config/load.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { type Allowance, ownPath, type PermissionPlan, planPermissions } from "./permissions_plan.ts";
+
+/** The flags of `gate permissions`. */
+export interface PermissionsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Modules that are started by name and not imported: a compiled program has to be told of them. */
+export const WORKER_MODULES = [
+  "src/evidence/builtin/env_worker.ts",
+  "src/evidence/builtin/json_worker.ts",
+  "src/evidence/builtin/request_worker.ts",
+  "src/evidence/builtin/select_worker.ts",
+  "src/evidence/builtin/time_worker.ts",
+  "src/evidence/sandbox/schema_worker.ts",
+  "src/store/backup_worker.ts",
+];
+
+/** Runs `gate permissions`. */
+export async function runPermissions(options: PermissionsOptions): Promise<number> {
+  const config = await loadConfig({ config: options.config });
+  const plan = await planPermissions(config);
+  const serve = ["serve", ...(config.config_path === null ? [] : ["--config", config.config_path])];
+  const run = ["deno", "run", ...permissionFlags(plan), "--config", ownPath("deno.json"), ownPath("main.ts"), ...serve];
+  const compile = [
+    "deno",
+    "compile",
+    ...permissionFlags(compiledPlan(plan)),
+    "--config",
+    ownPath("deno.json"),
+    ...includes(),
+    "--output",
+    "gate",
+  ];
+  compile.push(ownPath("main.ts"));
+  if (options.json === true) writeResult("permissions", { permissions: plan, run, compile });
+  else {
+    const notes = plan.notes.map((note) => `# ${note}\n`).join("");
+    writeOut(`${notes}${shellLine(run)}\n\n${shellLine(compile)}\n`);
+  }
+  return EXIT.ok;
+}
+
+/** The plan as flags of `deno run` and `deno compile`. */
+export function permissionFlags(plan: PermissionPlan): readonly string[] {
+  const flag = (name: string, allowed: Allowance): readonly string[] => {
+    if (allowed === "all") return [`--${name}`];
+    return allowed.length === 0 ? [] : [`--${name}=${allowed.join(",")}`];
+  };
+  return [
+    "--no-prompt",
+    ...flag("allow-read", plan.read),
+    ...flag("allow-write", plan.write),
+    ...flag("allow-env", plan.env),
+    ...flag("allow-net", plan.net),
+    ...flag("deny-net", plan.deny_net),
+    ...flag("allow-run", plan.run),
+    ...flag("allow-sys", plan.sys),
+  ];
+}
+
+function includes(): readonly string[] {
+  return [...WORKER_MODULES, "docs"].flatMap((path) => ["--include", ownPath(path)]);
+}
+
+/** The plan for a compiled program, whose own files lie in a folder that the runtime makes up from its name. */
+function compiledPlan(plan: PermissionPlan): PermissionPlan {
+  const root = ownPath("");
+  const read = plan.read.map((path) =>
+    path.startsWith(root) ? `/tmp/deno-compile-gate/${path.slice(root.length)}` : path
+  );
+  return { ...plan, read };
+}
+
+/** One command for a shell, one flag a line. */
+function shellLine(words: readonly string[]): string {
+  return words.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+    .join(" ").replaceAll(/ (?=--)/g, " \\\n  ");
+}
