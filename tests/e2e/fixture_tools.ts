@@ -63,6 +63,8 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);
   signal.addEventListener("abort", () => resolve(true));
+  // It may have been called off before the tools were there.
+  if (signal.aborted) resolve(true);
   const aborted = await promise;
   clearTimeout(timer);
   return aborted;

@@ -18,6 +18,9 @@ export const QUEUE_EVENTS = 8192;
 /** How long a file that another process holds is waited for, in milliseconds. */
 export const LOCK_MILLISECONDS = 2000;
 
+/** Events of one batch, about: with so many waiting no turn is waited for. */
+const BATCH_EVENTS = 512;
+
 /** Between two looks at a held file. */
 const LOCK_RETRY_MILLISECONDS = 2;
 
@@ -95,7 +98,8 @@ function enqueue(state: State, event: AuditEvent): Promise<void> {
   }
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   state.queue.push({ timed: timeEvent(event, Date.now()), resolve, reject });
-  if (isWaitedFor(event)) schedule(state, "soon");
+  if (state.queue.length >= BATCH_EVENTS && state.heldSince === null) drain(state);
+  else if (isWaitedFor(event)) schedule(state, "soon");
   else schedule(state, "after_turn");
   return promise;
 }

@@ -7,7 +7,7 @@
 import type { AuditConfig } from "../../config/server_types.ts";
 import type { AuditCall } from "../dispatcher.ts";
 import type { Log } from "../log.ts";
-import type { Audit } from "./types.ts";
+import { type Audit, NO_AUDIT } from "./types.ts";
 
 /** The audit log of a process. */
 export interface AuditService {
@@ -36,7 +36,10 @@ const CLOSE_MILLISECONDS = 1000;
 /** Makes the service. Nothing is loaded or opened before it is asked for. */
 export function createAuditService(options: AuditServiceOptions): AuditService {
   let opening: Promise<Audit> | null = null;
-  const open = (): Promise<Audit> => opening ??= import("./open.ts").then(({ openAudit }) => openAudit(options));
+  const open = (): Promise<Audit> =>
+    opening ??= options.config.enabled
+      ? import("./open.ts").then(({ openAudit }) => openAudit(options))
+      : Promise.resolve(NO_AUDIT);
   const say = (what: string) => (error: unknown): void =>
     options.log("error", what, { detail: error instanceof Error ? error.message : String(error) });
   return {

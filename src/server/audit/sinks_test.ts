@@ -82,6 +82,16 @@ Deno.test("openFileSink() lets events that nobody waits for go with the next one
   await sink.close();
 });
 
+Deno.test("openFileSink() writes what piles up within one turn", async () => {
+  const under = disk();
+  const sink = sinkOn(under);
+  const all = Array.from({ length: 2 * QUEUE_EVENTS }, () => sink.record(event("read", "request")));
+  await Promise.all(all);
+  assert.equal(under.batches.flat().length, 2 * QUEUE_EVENTS);
+  assert.equal(sink.fault(), null);
+  await sink.close();
+});
+
 Deno.test("openFileSink() refuses while its file cannot be written, counts what is lost, and recovers", async () => {
   const under = disk();
   const faults: (string | null)[] = [];
