@@ -154,11 +154,12 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
       resolve(answer);
     };
     options.signal.addEventListener("abort", abort, { once: true });
+    state.waiting.add(entry);
+    pump(state);
+    if (!state.waiting.has(entry)) return;
     entry.timer = setTimeout(() => {
       fail(state, entry, "timeout", `no worker was free within ${options.limitMillis} ms`);
     }, options.limitMillis);
-    state.waiting.add(entry);
-    pump(state);
   });
 }
 
