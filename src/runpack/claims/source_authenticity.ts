@@ -5,16 +5,38 @@
  */
 
 import { decodeBase64 } from "../../canonical/base64.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
 import { encodeHex } from "../../canonical/hex.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import { hasSourceSignature } from "../../run/acquired.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { TrustedKey } from "../../run/profile.ts";
+import type { EvaluatedAttempt, QualificationSurroundings } from "../../run/qualify.ts";
 import { hasBoundSignature } from "../../run/statement.ts";
+import type { RecordedEvidence } from "../../run/types.ts";
 import { presentRecorded } from "../procedure_kernel_1.ts";
 import { atRevision, violation } from "../verify_findings.ts";
-import { itemsOf, type Step } from "../verify_step.ts";
+import { isValue, itemsOf, type Step } from "../verify_step.ts";
 import type { TrustedPublicKey, UnavailableReason, Violation } from "../verify_types.ts";
 import { qualificationOf } from "./evidence_use_policy_satisfaction.ts";
 
 /** The method. */
 export const SOURCE_SIGNATURES = "source_signatures_v6";
+
+/** Whether a key signed the plain hash of a value, in a form in which its source may have had it. */
+function signsBareValue(
+  surroundings: QualificationSurroundings & { readonly attempt: EvaluatedAttempt },
+  key: TrustedKey,
+  item: RecordedEvidence,
+  value: TypedValue | null,
+): boolean {
+  if (value !== null) {
+    return hasSourceSignature(surroundings, surroundings.attempt, [key], presentRecorded(item, value));
+  }
+  const [publicKey, signature] = [decodeBase64(key.public_key), decodeBase64(item.signature?.signature ?? "")];
+  return publicKey !== null && signature !== null && item.content_hash !== undefined &&
+    surroundings.primitives.verifyEd25519(publicKey, canonicalize(asJson(item.content_hash)), signature);
+}
 
 /** Looks at the evidence of one record after the other. */
 export interface SourceSignatures {
@@ -32,17 +54,24 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
       const qualification = keys === null ? null : qualificationOf(step);
       if (qualification === null) return null;
       const { primitives, law, keys: profileKeys, attempt } = qualification.surroundings;
-      for (const { item } of itemsOf(step)) {
+      for (const { item, value } of itemsOf(step)) {
         if (!item.qualified) continue;
         counted++;
         const key = profileKeys.get(item.signature?.key_id ?? "");
         const bytes = key === undefined ? null : decodeBase64(key.public_key);
-        if (key === undefined || bytes === null || !trusted.has(encodeHex(bytes))) {
+        // What found nothing has no value that could be signed.
+        const isSigned = item.value_identity !== undefined && bytes !== null && trusted.has(encodeHex(bytes));
+        if (key === undefined || !isSigned) {
           unsigned++;
           continue;
         }
         const named = new Map([[key.key_id, key]]);
         if (hasBoundSignature(primitives, named, law, attempt, presentRecorded(item, null))) continue;
+        // A signature over the bare value is the source's, yet says nothing of what it was given for.
+        if (signsBareValue(qualification.surroundings, key, item, isValue(value) ? value : null)) {
+          unsigned++;
+          continue;
+        }
         return violation("signature_invalid", `${atRevision(step.record.revision)}, item ${item.item_id}`);
       }
       return null;
