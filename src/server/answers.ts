@@ -7,7 +7,8 @@
 
 import type { Tool, ToolAnswer } from "../tools/types.ts";
 import type { RequestId } from "./edge_error.ts";
-import { CAPABILITIES, INSTRUCTIONS, LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
+import { INSTRUCTIONS, LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
+import type { Capabilities } from "./offer.ts";
 
 /** The two shapes that answers have: of the revisions with `initialize`, and of 2026-07-28. */
 export type AnswerEra = "legacy" | "modern";
@@ -36,21 +37,21 @@ export function resultResponse(id: RequestId, result: string): string {
 }
 
 /** The result of `initialize` for the version that the client asked for. */
-export function initializeResult(requested: string): string {
+export function initializeResult(requested: string, capabilities: Capabilities): string {
   const protocolVersion = LEGACY_VERSIONS.includes(requested) ? requested : LEGACY_VERSIONS[0];
   return JSON.stringify({
     protocolVersion,
-    capabilities: CAPABILITIES,
+    capabilities,
     serverInfo: SERVER_INFO,
     instructions: INSTRUCTIONS,
   });
 }
 
 /** The result of `server/discover`. */
-export function discoverResult(): string {
+export function discoverResult(capabilities: Capabilities): string {
   return JSON.stringify({
     supportedVersions: [MODERN_VERSION],
-    capabilities: CAPABILITIES,
+    capabilities,
     instructions: INSTRUCTIONS,
     ...LIST_CACHE,
     ...MODERN_MEMBERS,

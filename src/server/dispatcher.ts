@@ -11,14 +11,16 @@ import type { Call, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
 import type { CallAudit } from "./audit/call_audit.ts";
 import type { EdgeError } from "./edge_error.ts";
 import type { Log } from "./log.ts";
+import { type Offer, TOOLS_ALONE } from "./offer.ts";
 
 /** What became of a call: the tool's own answer, or a failure at the edge. */
 export type CallOutcome =
   | { readonly ok: true; readonly answer: ToolAnswer }
   | { readonly ok: false; readonly error: EdgeError };
 
-/** The tools as a client may see and call them. */
+/** The tools as a client may see and call them, and what is offered besides. */
 export interface Dispatcher {
+  readonly offer: Offer;
   /** The tools of `tools/list`, in the order of the table. */
   readonly listing: () => Promise<readonly Tool[]>;
   /** Calls a tool; never rejects. */
@@ -32,6 +34,8 @@ export interface DispatcherOptions {
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
+  /** What is offered besides tools; nothing unless given. */
+  readonly offer?: Offer;
   /** Gives what writes calls to the audit log; called once, at the first call. Without it nothing is written. */
   readonly loadCallAudit?: () => Promise<AuditCall>;
 }
@@ -67,6 +71,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   return {
+    offer: options.offer ?? TOOLS_ALONE,
     listing: async () => {
       const tools = [...(await load()).values()];
       return options.tools.mode === "passthrough" ? tools : tools.filter((tool) => permits(tool.name));

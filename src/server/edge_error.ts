@@ -42,6 +42,8 @@ export interface EdgeError {
   readonly versions?: { readonly supported: readonly string[]; readonly requested: string };
   /** What the raw-text check found: its code. */
   readonly fault?: string;
+  /** The resource that is not there. */
+  readonly uri?: string;
 }
 
 /** The `error` member of a JSON-RPC response. */
@@ -82,6 +84,7 @@ export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcErr
       request_id: id,
       ...(error.path === undefined ? {} : { path: error.path }),
       ...(error.fault === undefined ? {} : { fault: error.fault }),
+      ...(error.uri === undefined ? {} : { uri: error.uri }),
       ...(error.retryAfterMs === undefined ? {} : { retry_after_ms: error.retryAfterMs }),
       ...(error.correlationId === undefined ? {} : { correlation_id: error.correlationId }),
       ...(error.versions ?? {}),

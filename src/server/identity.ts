@@ -14,9 +14,6 @@ export const SERVER_INFO: { readonly name: string; readonly title: string; reado
   version: VERSION,
 };
 
-/** What the server offers. */
-export const CAPABILITIES: { readonly tools: Record<never, never> } = { tools: {} };
-
 /** The stateless revision: a `_meta` envelope on every request, `server/discover` in place of `initialize`. */
 export const MODERN_VERSION = "2026-07-28";
 

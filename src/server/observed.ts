@@ -18,7 +18,7 @@ const TEXT_OUTCOME = /^\{"outcome":\{"outcome":"([a-z][a-z_]{0,39})"/;
 export function observed(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
   const known = new Set<string>();
   return {
-    listing: dispatcher.listing,
+    ...dispatcher,
     call: async (name, input, call) => {
       const start = performance.now();
       const outcome = await dispatcher.call(name, input, call);

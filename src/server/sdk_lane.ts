@@ -8,7 +8,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Log } from "./log.ts";
-import { makeSdkServer, type SdkServerOptions } from "./sdk_server.ts";
+import type { SdkServerOptions } from "./sdk_server.ts";
 
 /** What the SDK's lane needs of the session. */
 export interface SdkLaneOptions extends SdkServerOptions {
@@ -99,9 +99,10 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
 
 /** Connects the SDK's own stdio entry, which knows both eras, to a channel. */
 async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ close(): Promise<void> }> {
-  const [sdk, { serveStdio }] = await Promise.all([
+  const [sdk, { serveStdio }, { makeSdkServer }] = await Promise.all([
     import("@modelcontextprotocol/server"),
     import("@modelcontextprotocol/server/stdio"),
+    import("./sdk_server.ts"),
   ]);
   return serveStdio(() => makeSdkServer(sdk, options), {
     transport: channel,

@@ -8,14 +8,21 @@ import type { CallToolResult, ListToolsResult, Server } from "@modelcontextproto
 import type { Tool, ToolAnswer } from "../tools/types.ts";
 import { answerText, listedTool } from "./answers.ts";
 import type { CallOutcome } from "./dispatcher.ts";
+import type { JsonObject } from "../canonical/json.ts";
 import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
-import { CAPABILITIES, INSTRUCTIONS, LIST_CACHE, SERVER_INFO } from "./identity.ts";
+import { INSTRUCTIONS, LIST_CACHE, SERVER_INFO } from "./identity.ts";
+import type { Offer } from "./offer.ts";
+import { addDocuments } from "./sdk_documents.ts";
 
 /** What stands behind the SDK. */
 export interface SdkServerOptions {
   readonly listTools: () => Promise<readonly Tool[]>;
   /** Calls a tool for a request that was delivered to the SDK. */
   readonly callTool: (id: RequestId) => Promise<CallOutcome>;
+  /** What is offered besides tools. */
+  readonly offer: Offer;
+  /** Calls a tool in the name of whoever sent a request that was delivered to the SDK. */
+  readonly askTool: (id: RequestId, name: string, input: JsonObject) => Promise<CallOutcome>;
 }
 
 /** The SDK, which is loaded only where it is needed. */
@@ -24,9 +31,9 @@ type Sdk = typeof import("@modelcontextprotocol/server");
 /** Makes one server of the SDK's: for a connection, or for one request where there are none. */
 export function makeSdkServer(sdk: Sdk, options: SdkServerOptions): Server {
   const server = new sdk.Server({ ...SERVER_INFO }, {
-    capabilities: CAPABILITIES,
+    capabilities: options.offer.capabilities,
     instructions: INSTRUCTIONS,
-    cacheHints: { "tools/list": LIST_CACHE, "server/discover": LIST_CACHE },
+    cacheHints: Object.fromEntries(CACHED_METHODS.map((method) => [method, LIST_CACHE])),
   });
   server.setRequestHandler("tools/list", async (request, context) => {
     if (request.params?.cursor !== undefined) throw new EdgeFailure(UNKNOWN_CURSOR, context.mcpReq.id);
@@ -37,8 +44,19 @@ export function makeSdkServer(sdk: Sdk, options: SdkServerOptions): Server {
     if (!outcome.ok) throw new EdgeFailure(outcome.error, context.mcpReq.id);
     return sdkResult(outcome.answer);
   });
+  addDocuments(server, { ...options, failure: (error, id) => new EdgeFailure(error, id) });
   return server;
 }
+
+/** Methods whose answers do not change while the process lives. */
+const CACHED_METHODS = [
+  "tools/list",
+  "server/discover",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+] as const;
 
 /** A tool's answer as the SDK takes it: what `callResult` of `answers.ts` writes. */
 function sdkResult(answer: ToolAnswer): CallToolResult {

@@ -6,9 +6,11 @@
 
 import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";
+import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { host } from "./host.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
-import type { LogLevel } from "./log.ts";
+import type { Log, LogLevel } from "./log.ts";
+import { offerWith } from "./offer.ts";
 
 /** What the flags say about the network. */
 export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy">;
@@ -33,13 +35,25 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, logLevel, network } = options;
+  const docs = createDocumentation(config.docs);
   return await host({
     server: config.server,
     logLevel,
     // Everything beneath the tools loads behind the first answer.
-    loadRuntime: async () => await (await import("../tools/runtime.ts")).openRuntime(config, options),
+    loadRuntime: async (log) => {
+      await checkDocs(docs, log);
+      return await (await import("../tools/runtime.ts")).openRuntime(config, { ...options, docs });
+    },
+    offer: offerWith(docs),
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
+}
+
+/** Reads documents that depend on the operator's settings at once, so that what is wrong with them shows at the start. */
+async function checkDocs(docs: Documentation, log: Log): Promise<void> {
+  if (!docs.isConfigured) return;
+  const { warnings } = await docs.load();
+  for (const warning of warnings) log("warn", warning);
 }
 
 /** The folders that are written to. */

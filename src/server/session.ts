@@ -77,6 +77,8 @@ export function openSession(options: SessionOptions): Session {
     log: options.log,
     listTools: () => options.dispatcher.listing(),
     callTool: (id) => callForSdk(state, id),
+    offer: options.dispatcher.offer,
+    askTool: (id, name, input) => call(state, id, name, input),
     send: (message) => {
       const id = "id" in message && !("method" in message) ? message.id : undefined;
       const line = JSON.stringify("error" in message ? withEdgeData(message) : message);

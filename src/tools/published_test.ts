@@ -91,6 +91,7 @@ const HINTS: Readonly<Record<string, string>> = {
   provider_contract_get: "reads",
   provider_check_schema_get: "reads",
   evidence_query: "reads, open world",
+  gate_docs_search: "reads",
 };
 
 Deno.test("createTools() hints at what each tool does", () =>

@@ -7,6 +7,7 @@
 import { type NamespaceAuthority, namespaceAuthorityOf } from "../access/namespace_authority.ts";
 import type { Identity } from "../canonical/identity.ts";
 import type { GateConfig } from "../config/types.ts";
+import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { type Acquirer, createAcquirer } from "../evidence/acquisition/acquire.ts";
 import type { SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
@@ -44,6 +45,8 @@ export interface Services {
   readonly publisher: () => Promise<Publisher>;
   /** Absolute path of the folder that holds the local repository of runpacks; null where there is none. */
   readonly dataDir: string | null;
+  /** The documentation of the service; read when first asked for. */
+  readonly docs: Documentation;
   /** Operations being executed in this process. */
   readonly inFlight: InFlight;
   /** Identities of artifacts that this process has already stored. */
@@ -67,6 +70,8 @@ export interface ServiceParts {
   readonly publisher?: () => Promise<Publisher>;
   /** None unless given. */
   readonly dataDir?: string;
+  /** That of the configuration unless given. */
+  readonly docs?: Documentation;
 }
 
 async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
@@ -116,6 +121,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     publisher: parts.publisher ?? (async () => (await import("../runpack/host/publish.ts")).NOWHERE),
     dataDir: parts.dataDir ?? null,
+    docs: parts.docs ?? createDocumentation(parts.config.docs),
     inFlight: new InFlight(),
     storedArtifacts: new Set(),
   };

@@ -5,6 +5,7 @@
  */
 
 import { evidenceQuery } from "./evidence_query.ts";
+import { gateDocsSearch } from "./gate_docs_search.ts";
 import { precheck } from "./precheck.ts";
 import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
 import { providerContractGet } from "./provider_contract_get.ts";
@@ -57,12 +58,18 @@ const TOOLS: readonly ((services: Services) => Tool)[] = [
   evidenceQuery,
 ];
 
+/** The tools that a configuration can leave out, with what it takes. */
+const OPTIONAL_TOOLS: readonly (readonly [(services: Services) => Tool, (services: Services) => boolean])[] = [
+  [gateDocsSearch, ({ docs }) => docs.search],
+];
+
 /**
  * The tools over some services, by name. This module loads the decoder library and every tool, so a server imports it
  * only once somebody asks for tools.
  */
 export function createTools(services: Services): Map<ToolName, Tool> {
-  return new Map(TOOLS.map((make) => {
+  const optional = OPTIONAL_TOOLS.flatMap(([make, isWanted]) => isWanted(services) ? [make] : []);
+  return new Map([...TOOLS, ...optional].map((make) => {
     const tool = make(services);
     return [tool.name, tool];
   }));

@@ -42,14 +42,14 @@ export const DOORS: readonly { readonly from: string; readonly to: string; reado
 export const PACKAGES: readonly { readonly name: string; readonly rooms: readonly string[] }[] = [
   { name: "node:sqlite", rooms: ["store"] },
   { name: "node:", rooms: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"] },
-  { name: "@modelcontextprotocol/client", rooms: ["evidence"] },
+  { name: "@modelcontextprotocol/client", rooms: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", rooms: ["runpack/host"] },
   { name: "@modelcontextprotocol/server", rooms: ["server"] },
   { name: "ajv", rooms: ["evidence"] },
   { name: "commander", rooms: ["cli"] },
   { name: "json-p3", rooms: ["evidence"] },
-  { name: "smol-toml", rooms: ["config"] },
-  { name: "yaml", rooms: ["evidence"] },
+  { name: "smol-toml", rooms: ["config", "cli"] },
+  { name: "yaml", rooms: ["evidence", "cli"] },
   { name: "zod", rooms: ["config", "tools", "server"] },
 ];
 
@@ -63,6 +63,7 @@ export const TEST_ONLY_PACKAGES = [
   "json-canon",
   "json-logic-js",
   "json-rules-engine",
+  "minisearch",
   "node:assert",
   "node:test",
 ];

@@ -1,0 +1,136 @@
+/**
+ * The documents of the service itself. Each is named by a literal path, so that a compiled program can carry it along.
+ *
+ * @module
+ */
+
+import { TOOL_PAGES } from "./tool_pages.ts";
+import type { DocRole } from "./types.ts";
+
+/** A document of the service. */
+export interface DefaultDoc {
+  readonly doc_id: string;
+  readonly doc_role: DocRole;
+  readonly doc_title: string;
+  readonly description: string;
+  /** What follows `gate://docs/`. */
+  readonly suffix: string;
+  /** Paths from the folder of the documentation: one file, or the pages that make it up. */
+  readonly files: readonly string[];
+}
+
+/** Every document of the service, in the order of the catalogue. */
+export const DEFAULT_DOCS: readonly DefaultDoc[] = [
+  {
+    doc_id: "concepts",
+    doc_role: "ontology",
+    doc_title: "Concepts",
+    description: "The ten nouns, three truth values, and how they hang together",
+    suffix: "concepts",
+    files: ["concepts.md"],
+  },
+  {
+    doc_id: "agent_playbook",
+    doc_role: "decision",
+    doc_title: "Agent playbook",
+    description: "Which tool to call next, and what to do with every outcome and error",
+    suffix: "agent-playbook",
+    files: ["agent_playbook.md"],
+  },
+  {
+    doc_id: "authoring",
+    doc_role: "pattern",
+    doc_title: "Writing a scenario",
+    description: "From a question to a law: stages, requirements, conditions, evidence-use policy",
+    suffix: "authoring",
+    files: ["authoring.md"],
+  },
+  {
+    doc_id: "trust",
+    doc_role: "reasoning",
+    doc_title: "Trust",
+    description: "Why evidence counts: lanes, signatures, approvals by people, anchors, providers of your own",
+    suffix: "trust",
+    files: ["trust.md"],
+  },
+  {
+    doc_id: "providers",
+    doc_role: "ontology",
+    doc_title: "Providers",
+    description: "The built-in providers time, env, json, http and rest: checks, limits and every error code",
+    suffix: "providers",
+    files: ["providers.md"],
+  },
+  {
+    doc_id: "operations",
+    doc_role: "decision",
+    doc_title: "Operations",
+    description: "Configuring, running, watching, backing up and repairing a server",
+    suffix: "operations",
+    files: ["operations.md"],
+  },
+  {
+    doc_id: "architecture",
+    doc_role: "reasoning",
+    doc_title: "Architecture",
+    description: "The three promises, one call followed through the house, and what may depend on what",
+    suffix: "architecture",
+    files: ["architecture.md"],
+  },
+  {
+    doc_id: "tools",
+    doc_role: "decision",
+    doc_title: "Tools",
+    description: "Every tool with its arguments and results, one page a tool",
+    suffix: "tools",
+    files: ["tools/README.md", ...TOOL_PAGES],
+  },
+  {
+    doc_id: "format_scenario_law",
+    doc_role: "ontology",
+    doc_title: "Scenario law",
+    description: "Which specs are laws: every member and limit, the normal form, identities and proofs",
+    suffix: "format/scenario-law",
+    files: ["format/scenario_law.md"],
+  },
+  {
+    doc_id: "format_records",
+    doc_role: "ontology",
+    doc_title: "Run records",
+    description: "What a record holds, how evidence is qualified and judged, and how records fold to a state",
+    suffix: "format/records",
+    files: ["format/records.md"],
+  },
+  {
+    doc_id: "format_evidence_statement",
+    doc_role: "pattern",
+    doc_title: "Evidence statement",
+    description: "What a signature over evidence covers, how to sign, and how it is verified",
+    suffix: "format/evidence-statement",
+    files: ["format/evidence_statement.md"],
+  },
+  {
+    doc_id: "format_runpack",
+    doc_role: "reasoning",
+    doc_title: "Runpack",
+    description: "What a runpack is made of, what its verification claims, and why the claims hold",
+    suffix: "format/runpack",
+    files: ["format/runpack.md"],
+  },
+  {
+    doc_id: "format_identities",
+    doc_role: "reasoning",
+    doc_title: "Identities",
+    description: "How things are named by what they are, and how to recompute a name",
+    suffix: "format/identities",
+    files: ["format/identities.md"],
+  },
+  {
+    doc_id: "format_canonical",
+    doc_role: "ontology",
+    doc_title: "Canonical JSON",
+    description: "Which JSON texts are taken, the one text they are put into, and the order of strings",
+    suffix: "format/canonical",
+    files: ["format/canonical.md"],
+  },
+];

@@ -1,0 +1,34 @@
+/**
+ * The documentation of a running service: nothing of it is read before somebody asks.
+ *
+ * @module
+ */
+
+import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { DocsConfig } from "../config/types.ts";
+import type { Catalogue } from "./catalogue.ts";
+
+/** The documentation as a configuration wants it served. */
+export interface Documentation {
+  /** Whether `gate_docs_search` is offered. */
+  readonly search: boolean;
+  /** Whether documents are offered as resources. */
+  readonly resources: boolean;
+  /** Whether the documents depend on what the operator has set, so that a fault of it should show at the start. */
+  readonly isConfigured: boolean;
+  /** Reads the documents, once. */
+  readonly load: () => Promise<Catalogue>;
+}
+
+/** The documentation of a configuration. */
+export function createDocumentation(config: DocsConfig): Documentation {
+  const standard = DEFAULT_SETTINGS.docs;
+  let loading: Promise<Catalogue> | null = null;
+  return {
+    search: config.enabled && config.enable_search,
+    resources: config.enabled && config.enable_resources,
+    isConfigured: config.enabled && (config.extra_paths.length > 0 || config.max_docs < standard.max_docs ||
+      config.max_doc_bytes < standard.max_doc_bytes || config.max_total_bytes < standard.max_total_bytes),
+    load: () => loading ??= import("./catalogue.ts").then(({ openCatalogue }) => openCatalogue(config)),
+  };
+}

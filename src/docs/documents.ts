@@ -1,0 +1,63 @@
+/**
+ * Reading the documents that a configuration names: those of the service, then those of the operator, within limits.
+ *
+ * @module
+ */
+
+import { utf8Length } from "../canonical/utf8.ts";
+import type { DocsConfig } from "../config/types.ts";
+import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
+import { readExtraDocs } from "./extra_docs.ts";
+import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
+
+/** The limits of the catalogue. */
+export type DocLimits = Pick<DocsConfig, "max_doc_bytes" | "max_docs" | "max_total_bytes">;
+
+/** The folder that the paths of {@link DEFAULT_DOCS} start from. */
+const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
+
+/**
+ * Reads every document.
+ *
+ * @throws {DocsError} When a document of the service exceeds a limit, or a path of `docs.extra_paths` is not there
+ */
+export async function readDocuments(config: DocsConfig): Promise<Documents> {
+  if (!config.enabled) return { docs: [], warnings: [] };
+  const defaults = config.include_default_docs ? await Promise.all(DEFAULT_DOCS.map(readDefault)) : [];
+  checkDefaults(defaults, config);
+  if (config.extra_paths.length === 0) return { docs: defaults, warnings: [] };
+  const extra = await readExtraDocs(config, defaults);
+  return { docs: [...defaults, ...extra.docs], warnings: extra.warnings };
+}
+
+async function readDefault({ files, suffix, ...named }: DefaultDoc): Promise<Doc> {
+  const texts = await Promise.all(files.map((file) => Deno.readTextFile(new URL(file, DOCS_FOLDER))));
+  const pages = files.length === 1 ? [] : files.map((file, at) => ({ name: pageName(file), text: texts[at] ?? "" }));
+  const text = files.length === 1 ? texts[0] ?? "" : joinPages(pages);
+  return { ...named, uri: DOCS_PREFIX + suffix, text, bytes: utf8Length(text), pages: pages.slice(1) };
+}
+
+function pageName(file: string): string {
+  return file.slice(file.lastIndexOf("/") + 1, -".md".length);
+}
+
+/** One document of several pages: the first stands as it is, the headings of the others go down by a level. */
+function joinPages([first, ...others]: readonly DocPage[]): string {
+  return [first?.text ?? "", ...others.map(({ text }) => text.replace(/^(#{1,2} )/gm, "#$1"))].join("\n");
+}
+
+/** What the service brings must fit as a whole: an operator who lowers a limit decides which documents go. */
+function checkDefaults(docs: readonly Doc[], limits: DocLimits): void {
+  const instead = "raise it, or set docs.include_default_docs = false";
+  if (docs.length > limits.max_docs) {
+    throw new DocsError(`docs.max_docs: must be >= ${docs.length} for the documents of the service: ${instead}`);
+  }
+  const largest = Math.max(0, ...docs.map(({ bytes }) => bytes));
+  if (largest > limits.max_doc_bytes) {
+    throw new DocsError(`docs.max_doc_bytes: must be >= ${largest} for the documents of the service: ${instead}`);
+  }
+  const total = docs.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total > limits.max_total_bytes) {
+    throw new DocsError(`docs.max_total_bytes: must be >= ${total} for the documents of the service: ${instead}`);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Cutting a document into sections, at its headings of the second and third level.
+ *
+ * @module
+ */
+
+import { utf8Length } from "../canonical/utf8.ts";
+import type { Doc, Section } from "./types.ts";
+
+/** Bytes of one section; what is longer goes on in another of the same heading, so that an answer stays small. */
+export const SECTION_BYTES_MAXIMUM = 16 * 1024;
+
+/** Where a line of code begins or ends: up to three spaces, then three or more backticks or tildes. */
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+
+/** Tells, line by line, which lines are code between fences, the fences included. */
+function codeWatcher(): (line: string) => boolean {
+  let open: string | null = null;
+  return (line) => {
+    const fence = FENCE.exec(line);
+    const [marks, rest] = [fence?.[1] ?? "", fence?.[2] ?? ""];
+    if (open === null) {
+      // A backtick in the rest makes it code within a line (CommonMark 0.31, 4.5).
+      if (marks === "" || (marks.startsWith("`") && rest.includes("`"))) return false;
+      open = marks;
+      return true;
+    }
+    const closes = marks.length >= open.length && marks[0] === open[0] && rest.trim() === "";
+    if (closes) open = null;
+    return true;
+  };
+}
+
+/** A heading with the lines under it. */
+interface Piece {
+  readonly heading: string;
+  readonly parent: string;
+  readonly lines: string[];
+}
+
+/**
+ * The title of a document: the text of its first line, if that is a heading of the first level.
+ *
+ * @returns Null where there is none
+ */
+export function titleOf(text: string): string | null {
+  const title = /^# +([^\r\n]*)/.exec(text)?.[1]?.trim() ?? "";
+  return title === "" ? null : title;
+}
+
+/** The sections of a document, in order. Lines of code between fences are never headings. */
+export function splitSections(doc: Doc): readonly Section[] {
+  let piece: Piece = { heading: doc.doc_title, parent: "", lines: [] };
+  const pieces = [piece];
+  let chapter = "";
+  const isCode = codeWatcher();
+  for (const [index, line] of doc.text.split(/\r?\n/).entries()) {
+    const heading = isCode(line) ? null : /^(##|###) +(.*)$/.exec(line);
+    if (heading === null) {
+      if (index > 0 || titleOf(line) === null) piece.lines.push(line);
+      continue;
+    }
+    const text = (heading[2] ?? "").replace(/\s+#+\s*$/, "").trim();
+    const isChapter = heading[1] === "##";
+    if (isChapter) chapter = text;
+    piece = { heading: text, parent: isChapter ? "" : chapter, lines: [] };
+    pieces.push(piece);
+  }
+  return pieces.flatMap(({ heading, parent, lines }) =>
+    cutLines(lines).map((content) => ({ doc, heading, parent, content }))
+  );
+}
+
+/** Lines as texts of at most so many bytes, cut between lines where that is possible. */
+function cutLines(lines: readonly string[]): readonly string[] {
+  const texts: string[] = [];
+  let held: string[] = [];
+  let bytes = 0;
+  const flush = (): void => {
+    const text = held.join("\n").trim();
+    if (text !== "") texts.push(text);
+    held = [];
+    bytes = 0;
+  };
+  for (const whole of lines) {
+    for (const line of cutLine(whole)) {
+      const size = utf8Length(line) + 1;
+      if (bytes + size > SECTION_BYTES_MAXIMUM) flush();
+      held.push(line);
+      bytes += size;
+    }
+  }
+  flush();
+  return texts;
+}
+
+/** A line in parts that fit into a section each, cut between code points. */
+function cutLine(line: string): readonly string[] {
+  // Three bytes are the most that one UTF-16 code unit takes.
+  const most = Math.floor(SECTION_BYTES_MAXIMUM / 3) - 1;
+  if (line.length <= most) return [line];
+  const parts: string[] = [];
+  for (let from = 0; from < line.length;) {
+    let to = Math.min(from + most, line.length);
+    const unit = line.charCodeAt(to - 1);
+    if (to < line.length && unit >= 0xd800 && unit <= 0xdbff) to -= 1;
+    parts.push(line.slice(from, to));
+    from = to;
+  }
+  return parts;
+}

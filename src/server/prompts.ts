@@ -1,0 +1,161 @@
+/**
+ * The prompts of MCP for the common jobs: author a scenario, drive a run, audit a runpack. Their texts name tools and what
+ * to watch for; whatever the user gives is quoted.
+ *
+ * @module
+ */
+
+import type { EdgeError } from "./edge_error.ts";
+
+/** An argument of a prompt. */
+export interface PromptArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** A prompt as `prompts/list` shows it. */
+export interface ListedPrompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly PromptArgument[];
+}
+
+interface Prompt extends ListedPrompt {
+  /** The text for arguments of which the required ones are there. */
+  readonly write: (given: ReadonlyMap<string, string>) => readonly string[];
+}
+
+/** The kinds of scenario that have a worked example. */
+export const SCENARIO_KINDS: readonly string[] = [
+  "release",
+  "data_disclosure",
+  "change_approval",
+  "agent_task",
+  "model_promotion",
+];
+
+/** The profiles of `runpack_verify`. */
+export const VERIFICATION_PROFILES: readonly string[] = ["integrity_only_v1", "full_replay_v1"];
+
+/** Longest value of an argument, in UTF-16 code units. */
+export const ARGUMENT_CHARACTERS_MAXIMUM = 2048;
+
+const AUTHOR: Prompt = {
+  name: "author_scenario",
+  title: "Author a scenario",
+  description: "Turn a question, such as whether a release may go, into a scenario law and register it",
+  arguments: [
+    { name: "question", description: "What the gate should answer", required: true },
+    { name: "kind", description: `What it is like: ${SCENARIO_KINDS.join(", ")}`, required: false },
+    { name: "namespace_id", description: "Where to register it; 2 unless given", required: false },
+  ],
+  write: (given) => [
+    `Write a gate scenario that answers this question: ${quoted(given, "question")}.`,
+    ...given.has("kind") ? [`It is of the kind ${quoted(given, "kind")}.`] : [],
+    `1. Break the question into stages, and each stage into conditions that evidence can settle. Search ` +
+    `gate_docs_search for "writing a scenario", and for each predicate and policy member that you need.`,
+    "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
+    "freshness. Prefer evidence that gate acquires itself: providers_list shows the providers, provider_contract_get " +
+    "their checks.",
+    "3. Show the stages and conditions to the user before anything is registered, and ask what is unclear.",
+    `4. Call scenario_define with namespace_id ${
+      quoted(given, "namespace_id", "2")
+    }. A refusal names every fault with ` +
+    "its path: mend all of them, then call again.",
+    "5. Report scenario_id and scenario_law_identity. A law never changes; a changed spec is another law.",
+  ],
+};
+
+const DRIVE: Prompt = {
+  name: "drive_run",
+  title: "Drive a run",
+  description: "Take a run of a scenario from where it stands to its completion, stage by stage",
+  arguments: [
+    { name: "namespace_id", description: "The namespace of the scenario", required: true },
+    { name: "scenario_id", description: "The scenario", required: true },
+    { name: "run_id", description: "The run; a new one is started where it is left out", required: false },
+  ],
+  write: (given) => [
+    `Drive a run of scenario ${quoted(given, "scenario_id")} in namespace ${quoted(given, "namespace_id")}.`,
+    given.has("run_id")
+      ? `1. Read scenario_status of run ${quoted(given, "run_id")} with include ["missing"].`
+      : "1. Find scenario_law_identity with scenarios_list and call scenario_start with a fresh creation_request_id of " +
+        "32 hex digits; keep it to ask again if the answer is lost.",
+    "2. Open a stage of ready_frontier with scenario_open_stage, from the exact accepted_head of the last answer, with a " +
+    "fresh operation_id.",
+    "3. Gather the evidence that its conditions ask for. Never invent or assume a value: what is not known stays unknown. " +
+    "scenario_precheck_stage tells what an evaluation would say and changes nothing.",
+    "4. Call scenario_evaluate_stage. Only the outcome true completes a stage; `missing` lists what would.",
+    "5. On `stale` read scenario_status, look at what has changed, and decide again from the head that it gives. If an " +
+    "answer is lost, repeat the same call unchanged, or ask scenario_resolve_mutation.",
+    "6. Go on until run_status is complete, or until what is missing is not yours to provide: then say what is missing and " +
+    "who could provide it.",
+  ],
+};
+
+const AUDIT: Prompt = {
+  name: "audit_runpack",
+  title: "Audit a runpack",
+  description: "Verify an exported run and explain what its record proves, and what it does not",
+  arguments: [
+    { name: "runpack_identity", description: "The runpack: 64 hex digits", required: true },
+    { name: "profile", description: VERIFICATION_PROFILES.join(" or "), required: false },
+  ],
+  write: (given) => [
+    `Audit runpack ${quoted(given, "runpack_identity")}.`,
+    `1. Call runpack_verify with profile ${quoted(given, "profile", "full_replay_v1")}.`,
+    "2. Go through the claims. satisfied: say by which method. violated: say with which reason; the record must not be " +
+    "relied on. unavailable: say why; it is not proved, whatever else holds. not_requested: nobody looked.",
+    "3. State the assumptions and trusted_bases of the report: the claims hold under these and no others.",
+    "4. Search gate_docs_search for each claim that you are not sure how to read.",
+    "5. Conclude in three parts: what is proved, what is not, and what would have to be supplied to settle the rest.",
+  ],
+};
+
+const PROMPTS: readonly Prompt[] = [AUTHOR, DRIVE, AUDIT];
+
+/** A given argument between quotation marks, so that it reads as a value and as nothing else. */
+function quoted(given: ReadonlyMap<string, string>, name: string, otherwise = ""): string {
+  return JSON.stringify(given.get(name) ?? otherwise);
+}
+
+/** The prompts, as they are listed. */
+export function listPrompts(): ListedPrompt[] {
+  return PROMPTS.map(({ write: _, ...listed }) => listed);
+}
+
+/** A prompt with its arguments filled in. */
+export type WrittenPrompt =
+  | { readonly ok: true; readonly description: string; readonly text: string }
+  | { readonly ok: false; readonly error: EdgeError };
+
+/** Writes a prompt, or says what is wrong with its name or arguments. */
+export function writePrompt(name: string, given: ReadonlyMap<string, string>): WrittenPrompt {
+  const prompt = PROMPTS.find((candidate) => candidate.name === name);
+  if (prompt === undefined) {
+    const known = PROMPTS.map((candidate) => JSON.stringify(candidate.name)).join(", ");
+    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: there are ${known}`);
+  }
+  for (const [argument, value] of given) {
+    const path = "$.params.arguments";
+    if (!prompt.arguments.some((known) => known.name === argument)) {
+      const known = prompt.arguments.map((entry) => JSON.stringify(entry.name)).join(", ");
+      return refuse(path, `Unknown argument ${JSON.stringify(argument.slice(0, 128))}: "${name}" takes ${known}`);
+    }
+    if (value.length > ARGUMENT_CHARACTERS_MAXIMUM) {
+      return refuse(`${path}.${argument}`, `Must have at most ${ARGUMENT_CHARACTERS_MAXIMUM} characters`);
+    }
+  }
+  const missing = prompt.arguments.find((argument) => argument.required && (given.get(argument.name) ?? "") === "");
+  if (missing !== undefined) {
+    return refuse(`$.params.arguments.${missing.name}`, `Argument is required: ${missing.description}`);
+  }
+  const filled = new Map([...given].filter(([, value]) => value !== ""));
+  return { ok: true, description: prompt.description, text: prompt.write(filled).join("\n") };
+}
+
+function refuse(path: string, message: string): WrittenPrompt {
+  return { ok: false, error: { kind: "invalid_params", message, path } };
+}

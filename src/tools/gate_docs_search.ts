@@ -1,0 +1,52 @@
+/**
+ * The tool `gate_docs_search`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
+import { SECTIONS_DEFAULT } from "../docs/answer.ts";
+import { DOC_ROLES } from "../docs/types.ts";
+import { closed, INTEGER, listOf, TEXT } from "./output.ts";
+import type { Services } from "./services.ts";
+import { makeTool, READS, textAnswer } from "./tool.ts";
+import type { Tool } from "./types.ts";
+
+const NAMED = { name: "gate_docs_search", group: "Read" } as const;
+
+/** UTF-16 code units of a query. */
+export const QUERY_CHARACTERS_MAXIMUM = 4096;
+
+const ROLE: JsonObject = { enum: [...DOC_ROLES] };
+
+/** The tool `gate_docs_search`. */
+export function gateDocsSearch(services: Services): Tool {
+  const most = services.config.docs.max_sections;
+  return makeTool(services, {
+    ...NAMED,
+    title: "Search the documentation",
+    description:
+      "Ranks sections of this service's documentation for a query, best first, and suggests what to ask next. " +
+      "Ask in words or with names: tools, outcomes, error codes, settings. An empty query gives an overview.",
+    hints: READS,
+    input: z.strictObject({
+      query: z.string().max(QUERY_CHARACTERS_MAXIMUM),
+      max_sections: z.int().exactOptional().describe(
+        `Default ${SECTIONS_DEFAULT}; 1 to ${most}, taken into these bounds`,
+      ),
+    }),
+    output: closed({
+      docs_covered: listOf(closed({ doc_id: TEXT, doc_role: ROLE, doc_title: TEXT })),
+      sections: listOf(
+        closed({ content: TEXT, doc_id: TEXT, doc_role: ROLE, doc_title: TEXT, heading: TEXT, rank: INTEGER }),
+      ),
+      suggested_followups: listOf(TEXT),
+    }),
+    namespaceOf: () => null,
+    act: async ({ query, max_sections }) => {
+      const { search } = await services.docs.load();
+      return textAnswer(JSON.stringify(search(query, max_sections)));
+    },
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * The pages of `docs/tools`, one a tool, made from what the tools publish. Run as a program it writes them anew.
+ *
+ * @module
+ */
+
+import { type JsonObject, member } from "../../src/canonical/json.ts";
+import { withTools } from "../../src/tools/fixture_test.ts";
+import type { Tool } from "../../src/tools/types.ts";
+import { schemaText } from "./schema_text.ts";
+import type { SourceFile } from "./source.ts";
+import { ROOT_URL } from "./tree.ts";
+
+/** The list of pages that the program itself reads. */
+const LIST_PATH = "src/docs/tool_pages.ts";
+
+const GROUPS: Readonly<Record<Tool["group"], string>> = {
+  Authoring: "writes laws and contracts",
+  Run: "moves runs, or reads what moving them takes",
+  Read: "reads",
+  Audit: "publishes and verifies the record",
+};
+
+/** Every file that follows from the tools of this build. */
+export async function toolFiles(): Promise<readonly SourceFile[]> {
+  let files: readonly SourceFile[] = [];
+  await withTools(({ tools }) => {
+    const all = [...tools.values()];
+    files = [
+      { path: "docs/tools/README.md", text: indexPage(all) },
+      ...all.map((tool) => ({ path: `docs/tools/${tool.name}.md`, text: toolPage(tool) })),
+      { path: LIST_PATH, text: listModule(all) },
+    ];
+    return Promise.resolve();
+  });
+  return files;
+}
+
+function indexPage(tools: readonly Tool[]): string {
+  const rows = tools.map(({ name, title, group }) => [`[\`${name}\`](${name}.md)`, title, group]);
+  return [
+    "# Tools",
+    "",
+    "One page a tool, made from the schemas that it publishes: `deno task docs:tools` writes them anew. The order is that of",
+    "the work, from the law to the receipt. What to do with outcomes and errors is in the [agent playbook](../agent_playbook.md).",
+    "",
+    "## Every tool",
+    "",
+    ...table(["Tool", "What it does", "Group"], rows),
+    "",
+    "## What the groups mean",
+    "",
+    "Roles are granted by group (`server.auth.principals`).",
+    "",
+    ...table(["Group", "Its tools"], Object.entries(GROUPS)),
+    "",
+    "## How results and errors look",
+    "",
+    "A result stands in `structuredContent`, and the same JSON as text in `content`. Many results are an envelope",
+    "`{outcome: {outcome, result}}`: the accepted outcome holds what was asked for, every other one what is needed to go on,",
+    "with `next: [{tool, arguments_hint, why}]`. A domain failure is a result with `isError: true` and",
+    "`{error: {code, kind, message, retryable, details?}}`. Anything wrong with the request itself is a JSON-RPC error.",
+    "",
+  ].join("\n");
+}
+
+/** A table with its columns in line, as the formatter wants them. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    `| ${widths.map((width, at) => (row[at] ?? "").padEnd(width)).join(" | ")} |`;
+  return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)];
+}
+
+function toolPage(tool: Tool): string {
+  const { name, title, description, group, hints } = tool;
+  const [result] = (member(tool.outputSchema, "oneOf") ?? []) as JsonObject[];
+  return [
+    `# ${name}`,
+    "",
+    `${title}. ${description}`,
+    "",
+    `Group ${group}; ${hints.readOnlyHint ? "changes nothing" : "writes"}${
+      hints.openWorldHint ? ", and may ask providers" : ""
+    }; the same call again does nothing more.`,
+    "",
+    `## Arguments of ${name}`,
+    "",
+    ...block(schemaText(tool.inputSchema), tool.inputSchema),
+    `## Result of ${name}`,
+    "",
+    ...block(schemaText(result), tool.outputSchema),
+  ].join("\n");
+}
+
+function block(text: string, schema: JsonObject): string[] {
+  const definitions = Object.entries((member(schema, "$defs") ?? {}) as JsonObject);
+  const lines = [text, ...definitions.map(([name, inside]) => `\n${name} = ${schemaText(inside)}`)];
+  return ["```text", ...lines.map((line) => line.replace(/ +$/gm, "")), "```", ""];
+}
+
+function listModule(tools: readonly Tool[]): string {
+  return [
+    "/**",
+    " * The pages about tools. `deno task docs:tools` writes this list anew.",
+    " *",
+    " * @module",
+    " */",
+    "",
+    "/** The tools that have a page each, in the order of `tools/list`; paths from the folder of the documentation. */",
+    "export const TOOL_PAGES: readonly string[] = [",
+    ...tools.map(({ name }) => `  "tools/${name}.md",`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+if (import.meta.main) {
+  const files = await toolFiles();
+  await Deno.mkdir(new URL("docs/tools/", ROOT_URL), { recursive: true });
+  const kept = new Set(files.map(({ path }) => path));
+  for (const { name } of Deno.readDirSync(new URL("docs/tools/", ROOT_URL))) {
+    if (!kept.has(`docs/tools/${name}`)) await Deno.remove(new URL(`docs/tools/${name}`, ROOT_URL));
+  }
+  for (const { path, text } of files) await Deno.writeTextFile(new URL(path, ROOT_URL), text);
+  console.log(`Wrote ${files.length} files`);
+}

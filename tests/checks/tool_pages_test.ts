@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { schemaText } from "./schema_text.ts";
+import { toolFiles } from "./tool_pages.ts";
+import { ROOT_URL } from "./tree.ts";
+
+Deno.test("the pages of docs/tools are what the tools publish, and no others", async () => {
+  const files = await toolFiles();
+  for (const { path, text } of files) {
+    const written = await Deno.readTextFile(new URL(path, ROOT_URL)).catch(() => "");
+    assert.equal(written, text, `${path} is stale: run deno task docs:tools`);
+  }
+  const pages = [...Deno.readDirSync(new URL("docs/tools/", ROOT_URL))].map(({ name }) => `docs/tools/${name}`);
+  assert.deepEqual(pages.sort(), files.map(({ path }) => path).filter((path) => path.endsWith(".md")).sort());
+});
+
+Deno.test("schemaText() writes each kind of schema", () => {
+  const cases: [schema: Parameters<typeof schemaText>[0], text: string][] = [
+    [{ type: "string" }, "string"],
+    [{ type: "string", pattern: "^[0-9a-f]{64}$" }, "64 hex digits"],
+    [{ type: "string", maxLength: 9 }, "string of at most 9 characters"],
+    [{ type: "integer", minimum: 1 }, "integer >= 1"],
+    [{ type: "integer", minimum: 1, maximum: 5 }, "integer 1..5"],
+    [{ type: ["string", "null"] }, "string | null"],
+    [{ const: "a" }, '"a"'],
+    [{ enum: ["a", "b"] }, '"a" | "b"'],
+    [{ type: "array", items: { enum: ["a", "b"] } }, 'array of ("a" | "b")'],
+    [{ type: "object", properties: {}, additionalProperties: false }, "{}"],
+    [{ type: "object" }, "object"],
+    [{}, "any value"],
+    [
+      { type: "object", properties: { a: { type: "string" }, b: { type: "boolean" } }, required: ["a"] },
+      "{ a: string; b?: boolean }",
+    ],
+    [
+      { type: "object", properties: { a: { type: "string", description: "A." } }, required: ["a"] },
+      "{\n  // A.\n  a: string\n}",
+    ],
+    [{ oneOf: [{ const: 1 }, { const: 2 }] }, "1 | 2"],
+    [{ $ref: "#/$defs/requirement" }, "requirement"],
+  ];
+  for (const [schema, text] of cases) assert.equal(schemaText(schema), text);
+});
