@@ -1,0 +1,362 @@
+"""The claims on one record, 12 to 18, 20 and 23: each function gives the code of a contradiction, or None."""
+
+import ed25519
+import evidence
+import law as laws
+import records
+import values
+from canonical_json import canonical_bytes, equal
+from decide import limit, payload_facts, retention_of
+
+
+def stage_open(step):
+    if step.record["record_kind"] != "stage_opened":
+        return None
+    stage = records.law_stage(step.law, step.body["stage_id"])
+    if stage is None or step.before is None:
+        return "stage_missing"
+    state = records.state_stage(step.before, step.body["stage_id"])
+    if state["classification"] != "ready_unopened" or step.before["status"] != "active":
+        return "stage_state_mismatch"
+    trace = []
+    if stage["prerequisite"]["kind"] == "requires":
+        trace = records.trace_stages(stage["prerequisite"]["requirement"], records.complete_stages(step.before))
+    return None if equal(trace, step.body["prerequisite_trace"]) else "prerequisite_trace_mismatch"
+
+
+def evaluation_attempt(step):
+    if step.record["record_kind"] != "stage_evaluated":
+        return None
+    body, before = step.body, step.before
+    stage = records.law_stage(step.law, body["stage_id"])
+    if stage is None or before is None:
+        return "stage_missing"
+    state = records.state_stage(before, body["stage_id"])
+    if state["classification"] != "open_incomplete" or before["status"] != "active":
+        return "stage_state_mismatch"
+    if body["attempt_number"] != before["attempt_count"] + 1:
+        return "attempt_number_mismatch"
+    if body["completed"] != (body["outcome"] == "true"):
+        return "completed_mismatch"
+    truth = _truth(stage["completion_requirement"], body["trace"])
+    if truth is None:
+        return "trace_mismatch"
+    if evidence.kleene(stage["completion_requirement"], truth) != body["outcome"]:
+        return "outcome_mismatch"
+    asked = {item.get("binding_id") for item in body["evidence"]}
+    own = [one["binding_id"] for one in step.law["acquisition_bindings"] if one["condition_id"] in truth]
+    if [one for one in own if one not in asked] != body["narrowed_bindings"]:
+        return "narrowed_bindings_mismatch"
+    trace, status = None, before["status"]
+    if body["completed"]:
+        complete, status = records.completed(step.law, before, body["stage_id"])
+        trace = records.trace_stages(step.law["completion_requirement"], complete)
+    if not equal(trace, body.get("scenario_trace")):
+        return "scenario_trace_mismatch"
+    return None if body["run_status"] == status else "run_status_mismatch"
+
+
+def _truth(requirement, trace):
+    """The truth of every condition that a trace tells; None where its lines are not those of the requirement."""
+    visits, told = list(records.leaf_visits(requirement)), {}
+    if len(visits) != len(trace):
+        return None
+    for (path, leaf), line in zip(visits, trace):
+        if (line["path"], line["condition_id"]) != (path, leaf) or (line["value"] == "unknown") != ("reason" in line):
+            return None
+        if told.setdefault(leaf, (line["value"], line.get("reason"))) != (line["value"], line.get("reason")):
+            return None
+    return {leaf: value for leaf, (value, _) in told.items()}
+
+
+def submission(step):
+    kind = step.record["record_kind"]
+    named = step.body if kind == "artifact_submitted" else step.body.get("genesis", {}) if kind == "run_created" else {}
+    if "payload_identity" not in named:
+        return None
+    if step.payload is None:
+        return "payload_missing"
+    facts = payload_facts(step.payload)
+    if facts is None:
+        return "payload_invalid"
+    if facts[0] != named["payload_identity"]:
+        return "payload_mismatch"
+    if facts[1] != named["content_hash"]["value"]:
+        return "content_hash_mismatch"
+    if facts[2] > limit(step.law, step.profile, "maximum_payload_bytes"):
+        return "payload_invalid"
+    if kind == "run_created" or step.before is None:
+        return None
+    if not step.scope_holds():
+        return "scope_mismatch"
+    return None if laws.suits(step.payload["kind"], step.body["content_type"]) else "content_type_invalid"
+
+
+def intent(step):
+    if step.record["record_kind"] != "stage_opened" or step.before is None:
+        return None
+    stage = records.law_stage(step.law, step.body["stage_id"])
+    state = records.state_stage(step.before, step.body["stage_id"])
+    if stage is None or state["classification"] != "ready_unopened" or step.before["status"] != "active":
+        return None
+    proposed = step.proposed(stage)
+    if proposed is None or not equal(proposed["disclosures"], step.body["disclosures"]):
+        return "disclosure_mismatch"
+    return None if equal(proposed["intents"], step.body["intents"]) else "intent_mismatch"
+
+
+def admission(step):
+    if step.record["record_kind"] != "stage_evaluated" or step.before is None:
+        return None
+    stage = records.law_stage(step.law, step.body["stage_id"])
+    if stage is None:
+        return None
+    items = step.body["evidence"]
+    code = _order_fault(items) or _count_fault(items)
+    if code is not None:
+        return code
+    attempt = step.attempt()
+    return next(filter(None, (_item_fault(step, attempt, item, value) for item, value in zip(items, step.items))), None)
+
+
+def _is_caller(item):
+    return item["channel"] == "caller_submission"
+
+
+def _order_fault(items):
+    callers, before = sum(map(_is_caller, items)), None
+    for index, item in enumerate(items):
+        if index < callers:
+            if item["item_id"] != f"caller:{index}" :
+                return "item_invalid"
+            continue
+        if before is not None and before == item["item_id"]:
+            return "item_repeated"
+        if _is_caller(item) or before is not None and before > item["item_id"] or item["item_id"] != f"binding:{item.get('binding_id')}":
+            return "item_invalid"
+        before = item["item_id"]
+    return None
+
+
+def _count_fault(items):
+    named = [item["condition_id"] for item in items if _is_caller(item)]
+    return "items_unexpected" if len(named) > 4096 or any(named.count(one) > 64 for one in set(named)) else None
+
+
+def _item_fault(step, attempt, item, value):
+    condition = attempt.conditions.get(item["condition_id"])
+    if condition is None or item["condition_id"] not in attempt.leaves:
+        return "condition_mismatch"
+    if item["retention"] != retention_of(condition):
+        return "retention_mismatch"
+    domain = condition["observation_domain"]
+    if not _has_members(item):
+        return "item_invalid"
+    if "value_type" in item and item["value_type"] != domain["domain"]:
+        return "value_type_mismatch"
+    if ("schema" in domain and "value_identity" in item) != ("schema_verdict" in item):
+        return "schema_verdict_mismatch"
+    if not isinstance(value, dict):
+        return None
+    size = len(canonical_bytes(value["value"]))
+    if not values.in_domain(value, domain) or size > limit(step.law, step.profile, "maximum_value_bytes"):
+        return "value_invalid"
+    return None
+
+
+def _has_members(item):
+    valued = "value_identity" in item
+    if valued != ("value_type" in item) or valued != ("content_hash" in item):
+        return False
+    if valued + ("error" in item) + ("found_nothing" in item) != 1:
+        return False
+    if not _is_caller(item):
+        return "provider_id" in item and "binding_id" in item
+    return valued and not {"provider_id", "binding_id", "hash_recomputes"} & item.keys()
+
+
+def retention(step):
+    if step.record["record_kind"] != "stage_evaluated":
+        return None
+    for item, value in zip(step.body["evidence"], step.items):
+        if not isinstance(value, dict):
+            continue
+        if evidence.value_identity(value) != item["value_identity"]:
+            return "value_mismatch"
+        if value["value_type"] != item.get("value_type"):
+            return "value_type_mismatch"
+        if evidence.value_hash(value) != item.get("content_hash"):
+            return "content_hash_mismatch"
+    return None
+
+
+def use_policy(step, contracts):
+    if step.record["record_kind"] != "stage_evaluated" or step.before is None:
+        return None
+    if records.law_stage(step.law, step.body["stage_id"]) is None:
+        return None
+    attempt = step.attempt()
+    items, whole = step.body["evidence"], not step.gaps
+    presented = [(item, value if isinstance(value, dict) else None) for item, value in zip(items, step.items)]
+    order = [index for index, item in enumerate(items) if _is_caller(item)]
+    acquired = sorted((index for index, item in enumerate(items) if not _is_caller(item)), key=lambda index: items[index]["item_id"])
+    for index, item in enumerate(items):
+        condition = attempt.conditions.get(item["condition_id"])
+        if whole and not _is_caller(item) and condition is not None and item["retention"] != retention_of(condition):
+            return "qualification_mismatch"
+    ids = [items[index]["item_id"] for index in acquired]
+    if whole and len(set(ids)) < len(ids):
+        return "qualification_mismatch"
+    admitted = [
+        evidence.admit(attempt, *presented[index]) if whole and not _is_caller(items[index]) else presented[index]
+        for index in order + acquired
+    ]
+    anew, _, _ = evidence.evaluate(attempt, admitted)
+    for index, one in enumerate(anew):
+        code = _qualification_fault(items[index], step.items[index], one, whole)
+        code = code or _owed_fault(attempt, items[index], contracts)
+        if code is not None:
+            return code
+    return None
+
+
+_WITHOUT_VALUE = ("scope", "channel", "authorization", "lane", "not_fresh", "integrity")
+
+
+def _qualification_fault(item, value, one, whole):
+    if one.lane != item["lane"]:
+        return "lane_mismatch"
+    was, now = item.get("reason"), one.reason
+    if item["qualified"] != (was is None and "error" not in item):
+        return "qualification_mismatch"
+    if whole:
+        return None if was == now and equal(one.item.get("error"), item.get("error")) else "qualification_mismatch"
+    settled = lambda reason: reason if reason in _WITHOUT_VALUE else None
+    if settled(was) == settled(now) or isinstance(value, dict) and settled(was) is None:
+        return None
+    return "qualification_mismatch"
+
+
+def _owed_fault(attempt, item, contracts):
+    """An item that gate found unsigned or unanchored: whether it was."""
+    code = item.get("error", {}).get("code")
+    if "acquisition" not in item or "provider_id" not in item or code not in ("anchor_invalid", "signature_invalid"):
+        return None
+    witness = item["acquisition"]
+    if isinstance(witness["provider_result"].get("error"), dict):
+        return None
+    if code == "signature_invalid":
+        trust = evidence.trust_of(attempt, item)
+        signed = trust != "audit" and any(
+            evidence.is_source_signed_by_name(attempt, item, key) for key in trust["require_signature"]["keys"]
+        )
+        return "qualification_mismatch" if trust == "audit" or signed else None
+    owes = any(wanted["provider_id"] == item["provider_id"] for wanted in attempt.profile["anchors"])
+    contract = contracts.get(witness["contract_identity"])
+    check = None if contract is None else laws.check_of(contract, witness["check_id"])
+    types = [] if check is None else check["anchor_types"]
+    undeclared = "anchor" in item and types and item["anchor"]["anchor_type"] not in types
+    return None if owes and not evidence.anchor_counts(attempt, item) or undeclared else "qualification_mismatch"
+
+
+OBSERVED_BY_GATE = ("domain_mismatch", "content_type_mismatch", "anchor_invalid", "result_schema_mismatch", "signature_invalid")
+
+
+def rests_on_unkept_value(item):
+    if item.get("error", {}).get("code") not in ("domain_mismatch", "result_schema_mismatch") or "acquisition" not in item:
+        return False
+    return not isinstance(item["acquisition"]["provider_result"].get("error"), dict)
+
+
+def acquisition(step, bound, contracts):
+    if step.record["record_kind"] != "stage_evaluated":
+        return None
+    bindings = {one["binding_id"]: one for one in step.law["acquisition_bindings"]}
+    faults = (_acquisition_fault(item, bindings, bound, contracts) for item in step.body["evidence"])
+    return next(filter(None, faults), None)
+
+
+def _acquisition_fault(item, bindings, bound, contracts):
+    if _is_caller(item):
+        return "witness_unexpected" if "acquisition" in item else None
+    if "acquisition" not in item:
+        return "witness_missing"
+    witness = item["acquisition"]
+    binding = bindings.get(witness["binding_id"], {})
+    wanted = {
+        "binding_id": item.get("binding_id"), "condition_id": item["condition_id"], "provider_id": item.get("provider_id"),
+        "check_id": witness["check_id"], "channel": item["channel"],
+    }
+    if item.get("provider_id") != witness["provider_id"] or any(binding.get(name) != value for name, value in wanted.items()):
+        return "binding_mismatch"
+    named = next((one["contract_identity"] for one in bound if one["provider_id"] == witness["provider_id"]), None)
+    if named != witness["contract_identity"]:
+        return "contract_mismatch"
+    contract = contracts.get(named)
+    if contract is None:
+        return "contract_missing"
+    if contract["provider_id"] != witness["provider_id"] or laws.channel_of(contract) != item["channel"]:
+        return "contract_mismatch"
+    if laws.check_of(contract, witness["check_id"]) is None:
+        return "contract_mismatch"
+    if witness.get("trigger_time_given") is not True and witness["trigger_time"]["kind"] != "unix_millis":
+        return "trigger_time_mismatch"
+    return _result_fault(item, witness)
+
+
+def _result_fault(item, witness):
+    result = witness["provider_result"]
+    if not records.is_provider_result(result):
+        return "witness_invalid"
+    reference = result["evidence_ref"]
+    same = (
+        result["lane"] == witness["lane"] and result["content_type"] == witness["content_type"]
+        and (None if reference is None else reference["uri"]) == witness["evidence_ref"]
+        and equal(result["signature"], item.get("signature")) and equal(result["evidence_anchor"], item.get("anchor"))
+        and result.get("observed_at") == item.get("observed_at")
+    )
+    given, value = result["evidence_hash"], result["value"]
+    fails = given is not None and (value is None or not equal(given, value["content_hash"]))
+    if not same or not _says_same(item, result) or fails != (item.get("hash_recomputes") is False):
+        return "provider_result_mismatch"
+    return None
+
+
+def _says_same(item, result):
+    if result["error"] is not None:
+        return "error" in item and equal(result["error"], item["error"])
+    if "error" in item:
+        return item["error"]["code"] in OBSERVED_BY_GATE
+    if result["value"] is None:
+        return item.get("found_nothing") is True
+    return "value_identity" in item and result["value"]["value_identity"] == item["value_identity"]
+
+
+class Sources:
+    """Claim 23 over all records."""
+
+    def __init__(self, keys):
+        self.keys, self.counted, self.unsigned = keys, 0, 0
+
+    def check(self, step):
+        if self.keys is None or step.record["record_kind"] != "stage_evaluated" or step.before is None:
+            return None
+        if records.law_stage(step.law, step.body["stage_id"]) is None:
+            return None
+        attempt = step.attempt()
+        for item, value in zip(step.body["evidence"], step.items):
+            if not item["qualified"]:
+                continue
+            self.counted += 1
+            key = attempt.keys.get(item.get("signature", {}).get("key_id"))
+            named = key is not None and "value_identity" in item and ed25519.decode_base64(key["public_key"]) in self.keys
+            if not named or not evidence.is_bound(attempt, item) and evidence.is_bare(attempt, item, value, key):
+                self.unsigned += 1
+            elif not evidence.is_bound(attempt, item):
+                return "signature_invalid"
+        return None
+
+    def gap(self):
+        if not self.keys:
+            return "no_trusted_keys"
+        return "no_evidence" if self.counted == 0 else "unsigned_evidence" if self.unsigned else None

@@ -1,0 +1,351 @@
+"""Qualification and judgement of evidence: docs/format/records.md and docs/format/evidence_statement.md."""
+
+import ed25519
+import values
+from canonical_json import Fault, canonical_bytes, equal, parse
+from identities import content_hash, identify
+from records import leaf_visits
+
+TRUE, FALSE, UNKNOWN = values.TRUE, values.FALSE, values.UNKNOWN
+
+
+def key_book(profile):
+    """The keys of a profile by id; the first of an id is the one."""
+    trust = profile["trust"]
+    book = {}
+    for policy in [trust["default_policy"], *(one["policy"] for one in trust["providers"])]:
+        for key in [] if policy == "audit" else policy["require_signature"]["keys"]:
+            book.setdefault(key["key_id"], key)
+    return book
+
+
+class Attempt:
+    """What evidence is qualified for."""
+
+    def __init__(self, law, law_identity, profile, stage, before, accepted_at):
+        self.law, self.law_identity, self.profile, self.stage = law, law_identity, profile, stage
+        self.run_key, self.head, self.accepted_at = before["run_key"], before["head"], accepted_at
+        self.keys = key_book(profile)
+        self.bindings = {binding["binding_id"]: binding for binding in law["acquisition_bindings"]}
+        self.conditions = {condition["condition_id"]: condition for condition in law["conditions"]}
+        self.leaves = list(dict.fromkeys(leaf for _, leaf in leaf_visits(stage["completion_requirement"])))
+
+
+def statements(attempt, item):
+    """The canonical bytes of every form of an item's statement."""
+    if "observed_at" not in item or "value_identity" not in item:
+        return []
+    base = {
+        "statement": "gate.evidence/v1", "namespace_id": attempt.law["namespace_id"],
+        "scenario_law_identity": attempt.law_identity, "run_id": attempt.run_key["run_id"],
+        "stage_id": attempt.stage["stage_id"], "condition_id": item["condition_id"], "observed_at": item["observed_at"],
+        "value_identity": item["value_identity"],
+    }
+    if "acquisition" in item:
+        witness = item["acquisition"]
+        base.update(provider_id=witness["provider_id"], check_id=witness["check_id"])
+        binding = attempt.bindings.get(witness["binding_id"], {})
+        if "params" in binding:
+            base["params"] = binding["params"]
+    forms = [base, {**base, "head": attempt.head}]
+    if "content_hash" in item:
+        forms += [{**form, "content_hash": item["content_hash"]} for form in forms]
+    return [canonical_bytes(form) for form in forms]
+
+
+def is_signed_by(key, signature, messages):
+    public_key, data = ed25519.decode_base64(key["public_key"]), ed25519.decode_base64(signature["signature"])
+    if public_key is None or data is None:
+        return False
+    return any(ed25519.verify(public_key, message, data) for message in messages)
+
+
+def is_bound(attempt, item):
+    """Whether an item carries a signature by a key of the profile that is bound to this attempt."""
+    key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None
+    return key is not None and is_signed_by(key, item["signature"], statements(attempt, item))
+
+
+def trust_of(attempt, item):
+    for one in attempt.profile["trust"]["providers"]:
+        if one["provider_id"] == item.get("provider_id"):
+            return one["policy"]
+    return attempt.profile["trust"]["default_policy"] if item["channel"] == "provider_acquisition" else "audit"
+
+
+def anchor_counts(attempt, item):
+    return any(
+        item.get("provider_id") in (None, wanted["provider_id"]) and _meets(item.get("anchor"), wanted)
+        for wanted in attempt.profile["anchors"]
+    )
+
+
+def _meets(anchor, wanted):
+    if anchor is None or anchor["anchor_type"] != wanted["anchor_type"]:
+        return False
+    try:
+        value = parse(anchor["anchor_value"])
+    except Fault:
+        return False
+    is_field = lambda found: isinstance(found, str) or values.is_number(found)
+    return isinstance(value, dict) and all(name in value and is_field(value[name]) for name in wanted["required_fields"])
+
+
+def admit(attempt, item, value):
+    """An acquired item held to what its provider owes: (item, value), its value lost where it owes one."""
+    if "error" in item or "provider_id" not in item:
+        return item, value
+    trust, provider = trust_of(attempt, item), item["provider_id"]
+    if trust != "audit" and not _is_source_signed(attempt, item, value, trust["require_signature"]["keys"]):
+        return _lost(item, "signature_invalid", f'Provider "{provider}" has to sign its results, and this one has no valid signature'), None
+    owes = any(wanted["provider_id"] == provider for wanted in attempt.profile["anchors"])
+    if owes and not anchor_counts(attempt, item):
+        message = f'Provider "{provider}" has to anchor its results, and this one has no anchor that its policy accepts'
+        return _lost(item, "anchor_invalid", message), None
+    return item, value
+
+
+def _lost(item, code, message):
+    kept = {name: member for name, member in item.items() if name not in ("value_identity", "content_hash", "schema_verdict", "value_type")}
+    return {**kept, "error": {"code": code, "message": message}}
+
+
+def _is_source_signed(attempt, item, value, keys):
+    key = next((key for key in keys if key["key_id"] == item.get("signature", {}).get("key_id")), None)
+    if key is None or value is None:
+        return False
+    bare = [canonical_bytes(content_hash(canonical_bytes(form))) for form in values.source_forms(value)]
+    return is_signed_by(key, item["signature"], statements(attempt, item) + bare)
+
+
+def is_bare(attempt, item, value, key):
+    """Whether a key signed the bare hash of an item's value, of which only the hash may be there."""
+    hashes = [content_hash(canonical_bytes(form)) for form in values.source_forms(value)] if isinstance(value, dict) else []
+    if not hashes and "content_hash" in item:
+        hashes = [item["content_hash"]]
+    return is_signed_by(key, item["signature"], map(canonical_bytes, hashes))
+
+
+def is_source_signed_by_name(attempt, item, key):
+    """The same of an item whose value is lost, of which its provider's result has the names."""
+    said = item["acquisition"]["provider_result"].get("value")
+    if item.get("signature", {}).get("key_id") != key["key_id"] or not isinstance(said, dict):
+        return False
+    messages = []
+    if isinstance(said.get("value_identity"), str):
+        messages += statements(attempt, {**item, "value_identity": said["value_identity"]})
+    if isinstance(said.get("content_hash"), dict):
+        messages.append(canonical_bytes(said["content_hash"]))
+    return is_signed_by(key, item["signature"], messages)
+
+
+class Qualified:
+    def __init__(self, item, value, signed, lane, reason):
+        self.item, self.value, self.signed, self.lane, self.reason = item, value, signed, lane, reason
+
+
+def _lane(attempt, policy, item, signed):
+    if item["channel"] == "caller_submission":
+        return "verified" if policy["authorization"] == "embedding_authority" or signed else "asserted"
+    witness = item.get("acquisition", {})
+    if witness.get("trigger_time_given") is True and item.get("provider_id") == "time":
+        return "asserted"
+    return witness.get("lane", "verified")
+
+
+def _minimum_lane(attempt, item):
+    permissive = attempt.profile["permissive"]
+    if permissive["enabled"] and item.get("provider_id") not in permissive["exempt_providers"]:
+        return "asserted"
+    return attempt.profile["trust"]["min_lane"]
+
+
+def _names_condition(attempt, item):
+    if item["channel"] == "caller_submission":
+        return True
+    binding = attempt.bindings.get(item.get("binding_id"))
+    return binding is not None and all(binding[name] == item.get(name) for name in ("condition_id", "channel", "provider_id"))
+
+
+def _is_fresh(attempt, policy, item, signed):
+    if policy["freshness"]["freshness"] == "NotRequired":
+        return True
+    instants = [item["acquisition"]["acquired_at"]] if "acquisition" in item else []
+    if signed and "observed_at" in item:
+        instants.append(item["observed_at"])
+    if not instants or max(instants) > attempt.accepted_at:
+        return False
+    return attempt.accepted_at - min(instants) <= policy["freshness"]["maximum_age_millis"]
+
+
+def _is_compatible(condition, item, value):
+    if value is None:
+        return True
+    domain = condition["observation_domain"]
+    if "schema" in domain and item.get("schema_verdict") != "valid":
+        return False
+    return item["channel"] == "caller_submission" or values.in_domain(value, domain)
+
+
+def _reason(attempt, condition, item, value, signed, lane):
+    policy = condition["evidence_use_policy"]
+    if not _names_condition(attempt, item):
+        return "scope"
+    if item["channel"] not in policy["allowed_channels"]:
+        return "channel"
+    if policy["authorization"] == "signature":
+        allowed = policy.get("authorized_key_ids")
+        if not signed or allowed is not None and item["signature"]["key_id"] not in allowed:
+            return "authorization"
+    if lane == "asserted" and _minimum_lane(attempt, item) == "verified":
+        return "lane"
+    if "error" in item:
+        return None
+    if not _is_fresh(attempt, policy, item, signed):
+        return "not_fresh"
+    intact = item.get("hash_recomputes") is not False
+    anchored = lambda: anchor_counts(attempt, item)
+    integrity = {"canonical_content_only": lambda: True, "anchored_content": anchored, "signed_content": lambda: signed}
+    if not intact or not integrity[policy["integrity"]]():
+        return "integrity"
+    tests = {
+        "content_integrity": lambda: intact, "scope": lambda: True, "source_anchor": anchored,
+        "schema_compatibility": lambda: _is_compatible(condition, item, value), "source_signature": lambda: signed,
+    }
+    return None if all(tests[assurance]() for assurance in policy["required_assurance"]) else "assurance"
+
+
+def qualify(attempt, item, value):
+    """One item by itself."""
+    condition = attempt.conditions.get(item["condition_id"])
+    if condition is None or item["condition_id"] not in attempt.leaves:
+        return Qualified(item, value, False, item.get("acquisition", {}).get("lane", "verified"), "scope")
+    signed = is_bound(attempt, item)
+    lane = _lane(attempt, condition["evidence_use_policy"], item, signed)
+    return Qualified(item, value, signed, lane, _reason(attempt, condition, item, value, signed, lane))
+
+
+def _same(a, b):
+    return a.value is b.value is None if a.value is None or b.value is None else values.same(a.value, b.value)
+
+
+def _independence(policy, items):
+    """Marks items that are not independent; tells whether one source contradicts itself."""
+    first, contradiction = {}, False
+    if policy["independence"] == "not_required":
+        return False
+    for one in items:
+        if one.reason is not None or "error" in one.item:
+            continue
+        if one.signed:
+            key = "key", one.item["signature"]["key_id"]
+        elif one.item["channel"] == "caller_submission":
+            key = ("caller",)
+        else:
+            by = "provider_id" if policy["independence"] == "distinct_provider" else "binding_id"
+            key = by, one.item.get(by)
+        if key not in first:
+            first[key] = one
+        elif _same(first[key], one):
+            one.reason = "not_independent"
+        else:
+            contradiction = True
+    return contradiction
+
+
+def _judge_item(condition, one):
+    if "error" in one.item:
+        return UNKNOWN, "error"
+    if one.value is None:
+        said, why = values.on_absence(condition["predicate"]), "no_evidence"
+    else:
+        said, why = values.judge(condition["predicate"], condition["observation_domain"], one.value), "type_mismatch"
+    return said, why if said == UNKNOWN else None
+
+
+def judge(condition, items):
+    """The judgement of a condition, (value, reason); marks dependent items on the way."""
+    if not items:
+        return UNKNOWN, "no_evidence"
+    policy = condition["evidence_use_policy"]
+    contradiction = _independence(policy, items)
+    counting = [one for one in items if one.reason is None]
+    if not counting:
+        return UNKNOWN, "unqualified"
+    if contradiction:
+        return UNKNOWN, "disagreement"
+    judged = [_judge_item(condition, one) for one in counting]
+    said = [value for value, _ in judged]
+    unknown = next((one for one in judged if one[0] == UNKNOWN), None)
+    combination = policy["combination"]
+    if combination["combination"] == "AllQualifyingAgree":
+        if any("error" in one.item for one in counting):
+            return UNKNOWN, "error"
+        return judged[0] if all(_same(counting[0], one) for one in counting) else (UNKNOWN, "disagreement")
+    if combination["combination"] == "AnyQualifying":
+        return (TRUE, None) if TRUE in said else unknown or (FALSE, None)
+    minimum, yes, no = combination["minimum"], said.count(TRUE), said.count(FALSE)
+    if yes >= minimum > no:
+        return TRUE, None
+    if no >= minimum > yes:
+        return FALSE, None
+    if unknown and yes < minimum:
+        return unknown
+    if yes and no:
+        return UNKNOWN, "disagreement"
+    return UNKNOWN, "no_evidence" if len(counting) == len(items) else "unqualified"
+
+
+def kleene(requirement, truth):
+    """A requirement over truths by leaf, in strong Kleene logic."""
+    ((form, inner),) = requirement.items()
+    if form == "Condition":
+        return truth[inner]
+    if form == "Not":
+        return {TRUE: FALSE, FALSE: TRUE, UNKNOWN: UNKNOWN}[kleene(inner, truth)]
+    operands = inner["reqs"] if form == "RequireGroup" else inner
+    minimum = {"And": len(operands), "Or": 1}.get(form) or inner["min"]
+    said = [kleene(operand, truth) for operand in operands]
+    yes, unknown = said.count(TRUE), said.count(UNKNOWN)
+    return TRUE if yes >= minimum else FALSE if yes + unknown < minimum else UNKNOWN
+
+
+def evaluate(attempt, presented):
+    """Qualifies and judges everything: (items as qualified, outcome, trace)."""
+    items = [qualify(attempt, item, value) for item, value in presented]
+    judgements = {}
+    for leaf in attempt.leaves:
+        own = [one for one in items if one.item["condition_id"] == leaf]
+        judgements[leaf] = judge(attempt.conditions[leaf], own)
+    outcome = kleene(attempt.stage["completion_requirement"], {leaf: said for leaf, (said, _) in judgements.items()})
+    trace = []
+    for path, leaf in leaf_visits(attempt.stage["completion_requirement"]):
+        said, why = judgements[leaf]
+        trace.append({"path": path, "condition_id": leaf, "value": said, **({} if why is None else {"reason": why})})
+    return items, outcome, trace
+
+
+def recorded(one):
+    """A qualified item as a record holds it."""
+    names = ("item_id", "condition_id", "channel", "provider_id", "binding_id", "value_identity", "error", "retention",
+             "content_hash", "hash_recomputes", "observed_at", "signature", "anchor", "schema_verdict", "acquisition")
+    item = {name: one.item[name] for name in names if name in one.item}
+    item.update(qualified=one.reason is None and "error" not in item, lane=one.lane)
+    if one.reason is not None:
+        item["reason"] = one.reason
+    if one.value is not None:
+        item["value_type"] = one.value["value_type"]
+    elif "error" not in item:
+        item["found_nothing"] = True
+    return item
+
+
+def value_identity(value):
+    return identify("evidence-value", value)
+
+
+def value_hash(value):
+    return content_hash(canonical_bytes(value["value"]))
+
+
+__all__ = ["Attempt", "admit", "anchor_counts", "equal", "evaluate", "is_bound", "judge", "kleene", "key_book", "recorded", "trust_of"]

@@ -1,0 +1,243 @@
+"""The forms of a runpack, its manifest and its object tree: docs/format/runpack.md, claims 1 to 3."""
+
+import os
+import re
+
+from canonical_json import parse_canonical
+from identities import identify_bytes
+from shapes import (
+    MAXIMUM, bounded, closed, count, identifier, identity, integer, list_of, one_of, operation_identity, reference,
+)
+
+MANIFEST_BYTES, NODE_BYTES, OBJECT_BYTES = 2**20, 2**26, 2**28
+_FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json\Z")
+
+
+class Pack:
+    """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere."""
+
+    def __init__(self, manifest, objects, signatures=(), strays=()):
+        self.manifest, self.objects, self.signatures, self.strays = manifest, objects, list(signatures), list(strays)
+
+
+def _sorted_files(files):
+    manifest = files.pop("manifest.json", None)
+    objects = {name[11:]: data for name, data in files.items() if _fits(name) and name.startswith("objects/")}
+    signatures = [data for name, data in sorted(files.items()) if _fits(name) and name.startswith("signatures/")]
+    return Pack(manifest, objects, signatures, sorted(name for name in files if not _fits(name)))
+
+
+def _fits(name):
+    return _FILE.fullmatch(name) is not None
+
+
+def open_folder(folder):
+    """The pack in a folder."""
+    files = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            place = os.path.relpath(os.path.join(path, name), folder).replace(os.sep, "/")
+            with open(os.path.join(path, name), "rb") as file:
+                files[place] = file.read()
+    return _sorted_files(files)
+
+
+def open_archive(data):
+    """The pack in a single file; raises ValueError where the bytes are not exactly one such archive."""
+    files, at, before = {}, 0, ""
+    while data[at : at + 512].strip(b"\0"):
+        header = data[at : at + 512]
+        name = header[:100].rstrip(b"\0").decode("ascii")
+        size = int(header[124:135], 8)
+        if not _fits(name) or not before < name or header != _header(name, size):
+            raise ValueError(f"archive entry at {at}")
+        body = data[at + 512 : at + 512 + size]
+        padding = -size % 512
+        if len(body) != size or data[at + 512 + size : at + 512 + size + padding] != bytes(padding):
+            raise ValueError(f"archive entry at {at}")
+        files[name], before = body, name
+        at += 512 + size + padding
+    if data[at:] != bytes(1024):
+        raise ValueError("end of archive")
+    return _sorted_files(files)
+
+
+def _header(name, size):
+    header = bytearray(512)
+    for offset, content in (
+        (0, name.encode("ascii")), (100, b"0000644\0"), (108, b"0000000\0"), (116, b"0000000\0"),
+        (124, b"%011o\0" % size), (136, b"00000000000\0"), (148, b" " * 8), (156, b"0"), (257, b"ustar\x0000"),
+        (329, b"0000000\0" * 2),
+    ):
+        header[offset : offset + len(content)] = content
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def open_pack(path):
+    if os.path.isdir(path):
+        return open_folder(path)
+    with open(path, "rb") as file:
+        return open_archive(file.read())
+
+
+def _within(most):
+    return lambda value: reference(value) and value["bytes"] <= most
+
+
+_manifest = closed({
+    "format": one_of("runpack-v6"),
+    "run_key": closed({"namespace_id": integer(1), "run_id": operation_identity}),
+    "scenario_id": identifier, "scenario_law_identity": identity, "graph_identity": identity,
+    "head": closed({"record_id": identity, "revision": integer(1)}),
+    "state_identity": identity,
+    "record_tree": closed({"root": identity, "size": count}),
+    "law": _within(OBJECT_BYTES), "artifacts": _within(NODE_BYTES), "segments": _within(NODE_BYTES),
+    "withheld_conditions": list_of(identifier, 4096),
+})
+
+
+def read_manifest(data):
+    """The manifest as (value, None), or (None, code)."""
+    if data is None:
+        return None, "manifest_missing"
+    if len(data) > MANIFEST_BYTES:
+        return None, "manifest_too_large"
+    value, is_canonical = parse_canonical(data)
+    if not is_canonical:
+        return None, "manifest_not_canonical"
+    if isinstance(value, dict) and value.get("format") != "runpack-v6":
+        return None, "format_unsupported"
+    if not _manifest(value) or value["record_tree"]["size"] != value["head"]["revision"]:
+        return None, "manifest_invalid"
+    withheld = value["withheld_conditions"]
+    if any(not a < b for a, b in zip(withheld, withheld[1:])):
+        return None, "manifest_invalid"
+    return value, None
+
+
+class Contradiction(Exception):
+    """The first thing in reading order that is wrong with the tree."""
+
+
+class Exhausted(Exception):
+    """The budget does not cover the next thing to be read."""
+
+
+class Budget:
+    """What was used of each member, and the limits on them."""
+
+    def __init__(self, limits):
+        names = ("bytes_read", "objects", "tree_nodes", "records", "canonical_work_bytes", "hashing_workers")
+        self.used, self.limits = dict.fromkeys(names, 0), limits or {}
+
+    def test(self, **amounts):
+        for name, amount in amounts.items():
+            if self.used[name] + amount > self.limits.get(name, MAXIMUM):
+                raise Exhausted(name)
+
+    def take(self, **amounts):
+        self.test(**amounts)
+        for name, amount in amounts.items():
+            self.used[name] += amount
+
+
+_kinds = one_of("evidence-value", "payload")
+_large = closed({"bytes": lambda v: count(v) and v <= OBJECT_BYTES, "identity": identity, "kind": _kinds, "object": identity})
+_segment = closed({
+    "first_revision": integer(1), "last_revision": integer(1), "large_values": list_of(_large),
+    "receipts": _within(OBJECT_BYTES), "records": _within(OBJECT_BYTES), "values": _within(OBJECT_BYTES),
+})
+_leaf = closed({"level": one_of(0), "node": one_of("segments"), "segments": list_of(_segment, 256, 1)})
+_inner = closed({"children": list_of(_within(NODE_BYTES), 256, 1), "level": integer(1, 3), "node": one_of("segments")})
+_artifact = closed({
+    "bytes": lambda v: count(v) and v <= OBJECT_BYTES, "identity": identity,
+    "kind": one_of("operator-profile", "contract", "schema"), "object": identity,
+})
+_artifacts = closed({"artifacts": list_of(_artifact), "node": one_of("artifacts")})
+
+
+class Reading:
+    """Reads a tree in reading order; `replays` tells whether its material is parsed."""
+
+    def __init__(self, pack, budget, replays):
+        self.pack, self.budget, self.replays, self.read = pack, budget, replays, set()
+
+    def object(self, entry, parsed, nodes=0):
+        """The bytes that a reference names; what it takes is counted when an object is read first."""
+        name, size = entry["object"], entry["bytes"]
+        data = self.pack.objects.get(name)
+        if name not in self.read:
+            amounts = {"bytes_read": size, "objects": 1, "tree_nodes": nodes, "canonical_work_bytes": size if parsed else 0}
+            self.budget.test(**amounts)
+            if data is None:
+                raise Contradiction("object_missing")
+            self.budget.take(**amounts)
+            self.read.add(name)
+        if len(data) != size:
+            raise Contradiction("object_size_mismatch")
+        if identify_bytes("object", data) != name:
+            raise Contradiction("object_identity_mismatch")
+        return data
+
+    def node(self, entry, nodes=0):
+        value, is_canonical = parse_canonical(self.object(entry, True, nodes))
+        if not is_canonical:
+            raise Contradiction("node_not_canonical")
+        return value
+
+    def tree(self, manifest):
+        """Everything of a pack: (law bytes, artifacts, segments)."""
+        law = self.object(manifest["law"], self.replays)
+        artifacts = self.artifacts(manifest["artifacts"])
+        segments = list(self.segments(manifest))
+        for name in self.pack.objects:
+            if name not in self.read:
+                raise Contradiction("object_unreferenced")
+        if self.pack.strays:
+            raise Contradiction("object_unreferenced")
+        return law, artifacts, segments
+
+    def artifacts(self, entry):
+        node = self.node(entry)
+        if not _artifacts(node):
+            raise Contradiction("artifacts_invalid")
+        keys = [(item["kind"], item["identity"]) for item in node["artifacts"]]
+        if any(not a < b for a, b in zip(keys, keys[1:])):
+            raise Contradiction("artifacts_invalid")
+        return [(item["kind"], item["identity"], self.object(item, self.replays)) for item in node["artifacts"]]
+
+    def segments(self, manifest):
+        size = manifest["record_tree"]["size"]
+        level, held = 0, 256 * 256
+        while held < size:
+            level, held = level + 1, held * 256
+        if level > 3:
+            raise Contradiction("tree_shape_invalid")
+        yield from self.below(manifest["segments"], level, 1, size)
+
+    def below(self, entry, level, first, last):
+        """The segments of the node that has to hold the revisions from first to last."""
+        node = self.node(entry, 1)
+        if not (_leaf(node) if isinstance(node, dict) and node.get("level") == 0 else _inner(node)):
+            raise Contradiction("node_invalid")
+        if node["level"] != level:
+            raise Contradiction("tree_shape_invalid")
+        step = 256 * 256**level
+        children = node["segments"] if level == 0 else node["children"]
+        if len(children) != -(-(last - first + 1) // step):
+            raise Contradiction("tree_shape_invalid")
+        for index, child in enumerate(children):
+            begin = first + index * step
+            end = min(last, begin + step - 1)
+            if level > 0:
+                yield from self.below(child, level - 1, begin, end)
+                continue
+            if (child["first_revision"], child["last_revision"]) != (begin, end):
+                raise Contradiction("tree_shape_invalid")
+            yield self.segment(child)
+
+    def segment(self, segment):
+        parts = {name: self.object(segment[name], self.replays) for name in ("records", "receipts", "values")}
+        large = [(item["kind"], item["identity"], self.object(item, self.replays)) for item in segment["large_values"]]
+        return {"first": segment["first_revision"], "last": segment["last_revision"], "large": large, **parts}

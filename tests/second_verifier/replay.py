@@ -1,0 +1,439 @@
+"""The replay of a pack's history, claims 4 to 23 of docs/format/runpack.md."""
+
+import claims
+import law as laws
+import records
+from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
+from decide import Step, acceptance_time, provenance
+from identities import content_hash, identify_bytes, merkle_root
+from law import _external as external_content
+from shapes import anything, closed, identity, one_of, text, variant
+from values import TYPES
+
+CLAIMS = (
+    "structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity", "scenario_law_construction",
+    "scenario_graph_binding", "run_allocation_integrity", "creation_receipt_integrity", "accepted_history_continuity",
+    "exact_head_reconstruction", "current_state_equivalence", "operation_receipt_consistency", "stage_open_consistency",
+    "evaluation_attempt_consistency", "submission_consistency", "intent_consistency", "evidence_structural_admission",
+    "evidence_retention_reconstruction", "evidence_use_policy_satisfaction", "pure_semantic_replay",
+    "acquisition_admission_witness_reconstruction", "attribution_authorization_availability",
+    "acceptance_time_witness_structure", "source_authenticity", "currentness", "rollback_resistance", "dispatch_recovery",
+    "effect_recovery", "deployment_qualification", "verifier_build_procedure_provenance",
+)
+NEED_VALUES = CLAIMS[15:19]
+NEED_LAW = (CLAIMS[4], *CLAIMS[9:20], CLAIMS[22])
+NEED_HISTORY = (CLAIMS[5], *CLAIMS[7:23])
+METHOD_OF = {"local": "local", "bearer": "bearer_token", "mtls": "mtls"}
+
+_value_body = closed({"value": anything, "value_type": one_of(*TYPES)})
+_plain_hash = closed({"algorithm": one_of("sha256"), "value": identity})
+_payload_body = variant("kind", {
+    "json": closed({"kind": text, "value": anything}), "bytes": closed({"kind": text, "base64": text}),
+    "external": closed({"kind": text, "content_ref": closed({"uri": text, "content_hash": _plain_hash}, {"encryption": text})}),
+})
+_value_line = closed({"body": anything, "identity": identity, "kind": one_of("payload", "evidence-value")})
+
+
+class _Broken(Exception):
+    """The history ends here."""
+
+
+class Findings:
+    """Contradictions, the first of each claim, and reasons why a claim is not settled."""
+
+    def __init__(self):
+        self.violated, self.lacking = {}, {}
+
+    def violate(self, claim, code):
+        if code is not None:
+            self.violated.setdefault(claim, code)
+
+    def lack(self, claim, reason):
+        self.lacking.setdefault(claim, []).append(reason)
+
+
+def _lines(data):
+    """JSON lines without their line feeds; None where the bytes are none."""
+    if data and not data.endswith(b"\n"):
+        return None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return data.split(b"\n")[:-1]
+
+
+class Values:
+    """What one segment holds of values."""
+
+    def __init__(self, segment):
+        self.large = [(kind, name, self._read(data), data) for kind, name, data in segment["large"]]
+        self.lines = self._read_lines(segment["values"])
+        self.bodies = {}
+        for kind, name, body, data in [*(self.lines or []), *self.large]:
+            self.bodies[kind, name] = body
+
+    @staticmethod
+    def _read(data):
+        try:
+            return parse_bytes(data, PACK_DEPTH)
+        except Fault:
+            return None
+
+    @staticmethod
+    def _read_lines(data):
+        lines, read = _lines(data), []
+        for line in lines or []:
+            value, is_canonical = parse_canonical(line)
+            if not is_canonical or not _value_line(value) or len(canonical_bytes(value["body"])) > 16384:
+                return None
+            read.append((value["kind"], value["identity"], value["body"], canonical_bytes(value["body"])))
+        return None if lines is None else read
+
+    def evidence(self, name):
+        body = self.bodies.get(("evidence-value", name))
+        return body if _value_body(body) else None
+
+    def payload(self, name):
+        body = self.bodies.get(("payload", name))
+        return body if _payload_body(body) else None
+
+    def fault(self, named, withheld):
+        """What is wrong with what the segment holds, where its records name these."""
+        if self.lines is None:
+            return "value_invalid"
+        line = large = 0
+        for key, conditions in named.items():
+            if all(condition is not None and condition in withheld for condition in conditions):
+                continue
+            if line < len(self.lines) and self.lines[line][:2] == key:
+                line += 1
+            elif large < len(self.large) and self.large[large][:2] == key:
+                large += 1
+            else:
+                return "value_missing"
+        if line < len(self.lines) or large < len(self.large):
+            return "value_unexpected"
+        for kind, name, body, data in self.lines:
+            if not self._is_right(kind, name, body, data):
+                return "value_mismatch"
+        for kind, name, body, data in self.large:
+            if len(data) <= 16384:
+                return "value_unexpected"
+            if not self._is_right(kind, name, body, data):
+                return "value_mismatch"
+        return None
+
+    @staticmethod
+    def _is_right(kind, name, body, data):
+        if identify_bytes(kind, data) != name or not parse_canonical(data)[1]:
+            return False
+        return _payload_body(body) if kind == "payload" else _value_body(body)
+
+
+def named_values(record):
+    """(kind, identity, condition) of every value that a record names."""
+    body, kind = record["body"], record["record_kind"]
+    if kind == "artifact_submitted":
+        yield "payload", body["payload_identity"], None
+    elif kind == "run_created" and body["genesis"]["kind"] == "declared":
+        yield "payload", body["genesis"]["payload_identity"], None
+    elif kind == "stage_evaluated":
+        for item in body["evidence"]:
+            if "value_identity" in item and item["retention"] == "RetainCanonicalValue":
+                yield "evidence-value", item["value_identity"], item["condition_id"]
+
+
+class Replay:
+    """A replay; `findings`, `assumptions` and `records` are what it comes to."""
+
+    def __init__(self, manifest, material, keys, record_limit):
+        self.manifest, self.findings, self.assumptions = manifest, Findings(), set()
+        self.law_bytes, self.artifacts, self.segments = material
+        self.sources, self.record_limit = claims.Sources(keys), record_limit
+        self.withheld, self.records, self.ended = set(manifest["withheld_conditions"]), 0, None
+        self.law = self.state = self.head = self.previous = self.created = None
+        self.leaves, self.named, self.operations = [], {}, set()
+        self.profiles, self.contracts = {}, {}
+
+    def run(self):
+        violate = self.findings.violate
+        violate("run_allocation_integrity", self.read_artifacts())
+        violate("scenario_law_construction", self.construct())
+        if self.law is not None:
+            violate("scenario_graph_binding", self.manifest_graph_fault())
+        try:
+            for segment in self.segments:
+                self.segment(segment)
+        except _Broken as broken:
+            self.ended = str(broken)
+        if self.ended is None:
+            self.finish()
+        else:
+            for claim in NEED_HISTORY:
+                self.findings.lack(claim, self.ended)
+            if self.previous is None:
+                self.findings.lack("creation_receipt_integrity", self.ended)
+        if self.law is None:
+            for claim in NEED_LAW:
+                self.findings.lack(claim, "law_not_constructed")
+        return self.findings
+
+    def read_artifacts(self):
+        fault = None
+        for kind, name, data in self.artifacts:
+            value, is_canonical = parse_canonical(data)
+            if not is_canonical or identify_bytes(kind, data) != name:
+                fault = "artifact_invalid"
+            elif kind == "operator-profile":
+                self.profiles[name] = value if records.is_profile(value) else None
+            elif kind == "contract":
+                self.contracts[name] = value if records.is_contract(value) else None
+                fault = fault or (None if self.contracts[name] is not None else "artifact_invalid")
+        return fault
+
+    def construct(self):
+        value, is_canonical = parse_canonical(self.law_bytes)
+        if not is_canonical:
+            return "law_invalid"
+        contracts = {one["provider_id"]: one for one in self.contracts.values() if one is not None}
+        fault = laws.construct(value, contracts)
+        if fault is not None:
+            return "law_invalid"
+        if identify_bytes("scenario-law", self.law_bytes) != self.manifest["scenario_law_identity"]:
+            return "law_identity_mismatch"
+        self.law, self.law_identity, self.graph = value, self.manifest["scenario_law_identity"], laws.graph_identity(value)
+        for binding in value["acquisition_bindings"]:
+            if binding["provider_id"] not in contracts:
+                self.assumptions.add("binding_check_as_defined")
+            elif "params" in binding:
+                self.assumptions.add("json_schema_verdict_as_recorded")
+        return None
+
+    def manifest_graph_fault(self):
+        if self.graph != self.manifest["graph_identity"]:
+            return "graph_identity_mismatch"
+        same = self.law["scenario_id"] == self.manifest["scenario_id"]
+        return None if same and self.law["namespace_id"] == self.manifest["run_key"]["namespace_id"] else "scenario_mismatch"
+
+    def broken(self, claim, code):
+        self.findings.violate(claim, code)
+        raise _Broken("history_broken")
+
+    def segment(self, segment):
+        count = segment["last"] - segment["first"] + 1
+        lines, receipts, held, named = _lines(segment["records"]), _lines(segment["receipts"]), Values(segment), {}
+        if lines is None:
+            self.broken("accepted_history_continuity", "record_invalid")
+        if receipts is None:
+            self.findings.violate("operation_receipt_consistency", "receipt_invalid")
+        for index in range(count):
+            if index >= len(lines):
+                self.broken("accepted_history_continuity", "record_missing")
+            if self.records >= self.record_limit:
+                raise _Broken("budget_exhausted")
+            self.records += 1
+            receipt = receipts[index] if receipts is not None and index < len(receipts) else None
+            record = self.record(lines[index], receipt, held)
+            for kind, name, condition in named_values(record):
+                named.setdefault((kind, name), []).append(condition)
+        if len(lines) > count:
+            self.findings.violate("accepted_history_continuity", "record_unexpected")
+        if receipts is not None and len(receipts) > count:
+            self.findings.violate("operation_receipt_consistency", "receipt_unexpected")
+        self.findings.violate("evidence_retention_reconstruction", held.fault(named, self.withheld))
+
+    def record(self, line, receipt, held):
+        record = self.opened(line)
+        self.leaves.append(line)
+        if record["operator_profile"] not in self.profiles:
+            self.broken("attribution_authorization_availability", "profile_missing")
+        profile = self.profiles[record["operator_profile"]]
+        if profile is None:
+            self.broken("attribution_authorization_availability", "profile_invalid")
+        if record["record_kind"] == "run_created" and self.previous is None:
+            self.created = record["body"]
+            self.creation(record["body"])
+        record_id = identify_bytes("run-record", line)
+        self.note_record(record)
+        if canonical_bytes(record) != line:
+            self.broken("accepted_history_continuity", "record_invalid")
+        self.note_hashes(record)
+        after = None
+        if self.law is not None:
+            step = self.step(profile, record, record_id, held)
+            self.judge(step, line)
+            try:
+                after = records.fold(self.law, self.state, record, record_id)
+            except records.Unfoldable:
+                raise _Broken("history_broken") from None
+        self.receipt(record, record_id, after, receipt)
+        self.state, self.previous = after, record
+        self.head = {"record_id": record_id, "revision": record["revision"]}
+        return record
+
+    def opened(self, line):
+        claim = "accepted_history_continuity"
+        try:
+            record = parse_bytes(line, PACK_DEPTH)
+        except Fault:
+            self.broken(claim, "record_invalid")
+        if not isinstance(record, dict) or not isinstance(record.get("procedure"), str):
+            self.broken(claim, "record_invalid")
+        if record["procedure"] != "gate-kernel-1":
+            self.broken(claim, "procedure_unsupported")
+        if not records.is_record(record):
+            self.broken(claim, "record_invalid")
+        head = self.head or {"record_id": None, "revision": 0}
+        if record["revision"] != head["revision"] + 1 or record["previous_record_id"] != head["record_id"]:
+            self.broken(claim, "chain_broken")
+        return record
+
+    def creation(self, body):
+        violate = self.findings.violate
+        if body["scenario_law_identity"] != self.manifest["scenario_law_identity"]:
+            violate("scenario_law_construction", "law_identity_mismatch")
+            self.law = None
+        if self.law is None:
+            return
+        if body["graph_identity"] != self.graph:
+            violate("scenario_graph_binding", "graph_identity_mismatch")
+        if body["scenario_id"] != self.law["scenario_id"]:
+            violate("scenario_graph_binding", "scenario_mismatch")
+        bound = [(one["schema_id"], one["version"]) for one in body["schemas"]]
+        domains = [condition["observation_domain"] for condition in self.law["conditions"]]
+        named = {(one["schema_id"], one["version"]) for one in self.law["schemas"] + [d["schema"] for d in domains if "schema" in d]}
+        if len(set(bound)) < len(bound):
+            violate("run_allocation_integrity", "schema_repeated")
+        elif set(bound) - named:
+            violate("run_allocation_integrity", "schema_unexpected")
+        elif len(bound) < len(named):
+            violate("run_allocation_integrity", "schema_missing")
+
+    def note_record(self, record):
+        violate = self.findings.violate
+        violate("run_allocation_integrity", self.allocation_fault(record))
+        admission = record["admission"]
+        if record["operator_profile"] != admission["profile_id"]:
+            violate("attribution_authorization_availability", "profile_mismatch")
+        if METHOD_OF.get(admission["kind"], record["attribution"]["auth_method"]) != record["attribution"]["auth_method"]:
+            violate("attribution_authorization_availability", "auth_method_mismatch")
+        operation = record["operation"]["family"], record["operation"]["identity"]
+        if operation in self.operations:
+            violate("operation_receipt_consistency", "operation_repeated")
+        elif records.FAMILY[record["record_kind"]] != operation[0]:
+            violate("operation_receipt_consistency", "family_mismatch")
+        self.operations.add(operation)
+        self.named[record["operator_profile"]] = "operator-profile"
+        if record["record_kind"] == "run_created":
+            self.named.update({one["contract_identity"]: "contract" for one in record["body"]["contracts"]})
+            self.named.update({one["schema_identity"]: "schema" for one in record["body"]["schemas"]})
+
+    def allocation_fault(self, record):
+        if record["run_key"] != self.manifest["run_key"]:
+            return "run_key_mismatch"
+        if self.previous is not None:
+            return "run_created_unexpected" if record["record_kind"] == "run_created" else None
+        if record["record_kind"] != "run_created":
+            return "run_created_missing"
+        return None if record["body"]["run_allocation"]["authority_id"] else "run_authority_missing"
+
+    def note_hashes(self, record):
+        if record["admission"]["request_provenance_digest"] != provenance(record):
+            self.findings.violate("attribution_authorization_availability", "provenance_mismatch")
+        stamp, source = record["acceptance_time"], record["body"]["time_source"]
+        last = 0 if self.previous is None else self.previous["acceptance_time"]["accepted_audit_instant"]
+        wanted = acceptance_time(source, {"accepted_audit_instant": last})
+        if any(wanted[name] != stamp[name] for name in ("source_material_identity", "authority_revision", "time_authority_id")):
+            self.findings.violate("acceptance_time_witness_structure", "time_source_mismatch")
+        elif wanted != stamp:
+            self.findings.violate("acceptance_time_witness_structure", "acceptance_time_mismatch")
+
+    def step(self, profile, record, record_id, held):
+        body, items, payload = record["body"], [], None
+        for item in body.get("evidence", []) if record["record_kind"] == "stage_evaluated" else []:
+            if "value_identity" not in item:
+                items.append(None)
+            elif item["retention"] == "RetainDigestOnly":
+                items.append("value_not_retained")
+            elif item["condition_id"] in self.withheld:
+                items.append("value_withheld")
+            else:
+                items.append(held.evidence(item["value_identity"]) or "value_not_retained")
+        for kind, name, _ in named_values(record):
+            if kind == "payload":
+                payload = held.payload(name)
+        return Step(self.law, self.law_identity, self.graph, profile, self.state, record, record_id, items, payload)
+
+    def judge(self, step, line):
+        violate = self.findings.violate
+        bound = [] if self.created is None else self.created["contracts"]
+        violate("stage_open_consistency", claims.stage_open(step))
+        violate("evaluation_attempt_consistency", claims.evaluation_attempt(step))
+        violate("submission_consistency", claims.submission(step))
+        violate("intent_consistency", claims.intent(step))
+        violate("evidence_structural_admission", claims.admission(step))
+        violate("evidence_retention_reconstruction", claims.retention(step))
+        violate("evidence_use_policy_satisfaction", claims.use_policy(step, self.contracts))
+        violate("acquisition_admission_witness_reconstruction", claims.acquisition(step, bound, self.contracts))
+        violate("source_authenticity", self.sources.check(step))
+        for gap in step.gaps:
+            for claim in NEED_VALUES:
+                self.findings.lack(claim, gap)
+        if not step.gaps:
+            decided = step.decided()
+            if decided is None or canonical_bytes(decided) != line:
+                violate("pure_semantic_replay", "decision_mismatch")
+        for item, value in zip(step.body.get("evidence", []), step.items):
+            if claims.rests_on_unkept_value(item):
+                self.findings.lack("acquisition_admission_witness_reconstruction", "value_not_retained")
+            if "schema_verdict" in item and isinstance(value, dict) and self.has_schema(item):
+                self.assumptions.add("json_schema_verdict_as_recorded")
+
+    def has_schema(self, item):
+        """Whether the schema that an item's verdict speaks of is in the pack."""
+        domain = next((c["observation_domain"] for c in self.law["conditions"] if c["condition_id"] == item["condition_id"]), {})
+        if "schema" not in domain or self.created is None:
+            return False
+        wanted = domain["schema"]
+        for one in self.created["schemas"]:
+            if (one["schema_id"], one["version"]) == (wanted["schema_id"], wanted["version"]):
+                return any(kind == "schema" and name == one["schema_identity"] for kind, name, _ in self.artifacts)
+        return False
+
+    def receipt(self, record, record_id, after, line):
+        claim = "creation_receipt_integrity" if record["revision"] == 1 else "operation_receipt_consistency"
+        if line is None:
+            self.findings.violate(claim, "receipt_missing")
+            return
+        result = records.result_of(self.law, record, record_id, after)
+        if result is None:
+            return
+        common = {name: record[name] for name in ("invocation_identity", "operation")}
+        if line == canonical_bytes({**common, "result": result}):
+            return
+        value, is_canonical = parse_canonical(line)
+        if not is_canonical or not isinstance(value, dict) or set(value) != {"invocation_identity", "operation", "result"}:
+            self.findings.violate(claim, "receipt_invalid")
+        elif any(value[name] != common[name] for name in common):
+            self.findings.violate(claim, "receipt_mismatch")
+        else:
+            self.findings.violate(claim, "result_mismatch")
+
+    def finish(self):
+        violate, manifest = self.findings.violate, self.manifest
+        tree = {"root": merkle_root(self.leaves), "size": len(self.leaves)}
+        if tree != manifest["record_tree"]:
+            violate("accepted_history_continuity", "record_tree_mismatch")
+        if self.head != manifest["head"]:
+            violate("exact_head_reconstruction", "head_mismatch")
+        listed = {name: kind for kind, name, _ in self.artifacts}
+        if any(listed.get(name) != kind for name, kind in self.named.items()):
+            violate("run_allocation_integrity", "artifact_missing")
+        elif len(self.artifacts) != len(self.named):
+            violate("run_allocation_integrity", "artifact_unexpected")
+        if self.state is not None and records.state_identity(self.state) != manifest["state_identity"]:
+            violate("current_state_equivalence", "state_mismatch")
+        gap = self.sources.gap()
+        if gap is not None:
+            self.findings.lack("source_authenticity", gap)

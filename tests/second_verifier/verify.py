@@ -1,0 +1,175 @@
+"""Verifies a runpack: a second implementation of docs/format/runpack.md, in the standard library of Python 3.11 alone.
+
+    python3 tests/second_verifier/verify.py PACK [--profile P] [--identity I] [--trusted-key BASE64]...
+    python3 tests/second_verifier/verify.py --stream
+
+PACK is a folder or a single file. With --stream it reads one JSON object a line from standard input, {"manifest": BASE64,
+"objects": {IDENTITY: BASE64}, "signatures": [BASE64], "profile": P, "runpack_identity": I, "budget": B, "trusted_keys": [BASE64]},
+and answers each with its report on one line. Exits 1 where a claim of a single PACK is violated.
+"""
+
+import argparse
+import base64
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.setrecursionlimit(10_000)
+
+import dsse
+from canonical_json import canonical
+from identities import identify, identify_bytes, sha256
+from pack import MANIFEST_BYTES, MAXIMUM, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest
+from replay import CLAIMS, Findings, Replay
+
+METHODS = dict(zip(CLAIMS, (f"{name}_v6" for name in (
+    "manifest_constructor", "manifest_constructor", "object_tree_traversal", "law_construction", "graph_identity",
+    "run_allocation", "creation_result", "record_chain", "head_of_chain", "state_fold", "operation_results",
+    "stage_open_replay", "attempt_replay", "submission_replay", "intent_replay", "evidence_admission",
+    "value_reconstruction", "evidence_qualification", "semantic_replay", "acquisition_witness", "attribution_binding",
+    "time_witness", "source_signatures",
+))))
+REASONS = (
+    "manifest_unavailable", "manifest_invalid", "budget_exhausted", "material_not_intact", "law_not_constructed",
+    "history_broken", "value_withheld", "value_not_retained", "no_trusted_keys", "no_evidence", "unsigned_evidence",
+)
+BEYOND = dict(zip(CLAIMS[23:], (
+    "needs_current_head", "needs_external_checkpoint", "needs_dispatch_log", "needs_effect_observation",
+    "needs_deployment_evidence", "needs_build_provenance",
+)))
+
+
+def verify(pack, profile="integrity_only_v1", runpack_identity=None, budget=None, keys=None):
+    """The report on a pack."""
+    return _Verification(pack, profile, runpack_identity, budget, keys).report()
+
+
+class _Verification:
+    def __init__(self, pack, profile, runpack_identity, budget, keys):
+        self.pack, self.profile, self.wanted, self.limits, self.keys = pack, profile, runpack_identity, budget, keys
+        self.budget, self.findings, self.assumptions = Budget(budget), Findings(), set()
+        self.identity = self.manifest = None
+        self.replays = profile == "full_replay_v1"
+
+    def run(self):
+        try:
+            self.budget.take(hashing_workers=1)
+            self.read_manifest()
+        except Exhausted:
+            for claim in CLAIMS[:23]:
+                self.findings.lack(claim, "budget_exhausted")
+            return
+        if self.manifest is None:
+            self.findings.lack(CLAIMS[2], "manifest_invalid")
+            self.leave_open("material_not_intact")
+            return
+        try:
+            material = Reading(self.pack, self.budget, self.replays).tree(self.manifest)
+        except Contradiction as contradiction:
+            self.findings.violate(CLAIMS[2], str(contradiction))
+            self.leave_open("material_not_intact")
+            return
+        except Exhausted:
+            self.findings.lack(CLAIMS[2], "budget_exhausted")
+            self.leave_open("budget_exhausted")
+            return
+        if self.replays:
+            self.replay(material)
+
+    def leave_open(self, reason):
+        for claim in CLAIMS[3:23]:
+            self.findings.lack(claim, reason)
+
+    def read_manifest(self):
+        data = self.pack.manifest
+        if data is not None and len(data) <= MANIFEST_BYTES:
+            self.budget.take(bytes_read=len(data), canonical_work_bytes=len(data))
+            self.identity = identify_bytes("runpack", data)
+            if self.wanted not in (None, self.identity):
+                self.findings.violate(CLAIMS[1], "identity_mismatch")
+        else:
+            self.findings.lack(CLAIMS[1], "manifest_unavailable")
+        self.manifest, fault = read_manifest(data)
+        self.findings.violate(CLAIMS[0], fault)
+
+    def replay(self, material):
+        limit = (self.limits or {}).get("records", MAXIMUM)
+        replay = Replay(self.manifest, material, self.keys, limit)
+        found = replay.run()
+        self.budget.used["records"] = replay.records
+        self.assumptions = replay.assumptions
+        self.findings.violated.update(found.violated)
+        self.findings.lacking.update(found.lacking)
+
+    def status(self, claim):
+        if not self.replays and claim not in CLAIMS[:3]:
+            return {"status": "not_requested"}
+        if claim in BEYOND:
+            return {"reason": BEYOND[claim], "status": "unavailable"}
+        if claim in self.findings.violated:
+            return {"method": METHODS[claim], "reason": self.findings.violated[claim], "status": "violated"}
+        lacking = self.findings.lacking.get(claim)
+        if lacking:
+            return {"reason": min(lacking, key=REASONS.index), "status": "unavailable"}
+        return {"method": METHODS[claim], "status": "satisfied"}
+
+    def signers(self):
+        if self.manifest is None:
+            return []
+        statement = dsse.statement(self.manifest, self.pack.manifest, self.identity)
+        return [
+            f"runpack_signature:{sha256(key)}" for key in self.keys or []
+            if any(dsse.verifies(envelope, key, statement) for envelope in self.pack.signatures[:64])
+        ]
+
+    def report(self):
+        self.run()
+        request = {"budget": self.limits, "profile": self.profile, "runpack_identity": self.wanted}
+        if self.keys is not None:
+            request["trusted_keys"] = sorted(map(sha256, self.keys))
+        report = {
+            "assumptions": sorted(self.assumptions), "budget": self.budget.used,
+            "claims": [{"claim": claim, "status": self.status(claim)} for claim in CLAIMS],
+            "material_resolution": "supplied_offline_material_v1", "profile": self.profile,
+            "request_identity": identify("request", request), "runpack_identity": self.identity,
+            "trusted_bases": sorted({"sha256", *(["ed25519"] if self.replays else []), *self.signers()}),
+            "verifier_procedure": "gate-verifier-1",
+        }
+        return {**report, "report_identity": identify("report", report)}
+
+
+def _from_stream(line):
+    asked = json.loads(line)
+    decode = base64.b64decode
+    keys = asked.get("trusted_keys")
+    pack = Pack(
+        None if asked["manifest"] is None else decode(asked["manifest"]),
+        {name: decode(data) for name, data in asked["objects"].items()}, map(decode, asked.get("signatures", [])),
+    )
+    return verify(
+        pack, asked["profile"], asked.get("runpack_identity"), asked.get("budget"), None if keys is None else list(map(decode, keys)),
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verifies a runpack")
+    parser.add_argument("pack", nargs="?")
+    parser.add_argument("--profile", default="full_replay_v1", choices=["integrity_only_v1", "full_replay_v1"])
+    parser.add_argument("--identity")
+    parser.add_argument("--trusted-key", action="append", type=base64.b64decode)
+    parser.add_argument("--stream", action="store_true")
+    asked = parser.parse_args()
+    if asked.stream:
+        for line in sys.stdin:
+            print(canonical(_from_stream(line)), flush=True)
+        return 0
+    if asked.pack is None:
+        parser.error("PACK is missing")
+    report = verify(open_pack(asked.pack), asked.profile, asked.identity, None, asked.trusted_key)
+    print(json.dumps(report, indent=2))
+    return any(claim["status"]["status"] == "violated" for claim in report["claims"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
