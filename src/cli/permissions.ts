@@ -16,7 +16,7 @@ export interface PermissionsOptions {
 }
 
 /** Modules that are started by name and not imported: a compiled program has to be told of them. */
-export const WORKER_MODULES = [
+const WORKER_MODULES = [
   "src/evidence/builtin/env_worker.ts",
   "src/evidence/builtin/json_worker.ts",
   "src/evidence/builtin/request_worker.ts",

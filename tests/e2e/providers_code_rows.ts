@@ -55,7 +55,7 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
   const { config = {}, limitMillis = 10_000, signal, prepare } = plan;
   return () =>
     withFolder(async (folder) => {
-      const root = `${folder}/root`;
+      const root = `${folder}/base`;
       await Deno.mkdir(`${root}/folder`, { recursive: true });
       await Deno.writeTextFile(`${folder}/outside.json`, "1");
       await Deno.writeTextFile(`${root}/a.json`, `{"a":"${"a".repeat(64)}!"}`);
@@ -70,7 +70,7 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
     });
 }
 
-/** A worker dies of the process's own doing: it is closed while a query runs beside one that is ended. */
+/** A worker that does not start in time counts as dead. */
 function jsonWorkerDied(): Promise<ProviderAnswer> {
   return withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.json`, "1");

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { withFolder, withProvider } from "./providers_fixtures.ts";
 import type { ProviderAnswer } from "../../src/evidence/types.ts";
 import { HTTP_CODES, OTHER_CODES, REST_CODES } from "./providers_code_rows.ts";
 
@@ -51,18 +50,4 @@ Deno.test("no code in the sources of the built-in providers is missing from docs
     const text = await Deno.readTextFile(new URL(name, folder));
     for (const [, code] of text.matchAll(/\bobserved\(\s*"([a-z_]+)"/g)) assert.ok(known.has(code), `${name}: ${code}`);
   }
-});
-
-Deno.test("a file that grows while it is read is file_read_failed", async () => {
-  // A file of the kernel that says it is empty, and is not.
-  const path = "/proc/version";
-  await withFolder(async (folder) => {
-    await Deno.symlink(path, `${folder}/v.json`);
-    await withProvider({ name: "json", config: { root: folder, root_id: "r" } }, async (provider) => {
-      const query = { provider_id: "json", check_id: "path", params: { file: "v.json" } };
-      const context = { namespace_id: 2, trigger_time: { kind: "logical", value: 1 } } as const;
-      const answer = await provider.query(query, context, new AbortController().signal);
-      assert.equal(answer.ok && answer.result.error?.code, "path_outside_root");
-    });
-  });
 });

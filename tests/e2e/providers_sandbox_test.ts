@@ -39,18 +39,18 @@ interface Place {
 /** A root with ways out of it, a file beside it, and two servers. */
 async function makePlace(): Promise<Place> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "gate-sandbox-" }));
-  await Deno.mkdir(`${folder}/root/inner`, { recursive: true });
-  await Deno.writeTextFile(`${folder}/root/a.json`, "{}");
+  await Deno.mkdir(`${folder}/base/inner`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/base/a.json`, "{}");
   await Deno.writeTextFile(`${folder}/outside.json`, '"secret"');
-  await Deno.mkdir(`${folder}/root_beside`);
-  await Deno.writeTextFile(`${folder}/root_beside/b.json`, '"secret"');
-  await Deno.symlink(`${folder}/outside.json`, `${folder}/root/link.json`);
-  await Deno.symlink(folder, `${folder}/root/up`);
+  await Deno.mkdir(`${folder}/base_beside`);
+  await Deno.writeTextFile(`${folder}/base_beside/b.json`, '"secret"');
+  await Deno.symlink(`${folder}/outside.json`, `${folder}/base/link.json`);
+  await Deno.symlink(folder, `${folder}/base/up`);
   const serve = (): Deno.HttpServer<Deno.NetAddr> =>
     Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("ok"));
   const [one, other] = [serve(), serve()];
   return {
-    root: `${folder}/root`,
+    root: `${folder}/base`,
     outside: `${folder}/outside.json`,
     port: one.addr.port,
     otherPort: other.addr.port,

@@ -141,10 +141,10 @@ const FILES: readonly (readonly [string, string | null, string])[] = [
   ["out.json", null, "observed: path_outside_root"],
   ["up/outside.json", null, "observed: path_outside_root"],
   ["../outside.json", null, "observed: path_outside_root"],
-  ["../root_beside/c.json", null, "observed: path_outside_root"],
+  ["../base_beside/c.json", null, "observed: path_outside_root"],
   ["inner/../../outside.json", null, "observed: path_outside_root"],
   ["../none.json", null, "observed: path_outside_root"],
-  ["../root/a.json", null, 'value: {"a":[1,2]}'],
+  ["../base/a.json", null, 'value: {"a":[1,2]}'],
   ["dangling.json", null, "observed: file_not_found"],
   ["loop.json", null, "observed: file_read_failed"],
   ["a.json/b", null, "observed: file_not_found"],
@@ -168,21 +168,21 @@ const FILES: readonly (readonly [string, string | null, string])[] = [
 ];
 
 async function makeRoot(folder: string): Promise<string> {
-  const root = `${folder}/root`;
+  const root = `${folder}/base`;
   await Deno.mkdir(`${root}/inner`, { recursive: true });
-  await Deno.mkdir(`${folder}/root_beside`);
+  await Deno.mkdir(`${folder}/base_beside`);
   const files: Record<string, string> = {
-    "root/a.json": '{"a":[1,2]}',
-    "root/inner/b.json": '"b"',
-    "root/15.json": `"${"x".repeat(13)}"`,
-    "root/16.json": `"${"x".repeat(14)}"`,
-    "root/17.json": `"${"x".repeat(15)}"`,
-    "root/empty.json": "",
-    "root/empty.yaml": "",
-    "root/a.YML": "a: 1",
-    "root/proto.json": '{"__proto__":1}',
+    "base/a.json": '{"a":[1,2]}',
+    "base/inner/b.json": '"b"',
+    "base/15.json": `"${"x".repeat(13)}"`,
+    "base/16.json": `"${"x".repeat(14)}"`,
+    "base/17.json": `"${"x".repeat(15)}"`,
+    "base/empty.json": "",
+    "base/empty.yaml": "",
+    "base/a.YML": "a: 1",
+    "base/proto.json": '{"__proto__":1}',
     "outside.json": '"secret"',
-    "root_beside/c.json": '"secret"',
+    "base_beside/c.json": '"secret"',
   };
   for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
   await Deno.symlink("inner/b.json", `${root}/link.json`);

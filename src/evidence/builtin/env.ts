@@ -8,7 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import type { EnvProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
-import { type Finding, invalidParam, observed } from "./result.ts";
+import { type Finding, invalidParams, observed } from "./result.ts";
 
 /** What the worker is asked: one name that may be read. */
 export interface EnvQuestion {
@@ -55,7 +55,7 @@ export function refuseKey(policy: EnvPolicy, key: string): { readonly error: Obs
     const message = `Expected a name of at most ${max_key_bytes} bytes, got ${bytes}`;
     return observed("key_too_long", message, { actual_bytes: bytes, max_bytes: max_key_bytes });
   }
-  if (!isPossibleName(key)) return invalidParam("key", 'a variable\'s name as "key"');
+  if (!isPossibleName(key)) return invalidParams("key", 'a variable\'s name as "key"');
   return mayRead(policy, key) ? null : observed("key_blocked", `Variable "${key}" may not be read`, { key });
 }
 

@@ -9,7 +9,7 @@ import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { Engine, Surroundings } from "./engine.ts";
 import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, refuseKey } from "./env.ts";
 import { describeGrant, variablePermissions } from "./permissions.ts";
-import { answered, failed, type Finding, paramsOf, type Source, textParam, workerFailure } from "./result.ts";
+import { answered, failed, type Finding, paramsOf, readText, type Source, workerFailure } from "./result.ts";
 
 /** Workers that are kept where every variable has one of its own. */
 const WORKERS_MAXIMUM = 8;
@@ -38,7 +38,7 @@ export function createEnvEngine(entry: EnvProviderEntry, surroundings: Surroundi
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const given = paramsOf(query, ["key"], true);
       if ("error" in given) return refused(given, null);
-      const key = textParam(given.params, "key");
+      const key = readText(given.params, "key");
       if (typeof key !== "string") return refused(key, null);
       const refusal = refuseKey(policy, key);
       const source = refusal === null || refusal.error.code === "key_blocked" ? envSource(key) : null;

@@ -12,7 +12,7 @@ import type { ProviderAnswer } from "../types.ts";
 import type { Engine, Surroundings } from "./engine.ts";
 import { createExchanger, destinationOf, exchange, startTimeLimit } from "./exchange.ts";
 import { describeGrant } from "./permissions.ts";
-import { answered, failed, type Finding, invalidParam, paramsOf, type Source, textParam } from "./result.ts";
+import { answered, failed, type Finding, invalidParams, paramsOf, readText, type Source } from "./result.ts";
 import { baseHeaders, refuseEncoding } from "./response.ts";
 
 /**
@@ -28,10 +28,10 @@ export function createHttpEngine(entry: HttpProviderEntry, surroundings: Surroun
     async answer(query, _context, signal): Promise<ProviderAnswer> {
       const given = paramsOf(query, ["url"], true);
       if ("error" in given) return refused(given);
-      const url = textParam(given.params, "url");
+      const url = readText(given.params, "url");
       if (typeof url !== "string") return refused(url);
       const destination = destinationOf(exchanger, url);
-      if (destination === null) return refused(invalidParam("url", 'an absolute URL as "url"'));
+      if (destination === null) return refused(invalidParams("url", 'an absolute URL as "url"'));
       if ("code" in destination) return failed(destination);
       const wantsBody = query.check_id === "body_hash";
       const outgoing = { destination, headers: baseHeaders(config.user_agent, "*/*"), wantsBody };

@@ -10,7 +10,7 @@ import type { ObservedError } from "../../run/types.ts";
 import type { EvidenceQuery } from "../types.ts";
 import { type Document, readJsonDocument } from "./json_document.ts";
 import { selectJson, selectWhole } from "./json_path.ts";
-import { type Finding, observed, paramsOf, textParam } from "./result.ts";
+import { type Finding, observed, paramsOf, readText } from "./result.ts";
 
 /** What the worker is set up with. */
 export interface JsonSetup {
@@ -41,8 +41,8 @@ type Failing = { readonly error: ObservedError };
 export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Promise<JsonAnswer> {
   const given = paramsOf(query, ["file", "jsonpath"], true);
   if ("error" in given) return { finding: given, path: null };
-  const file = textParam(given.params, "file");
-  const jsonpath = member(given.params, "jsonpath") === undefined ? null : textParam(given.params, "jsonpath");
+  const file = readText(given.params, "file");
+  const jsonpath = member(given.params, "jsonpath") === undefined ? null : readText(given.params, "jsonpath");
   if (typeof file !== "string") return { finding: file, path: null };
   if (jsonpath !== null && typeof jsonpath !== "string") return { finding: jsonpath, path: null };
   const found = findFile(setup.root, file);

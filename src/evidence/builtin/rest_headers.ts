@@ -10,7 +10,7 @@ import type { RestProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { PinnedQuestion } from "../egress/pinned_request.ts";
 import { ProviderSetupError, type Surroundings } from "./engine.ts";
-import { invalidParam, observed } from "./result.ts";
+import { invalidParams, observed } from "./result.ts";
 
 type Headers = PinnedQuestion["headers"];
 
@@ -142,7 +142,7 @@ export function queryHeaders(
 ): { readonly headers: Headers } | { readonly error: ObservedError } {
   if (value === undefined || value === null) return { headers: [] };
   const expected = `"headers" as an object of at most ${QUERY_HEADERS_MAXIMUM} header names and ASCII values`;
-  if (!isJsonObject(value)) return invalidParam("headers", expected);
+  if (!isJsonObject(value)) return invalidParams("headers", expected);
   const entries = Object.entries(value);
   const headers: (readonly [string, string])[] = [];
   const seen = new Set<string>();
@@ -150,7 +150,7 @@ export function queryHeaders(
     const key = name.toLowerCase();
     const isUsable = typeof text === "string" && text.length <= HEADER_CHARACTERS_MAXIMUM && HEADER_VALUE.test(text);
     if (entries.length > QUERY_HEADERS_MAXIMUM || !isHeaderName(name) || !isUsable || seen.has(key)) {
-      return invalidParam("headers", expected);
+      return invalidParams("headers", expected);
     }
     if (isReserved(name) || configured.names.has(key)) {
       return observed("header_reserved", `Header "${name}" is not for queries to set`, { header: name });

@@ -40,11 +40,11 @@ import {
   failed,
   type Failure,
   type Finding,
-  invalidParam,
+  invalidParams,
   observed,
   paramsOf,
+  readText,
   type Source,
-  textParam,
   workerFailure,
 } from "./result.ts";
 import type { SelectQuestion } from "./select_worker.ts";
@@ -112,18 +112,18 @@ function decode(
   const isJson = query.check_id === "json_path";
   const given = paramsOf(query, ["url", isJson ? "jsonpath" : "header_name", "headers"], true);
   if ("error" in given) return given;
-  const url = textParam(given.params, "url");
+  const url = readText(given.params, "url");
   if (typeof url !== "string") return url;
-  const wanted = textParam(given.params, isJson ? "jsonpath" : "header_name");
+  const wanted = readText(given.params, isJson ? "jsonpath" : "header_name");
   if (typeof wanted !== "string") return wanted;
-  if (!isJson && !isHeaderName(wanted)) return invalidParam("header_name", 'a header name as "header_name"');
+  if (!isJson && !isHeaderName(wanted)) return invalidParams("header_name", 'a header name as "header_name"');
   if (isJson && wanted.length > JSONPATH_CHARACTERS_MAXIMUM) {
-    return invalidParam("jsonpath", `at most ${JSONPATH_CHARACTERS_MAXIMUM} characters of "jsonpath"`);
+    return invalidParams("jsonpath", `at most ${JSONPATH_CHARACTERS_MAXIMUM} characters of "jsonpath"`);
   }
   const headers = queryHeaders(member(given.params, "headers"), engine.configured);
   if ("error" in headers) return headers;
   const destination = destinationOf(engine.exchanger, url);
-  if (destination === null) return invalidParam("url", 'an absolute URL as "url"');
+  if (destination === null) return invalidParams("url", 'an absolute URL as "url"');
   if ("code" in destination) return destination;
   return { destination, own: headers.headers, jsonpath: isJson ? wanted : null, headerName: wanted };
 }

@@ -102,17 +102,17 @@ export function paramsOf(
   if (params === null) return required ? observed("params_missing", "Expected params") : { params: {} };
   if (!isJsonObject(params)) return observed("params_invalid", "Expected params to be an object", { path: "$" });
   const unknown = Object.keys(params).find((name) => !names.includes(name));
-  return unknown === undefined ? { params } : invalidParam(unknown, `only ${names.join(", ") || "no members"}`);
+  return unknown === undefined ? { params } : invalidParams(unknown, `only ${names.join(", ") || "no members"}`);
 }
 
 /** The error for a param that does not fit. */
-export function invalidParam(name: string, expected: string): { readonly error: ObservedError } {
+export function invalidParams(name: string, expected: string): { readonly error: ObservedError } {
   const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
   return observed("params_invalid", `Expected ${expected} in params`, { path: `$.${shown}` });
 }
 
 /** A param that is a text, or the error that was observed. */
-export function textParam(params: JsonObject, name: string): string | { readonly error: ObservedError } {
+export function readText(params: JsonObject, name: string): string | { readonly error: ObservedError } {
   const value = member(params, name);
-  return typeof value === "string" ? value : invalidParam(name, `a string "${name}"`);
+  return typeof value === "string" ? value : invalidParams(name, `a string "${name}"`);
 }

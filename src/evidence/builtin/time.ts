@@ -10,7 +10,7 @@ import type { TimeProviderConfig } from "../../config/types.ts";
 import type { Timestamp as TriggerTime } from "../../law/types.ts";
 import { compareTimestamps, parseTimestamp, type Timestamp } from "../../law/value/timestamp.ts";
 import type { EvidenceQuery } from "../types.ts";
-import { type Finding, invalidParam, observed, paramsOf, type Source } from "./result.ts";
+import { type Finding, invalidParams, observed, paramsOf, type Source } from "./result.ts";
 
 /** What the worker is asked. */
 export interface TimeQuestion {
@@ -52,7 +52,7 @@ function refuseTrigger(config: TimeProviderConfig, { kind, value }: TriggerTime)
 /** The order of a logical trigger time and a threshold. */
 function logicalOrder(trigger: number, threshold: unknown): number | Finding {
   if (typeof threshold === "number" && Number.isSafeInteger(threshold) && threshold >= 0) return trigger - threshold;
-  return invalidParam("timestamp", 'an integer "timestamp" of at least 0 for a logical trigger time');
+  return invalidParams("timestamp", 'an integer "timestamp" of at least 0 for a logical trigger time');
 }
 
 /** The order of a trigger time in Unix milliseconds and a threshold; fractions of a millisecond count. */
@@ -60,7 +60,7 @@ function instantOrder(trigger: number, threshold: unknown): number | Finding {
   if (typeof threshold === "number" && Number.isSafeInteger(threshold)) return trigger - threshold;
   const timestamp = typeof threshold === "string" ? parseTimestamp(threshold) : null;
   if (timestamp?.kind === "date_time") return compareTimestamps(instantOf(trigger), timestamp) ?? 0;
-  return invalidParam("timestamp", '"timestamp" as integer Unix milliseconds or an RFC 3339 date-time with offset');
+  return invalidParams("timestamp", '"timestamp" as integer Unix milliseconds or an RFC 3339 date-time with offset');
 }
 
 function instantOf(millis: number): Timestamp {
