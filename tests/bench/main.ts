@@ -25,6 +25,7 @@ const BENCHES: readonly Bench[] = [
   { name: "http", rows: ["4"], load: () => import("./http_bench.ts") },
   { name: "verifier", rows: ["9", "10"], load: () => import("./verifier_bench.ts") },
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },
+  { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 
