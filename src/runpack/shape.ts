@@ -4,13 +4,15 @@
  * @module
  */
 
-import { isIdentity, isOperationIdentity } from "../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
 
 /** Whether a value has a form. */
 export type Shape = (value: JsonValue | undefined) => boolean;
 
-/** Exactly the required members, and any of the optional ones, each of its form. */
+/**
+ * Exactly the required members, and any of the optional ones, each of its form. No member is named as one that every
+ * object inherits, so one that is not there reads as undefined.
+ */
 export function closed(
   required: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},
@@ -21,14 +23,17 @@ export function closed(
     if (!isJsonObject(value)) return false;
     let count = needed.length;
     for (const [name, shape] of needed) {
-      if (!Object.hasOwn(value, name) || !shape(value[name])) return false;
+      const member = value[name];
+      if (member === undefined || !shape(member)) return false;
     }
     for (const [name, shape] of allowed) {
-      if (!Object.hasOwn(value, name)) continue;
-      if (!shape(value[name])) return false;
+      const member = value[name];
+      if (member === undefined) continue;
+      if (!shape(member)) return false;
       count++;
     }
-    return Object.keys(value).length === count;
+    for (const _ in value) count--;
+    return count === 0;
   };
 }
 
@@ -74,10 +79,22 @@ export const flag: Shape = (value) => typeof value === "boolean";
 export const object: Shape = (value) => isJsonObject(value);
 /** Any value that is there. */
 export const anything: Shape = (value) => value !== undefined;
+/** So many lower-case hex digits; a record has a dozen of them, and an expression takes several times as long. */
+function hexDigits(length: number): Shape {
+  return (value) => {
+    if (typeof value !== "string" || value.length !== length) return false;
+    for (let at = 0; at < length; at++) {
+      const unit = value.charCodeAt(at);
+      if (unit < 0x30 || unit > 0x66 || (unit > 0x39 && unit < 0x61)) return false;
+    }
+    return true;
+  };
+}
+
 /** 64 lower-case hex digits. */
-export const identity: Shape = isIdentity;
+export const identity: Shape = hexDigits(64);
 /** 32 lower-case hex digits. */
-export const operationIdentity: Shape = isOperationIdentity;
+export const operationIdentity: Shape = hexDigits(32);
 /** Milliseconds since 1970, or before. */
 export const millis: Shape = integer(Number.MIN_SAFE_INTEGER);
 /** `{algorithm: "sha256", value}`. */
