@@ -30,6 +30,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["schemas_register", "mutation begun authorized", "mutation refused schema_exists"],
   ["schemas_list", "registry done ok"],
   ["schemas_get", "registry done ok"],
+  ["gate_docs_search", "request done ok"],
   ["providers_list", "discovery done ok"],
   ["provider_contract_get", "discovery refused provider_not_found"],
   ["provider_check_schema_get", "discovery refused provider_not_found"],

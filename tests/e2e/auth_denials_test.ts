@@ -59,7 +59,12 @@ const DENIED: readonly (readonly [
 ];
 
 /** Tools that name no namespace, of which a denial of one says nothing. */
-const ANYWHERE = new Set(["providers_list", "provider_contract_get", "provider_check_schema_get"]);
+const ANYWHERE = new Set([
+  "providers_list",
+  "provider_contract_get",
+  "provider_check_schema_get",
+  "gate_docs_search",
+]);
 
 /** Tools whose answer has an outcome for a namespace that is refused. */
 const WITH_OUTCOME = new Set(["scenario_resolve_creation", "scenario_resolve_mutation", "runpack_export"]);

@@ -10,7 +10,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   Read: "scenario_status scenario_history scenarios_list scenario_resolve_creation scenario_resolve_mutation " +
     "schemas_list schemas_get",
   Audit: "runpack_export",
-  Anywhere: "runpack_verify providers_list provider_contract_get provider_check_schema_get",
+  Anywhere: "runpack_verify providers_list provider_contract_get provider_check_schema_get gate_docs_search",
 };
 
 const ALL = "Authoring Run Read Audit Anywhere";

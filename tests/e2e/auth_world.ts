@@ -228,6 +228,7 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
     schemas_register: { record },
     schemas_list: { namespace_id },
     schemas_get: { namespace_id, schema_id: "report", version: "1" },
+    gate_docs_search: { query: "gates" },
     providers_list: {},
     provider_contract_get: { provider_id: "time" },
     provider_check_schema_get: { provider_id: "time", check_id: "now" },
