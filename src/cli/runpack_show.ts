@@ -16,7 +16,7 @@ import { showClaims } from "./runpack_claims.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
 import { exitCodeOf, verifyPack } from "./runpack_verify.ts";
 import { withView } from "./runpack_view.ts";
-import { paint, type Tone, wantsColour } from "./text.ts";
+import { paint, shown, type Tone, wantsColour } from "./text.ts";
 
 /** The flags of `gate runpack show`. */
 export interface RunpackShowOptions extends RepositoryFlags {
@@ -62,12 +62,6 @@ function showHead({ manifest, runpack_identity }: PackView): string {
     `Run      ${run_key.run_id} at revision ${head.revision} (${head.record_id})`,
     ...withheld_conditions.length === 0 ? [] : [`Withheld ${withheld_conditions.map(shown).join(", ")}`],
   ].join("\n");
-}
-
-/** Text from a pack, with nothing in it that a terminal would act on. */
-function shown(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
 /** The stage graph, each stage below what it waits for. */

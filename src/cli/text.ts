@@ -25,6 +25,12 @@ export function paint(text: string, tone: Tone, colour: boolean): string {
   return colour ? `\x1b[${SEQUENCES[tone]}m${text}\x1b[0m` : text;
 }
 
+/** Text from outside, with nothing in it that a terminal would act on. */
+export function shown(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
 /**
  * Rows as lines with their columns aligned; the last column is not padded.
  *

@@ -1,0 +1,82 @@
+/**
+ * The commands of `gate scenario`: names, help and flags.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+import type { Finish, Flags } from "./program.ts";
+import type { CommandParts } from "./runpack_commands.ts";
+
+const FILE = "scenario file: YAML, TOML or JSON";
+const CONFIG = "configuration file, for providers and limits (default: GATE_CONFIG, then ./gate.toml)";
+
+/** Adds `gate scenario` with all of its commands. */
+export function addScenario(program: Command, finish: Finish, parts: CommandParts): void {
+  const summary = "Check, explain, draw and test scenario files";
+  const scenario = program.command("scenario").helpCommand(false).summary(summary).description(summary);
+  addCheck(scenario, finish, parts);
+  addExplain(scenario, finish, parts);
+  addGraph(scenario, finish, parts);
+  addTest(scenario, finish, parts);
+  addSchema(scenario, finish, parts);
+}
+
+function addCheck(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "check", "Say at file, line and column what keeps a scenario from being a law", [
+    "gate scenario check release.yaml",
+    "gate scenario check --json release.toml --config /etc/gate/gate.toml",
+  ]))
+    .argument("<file>", FILE)
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./scenario_check.ts")).runScenarioCheck(file, flags))
+    );
+}
+
+function addExplain(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "explain", "Say in plain words what a scenario asks, in which order, and what counts", [
+    "gate scenario explain release.yaml",
+  ]))
+    .argument("<file>", FILE)
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./scenario_explain.ts")).runScenarioExplain(file, flags))
+    );
+}
+
+function addGraph(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "graph", "Draw the stages and what each waits for", [
+    "gate scenario graph release.yaml",
+    "gate scenario graph release.yaml --format svg > release.svg",
+    "gate scenario graph release.yaml --format mermaid",
+  ]))
+    .argument("<file>", FILE)
+    .option("--format <FORMAT>", "terminal, mermaid or svg", "terminal")
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./scenario_graph.ts")).runScenarioGraph(file, flags))
+    );
+}
+
+function addTest(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "test", "Try the cases beside a scenario: given evidence, expected outcome", [
+    "gate scenario test release.yaml",
+    "gate scenario test release.yaml --cases hotfix.cases.yaml --json",
+  ]))
+    .argument("<file>", FILE)
+    .option("--cases <FILE>", "cases file (default: beside the scenario, release.cases.yaml for release.yaml)")
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./scenario_run_cases.ts")).runScenarioTest(file, flags))
+    );
+}
+
+function addSchema(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "schema", "Print the JSON Schema of scenario files, for editors", [
+    "gate scenario schema > scenario.schema.json",
+    "gate scenario schema --cases > cases.schema.json",
+  ]))
+    .option("--cases", "the schema of cases files instead")
+    .action(async (flags: Flags) => finish((await import("./scenario_schema.ts")).runScenarioSchema(flags)));
+}

@@ -1,0 +1,109 @@
+/**
+ * `gate scenario graph`: the stages of a scenario and what each waits for, for a terminal, as Mermaid or as SVG.
+ *
+ * @module
+ */
+
+import type { Requirement, ScenarioLaw } from "../law/types.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { describeDiagnostics, type ScenarioFlags } from "./scenario_check.ts";
+import { withScenario } from "./scenario_law.ts";
+import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./scenario_layers.ts";
+import { shown } from "./text.ts";
+
+/** The forms of a graph. */
+export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;
+
+/** The flags of `gate scenario graph`. */
+export interface ScenarioGraphFlags extends ScenarioFlags {
+  readonly format?: string;
+}
+
+/** Runs `gate scenario graph`; 2 where the file is no law. */
+export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promise<number> {
+  const format = GRAPH_FORMATS.find((known) => known === (flags.format ?? "terminal"));
+  if (format === undefined) {
+    throw new CliError("usage", `Cannot draw as "${flags.format}"`, `known are ${GRAPH_FORMATS.join(", ")}`);
+  }
+  return withScenario(file, flags.config, async ({ scenario }) => {
+    const { law } = scenario;
+    if (law === null) {
+      if (flags.json === true) writeResult("scenario graph", { file, diagnostics: scenario.diagnostics }, false);
+      else writeOut(describeDiagnostics(scenario, false));
+      return EXIT.usage;
+    }
+    const text = format === "svg"
+      ? (await import("./scenario_graph_svg.ts")).svgGraph(law)
+      : format === "mermaid"
+      ? mermaidGraph(law)
+      : terminalGraph(law);
+    if (flags.json === true) writeResult("scenario graph", { file, format, text, ...graphData(law) });
+    else writeOut(text);
+    return EXIT.ok;
+  });
+}
+
+interface GraphData {
+  readonly stages: readonly { readonly stage_id: string; readonly layer: number; readonly after: readonly string[] }[];
+  readonly completion: readonly string[];
+}
+
+function graphData(law: ScenarioLaw): GraphData {
+  return {
+    stages: layersOf(law).flatMap((layer, index) =>
+      layer.map((stage) => ({ stage_id: stage.stage_id, layer: index, after: stagesBefore(stage) }))
+    ),
+    completion: stagesNamed(law.completion_requirement),
+  };
+}
+
+/** The graph in layers, each stage with what it waits for. */
+export function terminalGraph(law: ScenarioLaw): string {
+  const layers = layersOf(law);
+  const width = Math.max(...law.stages.map(({ stage_id }) => shown(stage_id).length));
+  const lines = layers.flatMap((layer, index) =>
+    layer.map((stage, at) => {
+      const mark = index === 0 ? " " : at === 0 ? "└" : " ";
+      const after = stage.prerequisite.kind === "root"
+        ? "at once"
+        : `after ${plainRequirement(stage.prerequisite.requirement)}`;
+      const packets = stage.entry_packets.length;
+      const discloses = packets === 0
+        ? ""
+        : `, discloses ${stage.entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
+      return `${"  ".repeat(index)}${mark}○ ${shown(stage.stage_id).padEnd(width)}  ${after}${discloses}`;
+    })
+  );
+  const end = `${"  ".repeat(layers.length)}└● complete when ${plainRequirement(law.completion_requirement)}`;
+  return [`${shown(law.scenario_id)}`, ...lines, end, ""].join("\n");
+}
+
+/** A text as Mermaid takes it between double quotes. */
+function mermaidText(text: string): string {
+  return shown(text).replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** A flow chart; what is more than "all of them" stands on a diamond between. */
+export function mermaidGraph(law: ScenarioLaw): string {
+  const names = new Map(law.stages.map(({ stage_id }, index) => [stage_id, `s${index}`]));
+  const lines = ["flowchart TD"];
+  law.stages.forEach(({ stage_id }, index) => lines.push(`  s${index}["${mermaidText(stage_id)}"]`));
+  lines.push('  done(["complete"])');
+  const draw = (requirement: Requirement, to: string, at: string): void => {
+    const from = stagesNamed(requirement).map((id) => names.get(id) ?? "");
+    if (isConjunction(requirement)) {
+      from.forEach((name) => lines.push(`  ${name} --> ${to}`));
+      return;
+    }
+    lines.push(`  ${at}{"${mermaidText(plainRequirement(requirement))}"}`);
+    from.forEach((name) => lines.push(`  ${name} -.-> ${at}`));
+    lines.push(`  ${at} --> ${to}`);
+  };
+  law.stages.forEach(({ prerequisite }, index) => {
+    if (prerequisite.kind === "requires") draw(prerequisite.requirement, `s${index}`, `r${index}`);
+  });
+  draw(law.completion_requirement, "done", "end_");
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,171 @@
+/**
+ * The law that a scenario file describes, proved under a configuration as `scenario_define` would prove it.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { compareCodePoints } from "../canonical/order.ts";
+import { formatPath } from "../canonical/path.ts";
+import { loadConfig } from "../config/load.ts";
+import { createProviders } from "../evidence/providers.ts";
+import { createSchemaSandbox, type SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
+import type { Providers } from "../evidence/types.ts";
+import { constructLaw } from "../law/law.ts";
+import { lintLaw } from "../law/lint.ts";
+import type { LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
+import type { OperatorProfile } from "../run/profile.ts";
+import { knownChecks } from "../tools/known_checks.ts";
+import { operatorProfile } from "../tools/operator_profile.ts";
+import { type Position, type Steps, stepsOfPath } from "./scenario_place.ts";
+import { readSource, type Source, specOfSource } from "./scenario_source.ts";
+
+/** One thing that is wrong with a scenario file, or worth a look. */
+export interface Diagnostic extends Position {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  /** JSON path into the spec. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A file, what is said of it, and the law where it is one. */
+export interface ReadScenario {
+  readonly file: string;
+  /** In the order of lines. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly law: ScenarioLaw | null;
+  /** What holds only where the server has it so. */
+  readonly assumptions: readonly string[];
+}
+
+/** A scenario with what it is proved and tried under. */
+export interface ScenarioSession {
+  readonly scenario: ReadScenario;
+  readonly profile: OperatorProfile;
+  readonly schemas: SchemaSandbox;
+}
+
+/** Runs a command on a scenario file; the providers are those of a configuration. */
+export async function withScenario<Result>(
+  file: string,
+  configFile: string | undefined,
+  work: (session: ScenarioSession) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadConfig({ config: configFile });
+  const profile = await operatorProfile(config, noKey, false);
+  const schemas = createSchemaSandbox();
+  try {
+    const read = await readSource(file);
+    if (!read.ok) {
+      const { position, ...fault } = read.fault;
+      const diagnostics = [{ severity: "error", ...position, ...fault } as const];
+      return await work({ scenario: { file, diagnostics, law: null, assumptions: [] }, profile, schemas });
+    }
+    const source = specOfSource(read.source);
+    // A scenario that gathers nothing needs no provider, and none is started for it.
+    const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
+    try {
+      return await work({ scenario: await proveSource(source, { providers, schemas, profile }), profile, schemas });
+    } finally {
+      await Promise.all([...providers.values()].map((provider) => provider.close()));
+    }
+  } finally {
+    schemas.close();
+  }
+}
+
+/** Stands for a public key: no law is proved by one, and cases say themselves what is signed. */
+function noKey(): Promise<Uint8Array> {
+  return Promise.resolve(new Uint8Array(32));
+}
+
+function hasBindings(spec: JsonValue): boolean {
+  const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
+  return isJsonArray(bindings) && bindings.length > 0;
+}
+
+/** What a spec is proved with. */
+interface Proof {
+  readonly providers: Providers;
+  readonly schemas: SchemaSandbox;
+  readonly profile: OperatorProfile;
+}
+
+async function proveSource(source: Source, { providers, schemas, profile }: Proof): Promise<ReadScenario> {
+  const { file, value: spec } = source;
+  const findCheck: LawSurroundings["findCheck"] = isJsonObject(spec)
+    ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
+    : () => "provider";
+  const assumed = new Set<string>();
+  const constructed = constructLaw(spec, {
+    limits: { ...profile.value_limits, ...profile.validation, proof_budget: profile.proof_budget },
+    hasSchema: (schemaId, version) => {
+      assumed.add(`Schema "${schemaId}" version "${version}" is registered in the namespace`);
+      return true;
+    },
+    findCheck,
+  });
+  const assumptions = [...assumed].sort(compareCodePoints);
+  if (!constructed.ok) {
+    return {
+      file,
+      diagnostics: inLines(constructed.refusals.map((one) => refusalAt(source, one))),
+      law: null,
+      assumptions,
+    };
+  }
+  const warnings = lintLaw(constructed.law).map(({ code, path, message }): Diagnostic => {
+    const steps = stepsInSpec(constructed.law, spec, stepsOfPath(path));
+    return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
+  });
+  return { file, diagnostics: inLines(warnings), law: constructed.law, assumptions };
+}
+
+/** Refusals that are about a name rather than about what it holds. */
+const ABOUT_NAMES: readonly string[] = ["member_unknown"];
+
+function refusalAt(source: Source, { code, path, message }: Refusal): Diagnostic {
+  const part = ABOUT_NAMES.includes(code) ? "name" : "value";
+  return { severity: "error", ...source.locate(stepsOfPath(path), part), code, path, message };
+}
+
+function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The collections of a law that are sorted, and the member that names their items. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  acquisition_bindings: "binding_id",
+  conditions: "condition_id",
+  entry_packets: "packet_id",
+  policies: "policy_id",
+  stages: "stage_id",
+};
+
+/** Where something of the law stands in the spec, whose items may be in another order. */
+function stepsInSpec(law: ScenarioLaw, spec: JsonValue, steps: Steps): Steps {
+  let [inLaw, inSpec]: (JsonValue | undefined)[] = [law as unknown as JsonObject, spec];
+  const found: (string | number)[] = [];
+  steps.forEach((step, at) => {
+    const name = typeof step === "number" ? NAMED_BY[String(steps[at - 1])] : undefined;
+    const place = name === undefined || inLaw === undefined ? step : indexOfNamed(inLaw, inSpec, Number(step), name);
+    found.push(place);
+    inLaw = childOf(inLaw, step);
+    inSpec = childOf(inSpec, place);
+  });
+  return found;
+}
+
+function indexOfNamed(inLaw: JsonValue, inSpec: JsonValue | undefined, index: number, name: string): number {
+  const nameOf = (item: JsonValue | undefined): JsonValue | undefined =>
+    isJsonObject(item) ? member(item, name) : undefined;
+  const wanted = nameOf(childOf(inLaw, index));
+  const found = isJsonArray(inSpec) ? inSpec.findIndex((item) => nameOf(item) === wanted) : -1;
+  return found < 0 ? index : found;
+}
+
+function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
+  if (typeof step === "number") return isJsonArray(value) ? value[step] : undefined;
+  return isJsonObject(value) ? member(value, step) : undefined;
+}

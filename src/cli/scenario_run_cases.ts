@@ -1,0 +1,126 @@
+/**
+ * `gate scenario test`: tries the cases beside a scenario, for people and for CI.
+ *
+ * @module
+ */
+
+import { dirname, extname, join } from "node:path";
+import { countOf } from "../config/problems.ts";
+import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
+import type { Surroundings } from "../run/command.ts";
+import { compileLaw } from "../run/compile.ts";
+import { profileIdentity, trustedKeys } from "../run/profile.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { type CaseSchema, readCases } from "./scenario_cases.ts";
+import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./scenario_check.ts";
+import { type Diagnostic, type ScenarioSession, withScenario } from "./scenario_law.ts";
+import { readSource, SOURCE_EXTENSIONS } from "./scenario_source.ts";
+import { type CaseResult, tryCase } from "./scenario_trial.ts";
+import { columns, paint, shown, wantsColour } from "./text.ts";
+
+/** The flags of `gate scenario test`. */
+export interface ScenarioTestFlags extends ScenarioFlags {
+  readonly cases?: string;
+}
+
+/** Runs `gate scenario test`; 0 where every case comes out as expected, 3 where one does not, 2 where a file is wrong. */
+export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise<number> {
+  return withScenario(file, flags.config, async (session) => {
+    const { law } = session.scenario;
+    if (law === null) return refuse(file, session.scenario.diagnostics, flags);
+    const casesFile = flags.cases ?? await casesBeside(file);
+    const read = await readSource(casesFile);
+    if (!read.ok) {
+      const { position, ...fault } = read.fault;
+      return refuse(casesFile, [{ severity: "error", ...position, ...fault }], flags);
+    }
+    const { scenario_law_identity, graph_identity } = identitiesOf(law);
+    const compiled = compileLaw(law, scenario_law_identity, graph_identity);
+    const { cases, diagnostics } = readCases(read.source, compiled);
+    if (diagnostics.length > 0) return refuse(casesFile, diagnostics, flags);
+    const trial = {
+      law: compiled,
+      surroundings: surroundingsOf(session),
+      sandbox: session.schemas,
+      schemas: await loadSchemas(cases.schemas, casesFile),
+    };
+    const results: CaseResult[] = [];
+    for (const one of cases.cases) results.push(await tryCase(trial, one));
+    const failed = results.filter(({ passed }) => !passed).length;
+    const untested = neverTrue(law.stages.map(({ stage_id }) => stage_id), results);
+    if (flags.json === true) {
+      const counts = { passed: results.length - failed, failed };
+      writeResult("scenario test", { file, cases_file: casesFile, ...counts, cases: results, untested }, failed === 0);
+    } else writeOut(describe(casesFile, results, untested, wantsColour()));
+    return failed === 0 ? EXIT.ok : EXIT.evaluatedFalse;
+  });
+}
+
+function surroundingsOf({ profile }: ScenarioSession): Surroundings {
+  const primitives = HOST_PRIMITIVES;
+  return {
+    primitives,
+    profile,
+    profile_identity: profileIdentity(primitives.sha256, profile),
+    keys: trustedKeys(profile),
+  };
+}
+
+function refuse(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
+  if (flags.json === true) writeResult("scenario test", { file, diagnostics }, false);
+  else writeOut(describeDiagnostics({ file, diagnostics, law: null, assumptions: [] }, wantsColour()));
+  return EXIT.usage;
+}
+
+/** Reads the schemas that stand in files of their own. */
+async function loadSchemas(schemas: readonly CaseSchema[], casesFile: string): Promise<CaseSchema[]> {
+  return await Promise.all(schemas.map(async (one) => {
+    if (one.file === null) return one;
+    const read = await readSource(join(dirname(casesFile), one.file));
+    if (read.ok) return { ...one, schema: read.source.value };
+    throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
+  }));
+}
+
+/** The cases file of a scenario file: `release.cases.yaml` beside `release.json`, in any of the formats. */
+async function casesBeside(file: string): Promise<string> {
+  const base = file.slice(0, file.length - extname(file).length);
+  const candidates = SOURCE_EXTENSIONS.map((extension) => `${base}.cases${extension}`);
+  for (const candidate of candidates) {
+    const found = await Deno.stat(candidate).catch(() => null);
+    if (found?.isFile === true) return candidate;
+  }
+  throw new CliError("usage", `Cannot find the cases of "${file}"`, `write ${candidates[0]}, or name it with --cases`);
+}
+
+/** Stages that no case completes: of those the cases say little. */
+function neverTrue(stages: readonly string[], results: readonly CaseResult[]): string[] {
+  const tested = new Set(
+    results.flatMap((one) => one.stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
+  );
+  return stages.filter((id) => !tested.has(id));
+}
+
+function describe(file: string, results: readonly CaseResult[], untested: readonly string[], colour: boolean): string {
+  const rows = results.map(({ name, passed, stages, status }) => [
+    passed ? "ok" : "FAILED",
+    shown(name),
+    `${stages.map(({ stage_id, outcome }) => `${shown(stage_id)}: ${outcome}`).join(", ")} -> ${status}`,
+  ]);
+  const table = columns(rows).split("\n").map((line, index) =>
+    results[index]?.passed === false ? paint(line, "bad", colour) : line
+  ).join("\n");
+  const failures = results.filter(({ passed }) => !passed).flatMap(({ name, line, stages, differences }) => [
+    `${file}:${line}: ${shown(name)}\n`,
+    ...[...stages.flatMap((one) => one.differences), ...differences].map((text) => `    ${shown(text)}\n`),
+  ]);
+  const failed = results.filter(({ passed }) => !passed).length;
+  const note = untested.length === 0
+    ? ""
+    : `no case completes ${countOf(untested.length, "stage")}: ${untested.map(shown).join(", ")}\n`;
+  return `${table}${failures.length === 0 ? "" : "\n"}${failures.join("")}${note}${
+    results.length - failed
+  } passed, ${failed} failed\n`;
+}

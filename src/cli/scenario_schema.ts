@@ -1,0 +1,37 @@
+/**
+ * `gate scenario schema`: JSON Schemas for editors, of scenario files and of cases files.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import { SPEC_SCHEMA } from "../law/spec_schema.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { CASES_SCHEMA } from "./scenario_cases_schema.ts";
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** The flags of `gate scenario schema`. */
+export interface ScenarioSchemaFlags {
+  readonly cases?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs `gate scenario schema`. */
+export function runScenarioSchema(flags: ScenarioSchemaFlags): number {
+  const schema = flags.cases === true ? casesSchema() : scenarioSchema();
+  if (flags.json === true) writeResult("scenario schema", schema);
+  else writeOut(`${JSON.stringify(schema, null, 2)}\n`);
+  return EXIT.ok;
+}
+
+/** The schema of a scenario file. */
+export function scenarioSchema(): JsonObject {
+  return { $schema: DIALECT, title: "gate scenario", ...SPEC_SCHEMA };
+}
+
+/** The schema of a cases file. */
+export function casesSchema(): JsonObject {
+  return { $schema: DIALECT, title: "Cases of a gate scenario", ...CASES_SCHEMA };
+}
