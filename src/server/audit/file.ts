@@ -57,7 +57,7 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
       sync: async () => {
         const { chain } = state;
         await file.syncData();
-        writeHead(path, chain);
+        saveHead(file, path, chain);
       },
       chain: () => state.chain,
       close: () => file.close(),
@@ -71,6 +71,16 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
 /** The file was deleted: what is written to it can never be read. */
 export class AuditFileGone extends Error {
   override readonly name = "AuditFileGone";
+}
+
+/** Writes the head file while nobody else does; another process that holds the file for long writes its own. */
+function saveHead(file: Deno.FsFile, path: string, chain: ChainState): void {
+  if (!lockSoon(file)) return;
+  try {
+    writeHead(path, chain);
+  } finally {
+    file.unlockSync();
+  }
 }
 
 /** Opening a named pipe would wait for a reader. */

@@ -17,10 +17,15 @@ export function headPath(path: string): string {
   return `${path}.head`;
 }
 
+/** The path of a head file that is being written; whoever writes holds the audit file, so there is one at a time. */
+export function headDraftPath(path: string): string {
+  return `${headPath(path)}.new`;
+}
+
 /** Writes the head file, whole or not at all. */
 export function writeHead(path: string, chain: ChainState): void {
   const { chain_id, head, sequence } = chain;
-  const temporary = `${headPath(path)}.${Deno.pid}`;
+  const temporary = headDraftPath(path);
   Deno.writeTextFileSync(temporary, `${JSON.stringify({ chain_id, hash: head, sequence })}\n`, { mode: 0o600 });
   Deno.renameSync(temporary, headPath(path));
 }
