@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { sha256 } from "../../src/evidence/host_primitives.ts";
+import { writeArchive } from "../../src/runpack/host/archive_file.ts";
+import { sourceContents } from "../../src/runpack/host/contents.ts";
+import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
 import { CLAIMS } from "../../src/runpack/verify_types.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { forge } from "../simulation/runpack_forge.ts";
@@ -83,6 +87,20 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
     assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);
     const file = await gate("runpack", "verify", key);
     assert.equal(file.code, 6, "a file that is no archive does not verify");
+  }));
+
+Deno.test("gate runpack verify gives one report, whether a runpack is a folder or a file", () =>
+  withFolder(async (folder) => {
+    const golden = join(GOLDEN, "signed");
+    const file = join(folder, "release.runpack");
+    const contents = await sourceContents(sha256, folderPackSource(golden), await folderSignatures(golden));
+    await writeArchive(file, contents);
+    const [a, b] = [await gate("runpack", "verify", golden, "--json"), await gate("runpack", "verify", file, "--json")];
+    assert.deepEqual([a.code, a.out], [0, b.out]);
+    const bytes = await Deno.readFile(file);
+    bytes[600] = (bytes[600] ?? 0) ^ 1;
+    await Deno.writeFile(file, bytes);
+    assert.equal((await gate("runpack", "verify", file)).code, 6);
   }));
 
 Deno.test("gate runpack show tells stages, timeline and decisions with their evidence", async () => {
