@@ -32,6 +32,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }, { program: "curl", debianPackage: "curl" }],
   },
   {
+    name: "presets with TLS",
+    kind: "tests",
+    options: [],
+    paths: ["tests/e2e/presets_tls_test.ts"],
+    minutes: 5,
+    needs: [{ program: "openssl", debianPackage: "openssl" }],
+  },
+  {
     name: "providers over TLS",
     kind: "tests",
     options: [],

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type {
   BuiltinProviderEntry,
@@ -18,6 +18,7 @@ import { hostKey } from "../evidence/egress/destination.ts";
 import { parseAddress } from "../evidence/egress/address.ts";
 import { grantedNames } from "../evidence/builtin/env.ts";
 import { referencedEnvironment } from "../evidence/providers.ts";
+import { headDraftPath, headPath } from "../server/audit/head.ts";
 import { dataDirOf } from "./data_dir.ts";
 
 /** What is allowed of one kind: everything, or these. */
@@ -70,7 +71,7 @@ export async function planPermissions(config: GateConfig): Promise<PermissionPla
   const own = ownHosts(config);
   const outward = config.providers.flatMap(requestConfig);
   const net = netOf(outward, own, notes);
-  const read = [...readPaths(config), ...providerPaths(config)];
+  const read = [...readPaths(config), ...providerPaths(config), ...writtenFolders(config)];
   const write = writePaths(config);
   return {
     read: unique([...read, ...write].flatMap(withRealPath)),
@@ -127,14 +128,33 @@ function providerPaths(config: GateConfig): readonly string[] {
   ]);
 }
 
-/** Store files, whose journals need no listing of their own, and the folder of runpacks. */
+/** Files that gate writes, by their folder where that is still to be made, and the folder of runpacks. */
 function writePaths(config: GateConfig): readonly string[] {
-  const stores = [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
   const audit = config.server.audit.path;
+  const files = [...storeFiles(config), ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
   const dataDir = dataDirOf(config, undefined);
-  // Without a store file the folder is gate's own, and made when it is missing.
-  const runpacks = config.run_state_store.path === null ? dataDir : join(dataDir, "runpacks");
-  return [...stores, runpacks, ...audit === null ? [] : [audit]];
+  return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
+}
+
+/** Folders that gate writes in: it asks for the room on their disks, and makes names in them survive a power failure. */
+function writtenFolders(config: GateConfig): readonly string[] {
+  const audit = config.server.audit.path;
+  const files = [...storeFiles(config), ...audit === null ? [] : [audit]];
+  return [dataDirOf(config, undefined), ...files.map(dirname)];
+}
+
+/** The files of the stores; their journals need no listing of their own. */
+function storeFiles(config: GateConfig): readonly string[] {
+  return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function envOf(config: GateConfig, notes: string[]): Promise<Allowance> {
@@ -171,6 +191,8 @@ function ownHosts(config: GateConfig): readonly string[] {
   ];
   return [
     ...server.transport === "stdio" || server.bind === null ? [] : [server.bind],
+    // The proof that client certificates are enforced takes a port of its own.
+    ...(server.tls?.client_ca_path ?? null) === null ? [] : ["127.0.0.1"],
     ...urls.flatMap((url) => url === null ? [] : [authorityOf(url)]),
   ];
 }

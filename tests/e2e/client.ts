@@ -4,6 +4,8 @@
  * @module
  */
 
+import { processOf } from "./gate_command.ts";
+
 /** A JSON-RPC message as it came. */
 export type Wire = Record<string, unknown>;
 
@@ -56,8 +58,9 @@ export function startFixture(options: unknown = {}): ServerProcess {
 
 /** Starts a server. */
 export function startServer(command: ServerCommand): ServerProcess {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...command.args],
+  const process = processOf(command.args);
+  const child = new Deno.Command(process.command, {
+    args: [...process.args],
     cwd: command.cwd ?? new URL("../..", import.meta.url).pathname,
     env: { NO_COLOR: "1", RUST_BACKTRACE: "0", ...command.env },
     stdin: "piped",

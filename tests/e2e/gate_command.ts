@@ -1,6 +1,8 @@
 /**
  * Runs the `gate` command line as users do: as a process, in a folder of its own.
  *
+ * With `GATE_BINARY=/path/to/gate` in the environment a compiled gate is tested in place of the source.
+ *
  * @module
  */
 
@@ -19,10 +21,28 @@ export function gateArgs(...args: readonly string[]): string[] {
   return ["run", "--no-prompt", "--quiet", "--config", SETTINGS, "-P=serve", MAIN, ...args];
 }
 
+/** A program and its arguments. */
+export interface CommandLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * The process for some arguments of `deno`: where they are those of {@link gateArgs} and `GATE_BINARY` names a compiled
+ * gate, that program with what follows.
+ */
+export function processOf(args: readonly string[]): CommandLine {
+  const binary = Deno.env.get("GATE_BINARY") ?? "";
+  const main = args.indexOf(MAIN);
+  if (binary === "" || main < 0 || !args.includes("-P=serve")) return { command: Deno.execPath(), args };
+  return { command: binary, args: args.slice(main + 1) };
+}
+
 /** Runs `gate` in a folder until it ends; its standard input is empty. */
 export async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: gateArgs(...args),
+  const process = processOf(gateArgs(...args));
+  const command = new Deno.Command(process.command, {
+    args: [...process.args],
     cwd,
     env: { NO_COLOR: "1", GATE_CONFIG: "" },
     stdin: "null",

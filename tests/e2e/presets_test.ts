@@ -1,0 +1,106 @@
+/**
+ * Each file of `config/` carries a run from law to verified runpack; those with TLS are in `presets_tls_test.ts`.
+ */
+
+import assert from "node:assert/strict";
+import type { JsonObject } from "@/canonical/json.ts";
+import { condition, spec } from "@/tools/fixture_test.ts";
+import { gate, inFolder } from "./gate_command.ts";
+import { runLifecycle } from "./presets_lifecycle.ts";
+import { assertAudited, driveStdio, type Edits, PRESETS, serveHttp } from "./presets_serve.ts";
+
+Deno.test("config/ holds the presets that are tested here, and gate accepts each that has nothing to fill in", () =>
+  inFolder(async (folder) => {
+    const names = (await Array.fromAsync(Deno.readDir(PRESETS))).map(({ name }) => name).sort();
+    assert.deepEqual(names, [
+      "ci_release_gate.toml",
+      "container_behind_proxy.toml",
+      "desktop_stdio.toml",
+      "hardened_bearer.toml",
+      "local_http.toml",
+      "mtls_host.toml",
+    ]);
+    for (const name of names) {
+      const { code, stderr } = await gate(folder, "config", "check", `${PRESETS}${name}`);
+      assert.equal(code, name === "hardened_bearer.toml" ? 2 : 0, `${name}: ${stderr}`);
+      if (code !== 0) assert.equal(stderr.match(/bearer_tokens\[|principals\[/g)?.length, 4, stderr);
+    }
+  }));
+
+Deno.test("config/desktop_stdio.toml carries a run from law to verified runpack", () =>
+  inFolder((folder) => driveStdio("desktop_stdio.toml", folder)));
+
+Deno.test("config/ci_release_gate.toml decides from the files and variables of the job", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/etc/evidence`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/etc/evidence/tests.json`, '{"passed":true}');
+    await driveStdio("ci_release_gate.toml", folder, { callerEvidence: false, spec: fetchingSpec() });
+    await assertAudited(folder, `${folder}/etc/audit.jsonl`);
+  }));
+
+/** The two stages, on evidence that gate fetches itself. */
+function fetchingSpec(): JsonObject {
+  const fetched = (base: JsonObject): JsonObject => ({
+    ...base,
+    evidence_use_policy: { ...base["evidence_use_policy"] as JsonObject, allowed_channels: ["local_acquisition"] },
+  });
+  const text = { domain: "String", minimum_bytes: 1, maximum_bytes: 16 };
+  const expected = (value: string | boolean, value_type: string): JsonObject => ({
+    predicate: "Equals",
+    expected: { value, value_type },
+  });
+  const binding = (condition_id: string, provider_id: string, check_id: string, params: JsonObject): JsonObject => ({
+    binding_id: condition_id,
+    condition_id,
+    channel: "local_acquisition",
+    provider_id,
+    check_id,
+    params,
+  });
+  return spec({
+    conditions: [
+      fetched(condition("built", { domain: "Boolean" }, expected(true, "Boolean"))),
+      fetched(condition("deployed", text, expected("true", "String"))),
+    ],
+    acquisition_bindings: [
+      binding("built", "json", "path", { file: "tests.json", jsonpath: "$.passed" }),
+      binding("deployed", "env", "get", { key: "CI" }),
+    ],
+  });
+}
+
+Deno.test("config/local_http.toml serves this machine and refuses what was passed on", () =>
+  inFolder(async (folder) => {
+    const edits: Edits = [["127.0.0.1:8080", "127.0.0.1:0"]];
+    await serveHttp("local_http.toml", folder, { edits }, async ({ as, status, ready }) => {
+      await runLifecycle(as({}));
+      await ready({});
+      assert.equal(await status({ headers: { "x-forwarded-for": "192.0.2.1" } }), 401);
+      assert.equal(await status({ headers: { origin: "https://pages.example" } }), 403);
+    });
+    await assertAudited(folder, `${folder}/etc/audit.jsonl`);
+  }));
+
+Deno.test("config/container_behind_proxy.toml believes the subject from the proxy alone", () =>
+  inFolder(async (folder) => {
+    const edits: Edits = [["0.0.0.0:8080", "0.0.0.0:0"]];
+    const subject = { "x-gate-client-subject": "CN=pipeline,OU=Build,O=Example" };
+    const host = { host: "gate.example.com" };
+    const flags = ["--allow-non-loopback", "--allowed-host", "gate.example.com", "--trusted-proxy"];
+    const name = "container_behind_proxy.toml";
+    await serveHttp(
+      name,
+      folder,
+      { edits, flags: [...flags, "127.0.0.0/24"] },
+      async ({ as, status, ready, process }) => {
+        await runLifecycle(as({ headers: { ...host, ...subject, "x-forwarded-for": "192.0.2.1" } }));
+        await ready({ headers: host });
+        assert.equal(await status({ headers: host }), 401);
+        assert.equal(await status({ headers: { ...host, "x-gate-client-subject": "CN=other" } }), 403);
+        assert.match(process.errors(), /scenario_define/, "the audit log stands on standard error");
+      },
+    );
+    await serveHttp(name, folder, { edits, flags: [...flags, "10.0.0.0/24"] }, async ({ status }) => {
+      assert.equal(await status({ headers: { ...host, ...subject } }), 401);
+    });
+  }));
