@@ -24,6 +24,12 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   /** Answers with so many characters. */
   large: (input) => Promise.resolve({ ok: true, result: { text: "x".repeat(Number(member(input, "characters"))) } }),
+  /** Tells what the process keeps in memory, once the collector has run where it can be asked to. */
+  memory: () => {
+    (globalThis as { gc?: () => void }).gc?.();
+    const { rss, heapUsed } = Deno.memoryUsage();
+    return Promise.resolve({ ok: true, result: { resident: rss, heap: heapUsed } });
+  },
   /** Fails as a tool may. */
   refuse: () => Promise.resolve({ ok: false, error: REFUSAL }),
   /** Fails as no tool should. */

@@ -23,7 +23,17 @@ export async function startHttpFixture(
   const server = { transport: "http", bind: "127.0.0.1:0", ...options.server };
   const [run, ...rest] = fixtureArgs({ ...options, server });
   return await listening(
-    startServer({ args: [run ?? "", "--allow-net=127.0.0.1", "--allow-read", "--allow-sys", ...rest] }),
+    startServer({
+      args: [
+        run ?? "",
+        "--allow-net=127.0.0.1",
+        "--allow-read",
+        "--allow-write",
+        "--allow-sys",
+        "--v8-flags=--expose-gc",
+        ...rest,
+      ],
+    }),
   );
 }
 

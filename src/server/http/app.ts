@@ -126,7 +126,7 @@ async function dispatch(
 ): Promise<HttpReply> {
   const route = options.routes.get(request.path);
   if (route === undefined) return refuse("request", "path_unknown", notFound());
-  if (request.method === "OPTIONS" && request.headers.get("origin") !== null) return preflight(options, request, route);
+  if (isListedPreflight(options, request)) return preflight(route);
   const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(route));
   const authentication = options.authenticate({
@@ -155,9 +155,14 @@ function endpointOf(route: Route, method: string): Route[RouteMethod] {
   return method === "GET" || method === "POST" || method === "DELETE" ? route[method] : undefined;
 }
 
-/** Lets the pages of listed origins send what browsers ask about first; any other origin has no use for the answer. */
-function preflight(options: AppOptions, request: HttpRequest, route: Route): HttpReply {
-  if (!options.names.isListedOrigin(request.headers.get("origin") ?? "")) return refusalReply(notAllowed(route));
+/** Whether a browser asks first for a page of a listed origin; any other page has no use for the answer. */
+function isListedPreflight({ names }: AppOptions, { method, headers }: HttpRequest): boolean {
+  const origin = headers.get("origin");
+  return method === "OPTIONS" && origin !== null && names.isListedOrigin(origin);
+}
+
+/** Lets the pages of listed origins send what browsers ask about first. */
+function preflight(route: Route): HttpReply {
   return {
     status: 204,
     fields: {

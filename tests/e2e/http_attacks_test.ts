@@ -1,0 +1,289 @@
+/**
+ * Attacks on the HTTP listener: each is refused and told to the audit log, the server is healthy after it, and its memory
+ * is what it was.
+ */
+
+import assert from "node:assert/strict";
+import { AUDITED_A_SECOND } from "@/server/http/refusals.ts";
+import { ATTACK_ROWS, BODY_BYTES, TOKEN } from "./http_attack_rows.ts";
+import { type Answer, callText, exchange, type HttpServer, pause, send, startHttpFixture } from "./http_fixture.ts";
+import type { Wire } from "./client.ts";
+
+const NO_MORE = { mtls_subjects: [], allowed_tools: [], principals: [] };
+const BEARER = { mode: "bearer_token", bearer_tokens: [TOKEN], ...NO_MORE };
+const GOOD = { authorization: `Bearer ${TOKEN}` };
+
+/** Connections end soon here, so that the tests do. */
+const BOUNDS = { headTime: 1_000, requestTime: 2_000, idleTime: 2_000 };
+
+interface Target extends HttpServer {
+  /** Everything in the audit log so far. */
+  readonly audited: () => Promise<string>;
+}
+
+async function attack(server: Wire, http: Wire, body: (target: Target) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/audit.log`;
+  try {
+    const audit = { enabled: true, log_precheck_payloads: false, path };
+    await using target = await startHttpFixture({
+      server: { audit, auth: BEARER, ...server },
+      http: { bounds: BOUNDS, ...http },
+    });
+    await body({ ...target, audited: () => Deno.readTextFile(path) });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Waits until a word stands in the log; gives what was told from an offset on. */
+async function logged(target: Target, word: string, offset = 0): Promise<string> {
+  for (let round = 0; round < 40; round++) {
+    const told = (await target.audited()).slice(offset);
+    if (told.includes(`"reason":"${word}`)) return told;
+    await pause(25);
+  }
+  throw new Error(`Cannot find "${word}" in ${(await target.audited()).slice(offset)}`);
+}
+
+async function assertHealthy(target: Target): Promise<void> {
+  assert.equal((await send(target.url, null, { path: "/readyz" })).status, 200);
+  const { status, text } = await send(target.url, callText(1, "echo", { a: 1 }), { headers: GOOD });
+  assert.deepEqual([status, text.includes('"structuredContent":{"input":{"a":1}}')], [200, true], text);
+}
+
+/** Bytes that the server keeps, once the collector has run. */
+async function memoryOf(target: Target): Promise<{ readonly resident: number; readonly heap: number }> {
+  const { text } = await send(target.url, callText(1, "memory"), { headers: GOOD });
+  return (JSON.parse(text) as { result: { structuredContent: { resident: number; heap: number } } }).result
+    .structuredContent;
+}
+
+async function metric(target: Target, name: string): Promise<number> {
+  const { text } = await send(target.url, null, { path: "/metrics", headers: GOOD });
+  return Number(new RegExp(`^${RegExp.escape(name)} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
+}
+
+Deno.test("each attack of the table is refused, told to the log, and leaves the server as it was", async (t) => {
+  await attack({ max_body_bytes: BODY_BYTES }, {}, async (target) => {
+    assert.ok(ATTACK_ROWS.length >= 60);
+    await assertHealthy(target);
+    for (const { attack, bytes, status, word } of ATTACK_ROWS) {
+      await t.step(`${attack}: ${status} ${word}`, async () => {
+        const before = (await target.audited()).length;
+        const { text } = await exchange(target.port, [bytes], 1_000);
+        const answers = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+        assert.deepEqual(answers, status === 0 ? [] : [status], text);
+        assert.ok(!text.includes(TOKEN));
+        const told = await logged(target, word, before);
+        assert.ok(!told.includes(TOKEN));
+        await assertHealthy(target);
+        // Of connections that end before they are a request only so many a second are told to the log.
+        await pause(1_000 / AUDITED_A_SECOND);
+      });
+    }
+    assert.ok(!target.process.errors().includes('"level":"error"'), target.process.errors());
+    assert.ok(!target.process.errors().includes(TOKEN));
+  });
+});
+
+/** Opens connections that send a beginning and then nothing; gives how to close what is left of them. */
+async function halfOpen(port: number, count: number, beginning: string): Promise<Deno.Conn[]> {
+  const bytes = new TextEncoder().encode(beginning);
+  const opened: Deno.Conn[] = [];
+  for (let index = 0; index < count; index++) {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+    opened.push(connection);
+    if (bytes.length > 0) await connection.write(bytes).catch(() => 0);
+  }
+  return opened;
+}
+
+const BEGINNINGS: readonly (readonly [what: string, beginning: string])[] = [
+  ["nothing", ""],
+  ["half a head", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
+  [
+    "half a body",
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{`,
+  ],
+];
+
+Deno.test("2,000 half-open connections are bounded and ended, and nobody else waits for them", async () => {
+  await attack({}, {}, async (target) => {
+    const memory: { readonly resident: number; readonly heap: number }[] = [];
+    // The first round brings the pages that the second one needs no more.
+    for (let round = 0; round < 2; round++) {
+      for (const [what, beginning] of BEGINNINGS) {
+        const opened = await halfOpen(target.port, 2_000, beginning);
+        await pause(BOUNDS.requestTime + 1_500);
+        // All were ended from the other side while this one held on to them.
+        assert.ok(await metric(target, "gate_http_connections") <= 3, what);
+        for (const connection of opened) connection.close();
+        await assertHealthy(target);
+      }
+      await pause(500);
+      memory.push(await memoryOf(target));
+    }
+    const [before, after] = memory;
+    const told = JSON.stringify(memory);
+    assert.ok((after?.heap ?? Infinity) <= (before?.heap ?? 0) * 1.1 + 1e6, told);
+    assert.ok((after?.resident ?? Infinity) <= (before?.resident ?? 0) * 1.25, told);
+    for (const word of ["ERR_HTTP_REQUEST_TIMEOUT", "too_many_connections"]) await logged(target, word);
+  });
+});
+
+Deno.test("while connections beyond the bound are closed, those within it are served", async () => {
+  await attack({}, { bounds: { ...BOUNDS, connections: 8 } }, async (target) => {
+    const head =
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+    const body = callText(1, "wait", { milliseconds: 600 });
+    const held = exchange(target.port, [`${head}Content-Length: ${body.length}\r\n\r\n${body}`], 1_500);
+    await pause(100);
+    const opened = await halfOpen(target.port, 20, "");
+    await pause(100);
+    await logged(target, "too_many_connections");
+    assert.match((await held).text, /HTTP\/1\.1 200/);
+    for (const connection of opened) connection.close();
+    await pause(200);
+    await assertHealthy(target);
+  });
+});
+
+const DRIPS: readonly (readonly [what: string, chunks: readonly (string | number)[]])[] = [
+  ["a head, a field a time", [
+    "POST /mcp HTTP/1.1\r\n",
+    ...Array.from({ length: 12 }, (_, index) => [300, `X-${index}: 1\r\n`]).flat(),
+  ]],
+  ["a body, a byte a time", [`${BEGINNINGS[2]?.[1]}`, ...Array.from({ length: 14 }, () => [300, " "]).flat()]],
+];
+
+for (const [what, chunks] of DRIPS) {
+  Deno.test(`what drips is ended: ${what}`, async () => {
+    await attack({}, {}, async (target) => {
+      const { text, closed } = await exchange(target.port, chunks, 500);
+      assert.deepEqual([closed, /^HTTP\/1\.1 408/.test(text)], [true, true], text);
+      await assertHealthy(target);
+    });
+  });
+}
+
+Deno.test("guesses are slowed down by where they come from, whatever they claim, and nobody who is known is", async () => {
+  const rate_limit = { max_requests: 20, window_ms: 60_000, max_entries: 4 };
+  await attack({ limits: { max_inflight: 256, rate_limit } }, {}, async (target) => {
+    const guess = (index: number): Promise<Answer> =>
+      send(target.url, callText(1, "echo"), {
+        headers: {
+          authorization: `Bearer guess-${index}`,
+          "x-forwarded-for": `10.0.0.${index % 250}`,
+          forwarded: `for=10.0.0.${index % 250}`,
+          "x-gate-client-subject": `CN=${index}`,
+          "x-correlation-id": `guess-${index}`,
+        },
+      });
+    const statuses: number[] = [];
+    for (let index = 0; index < 40; index++) statuses.push((await guess(index)).status);
+    assert.deepEqual(statuses, [...Array<number>(20).fill(401), ...Array<number>(20).fill(429)]);
+    const last = await guess(99);
+    assert.ok(Number(last.headers["retry-after"]) > 0);
+    const error = (JSON.parse(last.text) as { error: { code: number; data: Wire } }).error;
+    assert.deepEqual([error.code, error.data["kind"], error.data["retryable"]], [-32071, "rate_limited", true]);
+    await assertHealthy(target);
+    await logged(target, "rate_limited");
+  });
+});
+
+Deno.test("a caller who sends too much is slowed down alone, and told when to come back", async () => {
+  const rate_limit = { max_requests: 5, window_ms: 60_000, max_entries: 64 };
+  const auth = { ...BEARER, bearer_tokens: [TOKEN, "other-token"] };
+  await attack({ auth, limits: { max_inflight: 256, rate_limit } }, {}, async (target) => {
+    const call = (token: string): Promise<Answer> =>
+      send(target.url, callText(1, "echo"), { headers: { authorization: `Bearer ${token}` } });
+    const statuses: number[] = [];
+    for (let index = 0; index < 7; index++) statuses.push((await call(TOKEN)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429, 429]);
+    assert.equal((await call("other-token")).status, 200);
+    assert.ok(Number((await call(TOKEN)).headers["retry-after"]) >= 1);
+  });
+});
+
+Deno.test("a full server says so at once, and serves again when there is room", async () => {
+  await attack({ limits: { max_inflight: 2, rate_limit: null } }, {}, async (target) => {
+    const slow = [1, 2].map((id) => send(target.url, callText(id, "wait", { milliseconds: 800 }), { headers: GOOD }));
+    await pause(200);
+    const start = performance.now();
+    const full = await send(target.url, callText(3, "echo"), { headers: GOOD });
+    assert.ok(performance.now() - start < 400);
+    assert.deepEqual([full.status, full.headers["retry-after"]], [503, "1"]);
+    assert.equal((await send(target.url, null, { path: "/healthz" })).status, 200);
+    assert.deepEqual((await Promise.all(slow)).map(({ status }) => status), [200, 200]);
+    await assertHealthy(target);
+  });
+});
+
+const LOCAL = { mode: "local_only", bearer_tokens: [], ...NO_MORE };
+const UPSTREAM = { mode: "mtls", bearer_tokens: [], mtls_subjects: ["CN=alice"], allowed_tools: [], principals: [] };
+
+/** Whose word counts on who calls: settings, proxies, fields, then the status and what the log says. */
+const SPOOFS: readonly (readonly [
+  what: string,
+  server: Wire,
+  proxies: readonly string[],
+  headers: Record<string, string>,
+  status: number,
+  word: string,
+])[] = [
+  ["local, passed on", { auth: LOCAL }, [], { "x-forwarded-for": "127.0.0.1" }, 401, "request_was_forwarded"],
+  ["local, passed on by name", { auth: LOCAL }, [], { "x-forwarded-anything": "a" }, 401, "request_was_forwarded"],
+  ["local, passed on by standard", { auth: LOCAL }, [], { forwarded: "for=127.0.0.1" }, 401, "request_was_forwarded"],
+  ["local, by way of", { auth: LOCAL }, [], { via: "1.1 proxy" }, 401, "request_was_forwarded"],
+  [
+    "subject of a stranger",
+    { auth: UPSTREAM, tls_termination: "upstream" },
+    ["10.0.0.0/8"],
+    { "x-gate-client-subject": "CN=alice" },
+    401,
+    "peer_not_trusted_proxy",
+  ],
+  [
+    "subject where TLS does not end upstream",
+    { auth: UPSTREAM },
+    ["127.0.0.1"],
+    { "x-gate-client-subject": "CN=alice" },
+    401,
+    "certificate_missing",
+  ],
+  ["no subject", { auth: UPSTREAM, tls_termination: "upstream" }, ["127.0.0.1"], {}, 401, "subject_missing"],
+  [
+    "another subject",
+    { auth: UPSTREAM, tls_termination: "upstream" },
+    ["127.0.0.1"],
+    { "x-gate-client-subject": "CN=mallory" },
+    403,
+    "subject_not_listed",
+  ],
+  [
+    "a subject like it",
+    { auth: UPSTREAM, tls_termination: "upstream" },
+    ["127.0.0.1"],
+    { "x-gate-client-subject": "cn=alice" },
+    403,
+    "subject_not_listed",
+  ],
+  [
+    "the subject of a trusted proxy",
+    { auth: UPSTREAM, tls_termination: "upstream" },
+    ["127.0.0.0/8"],
+    { "x-gate-client-subject": "CN=alice" },
+    200,
+    "",
+  ],
+];
+
+for (const [what, server, trustedProxies, headers, status, word] of SPOOFS) {
+  Deno.test(`who calls is not for the caller to say: ${what}, ${status}`, async () => {
+    await attack(server, { trustedProxies }, async (target) => {
+      assert.equal((await send(target.url, callText(1, "echo"), { headers })).status, status);
+      await logged(target, word);
+    });
+  });
+}
