@@ -5,7 +5,6 @@
  * @module
  */
 
-import { decodeHex } from "../canonical/hex.ts";
 import type { Sha256 } from "../canonical/identity.ts";
 
 const HASH_BYTES = 32;
@@ -31,16 +30,20 @@ export function leafHash(sha256: Sha256, record: string | Uint8Array): string {
   return sha256(preimage);
 }
 
-/** The hash of a node: SHA-256(0x01 || left || right). */
+/**
+ * The hash of a node: SHA-256(0x01 || left || right).
+ *
+ * @throws {SyntaxError} If one of them is not hex
+ * @throws {TypeError} If one of them is not 32 bytes
+ */
 export function nodeHash(sha256: Sha256, left: string, right: string): string {
-  const [a, b] = [decodeHex(left), decodeHex(right)];
-  if (a?.length !== HASH_BYTES || b?.length !== HASH_BYTES) {
+  if (left.length !== 2 * HASH_BYTES || right.length !== 2 * HASH_BYTES) {
     throw new TypeError("Cannot hash node: expected two SHA-256");
   }
   const preimage = new Uint8Array(1 + 2 * HASH_BYTES);
   preimage[0] = NODE_PREFIX;
-  preimage.set(a, 1);
-  preimage.set(b, 1 + HASH_BYTES);
+  preimage.subarray(1).setFromHex(left);
+  preimage.subarray(1 + HASH_BYTES).setFromHex(right);
   return sha256(preimage);
 }
 

@@ -1,5 +1,6 @@
 /**
- * Reading the objects of a pack fast and in little memory: the next chunk is read while the last one is hashed, into buffers that are used again.
+ * Reading the objects of a pack fast and in little memory: the next chunk is read while the last one is hashed, into
+ * buffers that are used again.
  *
  * @module
  */
@@ -9,7 +10,9 @@ const BUFFER_BYTES = 256 * 1024;
 /** Buffers that are kept for the next file: those of two that are read at the same time. */
 const KEPT_BUFFERS = 4;
 
-/** Reads a file in chunks: all of it, or one byte more than the limit. A chunk holds until the next one is asked for. */
+/**
+ * Reads a file in chunks: all of it, or one byte more than the limit. A chunk holds until the next one is asked for.
+ */
 export type ReadAhead = (path: string, maximumBytes: number) => AsyncGenerator<Uint8Array>;
 
 /** A reader with buffers of its own. */
