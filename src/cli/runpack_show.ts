@@ -21,6 +21,8 @@ import { paint, shown, type Tone, wantsColour } from "./text.ts";
 /** The flags of `gate runpack show`. */
 export interface RunpackShowOptions extends RepositoryFlags {
   readonly all?: boolean;
+  /** The file that a page is written to. */
+  readonly html?: string;
   readonly json?: boolean;
 }
 
@@ -34,6 +36,10 @@ export function runRunpackShow(named: string, flags: RunpackShowOptions): Promis
   return withView(named, flags, async (view, pack) => {
     const report = await verifyPack(pack, { profile: "full_replay_v1" });
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
+    if (flags.html !== undefined) {
+      const { writePage } = await import("./runpack_show_html.ts");
+      await writePage(flags.html, view, report, flags.all === true);
+    }
     if (flags.json === true) {
       const records = view.records.map(({ record, record_id }) => ({ record_id, record }));
       const result = {

@@ -42,9 +42,11 @@ function addShow(runpack: Command, finish: Finish, { command, withJson }: Comman
   withPlace(withJson(command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
     "gate runpack show release.runpack",
     "gate runpack show release --all",
+    "gate runpack show release --html release.html",
   ])))
     .argument("<runpack>", RUNPACK)
     .option("--all", "show every record, however many there are")
+    .option("--html <FILE>", "also write all of it to this file, which must not exist, as one page that loads nothing")
     .action(async (named: string, flags: Flags) =>
       finish(await (await import("./runpack_show.ts")).runRunpackShow(named, flags))
     );

@@ -1,0 +1,107 @@
+/**
+ * A pack and its verification as a page: the same markup for `gate runpack show --html` and for the verifier in the browser.
+ *
+ * @module
+ */
+
+import { encodeBase64 } from "../../canonical/base64.ts";
+import { decodeHex } from "../../canonical/hex.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { PackView } from "../material_view.ts";
+import type { VerificationReport } from "../verify_types.ts";
+import { renderClaims, renderVerdict } from "./claims.ts";
+import { renderGraph } from "./graph.ts";
+import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
+import { STYLE } from "./style.ts";
+import { renderTimeline } from "./timeline.ts";
+import { counted, cut } from "./words.ts";
+
+/** Records that a page shows unless all are asked for. */
+export const PAGE_RECORDS = 2000;
+
+/** Everything that there is to see of a pack. */
+export interface PageContent {
+  readonly report: VerificationReport;
+  /** Null where the material cannot be shown; the claims say why. */
+  readonly view: PackView | null;
+  /** The latest records that are shown. */
+  readonly records?: number;
+}
+
+/** The sections of a page. */
+export function renderPack({ report, view, records = PAGE_RECORDS }: PageContent): Markup {
+  if (view === null) {
+    const why = "The material of this runpack is not whole, so neither its stages nor its decisions can be shown.";
+    return all(renderVerdict(report), section("claims", "Claims", element("p", {}, why), renderClaims(report)));
+  }
+  return all(
+    renderVerdict(report),
+    renderFacts(view),
+    section("stages", "Stages", renderGraph(view)),
+    section("timeline", "Timeline and decisions", renderTimeline(view, records)),
+    section("claims", "Claims", renderClaims(report)),
+  );
+}
+
+function section(id: string, title: string, ...content: readonly Content[]): Markup {
+  return element("section", { id }, element("h2", {}, title), ...content);
+}
+
+function renderFacts({ manifest, runpack_identity }: PackView): Markup {
+  const { scenario_id, run_key, head, scenario_law_identity, withheld_conditions } = manifest;
+  const fact = (name: string, value: Content): Content => [element("dt", {}, name), element("dd", {}, value)];
+  const withheld = withheld_conditions.length === 0
+    ? ""
+    : fact("Withheld", `the values of ${withheld_conditions.join(", ")}`);
+  return element(
+    "dl",
+    { class: "facts" },
+    fact("Runpack", element("code", {}, runpack_identity)),
+    fact("Scenario", all(element("b", {}, scenario_id), ` in namespace ${run_key.namespace_id}`)),
+    fact("Law", element("code", {}, scenario_law_identity)),
+    fact("Run", element("code", {}, run_key.run_id)),
+    fact("Head", all(`revision ${head.revision}, `, element("code", {}, head.record_id))),
+    withheld,
+    fact("Records", counted(head.revision, "record")),
+  );
+}
+
+/** `sha256-...` of an inline script or style, as a content security policy names it. */
+export function policyHash(sha256: Sha256, content: string): string {
+  return `'sha256-${encodeBase64(decodeHex(sha256(content)) ?? new Uint8Array())}'`;
+}
+
+/**
+ * A whole document without a script: it loads nothing and runs nothing, and its policy says so.
+ *
+ * @param sha256 To name the style sheet in the policy
+ */
+export function renderDocument(sha256: Sha256, content: PageContent): string {
+  const { report, view } = content;
+  const name = view === null ? `Runpack ${cut(report.runpack_identity ?? "unknown", 12)}` : view.manifest.scenario_id;
+  const body = element(
+    "main",
+    {},
+    element("h1", {}, "Runpack of ", element("b", {}, name)),
+    renderPack(content),
+    element("footer", {}, "Made by gate. This page loads nothing and runs no script."),
+  );
+  return documentOf(`Runpack: ${name}`, `default-src 'none'; style-src ${policyHash(sha256, STYLE)}`, all(body));
+}
+
+/** A document of a title, a content security policy and a body. */
+export function documentOf(title: string, policy: string, body: Markup): string {
+  const closed = `${policy}; base-uri 'none'; form-action 'none'`;
+  const head = element(
+    "head",
+    {},
+    element("meta", { charset: "utf-8" }),
+    element("meta", { "http-equiv": "Content-Security-Policy", content: closed }),
+    element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    element("meta", { name: "referrer", content: "no-referrer" }),
+    element("meta", { name: "color-scheme", content: "light dark" }),
+    element("title", {}, title),
+    styleElement(STYLE),
+  );
+  return `<!doctype html>\n${element("html", { lang: "en" }, head, element("body", {}, body)).markup}\n`;
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { forge, type Parts } from "../../../tests/simulation/runpack_forge.ts";
+import {
+  type MemoryPack,
+  memorySource,
+  packOf,
+  PRIMITIVES,
+  verifyWhole,
+} from "../../../tests/simulation/runpack_memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { type PackView, viewPack } from "../material_view.ts";
+import { policyHash, renderDocument } from "./page.ts";
+import { STYLE } from "./style.ts";
+
+const { sha256 } = PRIMITIVES;
+const RUN = playGoldenRun();
+
+async function viewOf(pack: MemoryPack): Promise<PackView> {
+  const view = await viewPack(memorySource(pack), PRIMITIVES);
+  assert.ok(!("reason" in view));
+  return view;
+}
+
+async function pageOf(pack: MemoryPack, records?: number): Promise<string> {
+  const shown = records === undefined ? {} : { records };
+  return renderDocument(sha256, { report: await verifyWhole(pack), view: await viewOf(pack), ...shown });
+}
+
+Deno.test("renderDocument() shows every stage, record, decision, item and claim of a run", async () => {
+  const page = await pageOf(await packOf(RUN));
+  for (const { revision } of RUN.records) assert.ok(page.includes(`id="r${revision}"`), `revision ${revision}`);
+  for (const stage of ["build", "review", "ship"]) assert.ok(page.includes(`>${stage}</text>`), stage);
+  assert.equal(page.match(/class="stage complete"/g)?.length, 3);
+  assert.equal(page.match(/class="edge"/g)?.length, 3);
+  for (
+    const said of ["env / region-env", "&quot;north&quot;", "not in the pack", "no evidence", "#ops", "run complete"]
+  ) {
+    assert.ok(page.includes(said), said);
+  }
+  assert.equal(page.match(/class="status (satisfied|unavailable)"/g)?.length, 29);
+  assert.ok(page.includes("Nothing contradicts this runpack."));
+});
+
+Deno.test("renderDocument() loads nothing and runs nothing: its policy allows its own style and no more", async () => {
+  const page = await pageOf(await packOf(RUN));
+  const policy = /content="(default-src[^"]*)"/.exec(page)?.[1]?.replaceAll("&#39;", "'");
+  const style = policyHash(sha256, STYLE);
+  assert.equal(policy, `default-src 'none'; style-src ${style}; base-uri 'none'; form-action 'none'`);
+  assert.ok(page.includes(`<style>${STYLE}</style>`));
+  assert.doesNotMatch(page, /<script|<link|<img|<iframe|<form|\son\w+=|\sstyle=|https?:|url\((?!#)/);
+});
+
+Deno.test("renderDocument() gives the same bytes for the same pack", async () => {
+  assert.equal(await pageOf(await packOf(RUN)), await pageOf(await packOf(playGoldenRun())));
+});
+
+Deno.test("renderDocument() escapes whatever names a pack has", async () => {
+  const hostile = `</p><script>alert("1")</script>\u202e<!--`;
+  const rename = (parts: Parts): void => {
+    parts.law.scenario_id = hostile;
+    for (const record of parts.records) record.attribution.principal = hostile;
+    parts.records[0].body.scenario_id = hostile;
+  };
+  const page = await pageOf(forge(RUN, rename));
+  assert.doesNotMatch(page, /<script|<!--|\u202e/);
+  assert.equal(
+    page.match(/&lt;script&gt;alert\(&quot;1&quot;\)&lt;\/script&gt;\\u\{202e\}/g)?.length,
+    3 + RUN.records.length,
+  );
+});
+
+Deno.test("renderDocument() says of a pack with a violated claim that it is not to be believed", async () => {
+  const page = await pageOf(forge(RUN, (parts) => parts.records[5].attribution.principal = "mallory"));
+  assert.ok(page.includes("2 claims violated: do not believe what this page shows."));
+  assert.ok(page.includes("provenance_mismatch: revision 6"));
+});
+
+Deno.test("renderDocument() leaves out the earliest records beyond a number, and says how many", async () => {
+  const page = await pageOf(await packOf(RUN), 10);
+  assert.ok(page.includes("1 earlier record left out"));
+  assert.ok(!page.includes('id="r1"') && page.includes('id="r2"'));
+});
+
+Deno.test("renderDocument() of a pack whose material cannot be shown has its claims", async () => {
+  const { manifest, objects } = await packOf(RUN);
+  const report = await verifyWhole({ manifest, objects: new Map([...objects].slice(1)) });
+  const page = renderDocument(sha256, { report, view: null });
+  assert.ok(page.includes("object_missing") && page.includes("The material of this runpack is not whole"));
+  assert.ok(!page.includes("Timeline and decisions"));
+});

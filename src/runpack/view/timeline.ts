@@ -1,0 +1,169 @@
+/**
+ * The timeline: every record in its order, and each decision with the evidence that carried it.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageOpenedBody } from "../../run/types.ts";
+import type { PackView, ViewedRecord } from "../material_view.ts";
+import { all, type Content, element, type Markup } from "./markup.ts";
+import { counted, cut, instantText } from "./words.ts";
+
+/** Characters of a value that are shown. */
+const VALUE_CHARACTERS = 240;
+/** Digits of an identity that are shown where the whole of it is elsewhere. */
+const SHORT_IDENTITY = 12;
+
+/** The last so many records, latest last. */
+export function renderTimeline(view: PackView, most: number): Markup {
+  const { records } = view;
+  const hidden = Math.max(0, records.length - most);
+  const before = hidden === 0
+    ? ""
+    : element("p", { class: "note" }, `${counted(hidden, "earlier record")} left out: they are verified, not shown.`);
+  return all(
+    before,
+    element("ol", { class: "timeline" }, records.slice(hidden).map((one) => renderRecord(view, one))),
+  );
+}
+
+function renderRecord(view: PackView, { record, record_id }: ViewedRecord): Markup {
+  const { revision, acceptance_time, attribution, operation } = record;
+  return element(
+    "li",
+    { class: `record ${record.record_kind}`, id: `r${revision}` },
+    element(
+      "div",
+      { class: "when" },
+      element("span", { class: "revision" }, `${revision}`),
+      element("time", {}, instantText(acceptance_time.accepted_audit_instant)),
+    ),
+    element(
+      "div",
+      { class: "what" },
+      summaryOf(record),
+      element(
+        "p",
+        { class: "by" },
+        "by ",
+        element("b", {}, attribution.principal),
+        `, operation ${operation.identity}, record `,
+        element("code", { title: record_id }, shortened(record_id)),
+      ),
+      record.record_kind === "stage_evaluated" ? renderDecision(view, record.body) : "",
+      record.record_kind === "stage_opened" ? renderIntents(record.body) : "",
+    ),
+  );
+}
+
+function summaryOf(record: RunRecord): Markup {
+  const headline = (...content: readonly Content[]): Markup => element("h3", {}, ...content);
+  switch (record.record_kind) {
+    case "run_created":
+      return headline("Run created");
+    case "stage_opened":
+      return headline("Opened ", element("b", {}, record.body.stage_id));
+    case "stage_evaluated": {
+      const { stage_id, attempt_number, outcome, run_status } = record.body;
+      const done = record.body.completed ? (run_status === "complete" ? ", run complete" : ", stage complete") : "";
+      const verdict = element("span", { class: `verdict ${outcome}` }, outcome);
+      return headline("Evaluated ", element("b", {}, stage_id), `, attempt ${attempt_number}: `, verdict, done);
+    }
+    case "artifact_submitted": {
+      const { content_type, scope, content_hash } = record.body;
+      const where = scope.kind === "run_wide" ? "" : ` to ${scope.stage_id}`;
+      return all(
+        headline("Submitted ", element("b", {}, content_type), where),
+        element("p", { class: "by" }, "sha256 ", element("code", {}, content_hash.value)),
+      );
+    }
+  }
+}
+
+function renderIntents({ intents, disclosures }: StageOpenedBody): Content {
+  if (intents.length === 0) return "";
+  const rows = intents.map(({ packet_id, target, content_type, content_hash }, index) => {
+    const rule = disclosures[index]?.matched_rule ?? null;
+    return row(
+      packet_id,
+      target === null ? "nobody in particular" : canonicalize(target as unknown as JsonValue),
+      content_type,
+      rule === null ? "default" : `rule ${rule}`,
+      element("code", { title: content_hash.value }, shortened(content_hash.value)),
+    );
+  });
+  return table(["Packet", "Proposed to", "Content", "Permitted by", "sha256"], rows);
+}
+
+/** Each condition of a decision, what came of it, and the items that say so. */
+function renderDecision(view: PackView, body: StageEvaluatedBody): Markup {
+  const seen = new Set<string>();
+  const conditions = body.trace.filter(({ condition_id }) => {
+    const isNew = !seen.has(condition_id);
+    seen.add(condition_id);
+    return isNew;
+  });
+  const rows = conditions.flatMap(({ condition_id, value, reason }) => {
+    const items = body.evidence.filter((item) => item.condition_id === condition_id);
+    const verdict = all(
+      element("span", { class: `verdict ${value}` }, value),
+      reason === undefined ? "" : ` ${reason}`,
+    );
+    const lines: readonly (RecordedEvidence | null)[] = items.length === 0 ? [null] : items;
+    return lines.map((item, index) =>
+      row(
+        index === 0 ? element("b", {}, condition_id) : "",
+        index === 0 ? verdict : "",
+        ...item === null ? [element("span", { class: "quiet" }, "no evidence"), "", ""] : itemCells(view, item),
+      )
+    );
+  });
+  const left = body.narrowed_bindings.length === 0
+    ? ""
+    : element("p", { class: "note" }, `Not asked: ${body.narrowed_bindings.join(", ")}`);
+  return all(table(["Condition", "Is", "Evidence", "Says", "Counts"], rows), left);
+}
+
+function itemCells(view: PackView, item: RecordedEvidence): readonly Content[] {
+  const source = item.provider_id === undefined ? "caller" : `${item.provider_id} / ${item.binding_id ?? ""}`;
+  const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
+  const anchored = item.anchor === undefined ? "" : `, anchored as ${item.anchor.anchor_type}`;
+  const counts = item.qualified ? "yes" : `no: ${item.reason ?? item.error?.code ?? "error"}`;
+  return [
+    `${source}${signed}${anchored}`,
+    says(view, item),
+    element("span", { class: item.qualified ? "yes" : "no" }, `${counts} (${item.lane})`),
+  ];
+}
+
+function says(view: PackView, item: RecordedEvidence): Markup {
+  if (item.error !== undefined) return element("span", {}, `error ${item.error.code}: ${cut(item.error.message, 160)}`);
+  if (item.found_nothing === true) return element("span", {}, "nothing found");
+  const value = view.valueOf(item);
+  const identity = item.value_identity ?? "";
+  if (value === null) {
+    return element("span", { class: "quiet", title: identity }, `not in the pack (${shortened(identity)})`);
+  }
+  return element("code", { title: identity }, cut(canonicalize(value.value as JsonValue), VALUE_CHARACTERS));
+}
+
+function shortened(identity: string): string {
+  return `${identity.slice(0, SHORT_IDENTITY)}…`;
+}
+
+/** A row of a table. */
+export function row(...cells: readonly Content[]): Markup {
+  return element("tr", {}, cells.map((cell) => element("td", {}, cell)));
+}
+
+/** A table with a heading over each column. */
+export function table(headings: readonly string[], rows: readonly Markup[]): Markup {
+  const head = element("tr", {}, headings.map((heading) => element("th", { scope: "col" }, heading)));
+  return element(
+    "div",
+    { class: "scroll" },
+    element("table", {}, element("thead", {}, head), element("tbody", {}, rows)),
+  );
+}
