@@ -5,8 +5,7 @@ import law as laws
 import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
 from decide import Step, acceptance_time, provenance
-from identities import content_hash, identify_bytes, merkle_root
-from law import _external as external_content
+from identities import identify_bytes, merkle_root
 from shapes import anything, closed, identity, one_of, text, variant
 from values import TYPES
 
@@ -154,7 +153,7 @@ class Replay:
         self.withheld, self.records, self.ended = set(manifest["withheld_conditions"]), 0, None
         self.law = self.state = self.head = self.previous = self.created = None
         self.leaves, self.named, self.operations = [], {}, set()
-        self.profiles, self.contracts = {}, {}
+        self.profiles, self.contracts, self.schemas = {}, {}, set()
 
     def run(self):
         violate = self.findings.violate
@@ -187,6 +186,8 @@ class Replay:
                 fault = "artifact_invalid"
             elif kind == "operator-profile":
                 self.profiles[name] = value if records.is_profile(value) else None
+            elif kind == "schema":
+                self.schemas.add(name)
             elif kind == "contract":
                 self.contracts[name] = value if records.is_contract(value) else None
                 fault = fault or (None if self.contracts[name] is not None else "artifact_invalid")
@@ -391,14 +392,14 @@ class Replay:
                 self.assumptions.add("json_schema_verdict_as_recorded")
 
     def has_schema(self, item):
-        """Whether the schema that an item's verdict speaks of is in the pack."""
+        """Whether the schema that an item's verdict speaks of is in the pack, and is what its name says."""
         domain = next((c["observation_domain"] for c in self.law["conditions"] if c["condition_id"] == item["condition_id"]), {})
         if "schema" not in domain or self.created is None:
             return False
         wanted = domain["schema"]
         for one in self.created["schemas"]:
             if (one["schema_id"], one["version"]) == (wanted["schema_id"], wanted["version"]):
-                return any(kind == "schema" and name == one["schema_identity"] for kind, name, _ in self.artifacts)
+                return one["schema_identity"] in self.schemas
         return False
 
     def receipt(self, record, record_id, after, line):
