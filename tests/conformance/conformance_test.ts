@@ -16,13 +16,26 @@ const REQUIRED = [["2026-07-28", 37], ["2025-11-25", 30]] as const;
 /** Scenarios that need nothing but a server: the product must pass each of them. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   "2026-07-28": [
+    "completion-complete",
     "tools-list",
+    "resources-list",
+    "prompts-list",
+    "caching",
+    "sep-2164-resource-not-found",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
     "input-required-result-unsupported-methods",
     "input-required-result-validate-input",
   ],
-  "2025-11-25": ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"],
+  "2025-11-25": [
+    "server-initialize",
+    "ping",
+    "completion-complete",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+  ],
 };
 
 for (const [revision, count] of REQUIRED) {
@@ -55,7 +68,7 @@ for (const [revision, count] of REQUIRED) {
       const { code, summary, scenarios } = await runSuite(
         `${server.url}/mcp`,
         revision,
-        `${HERE}product_${revision}.yaml`,
+        `${HERE}product_${revision.replaceAll("-", "_")}.yaml`,
       );
       assert.equal(code, 0, summary);
       for (const name of FREE[revision] ?? []) assert.equal(scenarios.get(name), true, `${name}\n${summary}`);

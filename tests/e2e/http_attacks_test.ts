@@ -99,13 +99,13 @@ async function halfOpen(port: number, count: number, beginning: string): Promise
   return opened;
 }
 
+const GOOD_HEAD = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+  `Authorization: Bearer ${TOKEN}\r\n`;
+
 const BEGINNINGS: readonly (readonly [what: string, beginning: string])[] = [
   ["nothing", ""],
   ["half a head", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],
-  [
-    "half a body",
-    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{`,
-  ],
+  ["half a body", `${GOOD_HEAD}Content-Length: 4000\r\n\r\n{`],
 ];
 
 Deno.test("2,000 half-open connections are bounded and ended, and nobody else waits for them", async () => {
@@ -134,10 +134,8 @@ Deno.test("2,000 half-open connections are bounded and ended, and nobody else wa
 
 Deno.test("while connections beyond the bound are closed, those within it are served", async () => {
   await attack({}, { bounds: { ...BOUNDS, connections: 8 } }, async (target) => {
-    const head =
-      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
     const body = callText(1, "wait", { milliseconds: 600 });
-    const held = exchange(target.port, [`${head}Content-Length: ${body.length}\r\n\r\n${body}`], 1_500);
+    const held = exchange(target.port, [`${GOOD_HEAD}Content-Length: ${body.length}\r\n\r\n${body}`], 1_500);
     await pause(100);
     const opened = await halfOpen(target.port, 20, "");
     await pause(100);

@@ -254,7 +254,7 @@ async function listenHere(server: SecureServer): Promise<number> {
 
 for (const version of ["-tls1_3", "-tls1_2"]) {
   for (const mode of ["required", "optional"] as const) {
-    Deno.test(`a session that another server of the process gave to a forged certificate is worth nothing, ${mode}, ${version}`, async () => {
+    Deno.test(`a session that another server gave to a forged certificate is worth nothing, ${mode}, ${version}`, async () => {
       await inWorld(async (world) => {
         const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");
         const context = {
