@@ -24,7 +24,8 @@ export interface Course {
   readonly named: NamedArtifacts;
   readonly signatures: SourceSignatures;
   readonly tree: RecordTree;
-  readonly operations: Set<string>;
+  /** Operation identities by family. */
+  readonly operations: Map<string, Set<string>>;
   readonly withheld: ReadonlySet<string>;
   readonly assumptions: Set<string>;
   readonly maximumRecords: number;
@@ -58,7 +59,7 @@ export function openCourse(
     named: nameArtifacts(),
     signatures: sourceSignatures(trustedKeys),
     tree: recordTree(primitives.sha256),
-    operations: new Set(),
+    operations: new Map(),
     withheld: new Set(manifest.withheld_conditions),
     assumptions: new Set(),
     maximumRecords,

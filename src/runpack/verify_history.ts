@@ -171,9 +171,11 @@ function openRecord(
 }
 
 function checkOperation(course: Course, record: RunRecord): Violation | null {
-  const operation = `${record.operation.family} ${record.operation.identity}`;
-  const repeated = course.operations.has(operation);
-  course.operations.add(operation);
+  const { family, identity } = record.operation;
+  const operations = course.operations.get(family) ?? new Set<string>();
+  course.operations.set(family, operations);
+  const repeated = operations.has(identity);
+  operations.add(identity);
   return repeated ? violation("operation_repeated", atRevision(record.revision)) : checkFamily(record);
 }
 

@@ -131,8 +131,10 @@ export function judgeReceipt(
  * more.
  */
 export function isDecidedReceipt(step: Step, line: string | undefined): boolean {
-  if (step.decision?.outcome !== "accepted") return false;
-  const { operation, invocation_identity } = step.record;
-  return line === `{"invocation_identity":"${invocation_identity}","operation":{"family":"${operation.family}",` +
-      `"identity":"${operation.identity}"},"result":${canonicalize(step.decision.result)}}`;
+  if (line === undefined || step.decision?.outcome !== "accepted") return false;
+  const { operation: { family, identity }, invocation_identity } = step.record;
+  const before = `{"invocation_identity":"${invocation_identity}","operation":{"family":"${family}",` +
+    `"identity":"${identity}"},"result":`;
+  return line.startsWith(before) && line.endsWith("}") &&
+    line.slice(before.length, -1) === canonicalize(step.decision.result);
 }
