@@ -24,7 +24,6 @@ const TYPED = "providers of type typed";
 /** The settings that do nothing yet. */
 export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "dev.allow_dev_env_credentials", why: TYPED },
-  { path: "docs", why: "documentation search" },
 ];
 
 /** The defaults, with `server.auth` spelled out. */

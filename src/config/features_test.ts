@@ -57,6 +57,7 @@ policy = { engine = "static", static = { rules = [{ effect = "deny", target_kind
 run_state_store = { type = "sqlite", path = "gate.db", sync_mode = "normal", max_versions = 9 }
 schema_registry = { type = "sqlite", path = "gate.db", max_entries = 9, acl = { allow_local_only = true } }
 anchors.providers = [{ provider_id = "json", anchor_type = "file_path_rooted", required_fields = ["path"] }]
+docs = { max_docs = 99, extra_paths = ["guides"], enable_resources = false }
 dev = { permissive = true, permissive_ttl_days = 1, permissive_exempt_providers = [], permissive_warn = false }
 evidence = { allow_raw_values = true, require_provider_opt_in = false }
 provider_discovery = { denylist = ["env"], max_response_bytes = 9 }

@@ -97,10 +97,10 @@ Deno.test("loadConfig() reports rules, shapes and missing features of one file t
     const path = join(folder, "gate.toml");
     await Deno.writeTextFile(
       path,
-      "server.bind = 1979-05-27\nserver.limits.max_inflight = 0\nserver.tools.mod = 1\nvalidation.strict = false\ndocs.enabled = false\n",
+      "server.bind = 1979-05-27\nserver.limits.max_inflight = 0\nserver.tools.mod = 1\nvalidation.strict = false\ndev.allow_dev_env_credentials = true\n",
     );
     assert.deepEqual(await linesOf(loadConfig({ environment: "", workingDirectory: folder }), path), [
-      "docs.enabled: is not available yet: documentation search",
+      "dev.allow_dev_env_credentials: is not available yet: providers of type typed",
       "server.bind: must not be a TOML date or time, write it as a string",
       "server.limits.max_inflight: must be >= 1, got 0",
       'server.tools.mod: unknown member, did you mean "mode"?',

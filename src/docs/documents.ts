@@ -41,9 +41,10 @@ function pageName(file: string): string {
   return file.slice(file.lastIndexOf("/") + 1, -".md".length);
 }
 
-/** One document of several pages: the first stands as it is, the headings of the others go down by a level. */
+/** One document of several pages: the first stands as it is, each of the others becomes one section of it. */
 function joinPages([first, ...others]: readonly DocPage[]): string {
-  return [first?.text ?? "", ...others.map(({ text }) => text.replace(/^(#{1,2} )/gm, "#$1"))].join("\n");
+  const asSection = (text: string): string => text.replace(/^## /gm, "#### ").replace(/^# /gm, "## ");
+  return [first?.text ?? "", ...others.map(({ text }) => asSection(text))].join("\n");
 }
 
 /** What the service brings must fit as a whole: an operator who lowers a limit decides which documents go. */

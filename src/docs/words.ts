@@ -4,14 +4,61 @@
  * @module
  */
 
-/** A run of letters and digits, names with `_` in them taken as one. */
-export const WORD: RegExp = /[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)*/gu;
+/** A letter or digit. */
+const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/u;
+
+const UNDERSCORE = 0x5f;
+
+/** Of each ASCII character: whether it is a letter or digit. */
+const ASCII_WORD: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  return WORD_CHARACTER.test(String.fromCharCode(code)) ? 1 : 0;
+});
+
+/** Where the character at a place ends, if it belongs to a word; else the place itself. */
+function afterCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code < 128) return at + (ASCII_WORD[code] as number);
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  return WORD_CHARACTER.test(character) ? at + character.length : at;
+}
+
+/**
+ * The words of a text as they are written: runs of letters and digits, names with single `_` in them taken as one.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { wordsOf } from "@/docs/words.ts";
+ *
+ * assert.deepEqual(wordsOf("Call `scenario_define`, once."), ["Call", "scenario_define", "once"]);
+ * ```
+ */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  const { length } = text;
+  for (let at = 0; at < length;) {
+    let end = afterCharacter(text, at);
+    if (end === at) {
+      at += 1;
+      continue;
+    }
+    for (let next = end; next < length; end = next) {
+      next = afterCharacter(text, next);
+      if (next !== end) continue;
+      if (text.charCodeAt(end) === UNDERSCORE && end + 1 < length) next = afterCharacter(text, end + 1);
+      if (next <= end + 1) break;
+    }
+    words.push(text.slice(at, end));
+    at = end;
+  }
+  return words;
+}
 
 /** Words that nearly every text has; none of them says what it is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  ("a about after all also am an and any are as at be been being both but by can could did do does each every for from " +
-    "had has have having he her his how i if in into is it its itself just like may me might more most my no nor of on " +
-    "only or other our out over own s same she should so some such t than that the their them then there these they " +
+  ("a about after again all also am an and any anything are as at be been being both but by can could did do does each every for from " +
+    "had has have having he her his how i if in into is it its itself just like may me mean means might more most my no nor of on " +
+    "only or other our out over own s same she should so some something such t than that the their them then there these they " +
     "this those through to too under until up us very was we were what when where which while who whom whose why " +
     "will with would you your").split(" "),
 );
@@ -19,11 +66,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Longest word that is looked at, in UTF-16 code units; what is longer is a hash or a key. */
 const WORD_LENGTH_MAXIMUM = 64;
 
+/** What tells that a word is a name of several parts: a `_`, or a capital after a small letter. */
+const COMPOUND = /_|[\p{Ll}\p{N}]\p{Lu}/u;
+
 /**
  * What a word of a text is found by: itself without its ending, and for a name such as `scenario_define` or
  * `AllQualifyingAgree` also its parts. Nothing for a word that says nothing.
  *
- * @param word One match of {@link WORD}, as it was written
+ * @param word A word as {@link wordsOf} gives it
  *
  * @example
  * ```ts
@@ -37,38 +87,50 @@ const WORD_LENGTH_MAXIMUM = 64;
  */
 export function termsOf(word: string): readonly string[] {
   if (word.length > WORD_LENGTH_MAXIMUM) return [];
-  const parts = word.split("_").flatMap((part) => part.match(/\p{Lu}?[^\p{Lu}]+|\p{Lu}+(?!\p{Ll})/gu) ?? [part]);
   const lower = word.toLowerCase();
-  if (parts.length === 1) return STOP_WORDS.has(lower) ? [] : [stem(lower)];
-  const inner = parts.map((part) => part.toLowerCase()).filter((part) => part.length > 1 && !STOP_WORDS.has(part));
-  return [...new Set([lower, ...inner.map(stem)])];
+  if (STOP_WORDS.has(lower)) return [];
+  if (!COMPOUND.test(word)) return [stem(lower)];
+  const parts = word.split("_").flatMap((part) => part.match(/\p{Lu}?[^\p{Lu}]+|\p{Lu}+(?!\p{Ll})/gu) ?? [part])
+    .map((part) => part.toLowerCase()).filter((part) => part.length > 1 && !STOP_WORDS.has(part));
+  return [...new Set([stem(lower), ...parts.map(stem)])];
 }
-
-/** Endings, each with what takes its place, and how long what stays before it must be; the first that fits is taken. */
-const ENDINGS: readonly (readonly [ending: RegExp, instead: string])[] = [
-  [/^(.{2,})ification$/, "$1ify"],
-  [/^(.{2,})ied$/, "$1y"],
-  [/^(.{3,}[ts])ion$/, "$1"],
-  [/^(.{2,})ying$/, "$1y"],
-  [/^(.*[aeiouy].*)([^aeioulsz])\2(?:ing|ed)$/, "$1$2"],
-  [/^(.{3,})ing$/, "$1"],
-  [/^(.{3,})ed$/, "$1"],
-];
 
 /** A word without its plural and its ending, so that its forms are one. */
 function stem(word: string): string {
-  if (word.length < 4 || /[^a-z]/.test(word)) return word;
-  let stemmed = singular(word);
-  for (const [ending, instead] of ENDINGS) {
-    if (!ending.test(stemmed)) continue;
-    stemmed = stemmed.replace(ending, instead);
-    break;
-  }
+  if (word.length < 4 || !isPlain(word)) return word;
+  const stemmed = withoutEnding(singular(word));
   return stemmed.length > 4 && stemmed.endsWith("e") ? stemmed.slice(0, -1) : stemmed;
 }
 
+/** Whether a word has no characters but the letters a to z. */
+function isPlain(word: string): boolean {
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at);
+    if (code < 0x61 || code > 0x7a) return false;
+  }
+  return true;
+}
+
 function singular(word: string): string {
-  if (/(ss|us|is)$/.test(word) || !word.endsWith("s")) return word;
+  if (!word.endsWith("s") || word.endsWith("ss") || word.endsWith("us") || word.endsWith("is")) return word;
   if (word.endsWith("ies") && word.length > 4) return `${word.slice(0, -3)}y`;
-  return /(sses|xes|zes|ches|shes)$/.test(word) ? word.slice(0, -2) : word.slice(0, -1);
+  const takesTwo = word.endsWith("sses") || word.endsWith("xes") || word.endsWith("zes") || word.endsWith("ches") ||
+    word.endsWith("shes");
+  return word.slice(0, takesTwo ? -2 : -1);
+}
+
+function withoutEnding(word: string): string {
+  const { length } = word;
+  if (word.endsWith("ification")) return `${word.slice(0, -"ication".length)}y`;
+  if (word.endsWith("ied") && length > 4) return `${word.slice(0, -3)}y`;
+  if (length >= 7 && (word.endsWith("tion") || word.endsWith("sion"))) return word.slice(0, -3);
+  if (word.endsWith("ing") && length >= 6) return withoutDouble(word.slice(0, -3));
+  if (word.endsWith("ed") && length >= 5) return withoutDouble(word.slice(0, -2));
+  return word;
+}
+
+/** `submitt` is `submit` again; `pass` and `call` stay as they are. */
+function withoutDouble(word: string): string {
+  const last = word.at(-1) ?? "";
+  return last === word.at(-2) && !"aeioulsz".includes(last) ? word.slice(0, -1) : word;
 }

@@ -26,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   { name: "verifier", rows: ["9", "10"], load: () => import("./verifier_bench.ts") },
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },
   { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
+  { name: "docs", rows: ["11"], load: () => import("./docs_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 

@@ -84,10 +84,10 @@ function toolPage(tool: Tool): string {
       hints.openWorldHint ? ", and may ask providers" : ""
     }; the same call again does nothing more.`,
     "",
-    `## Arguments of ${name}`,
+    "## Arguments",
     "",
     ...block(schemaText(tool.inputSchema), tool.inputSchema),
-    `## Result of ${name}`,
+    "## Result",
     "",
     ...block(schemaText(result), tool.outputSchema),
   ].join("\n");

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { DocsConfig } from "../config/types.ts";
+import { type Catalogue, openCatalogue } from "./catalogue.ts";
+import { DEFAULT_DOCS } from "./default_docs.ts";
+import { createDocumentation } from "./documentation.ts";
+import { EXTRA_ENTRIES_MAXIMUM } from "./extra_docs.ts";
+import { DOC_ROLES, DocsError } from "./types.ts";
+
+const STANDARD = DEFAULT_SETTINGS.docs;
+
+async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Only the operator's documents. */
+function extra(folder: string, change: Partial<DocsConfig> = {}): Promise<Catalogue> {
+  return openCatalogue({ ...STANDARD, include_default_docs: false, extra_paths: [folder], ...change });
+}
+
+async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const path = `${folder}/${name}`;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(path, text);
+  }
+}
+
+Deno.test("DEFAULT_DOCS fit the default limits, with room for the operator's", async () => {
+  const { docs, warnings } = await openCatalogue(STANDARD);
+  assert.deepEqual(warnings, []);
+  assert.equal(docs.length, DEFAULT_DOCS.length);
+  assert.ok(docs.length <= STANDARD.max_docs - 8);
+  assert.ok(docs.reduce((sum, { bytes }) => sum + bytes, 0) < STANDARD.max_total_bytes / 2);
+  assert.deepEqual([...new Set(docs.map(({ doc_role }) => doc_role))].sort(), [...DOC_ROLES].sort());
+  assert.equal(new Set(docs.map(({ doc_id }) => doc_id)).size, docs.length);
+  assert.equal(new Set(docs.map(({ uri }) => uri)).size, docs.length);
+  for (const { doc_id, uri, text, bytes, description } of docs) {
+    assert.match(doc_id, /^[a-z_]+$/);
+    assert.match(uri, /^gate:\/\/docs\/[a-z/-]+$/);
+    assert.equal(new TextEncoder().encode(text).length, bytes);
+    assert.ok(description.length > 20 && description.length < 120 && !description.endsWith("."), doc_id);
+  }
+});
+
+Deno.test("DEFAULT_DOCS name every page of the documentation that users read", async () => {
+  const folder = new URL("../../docs/", import.meta.url);
+  const files = new Set(DEFAULT_DOCS.flatMap((doc) => doc.files));
+  const internal = new Set(["README.md"]);
+  for (const sub of ["", "format/"]) {
+    for await (const { name, isFile } of Deno.readDir(new URL(sub, folder))) {
+      if (isFile && name.endsWith(".md") && !internal.has(name)) {
+        assert.ok(files.has(sub + name), `docs/${sub}${name} needs an entry in default_docs.ts`);
+      }
+    }
+  }
+});
+
+Deno.test("DEFAULT_DOCS have the titles that their pages have", async () => {
+  for (const { files, doc_title } of DEFAULT_DOCS) {
+    const text = await Deno.readTextFile(new URL(`../../docs/${files[0]}`, import.meta.url));
+    assert.equal(text.split("\n")[0], `# ${doc_title}`);
+  }
+});
+
+Deno.test("openCatalogue() makes one document of the pages about tools", async () => {
+  const { docs, search } = await openCatalogue(STANDARD);
+  const tools = docs.find(({ doc_id }) => doc_id === "tools");
+  assert.ok(tools !== undefined && tools.pages.length > 20);
+  assert.ok(tools.pages.every(({ name, text }) => text.startsWith(`# ${name}\n`)));
+  assert.match(tools.text, /^# Tools\n[^]*\n## scenario_define\n[^]*\n#### Arguments\n/);
+  assert.deepEqual(search("scenario_define", 1).sections.map(({ heading }) => heading), ["scenario_define"]);
+});
+
+Deno.test("openCatalogue() refuses limits that the service's own documents do not fit", async () => {
+  const cases: [change: Partial<DocsConfig>, message: RegExp][] = [
+    [{ max_docs: DEFAULT_DOCS.length - 1 }, /^docs\.max_docs: must be >= \d+/],
+    [{ max_doc_bytes: 1000 }, /^docs\.max_doc_bytes: must be >= \d+/],
+    [{ max_total_bytes: 100_000 }, /^docs\.max_total_bytes: must be >= \d+/],
+  ];
+  for (const [change, message] of cases) {
+    await assert.rejects(openCatalogue({ ...STANDARD, ...change }), (error) => {
+      assert.ok(error instanceof DocsError);
+      assert.match(error.message, message);
+      return true;
+    });
+    assert.deepEqual((await openCatalogue({ ...STANDARD, ...change, include_default_docs: false })).docs, []);
+    assert.deepEqual((await openCatalogue({ ...STANDARD, ...change, enabled: false })).docs, []);
+  }
+  assert.equal((await openCatalogue({ ...STANDARD, max_docs: DEFAULT_DOCS.length })).docs.length, DEFAULT_DOCS.length);
+});
+
+Deno.test("openCatalogue() reads folders in an order of its own, and says what it leaves out", () =>
+  inFolder(async (folder) => {
+    await write(folder, {
+      "b.md": "# Runbook\nx",
+      "a/z.md": "no title",
+      "a/B.md": "# Upper\nx",
+      "a/b.md": "# Lower\nx",
+      "notes.txt": "x",
+      "empty.md": " \n",
+    });
+    await Deno.writeFile(`${folder}/binary.md`, Uint8Array.of(0xff, 0xfe));
+    await Deno.symlink(`${folder}/b.md`, `${folder}/link.md`);
+    await Deno.symlink(folder, `${folder}/loop`);
+    const { docs, warnings } = await extra(folder);
+    assert.deepEqual(docs.map(({ doc_id, doc_role, doc_title, uri }) => [doc_id, doc_role, doc_title, uri]), [
+      ["b", "pattern", "Upper", "gate://docs/custom/b"],
+      ["b_2", "pattern", "Lower", "gate://docs/custom/b_2"],
+      ["z", "pattern", "z", "gate://docs/custom/z"],
+      ["b_3", "pattern", "Runbook", "gate://docs/custom/b_3"],
+    ]);
+    assert.deepEqual(warnings.map((warning) => warning.replace(folder, "F")), [
+      'docs.extra_paths: "F/binary.md" is left out: it is not UTF-8',
+      'docs.extra_paths: "F/empty.md" is left out: it is empty',
+      'docs.extra_paths: "F/link.md" is left out: it is a symbolic link',
+      'docs.extra_paths: "F/loop" is left out: it is a symbolic link',
+      'docs.extra_paths: "F/notes.txt" is left out: it does not end in .md',
+    ]);
+  }));
+
+Deno.test("openCatalogue() keeps each limit: one below, at it, one above", () =>
+  inFolder(async (folder) => {
+    await write(folder, { "a.md": "a".repeat(100), "b.md": "b".repeat(100), "c.md": "c".repeat(100) });
+    const cases: [change: Partial<DocsConfig>, kept: string][] = [
+      [{ max_docs: 2 }, "a b"],
+      [{ max_docs: 3 }, "a b c"],
+      [{ max_docs: 4 }, "a b c"],
+      [{ max_doc_bytes: 99 }, ""],
+      [{ max_doc_bytes: 100 }, "a b c"],
+      [{ max_doc_bytes: 101 }, "a b c"],
+      [{ max_total_bytes: 299 }, "a b"],
+      [{ max_total_bytes: 300 }, "a b c"],
+      [{ max_total_bytes: 301 }, "a b c"],
+    ];
+    for (const [change, kept] of cases) {
+      const { docs, warnings } = await extra(folder, change);
+      assert.equal(docs.map(({ doc_id }) => doc_id).join(" "), kept, JSON.stringify(change));
+      assert.equal(docs.length + warnings.length, 3);
+      assert.ok(warnings.every((warning) => warning.includes(Object.keys(change)[0] ?? "?")), warnings.join());
+    }
+    assert.ok(EXTRA_ENTRIES_MAXIMUM > 1000);
+  }));
+
+Deno.test("openCatalogue() takes single files, and refuses a path that is not there", () =>
+  inFolder(async (folder) => {
+    await write(folder, { "a.md": "x", "b.txt": "x" });
+    const { docs, warnings } = await extra(folder, { extra_paths: [`${folder}/a.md`, `${folder}/b.txt`] });
+    assert.equal(docs.length, 1);
+    assert.equal(warnings.length, 1);
+    await assert.rejects(extra(folder, { extra_paths: [`${folder}/a.md`, `${folder}/no`] }), (error) => {
+      assert.ok(error instanceof DocsError);
+      assert.equal(error.message, `docs.extra_paths[1]: "${folder}/no" does not exist`);
+      return true;
+    });
+  }));
+
+Deno.test("openCatalogue() gives extra documents no id of the service's", () =>
+  inFolder(async (folder) => {
+    await write(folder, { "Concepts.md": "# Ours\nx" });
+    const { docs } = await extra(folder, { include_default_docs: true });
+    assert.equal(docs.at(-1)?.doc_id, "concepts_2");
+  }));
+
+Deno.test("Catalogue.search() answers with roles, ranks and what to ask next", async () => {
+  const { search } = await openCatalogue(STANDARD);
+  const answer = search("what to do when the outcome is stale");
+  assert.equal(answer.sections.length, 3);
+  assert.deepEqual(answer.sections.map(({ rank }) => rank), [0, 1, 2]);
+  assert.equal(answer.sections[0]?.doc_id, "agent_playbook");
+  assert.deepEqual(
+    answer.docs_covered.map(({ doc_id }) => doc_id),
+    [...new Set(answer.sections.map(({ doc_id }) => doc_id))],
+  );
+  const roles = new Set(answer.docs_covered.map(({ doc_role }) => doc_role));
+  assert.equal(answer.suggested_followups.length, DOC_ROLES.length - roles.size);
+  assert.deepEqual(search("what to do when the outcome is stale"), answer);
+});
+
+Deno.test("Catalogue.search() gives at least 1 and at most docs.max_sections sections", async () => {
+  const { search } = await openCatalogue({ ...STANDARD, max_sections: 4 });
+  const cases: [asked: number | undefined, given: number][] = [
+    [undefined, 3],
+    [-1, 1],
+    [0, 1],
+    [1, 1],
+    [4, 4],
+    [5, 4],
+    [99, 4],
+  ];
+  for (const [asked, given] of cases) assert.equal(search("evidence", asked).sections.length, given, String(asked));
+});
+
+Deno.test("Catalogue.search() gives an overview for an empty query, and says that nothing was found", async () => {
+  const { search } = await openCatalogue(STANDARD);
+  const overview = search("  ", 10);
+  assert.deepEqual(overview.sections.map(({ doc_role }) => doc_role), DOC_ROLES);
+  assert.equal(overview.suggested_followups.length, 1);
+  assert.equal(search("", 2).sections.length, 2);
+  const nothing = search("zzyzx");
+  assert.deepEqual([nothing.sections, nothing.docs_covered, nothing.suggested_followups.length], [[], [], 1]);
+  const none = await openCatalogue({ ...STANDARD, include_default_docs: false });
+  assert.deepEqual([none.search("").sections, none.search("run").sections], [[], []]);
+});
+
+Deno.test("createDocumentation() offers what is enabled, and reads the documents once", async () => {
+  const cases: [change: Partial<DocsConfig>, search: boolean, resources: boolean, isConfigured: boolean][] = [
+    [{}, true, true, false],
+    [{ enabled: false }, false, false, false],
+    [{ enable_search: false }, false, true, false],
+    [{ enable_resources: false }, true, false, false],
+    [{ extra_paths: ["/a"] }, true, true, true],
+    [{ extra_paths: ["/a"], enabled: false }, false, false, false],
+    [{ max_docs: 31 }, true, true, true],
+    [{ max_docs: 33 }, true, true, false],
+  ];
+  for (const [change, search, resources, isConfigured] of cases) {
+    const documentation = createDocumentation({ ...STANDARD, ...change });
+    const { load: _, ...offered } = documentation;
+    assert.deepEqual(offered, { search, resources, isConfigured }, JSON.stringify(change));
+  }
+  const documentation = createDocumentation(STANDARD);
+  assert.equal(documentation.load(), documentation.load());
+  await documentation.load();
+});

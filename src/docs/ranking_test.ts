@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { gainOf, meanGain, readQueries } from "../../tests/bench/docs_queries.ts";
+import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { openCatalogue } from "./catalogue.ts";
+import { splitSections } from "./sections.ts";
+
+/** What the ranking reached when it was last looked at is a little more; below this it, or a page, has become worse. */
+const GAIN_FLOOR = 0.72;
+
+Deno.test("the judged queries name sections that there are", async () => {
+  const { docs } = await openCatalogue(DEFAULT_SETTINGS.docs);
+  const names = new Set(docs.flatMap(splitSections).map(({ doc, heading }) => `${doc.doc_id}#${heading}`));
+  const queries = await readQueries();
+  assert.equal(queries.length, 50);
+  assert.equal(new Set(queries.map(({ query }) => query)).size, 50);
+  for (const { query, relevant } of queries) {
+    assert.ok(Object.values(relevant).includes(3), `something answers "${query}"`);
+    for (const [name, grade] of Object.entries(relevant)) {
+      assert.ok(names.has(name), `tests/vectors/docs/queries.json: there is no section "${name}"`);
+      assert.ok([1, 2, 3].includes(grade), query);
+    }
+  }
+});
+
+Deno.test("Catalogue.search() answers the judged queries no worse than it did", async () => {
+  const { search } = await openCatalogue(DEFAULT_SETTINGS.docs);
+  const find = (query: string): string[] =>
+    search(query, 3).sections.map(({ doc_id, heading }) => `${doc_id}#${heading}`);
+  const gain = meanGain(await readQueries(), find);
+  assert.ok(gain >= GAIN_FLOOR, `nDCG@3 is ${gain.toFixed(3)}, at least ${GAIN_FLOOR}`);
+});
+
+Deno.test("gainOf() is 1 for the best order, and less for any other", () => {
+  const judged = { query: "q", relevant: { a: 3, b: 2, c: 1 } };
+  const cases: [found: string[], gain: string][] = [
+    [["a", "b", "c"], "1.00"],
+    [["a", "b", "c", "x"], "1.00"],
+    [["a", "a", "b", "c"], "1.00"],
+    [["b", "a", "c"], "0.84"],
+    [["a"], "0.75"],
+    [["x", "y", "a"], "0.37"],
+    [["x"], "0.00"],
+    [[], "0.00"],
+  ];
+  for (const [found, gain] of cases) assert.equal(gainOf(judged, found).toFixed(2), gain, found.join());
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { SECTION_BYTES_MAXIMUM, splitSections, titleOf } from "./sections.ts";
+import type { Doc } from "./types.ts";
+
+function docOf(text: string, doc_title = "T"): Doc {
+  return {
+    doc_id: "d",
+    doc_role: "pattern",
+    doc_title,
+    description: "",
+    uri: "gate://docs/d",
+    text,
+    bytes: 0,
+    pages: [],
+  };
+}
+
+/** Sections as `parent > heading: content`. */
+function split(text: string): string[] {
+  return splitSections(docOf(text)).map(({ parent, heading, content }) =>
+    `${parent === "" ? "" : `${parent} > `}${heading}: ${content}`
+  );
+}
+
+Deno.test("splitSections() cuts at headings of the second and third level, and nowhere else", () => {
+  const cases: [what: string, text: string, ...sections: string[]][] = [
+    ["nothing", ""],
+    ["a title alone", "# Title\n"],
+    ["an introduction", "# Title\n\nIntro\n", "T: Intro"],
+    ["no title", "Intro\n## A\na", "T: Intro", "A: a"],
+    ["two levels", "## A\na\n### B\nb\n## C\nc", "A: a", "A > B: b", "C: c"],
+    ["a third level without a second", "### B\nb", "B: b"],
+    ["a heading without content", "## A\n### B\nb", "A > B: b"],
+    ["other levels", "## A\n# x\n#### y\n", "A: # x\n#### y"],
+    ["no space", "## A\n##b", "A: ##b"],
+    ["closing marks", "## A ##\na", "A: a"],
+    ["Windows line ends", "# Title\r\nx\r\n## A\r\na\r\n", "T: x", "A: a"],
+    ["a later heading of the first level", "x\n# y", "T: x\n# y"],
+    ["a fence", "## A\n```sh\n## not\n```\n## B\nb", "A: ```sh\n## not\n```", "B: b"],
+    ["a fence of tildes", "## A\n~~~\n## not\n```\n~~~\n## B\nb", "A: ~~~\n## not\n```\n~~~", "B: b"],
+    ["a longer fence", "## A\n````\n```\n## not\n````\n## B\nb", "A: ````\n```\n## not\n````", "B: b"],
+    ["an indented fence", "## A\n   ```\n## not\n  ```\n## B\nb", "A: ```\n## not\n  ```", "B: b"],
+    ["a fence that never closes", "## A\n```\n## not", "A: ```\n## not"],
+    [
+      "a closing fence with words does not close",
+      "## A\n```\n``` x\n## not\n```\n## B\nb",
+      "A: ```\n``` x\n## not\n```",
+      "B: b",
+    ],
+    ["backticks within a line open nothing", "## A\n```a``` b\n## B\nb", "A: ```a``` b", "B: b"],
+  ];
+  for (const [what, text, ...sections] of cases) assert.deepEqual(split(text), sections, what);
+});
+
+Deno.test("splitSections() goes on in another section of the same heading at its limit of bytes", () => {
+  for (const [lines, count] of [[1, 1], [2, 1], [3, 2]] as const) {
+    const line = "x".repeat(SECTION_BYTES_MAXIMUM / 4 - 1);
+    const sections = splitSections(docOf(`## A\n${Array(lines * 2).fill(line).join("\n")}`));
+    assert.equal(sections.length, count, `${lines * 2} quarters`);
+    assert.ok(sections.every(({ heading }) => heading === "A"));
+  }
+});
+
+Deno.test("splitSections() cuts a line that is longer than a section, and no code point", () => {
+  const text = "\u{1F600}".repeat(SECTION_BYTES_MAXIMUM);
+  const sections = splitSections(docOf(text));
+  assert.ok(sections.length > 3);
+  assert.ok(sections.map(({ content }) => content.replaceAll("\n", "")).join("") === text);
+  for (const { content } of sections) {
+    assert.ok(content.isWellFormed() && new TextEncoder().encode(content).length <= SECTION_BYTES_MAXIMUM);
+  }
+});
+
+Deno.test("titleOf() reads a heading of the first level on the first line", () => {
+  const cases: [text: string, title: string | null][] = [
+    ["# A title\nx", "A title"],
+    ["#   B  \r\n", "B"],
+    ["## A", null],
+    ["\n# A", null],
+    ["#A", null],
+    ["# ", null],
+    ["", null],
+  ];
+  for (const [text, title] of cases) assert.equal(titleOf(text), title, text);
+});
