@@ -21,6 +21,9 @@ export type CliErrorCode =
   | "limit_exceeded"
   | "integrity_failure"
   | "repository_unavailable"
+  | "refused"
+  | "unreachable"
+  | "denied"
   | "unexpected";
 
 /** A command that cannot do what it was asked. */

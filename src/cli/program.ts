@@ -7,6 +7,8 @@
 import { Command, CommanderError } from "commander";
 import { nearest } from "../config/nearest.ts";
 import { CliError } from "./cli_error.ts";
+import { addClient } from "./client_commands.ts";
+import { addCompletions } from "./completions_commands.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut } from "./output.ts";
 import { addRunpack } from "./runpack_commands.ts";
@@ -55,10 +57,12 @@ export function buildProgram(finish: Finish): Command {
   addExplain(program, finish);
   addAudit(program, finish);
   addScenario(program, finish, { command, withJson, collect });
+  addClient(program, finish, { command, withJson, collect });
   addRunpack(program, finish, { command, withJson, collect });
   addProvider(program, finish);
   addPermissions(program, finish);
   addApprove(program, finish);
+  addCompletions(program, finish, { command, withJson, collect });
   addHelp(program, finish);
   return program;
 }

@@ -1,0 +1,118 @@
+/**
+ * `gate client call` and `gate client list`: the tools of a running server, for scripts.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
+import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
+import { CliError } from "./cli_error.ts";
+import { type ServerFlags, type ServerSession, withServer } from "./client_connect.ts";
+import { exitCodeOfAnswer } from "./client_exit_code.ts";
+import { EXIT } from "./exit_codes.ts";
+import { writeOut, writeResult } from "./output.ts";
+import { columns } from "./text.ts";
+
+/** The flags of `gate client call`. */
+export interface ClientCallFlags extends ServerFlags {
+  readonly input?: string;
+  readonly arg?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** The flags of `gate client list`. */
+export interface ClientListFlags extends ServerFlags {
+  readonly json?: boolean;
+}
+
+/** Bytes of the arguments of a call. */
+const INPUT_BYTES = 16 * 1024 * 1024;
+
+/** Runs `gate client call`; the exit code says what the tool answered. */
+export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
+  const input = { ...await readInput(flags.input), ...argsOf(flags.arg ?? []) };
+  return await withServer(flags, rest, async (session) => {
+    const answer = await callTool(session, tool, input);
+    const code = exitCodeOfAnswer(answer);
+    if (flags.json === true) writeResult("client call", answer, code === EXIT.ok);
+    else writeOut(`${JSON.stringify(answer, null, 2)}\n`);
+    return code;
+  });
+}
+
+/** Runs `gate client list`. */
+export function runClientList(rest: readonly string[], flags: ClientListFlags): Promise<number> {
+  return withServer(flags, rest, async ({ client, timeout }) => {
+    const tools: { name: string; title?: string | undefined; description?: string | undefined }[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    const instructions = client.getInstructions() ?? null;
+    if (flags.json === true) writeResult("client list", { instructions, tools });
+    else writeOut(columns(tools.map(({ name, title }) => [name, title ?? ""])));
+    return EXIT.ok;
+  });
+}
+
+/** The structured result of a tool; of one that gives none, its content. */
+async function callTool({ client, timeout }: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
+  const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
+  const structured = answer.structuredContent as JsonValue | undefined;
+  return isJsonObject(structured) ? structured : { content: answer.content as unknown as JsonValue };
+}
+
+async function readInput(file: string | undefined): Promise<JsonObject> {
+  if (file === undefined) return {};
+  const bytes = await readAll(file);
+  const text = bytes.length > INPUT_BYTES ? null : decodeUtf8Strict(bytes);
+  if (text === null) {
+    throw new CliError("usage", `Cannot read --input "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    throw new CliError("usage", `Cannot read --input "${file}": ${parsed.fault.path}: ${parsed.fault.message}`);
+  }
+  if (isJsonObject(parsed.value)) return parsed.value;
+  throw new CliError("usage", `Cannot read --input "${file}": expected one JSON object`);
+}
+
+async function readAll(file: string): Promise<Uint8Array> {
+  const stream = file === "-" ? Deno.stdin.readable : await open(file);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > INPUT_BYTES) break;
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function open(file: string): Promise<ReadableStream<Uint8Array>> {
+  try {
+    return (await Deno.open(file)).readable;
+  } catch {
+    throw new CliError("usage", `Cannot read --input "${file}"`);
+  }
+}
+
+/** `NAME=VALUE` pairs as members; a value that is no JSON is a text. */
+function argsOf(pairs: readonly string[]): JsonObject {
+  const members = pairs.map((pair): [string, JsonValue] => {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new CliError("usage", `Cannot read --arg "${pair}": expected NAME=VALUE`);
+    const value = pair.slice(at + 1);
+    const parsed = parseJson(value);
+    return [pair.slice(0, at), parsed.ok ? parsed.value : value];
+  });
+  return Object.fromEntries(members);
+}
