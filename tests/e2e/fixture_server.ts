@@ -1,14 +1,17 @@
 /**
- * Serves the fixture tools with the real machinery. Its one argument is JSON: `{"fastLane": bool, "server": {...}}`,
+ * Serves the fixture tools with the real machinery. Its one argument is JSON: `{"fastLane": bool, "docs": bool, "server": {...}}`,
  * whose members replace those of a plain server configuration, and `"http": {...}` for the transports over HTTP.
  *
  * @module
  */
 
+import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
 import type { ServerConfig } from "@/config/server_types.ts";
+import { createDocumentation } from "@/docs/documentation.ts";
 import { host } from "@/server/host.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds } from "@/server/http/listener.ts";
 import { readNetworks } from "@/server/http/peers.ts";
+import { offerWith } from "@/server/offer.ts";
 import { fixtureTools } from "./fixture_tools.ts";
 
 const PLAIN: ServerConfig = {
@@ -40,6 +43,8 @@ interface FixtureOptions {
   readonly server?: Partial<ServerConfig>;
   /** Text of the error with which the tools cannot be loaded. */
   readonly broken?: string;
+  /** Offers documents and prompts as well; needs permission to read. */
+  readonly docs?: boolean;
   readonly http?: {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
@@ -59,6 +64,7 @@ Deno.exit(
     server: { ...PLAIN, ...given.server },
     logLevel: "debug",
     fastLane: given.fastLane ?? true,
+    ...(given.docs === true ? { offer: offerWith(createDocumentation(DEFAULT_SETTINGS.docs)) } : {}),
     http: {
       allowedHosts: given.http?.allowedHosts ?? [],
       allowedOrigins: given.http?.allowedOrigins ?? [],
