@@ -73,9 +73,10 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
 /** Of what was accepted, an attempt has a truth value, and a step holds for what is false or unknown. */
 function exitCodeOfResult(result: JsonValue | undefined): ExitCode {
   if (!isJsonObject(result)) return EXIT.ok;
+  const attempt = member(result, "attempt");
   const feedback = member(result, "feedback");
-  const attempt = member(result, "attempt") ?? (isJsonObject(feedback) ? member(feedback, "attempt") : undefined);
-  const attempts = isJsonObject(attempt) ? [attempt] : listOf(member(result, "attempts"));
+  const told = isJsonObject(feedback) ? listOf(member(feedback, "attempts")) : [];
+  const attempts = isJsonObject(attempt) ? [attempt] : told;
   const codes = attempts.flatMap((one) => isJsonObject(one) ? lookUp(TRUTHS, member(one, "outcome")) ?? [] : []);
   if (codes.length > 0) return Math.max(...codes) as ExitCode;
   const decision = member(result, "decision");

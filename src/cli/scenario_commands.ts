@@ -19,6 +19,7 @@ export function addScenario(program: Command, finish: Finish, parts: CommandPart
   addExplain(scenario, finish, parts);
   addGraph(scenario, finish, parts);
   addTest(scenario, finish, parts);
+  addJson(scenario, finish, parts);
   addSchema(scenario, finish, parts);
 }
 
@@ -69,6 +70,17 @@ function addTest(scenario: Command, finish: Finish, { command, withJson }: Comma
     .option("--config <PATH>", CONFIG)
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./scenario_run_cases.ts")).runScenarioTest(file, flags))
+    );
+}
+
+function addJson(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+  withJson(command(scenario, "json", "Print a scenario as the arguments of scenario_define", [
+    "gate scenario json release.yaml | gate client call scenario_define --input -",
+  ]))
+    .argument("<file>", FILE)
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./scenario_json.ts")).runScenarioJson(file, flags))
     );
 }
 
