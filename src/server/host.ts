@@ -5,7 +5,7 @@
  */
 
 import type { ServerConfig } from "../config/server_types.ts";
-import type { Tool, ToolName } from "../tools/types.ts";
+import type { Measure, Tool, ToolName } from "../tools/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./console.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
@@ -21,6 +21,8 @@ export interface Runtime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
   /** Names of the stores that cannot take a write and a read now. */
   readonly unready?: () => Promise<readonly string[]>;
+  /** What the runtime counts about itself. */
+  readonly measures?: () => readonly Measure[];
   /** Closes stores and workers, after the last call. */
   readonly close: () => Promise<void>;
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { Measure } from "../tools/types.ts";
+
 /** What is counted and timed. */
 export interface Metrics {
   /** A call of a tool that exists, with what became of it, after so many milliseconds. */
@@ -15,8 +17,8 @@ export interface Metrics {
   readonly refused: (reason: string) => void;
   /** Tells a value each time that somebody asks; null for none at the moment. */
   readonly gauge: (name: string, help: string, read: () => number | null) => void;
-  /** Tells a growing count each time that somebody asks. */
-  readonly counter: (name: string, help: string, read: () => number | null) => void;
+  /** Asks somebody else for what they count, each time that somebody asks here. */
+  readonly source: (read: () => readonly Measure[]) => void;
   /** The text for a scraper. */
   readonly render: () => string;
 }
@@ -34,7 +36,6 @@ interface Histogram {
 }
 
 interface Reading {
-  readonly type: "gauge" | "counter";
   readonly help: string;
   readonly read: () => number | null;
 }
@@ -46,6 +47,7 @@ interface Tables {
   readonly answerTimes: Map<string, Histogram>;
   readonly refusals: Map<string, number>;
   readonly readings: Map<string, Reading>;
+  readonly sources: (() => readonly Measure[])[];
 }
 
 /** Makes a registry with nothing in it. */
@@ -57,6 +59,7 @@ export function createMetrics(): Metrics {
     answerTimes: new Map(),
     refusals: new Map(),
     readings: new Map(),
+    sources: [],
   };
   return {
     toolCalled: (tool, outcome, milliseconds) => {
@@ -71,8 +74,8 @@ export function createMetrics(): Metrics {
       const known = tables.refusals.has(labels({ reason })) || tables.refusals.size < REASONS;
       increase(tables.refusals, labels({ reason: known ? reason : "other" }));
     },
-    gauge: (name, help, read) => void tables.readings.set(name, { type: "gauge", help, read }),
-    counter: (name, help, read) => void tables.readings.set(name, { type: "counter", help, read }),
+    gauge: (name, help, read) => void tables.readings.set(name, { help, read }),
+    source: (read) => void tables.sources.push(read),
     render: () => render(tables),
   };
 }
@@ -109,9 +112,15 @@ function render(tables: Tables): string {
     ...histograms("gate_http_request_seconds", "Time until HTTP requests were answered.", tables.answerTimes),
     ...counters("gate_refusals_total", "Connections and requests turned away, by reason.", tables.refusals),
   ];
-  for (const [name, { type, help, read }] of tables.readings) {
+  for (const [name, { help, read }] of tables.readings) {
     const value = read();
-    if (value !== null) lines.push(...heading(name, help, type), `${name} ${value}`);
+    if (value !== null) lines.push(...heading(name, help, "gauge"), `${name} ${value}`);
+  }
+  const measures = Map.groupBy(tables.sources.flatMap((read) => read()), ({ name }) => name);
+  for (const [name, group] of measures) {
+    const [{ help, type } = { help: "", type: "gauge" }] = group;
+    lines.push(...heading(name, help, type));
+    for (const measure of group) lines.push(`${name}{${labels(measure.labels)}} ${measure.value}`);
   }
   return `${lines.join("\n")}\n`;
 }

@@ -12,7 +12,10 @@ Deno.test("render() tells counts, times in cumulative buckets, and what is read 
   metrics.refused('a"b\n');
   metrics.gauge("gate_inflight", "Requests in work.", () => 3);
   metrics.gauge("gate_hidden", "Nothing at the moment.", () => null);
-  metrics.counter("gate_batches_total", "Batches.", () => 9);
+  const batches = { name: "gate_batches_total", type: "counter", help: "Batches." } as const;
+  metrics.source(
+    () => [{ ...batches, labels: { store: "a" }, value: 9 }, { ...batches, labels: { store: "b" }, value: 2 }],
+  );
   const lines = metrics.render().split("\n");
   const expected = [
     'gate_tool_calls_total{tool="scenario_status",outcome="ok"} 2',
@@ -28,10 +31,12 @@ Deno.test("render() tells counts, times in cumulative buckets, and what is read 
     "# TYPE gate_inflight gauge",
     "gate_inflight 3",
     "# TYPE gate_batches_total counter",
-    "gate_batches_total 9",
+    'gate_batches_total{store="a"} 9',
+    'gate_batches_total{store="b"} 2',
   ];
   for (const line of expected) assert.ok(lines.includes(line), line);
   assert.equal(lines.some((line) => line.includes("gate_hidden")), false);
+  assert.equal(lines.filter((line) => line === "# TYPE gate_batches_total counter").length, 1);
 });
 
 Deno.test("refused() keeps a bounded table", () => {

@@ -93,6 +93,16 @@ export interface Snapshot {
   readonly state: string;
 }
 
+/** How busy a store's writer is, and has been since the store was opened. */
+export interface WriterLoad {
+  /** Operations that wait for a transaction. */
+  readonly queued: number;
+  /** Transactions that were committed. */
+  readonly batches: number;
+  /** Operations in them. */
+  readonly operations: number;
+}
+
 /** Laws, runs, receipts. All methods reject with {@link StoreError}. */
 export interface RunStore {
   /** Registers a law; `exists` when that exact law is there already. */
@@ -129,6 +139,8 @@ export interface RunStore {
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;
   /** Resolves when the store can take a write and answer a read. */
   ready(): Promise<void>;
+  /** How busy the writer is; absent where there is none. */
+  load?(): WriterLoad;
   /** Commits what is queued, then closes. */
   close(): Promise<void>;
 }

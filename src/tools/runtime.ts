@@ -9,13 +9,13 @@ import type { GateConfig } from "../config/types.ts";
 import type { Documentation } from "../docs/documentation.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
-import type { Providers } from "../evidence/types.ts";
 import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
+import { countProviders, storeMeasures } from "./measures.ts";
 import { createServices } from "./services.ts";
 import { createTools } from "./table.ts";
-import type { Tool, ToolName } from "./types.ts";
+import type { Measure, Tool, ToolName } from "./types.ts";
 
 /** What a configuration has no member for. */
 export interface RuntimeOptions {
@@ -32,6 +32,8 @@ export interface ToolRuntime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
   /** Names of what cannot take a write and a read now. */
   readonly unready: () => Promise<readonly string[]>;
+  /** What it counts about itself. */
+  readonly measures: () => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
 }
@@ -46,7 +48,7 @@ export interface ToolRuntime {
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
   const stores = await openStores({ run: config.run_state_store, schemas: config.schema_registry }, sha256);
   const schemaSandbox = createSchemaSandbox();
-  let providers: Providers = new Map();
+  let { providers, measures } = countProviders(new Map());
   let publisher: Promise<OpenPublisher> | null = null;
   const namespaces = namespaceAuthorityOf(config.namespace);
   const close = async (): Promise<void> => {
@@ -59,7 +61,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   try {
     if (config.providers.length > 0) {
       const { createProviders } = await import("../evidence/providers.ts");
-      providers = await createProviders(config, { schemas: schemaSandbox });
+      ({ providers, measures } = countProviders(await createProviders(config, { schemas: schemaSandbox })));
     }
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> => publisher ??= publisherOf(config, options, stores.runs, signer);
@@ -68,7 +70,12 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       dataDir: options.dataDir,
       ...options.docs === undefined ? {} : { docs: options.docs },
     });
-    return { tools: createTools(services), unready: () => unreadyOf(stores, openPublisher), close };
+    return {
+      tools: createTools(services),
+      unready: () => unreadyOf(stores, openPublisher),
+      measures: () => [...storeMeasures(stores.runs), ...measures()],
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

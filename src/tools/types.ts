@@ -119,3 +119,14 @@ export interface Tool {
   /** Decodes, authorises on namespace and registry, acts. Never throws for bad input; what it throws is an internal error. */
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 }
+
+/** One number that the runtime tells of itself. */
+export interface Measure {
+  /** As Prometheus names metrics. */
+  readonly name: string;
+  readonly type: "gauge" | "counter";
+  readonly help: string;
+  /** Of closed sets: names that the configuration gives, and words of ours. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}

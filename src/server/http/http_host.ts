@@ -72,6 +72,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
   const { runtime, metrics, audit, tls, nextServerId, http } = parts;
   const { server } = options;
   metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
+  metrics.source(runtime.measures ?? (() => []));
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
   return await serveHttp({
     transport,

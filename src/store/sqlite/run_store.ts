@@ -77,6 +77,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     getSnapshot: (runKey, atMost) => point((connection) => readSnapshot(connection, sha256, runKey, atMost)),
     listRuns: (after, limit) => point((connection) => listRuns(connection, after, limit)),
     ready: () => use(() => ready(file)),
+    load: () => file.writer.load(),
     close: () => use.close(() => file.release()),
   };
 }

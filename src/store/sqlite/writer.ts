@@ -12,7 +12,7 @@
 
 import { setImmediate } from "node:timers";
 
-import { type StorageOptions, StoreError } from "../types.ts";
+import { type StorageOptions, StoreError, type WriterLoad } from "../types.ts";
 import { type Connection, rollback } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 
@@ -32,6 +32,8 @@ export interface Writer {
    * @throws {StoreError} `queue_full`, `busy`, `closed`, or what went wrong
    */
   readonly submit: <Result>(bytes: number, apply: (connection: Connection) => Result) => Promise<Result>;
+  /** How busy it is, and has been. */
+  readonly load: () => WriterLoad;
   /** Refuses what comes from now on; resolves when the queue is empty. */
   readonly drain: () => Promise<void>;
 }
@@ -54,6 +56,8 @@ interface WriterState {
   seen: number;
   /** Operations at the front that failed as a batch and go one by one. */
   alone: number;
+  batches: number;
+  operations: number;
   draining: (() => void)[] | null;
 }
 
@@ -62,7 +66,17 @@ const BUSY_PAUSE_MILLIS = 5;
 
 /** Starts a writer on a connection, which it then has to itself. */
 export function createWriter(connection: Connection, options: WriterOptions): Writer {
-  const state: WriterState = { connection, options, queue: [], scheduled: false, seen: 0, alone: 0, draining: null };
+  const state: WriterState = {
+    connection,
+    options,
+    queue: [],
+    scheduled: false,
+    seen: 0,
+    alone: 0,
+    batches: 0,
+    operations: 0,
+    draining: null,
+  };
   return {
     submit: <Result>(bytes: number, apply: (connection: Connection) => Result): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
@@ -72,6 +86,7 @@ export function createWriter(connection: Connection, options: WriterOptions): Wr
         state.queue.push({ bytes, apply, resolve: resolve as (result: unknown) => void, reject, since });
         if (!state.scheduled) schedule(state);
       }),
+    load: () => ({ queued: state.queue.length, batches: state.batches, operations: state.operations }),
     drain: () =>
       new Promise((resolve) => {
         state.draining ??= [];
@@ -134,6 +149,8 @@ function flush(state: WriterState): boolean {
     return failed(state, batch, error);
   }
   leave(state, batch.length);
+  state.batches++;
+  state.operations += batch.length;
   for (const [index, operation] of batch.entries()) operation.resolve(results[index]);
   return false;
 }

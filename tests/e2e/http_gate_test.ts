@@ -1,0 +1,111 @@
+/** `gate serve` over HTTP: where it refuses to listen, what it says at the start, and what it counts. */
+
+import assert from "node:assert/strict";
+import { spec } from "@/tools/fixture_test.ts";
+import { type ServerProcess, startServer } from "./client.ts";
+import { callText, listening, send } from "./http_fixture.ts";
+import { gateArgs, inFolder } from "./gate_command.ts";
+
+const BEARER = 'auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }';
+
+function serve(folder: string, flags: readonly string[], env: Record<string, string> = {}): ServerProcess {
+  return startServer({
+    args: gateArgs("serve", "--config", `${folder}/gate.toml`, ...flags),
+    cwd: folder,
+    env: { GATE_CONFIG: "", ...env },
+  });
+}
+
+async function withServer(server: string, body: (folder: string) => Promise<void>, rest = ""): Promise<void> {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\n${server}\n${rest}`);
+    await body(folder);
+  });
+}
+
+const OPEN = 'transport = "http"\nbind = "0.0.0.0:0"';
+
+/** Settings, flags and environment that do not go together, with what is said. */
+const REFUSALS:
+  readonly (readonly [server: string, flags: readonly string[], env: Record<string, string>, says: string])[] = [
+    [`${OPEN}\n${BEARER}`, [], {}, 'Cannot listen: "0.0.0.0:0" is reachable from other machines'],
+    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "no" }, 'Cannot listen: "0.0.0.0:0" is reachable'],
+    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "maybe" }, "Cannot read GATE_ALLOW_NON_LOOPBACK"],
+    [`${OPEN}\n${BEARER}`, ["--allow-non-loopback"], {}, "Cannot listen: what is sent would be readable"],
+    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "1" }, "Cannot listen: what is sent would be readable"],
+    [OPEN, ["--allow-non-loopback"], {}, "server.bind: must be a loopback address"],
+    [
+      'transport = "http"\nbind = "127.0.0.1:0"',
+      ["--trusted-proxy", "10.0.0.0/33"],
+      {},
+      'Cannot use --trusted-proxy "10.0.0.0/33"',
+    ],
+    ['transport = "http"\nbind = "127.0.0.1:0"', ["--allowed-host", "a/b"], {}, 'Cannot use --allowed-host "a/b"'],
+    ['transport = "http"\nbind = "127.0.0.1:0"', ["--allowed-origin", "a"], {}, 'Cannot use --allowed-origin "a"'],
+  ];
+
+for (const [server, flags, env, says] of REFUSALS) {
+  Deno.test(`gate serve ${flags.join(" ")} ${JSON.stringify(env)} refuses: ${says}`, () =>
+    withServer(server, async (folder) => {
+      await using started = serve(folder, flags, env);
+      assert.equal(await started.ended(), 2);
+      assert.ok(started.errors().includes(says), started.errors());
+    }));
+}
+
+Deno.test("gate serve listens beyond the machine where all of it is meant, and says so", () =>
+  withServer(`${OPEN}\n${BEARER}\ntls_termination = "upstream"`, async (folder) => {
+    await using server = await listening(serve(folder, ["--allow-non-loopback", "--allowed-host", "gate.example.com"]));
+    const url = server.url.replace("0.0.0.0", "127.0.0.1");
+    const headers = { authorization: "Bearer a-token-of-this-test" };
+    assert.equal((await send(url, callText(1, "schemas_list", { namespace_id: 2 }), { headers })).status, 200);
+    for (const [host, status] of [["gate.example.com", 200], ["evil.example.com", 403]] as const) {
+      assert.equal(
+        (await send(url, callText(1, "schemas_list", { namespace_id: 2 }), { headers: { ...headers, host } })).status,
+        status,
+      );
+    }
+    for (const says of ["reachable from other machines", "authentication bearer_token; TLS ends upstream"]) {
+      assert.ok(server.process.errors().includes(says), server.process.errors());
+    }
+    assert.ok(!server.process.errors().includes("a-token-of-this-test"));
+  }));
+
+Deno.test("gate serve ends with 1 where its address is taken, and says which", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr as Deno.NetAddr;
+  await withServer(`transport = "http"\nbind = "127.0.0.1:${port}"`, async (folder) => {
+    await using server = serve(folder, []);
+    assert.equal(await server.ended(), 1);
+    assert.match(server.errors(), /EADDRINUSE|Address already in use/);
+  });
+});
+
+const STORES = `
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+
+[[providers]]
+name = "time"
+type = "builtin"
+`;
+
+Deno.test("gate serve counts the batches of its store and the queries of its providers", () =>
+  withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
+    await using server = await listening(serve(folder, []));
+    const call = (name: string, input: unknown): Promise<unknown> => send(server.url, callText(1, name, input));
+    await call("scenario_define", { spec: spec() });
+    await call("evidence_query", {
+      query: { provider_id: "time", check_id: "now" },
+      context: { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 1 } },
+    });
+    const { text } = await send(server.url, null, { path: "/metrics" });
+    const value = (name: string): number =>
+      Number(new RegExp(`^${RegExp.escape(name)} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
+    assert.ok(value('gate_store_batches_total{store="run_state_store"}') >= 1, text);
+    assert.ok(value('gate_store_batched_operations_total{store="run_state_store"}') >= 1);
+    assert.equal(value('gate_store_queue_depth{store="run_state_store"}'), 0);
+    assert.equal(value('gate_provider_queries_total{provider="time",outcome="answered"}'), 1, text);
+    assert.equal((await send(server.url, null, { path: "/readyz" })).status, 200);
+  }, STORES));
