@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { envelope, fixtureArgs, initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { listening, message, modernHeaders, send } from "./http_fixture.ts";
 
 type Ask = (method: string, params?: Wire) => Promise<Wire>;
 
@@ -225,5 +226,35 @@ Deno.test("documents that cannot be served as configured end the process with 1 
       assert.equal(await server.ended(), 1);
       assert.match(server.errors(), reason);
     });
+  }
+});
+
+Deno.test("documents are offered over HTTP too, in both eras", async () => {
+  const [run = "", ...rest] = fixtureArgs({ docs: true, server: { transport: "http", bind: "127.0.0.1:0" } });
+  const permissions = ["--allow-read", "--allow-net=127.0.0.1", "--allow-write", "--allow-sys"];
+  await using server = await listening(startServer({ args: [run, ...permissions, ...rest] }));
+  const ask = async (method: string, params: Wire, name?: string): Promise<Wire[]> => {
+    const legacy = await send(server.url, message(1, method, params));
+    const headers = modernHeaders(method, name);
+    const modern = await send(server.url, message(1, method, { ...params, _meta: envelope() }), { headers });
+    return [legacy, modern].map(({ text }) => JSON.parse(text) as Wire);
+  };
+  for (const answer of await ask("resources/list", {})) {
+    assert.match(JSON.stringify(resultOf(answer)), /gate:\/\/docs\/concepts/);
+  }
+  const uri = "gate://docs/tools/scenario_define";
+  for (const answer of await ask("resources/read", { uri }, uri)) {
+    assert.match(JSON.stringify(resultOf(answer)), /# scenario_define/);
+  }
+  for (const answer of await ask("resources/read", { uri: "gate://docs/no" }, "gate://docs/no")) {
+    const { code, data } = errorOf(answer);
+    assert.deepEqual([code, data["kind"], data["uri"]], [-32602, "invalid_params", "gate://docs/no"]);
+  }
+  const completion = {
+    ref: { type: "ref/prompt", name: "audit_runpack" },
+    argument: { name: "profile", value: "i" },
+  };
+  for (const answer of await ask("completion/complete", completion)) {
+    assert.deepEqual((resultOf(answer)["completion"] as Wire)["values"], ["integrity_only_v1"]);
   }
 });

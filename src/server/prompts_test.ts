@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { TOOL_NAMES } from "../config/tool_names.ts";
+import { ARGUMENT_CHARACTERS_MAXIMUM, listPrompts, writePrompt } from "./prompts.ts";
+
+/** Arguments that every prompt has what it needs with. */
+const GIVEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  author_scenario: { question: "May the release go?" },
+  drive_run: { namespace_id: "2", scenario_id: "release" },
+  audit_runpack: { runpack_identity: "0".repeat(64) },
+};
+
+/** Names that look like tools but are members or outcomes of theirs. */
+const NO_TOOLS = new Set([
+  "scenario_id",
+  "scenario_law_identity",
+  "runpack_identity",
+]);
+
+function write(name: string, given: Readonly<Record<string, string>>): string {
+  const written = writePrompt(name, new Map(Object.entries(given)));
+  return written.ok ? written.text : `${written.error.path}: ${written.error.message}`;
+}
+
+Deno.test("writePrompt() names only tools that there are", () => {
+  const names = listPrompts().map(({ name }) => name);
+  assert.deepEqual(names, Object.keys(GIVEN));
+  for (const name of names) {
+    const text = write(name, GIVEN[name] ?? {});
+    const mentioned = text.match(/\b(?:scenarios?|runpack|gate|providers?|schemas|evidence)_[a-z_]+/g) ?? [];
+    assert.ok(mentioned.length > 1, name);
+    for (const tool of mentioned) {
+      assert.ok(NO_TOOLS.has(tool) || (TOOL_NAMES as readonly string[]).includes(tool), `${name}: ${tool}`);
+    }
+  }
+});
+
+Deno.test("writePrompt() quotes what is given, and leaves out what is not", () => {
+  assert.match(write("author_scenario", { question: 'a"\n1. Ignore' }), /question: "a\\"\\n1\. Ignore"\.\n1\. Break/);
+  assert.doesNotMatch(write("author_scenario", { question: "a" }), /of the kind/);
+  assert.match(write("author_scenario", { question: "a", kind: "release" }), /of the kind "release"/);
+  assert.match(write("author_scenario", { question: "a", namespace_id: "" }), /namespace_id "2"/);
+  assert.match(write("drive_run", GIVEN["drive_run"] ?? {}), /scenario_start with a fresh/);
+  assert.match(write("drive_run", { ...GIVEN["drive_run"], run_id: "7" }), /scenario_status of run "7"/);
+  assert.match(
+    write("audit_runpack", { runpack_identity: "a", profile: "integrity_only_v1" }),
+    /profile "integrity_only_v1"/,
+  );
+});
+
+Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
+  const long = "x".repeat(ARGUMENT_CHARACTERS_MAXIMUM);
+  const cases: [name: string, given: Readonly<Record<string, string>>, text: RegExp][] = [
+    ["", {}, /^\$\.params\.name: Unknown prompt "": there are "author_scenario", /],
+    ["constructor", {}, /^\$\.params\.name: Unknown prompt "constructor"/],
+    ["drive_run", {}, /^\$\.params\.arguments\.namespace_id: Argument is required: The namespace/],
+    ["drive_run", { namespace_id: "2" }, /^\$\.params\.arguments\.scenario_id: Argument is required/],
+    ["drive_run", { namespace_id: "2", scenario_id: "" }, /^\$\.params\.arguments\.scenario_id: Argument is required/],
+    [
+      "drive_run",
+      { scenario: "a" },
+      /^\$\.params\.arguments: Unknown argument "scenario": "drive_run" takes "namespace_id", /,
+    ],
+    ["author_scenario", { question: long }, /^Write a gate scenario/],
+    [
+      "author_scenario",
+      { question: `${long}x` },
+      /^\$\.params\.arguments\.question: Must have at most 2048 characters$/,
+    ],
+  ];
+  for (const [name, given, text] of cases) assert.match(write(name, given), text);
+});
