@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import type { Receipt } from "../store/types.ts";
 import type { Outcome } from "./mutation.ts";
 import { outcomeAnswer } from "./outcome.ts";
@@ -58,7 +59,7 @@ async function find(services: Services, resolution: Resolution): Promise<Outcome
     const result = { invocation_identity, accepted_invocation_identity: receipt.invocation_identity };
     return { outcome: "invocation_mismatch", result };
   }
-  return { outcome: "accepted", result: JSON.parse(receipt.result) as JsonObject, resultText: receipt.result };
+  return { outcome: "accepted", result: readJson(receipt.result) as JsonObject, resultText: receipt.result };
 }
 
 function nextAfter(resolution: Resolution, outcome: Outcome): NextStep[] {

@@ -7,6 +7,7 @@
 
 import type { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import { authorise, namespaceOfInput } from "./authorise.ts";
 import { decodeInput, publishSchema } from "./decode.ts";
 import { answering, failure } from "./errors.ts";
@@ -116,7 +117,7 @@ export function textAnswer(text: string): ToolAnswer {
     ok: true,
     text,
     get result(): JsonObject {
-      return result ??= JSON.parse(text) as JsonObject;
+      return result ??= readJson(text) as JsonObject;
     },
   };
 }

@@ -96,6 +96,20 @@ withSandbox("SchemaSandbox.validate() gives the verdict of JSON Schema 2020-12",
   }
 });
 
+withSandbox(
+  "SchemaSandbox.validate() keeps escaped member names of one value apart from those of another",
+  async (sandbox) => {
+    const schema: JsonValue = { required: ["k", "\\"] };
+    const named = (name: string): JsonValue => Object.fromEntries([["k", 0], [name, 1]]);
+    assert.equal(await sandbox.validate("names", schema, named("\\")), "valid");
+    // JSON.parse would read this name as the one before.
+    assert.notEqual(await sandbox.validate("names", schema, named("\n")), "valid");
+    const other: JsonValue = { required: ["k", "\n"] };
+    assert.notEqual(await sandbox.validate("others", other, named("\\")), "valid");
+    assert.equal(await sandbox.validate("others", other, named("\n")), "valid");
+  },
+);
+
 /** Schema, what the refusal says. */
 const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ type: "strnig" }, /^\$\/type: must be equal to one of the allowed values/],

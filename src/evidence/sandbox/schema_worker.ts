@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonValue } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
 import { compileSchema, type Validator } from "./schema_compiler.ts";
 import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_protocol.ts";
 
@@ -30,14 +30,14 @@ function run(job: SchemaJob): SchemaReply {
   const validator = held ?? compile(job);
   if (typeof validator === "string") return { job: job.job, result: "refused", message: validator };
   if (job.value === null) return { job: job.job, result: "compiled" };
-  const message = validator(JSON.parse(job.value) as JsonValue);
+  const message = validator(readJson(job.value));
   return message === null ? { job: job.job, result: "valid" } : { job: job.job, result: "invalid", message };
 }
 
 /** Compiles the schema of a job, and keeps it where the job names it. A text says why there is none. */
 function compile(job: SchemaJob): Validator | string {
   if (job.schema === null) return "The schema is not held by the worker";
-  const compilation = compileSchema(JSON.parse(job.schema) as JsonValue);
+  const compilation = compileSchema(readJson(job.schema));
   if ("refusal" in compilation) return compilation.refusal;
   if (job.identity !== null) compiled.set(job.identity, compilation.validator);
   return compilation.validator;
