@@ -135,7 +135,11 @@ export function internalError(log: Log, where: string, thrown: unknown, correlat
 
 function unknownTool(name: string): EdgeError {
   const shown = name.length > 128 ? `${name.slice(0, 128)}...` : name;
-  return { kind: "invalid_params", message: `Unknown tool ${JSON.stringify(shown)}`, path: "$.params.name" };
+  return {
+    kind: "invalid_params",
+    message: `Unknown tool ${JSON.stringify(shown)}: tools/list names the tools`,
+    path: "$.params.name",
+  };
 }
 
 function toolNotAllowed(name: string, call: Call): EdgeError {

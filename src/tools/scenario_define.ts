@@ -65,7 +65,22 @@ function invalidSpec(refusals: readonly Refusal[]): ToolError {
   const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
   return toolError("invalid_spec", message, {
     refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
+    next: nextAfterRefusals(new Set(refusals.map(({ code }) => code))),
   });
+}
+
+/** What to do before the corrected spec is defined: what it names has to be there. */
+function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
+  const steps: JsonObject[] = [];
+  if (codes.has("schema_not_found")) {
+    const why = "Register each schema that the refusals name, or leave it out";
+    steps.push({ tool: "schemas_register", arguments_hint: {}, why });
+  }
+  if (codes.has("provider_not_found") || codes.has("check_not_found")) {
+    steps.push({ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" });
+  }
+  const why = "Correct the spec at each path of refusals and call again";
+  return [...steps, { tool: "scenario_define", arguments_hint: {}, why }];
 }
 
 async function register(services: Services, law: ScenarioLaw): Promise<ToolAnswer> {
