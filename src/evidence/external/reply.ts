@@ -34,7 +34,8 @@ export type DecodedReply =
 class ReplyFault extends Error {}
 
 /**
- * Decodes the JSON form of an evidence result. A member that is left out is null; `lane` is then `verified`.
+ * Decodes the JSON form of an evidence result. A member that is left out is null; `lane` is then `verified`. Only `value` has
+ * to be there where there is no error: that nothing was found is evidence too, and has to be said.
  *
  * @example
  * ```ts
@@ -85,6 +86,9 @@ function decodeResult(reply: JsonValue): EvidenceResult {
     }
   }
   const observedAt = optional(object, "observed_at", decodeInstant);
+  if (result.error === null && member(object, "value") === undefined) {
+    fault("$.value", "is missing: null says that nothing was found");
+  }
   return observedAt === null ? result : { ...result, observed_at: observedAt };
 }
 

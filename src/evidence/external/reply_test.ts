@@ -8,7 +8,9 @@ const ANCHOR = { anchor_type: "t", anchor_value: "{}" };
 
 /** A reply, and what is wrong with it. */
 const ROWS: readonly [JsonValue, string | null][] = [
-  [{}, null],
+  [{}, "$.value: is missing: null says that nothing was found"],
+  [{ lane: "verified", error: null }, "$.value: is missing: null says that nothing was found"],
+  [{ value: null }, null],
   [
     {
       value: { kind: "bytes", base64: "AAEC" },
@@ -71,11 +73,19 @@ const LIMITED: readonly [string, number, (text: string) => JsonObject][] = [
   ["error.code", REPLY_LIMITS.errorCode, (code) => ({ error: { code, message: "m" } })],
   ["error.message", REPLY_LIMITS.errorMessage, (message) => ({ error: { code: "c", message } })],
   ["error.details", REPLY_LIMITS.errorDetails - 2, (details) => ({ error: { code: "c", message: "m", details } })],
-  ["evidence_ref.uri", REPLY_LIMITS.uri, (uri) => ({ evidence_ref: { uri } })],
-  ["anchor_type", REPLY_LIMITS.anchorType, (anchor_type) => ({ evidence_anchor: { ...ANCHOR, anchor_type } })],
-  ["anchor_value", REPLY_LIMITS.anchorValue, (anchor_value) => ({ evidence_anchor: { ...ANCHOR, anchor_value } })],
-  ["key_id", REPLY_LIMITS.keyId, (key_id) => ({ signature: { ...SIGNATURE, key_id } })],
-  ["signature", REPLY_LIMITS.signature, (signature) => ({ signature: { ...SIGNATURE, signature } })],
+  ["evidence_ref.uri", REPLY_LIMITS.uri, (uri) => ({ value: null, evidence_ref: { uri } })],
+  [
+    "anchor_type",
+    REPLY_LIMITS.anchorType,
+    (anchor_type) => ({ value: null, evidence_anchor: { ...ANCHOR, anchor_type } }),
+  ],
+  [
+    "anchor_value",
+    REPLY_LIMITS.anchorValue,
+    (anchor_value) => ({ value: null, evidence_anchor: { ...ANCHOR, anchor_value } }),
+  ],
+  ["key_id", REPLY_LIMITS.keyId, (key_id) => ({ value: null, signature: { ...SIGNATURE, key_id } })],
+  ["signature", REPLY_LIMITS.signature, (signature) => ({ value: null, signature: { ...SIGNATURE, signature } })],
 ];
 
 for (const [name, limit, reply] of LIMITED) {
