@@ -5,8 +5,9 @@ import { runKeyOf } from "../run/command.ts";
 import { asJson } from "../run/primitives.ts";
 import { projectRuns } from "../store/projection.ts";
 import { type RunStore, StoreError } from "../store/types.ts";
-import { type Bench, STORES, withTools } from "./fixture_test.ts";
+import { type Bench, LOCAL, STORES, withTools } from "./fixture_test.ts";
 import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_test.ts";
+import { createTools } from "./table.ts";
 
 /** A store that notes what is read of runs' histories. */
 function noting(
@@ -60,6 +61,24 @@ for (const store of STORES) {
       );
       assert.ok(live && fresh);
       assert.equal(canonicalize(asJson(live.state)), canonicalize(asJson(fresh.state)));
+    }, { store }));
+
+  Deno.test(`every process answers scenario_status with the same bytes (${store})`, () =>
+    withTools(async (bench: Bench) => {
+      const s = await scene(bench, {});
+      await s.accept("scenario_open_stage", 1, BUILD);
+      await s.accept("scenario_evaluate_stage", 2, BUILD);
+      const projections = projectRuns(bench.services.runs, HOST_PRIMITIVES.sha256);
+      const elsewhere = createTools({ ...bench.services, projections });
+      const texts = [bench.tools, elsewhere].map(async (tools) => {
+        const call = { principal: LOCAL, correlationId: null, signal: new AbortController().signal };
+        const answer = await tools.get("scenario_status")?.handle({ ...s.run, include: ["missing"] }, call);
+        assert.ok(answer?.ok);
+        return answer.text;
+      });
+      const [here, there] = await Promise.all(texts);
+      assert.match(here ?? "", /"reason":"no_evidence"/);
+      assert.equal(there, here);
     }, { store }));
 
   Deno.test(`a damaged snapshot costs a fold, not an answer (${store})`, () =>

@@ -5,9 +5,11 @@
  */
 
 import { z } from "zod";
+import { canonicalize } from "../canonical/canonicalize.ts";
 import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
 import { missingOfRun } from "../run/missing_stage.ts";
+import { asJson } from "../run/primitives.ts";
 import type { Attempt, RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { runMembers } from "./input.ts";
@@ -59,11 +61,12 @@ export function scenarioStatus(services: Services): Tool {
 /** The answer with what the stages lack, as far as one answer can hold it. */
 function withMissingStages(text: string, { law, state }: ProjectedRun): string {
   const missing = missingOfRun(law, state, PAGE_CHARACTERS - text.length);
-  return `${text.slice(0, -1)},"missing":${JSON.stringify(missing)}}`;
+  return `${text.slice(0, -1)},"missing":${canonicalize(asJson(missing))}}`;
 }
 
 function statusText(state: RunState): string {
-  return JSON.stringify({
+  // Canonical, so that every process says the same, whether it decided the records or read them.
+  return canonicalize(asJson({
     accepted_head: { record_id: state.head.record_id, revision: state.head.revision },
     committed_intent_count: state.committed_intent_count,
     ready_frontier: readyFrontier(state),
@@ -74,7 +77,7 @@ function statusText(state: RunState): string {
       ...stage_open_record_id === null ? {} : { stage_open_record_id },
     })),
     status: state.status,
-  });
+  }));
 }
 
 /** The newest attempts, oldest first, as many as one answer can hold: at least one. The others are in the history. */
