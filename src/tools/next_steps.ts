@@ -62,7 +62,15 @@ export function nextAfterMutation(refused: RefusedMutation, outcome: Outcome): N
         content_type: isJsonExpected(result) ? "application/json" : "application/octet-stream",
       }, "Name a media type that fits the payload")];
     case "payload_rejected":
-      return [retry(refused, {}, "Send a payload within the limit, or an external one: {kind: external, content_ref}")];
+      return [
+        retry(
+          refused,
+          {},
+          member(result, "reason") === "base64_invalid"
+            ? "Write the bytes as base64 with padding and call again"
+            : "Send a payload within the limit, or an external one: {kind: external, content_ref}",
+        ),
+      ];
     default:
       return [{ tool, arguments_hint: { ...run }, why: "Call again" }];
   }

@@ -94,6 +94,14 @@ const SUBMISSIONS: readonly Case[] = [
     spec: { value_limits: { selection: "Explicit", maximum_value_bytes: 10, maximum_payload_bytes: 10 } },
     input: (s) => at(s, 1, { ...SUBMIT, payload: { kind: "json", value: "123456789" } }),
   },
+  {
+    tool: "scenario_submit",
+    outcome: "payload_rejected",
+    name: "bytes that are no base64",
+    next: "scenario_submit",
+    input: (s) =>
+      at(s, 1, { ...SUBMIT, content_type: "application/octet-stream", payload: { kind: "bytes", base64: "a" } }),
+  },
 ];
 
 testCases(SUBMISSIONS);

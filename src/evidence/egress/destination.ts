@@ -127,7 +127,9 @@ export async function resolveDestination(
     const kind = classifyAddress(address);
     if (kind === "public" || (kind === "private" && policy.allowPrivateNetworks)) continue;
     // The address is not told: what a name means inside a network is nobody's evidence.
-    const what = kind === "private" ? "an address that is not public" : "an address that names no single host";
+    const what = kind === "private"
+      ? "an address that is not public (allow_private_networks)"
+      : "an address that names no single host";
     return { code: "destination_blocked", message: `Cannot ask host "${host}": it has ${what}` };
   }
   return addresses.slice(0, ADDRESSES_TRIED_MAXIMUM);

@@ -99,6 +99,16 @@ for (const [answer, allowPrivateNetworks, expected] of ANSWERS) {
   });
 }
 
+Deno.test("resolveDestination() names the setting that an address which is not public needs", async () => {
+  const found = await resolveDestination(
+    destination,
+    policy({ allowPrivateNetworks: false }),
+    () => Promise.resolve(["10.1.2.3"]),
+    new AbortController().signal,
+  );
+  assert.ok("message" in found && found.message.endsWith("(allow_private_networks)"));
+});
+
 for (const [url, code] of [["https://127.0.0.1/", "destination_blocked"], ["https://[::1]/", "destination_blocked"]]) {
   Deno.test(`resolveDestination() ${url}, never asking the resolver: ${code}`, async () => {
     const literal = checkDestination(url ?? "", OPEN) as Destination;

@@ -53,7 +53,8 @@ function unlimited(entry: ProviderConfig): TrustNotice[] {
     return [{ level: "warn", message: "provider env: without an allowlist it may read nearly any variable" }];
   }
   if ((entry.name === "http" || entry.name === "rest") && entry.config.allowed_hosts === null) {
-    return [{ level: "warn", message: `provider ${entry.name}: without allowed_hosts it may ask any host` }];
+    const which = entry.config.allow_private_networks ? "any host, private networks included" : "any public host";
+    return [{ level: "warn", message: `provider ${entry.name}: without allowed_hosts it may ask ${which}` }];
   }
   return [];
 }
