@@ -97,7 +97,13 @@ Deno.test("loadConfig() reports rules, shapes and missing features of one file t
     const path = join(folder, "gate.toml");
     await Deno.writeTextFile(
       path,
-      "server.bind = 1979-05-27\nserver.limits.max_inflight = 0\nserver.tools.mod = 1\nvalidation.strict = false\ndev.allow_dev_env_credentials = true\n",
+      [
+        "server.bind = 1979-05-27",
+        "server.limits.max_inflight = 0",
+        "server.tools.mod = 1",
+        "validation.strict = false",
+        "dev.allow_dev_env_credentials = true",
+      ].join("\n"),
     );
     assert.deepEqual(await linesOf(loadConfig({ environment: "", workingDirectory: folder }), path), [
       "dev.allow_dev_env_credentials: is not available yet: providers of type typed",
