@@ -58,10 +58,14 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!holds()) {
     assert.ok(performance.now() < deadline, `waited for ${what}`);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, 10);
-    await promise;
+    await pause(10);
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, milliseconds);
+  return promise;
 }
 
 function exists(path: string): boolean {
@@ -142,6 +146,7 @@ Deno.test("gate serve refuses what changes anything while its audit file cannot 
     await using server = startGate(folder, '[server.audit]\npath = "logs/audit.jsonl"\n');
     await call(server, "scenario_define", define("a"));
     Deno.removeSync(logs, { recursive: true });
+    await pause(50);
     const refused = await call(server, "scenario_define", define("b")) as { error?: Wire };
     assert.deepEqual([refused.error?.["code"], refused.error?.["retryable"]], ["audit_unavailable", true]);
     const listed = await call(server, "scenarios_list", { namespace_id: 2 });
@@ -160,6 +165,21 @@ Deno.test("gate serve refuses what changes anything while its audit file cannot 
     assert.equal(lost + listing, 3);
     const rest = lines.filter(({ tool, reason }) => tool !== "scenarios_list" && reason !== "events_lost");
     assert.deepEqual(rest.map(({ reason }) => reason), ["chain_continued", "authorized", "ok", "process_stopped"]);
+  }));
+
+Deno.test("two gates share one audit file and one chain", () =>
+  inFolder(async (folder) => {
+    const servers = ["a", "b"].map(() => startGate(folder, AUDITED));
+    const calls = 150;
+    await Promise.all(servers.map(async (server, index) => {
+      for (let at = 0; at < calls; at++) {
+        const defined = await call(server, "scenario_define", define(`${index}-${at}`));
+        assert.ok(defined["scenario_law_identity"], JSON.stringify(defined));
+      }
+    }));
+    for (const server of servers) assert.equal(await end(server), 0);
+    const { code, files } = await verified(folder, "audit.jsonl");
+    assert.deepEqual([code, files[0]?.["lines"]], [0, 2 * (2 * calls + 2)]);
   }));
 
 const UNUSABLE: readonly (readonly [what: string, path: string, content: string | null, says: RegExp])[] = [

@@ -6,6 +6,7 @@
  */
 
 import { type ChainState, newChain, nextLine, type TimedEvent, timeEvent } from "./line.ts";
+import { createFileLock, type FileLock } from "./file_lock.ts";
 import { readHead, writeHead } from "./head.ts";
 import { type AuditTail, readTail, type TornLine } from "./tail.ts";
 import type { AuditEvent } from "./types.ts";
@@ -18,11 +19,14 @@ export interface AuditFile {
   readonly sync: () => Promise<void>;
   /** Where the chain stands. */
   readonly chain: () => ChainState;
+  /** Lets other processes, and others in this one, have the file. */
+  readonly release: () => void;
   readonly close: () => void;
 }
 
 interface State {
   readonly file: Deno.FsFile;
+  readonly lock: FileLock;
   chain: ChainState;
   /** Bytes of the file as this process knows it. */
   end: number;
@@ -45,22 +49,27 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
   refuseOther(path);
   const file = Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
   try {
-    const state = { file, chain: newChain(), end: 0 };
-    if (!lockSoon(file)) throw new Error(`Cannot open audit log "${path}": another process holds it`);
+    const lock = createFileLock(file);
+    const state = { file, lock, chain: newChain(), end: 0 };
+    if (!lockSoon(lock)) throw new Error(`Cannot open audit log "${path}": another process holds it`);
     try {
       begin(state, from ?? readHead(path), opening);
     } finally {
-      file.unlockSync();
+      lock.give(true);
     }
     return {
       append: (events) => append(state, events),
       sync: async () => {
         const { chain } = state;
         await file.syncData();
-        saveHead(file, path, chain);
+        saveHead(lock, path, chain);
       },
       chain: () => state.chain,
-      close: () => file.close(),
+      release: lock.release,
+      close: () => {
+        lock.release();
+        file.close();
+      },
     };
   } catch (error) {
     file.close();
@@ -74,12 +83,12 @@ export class AuditFileGone extends Error {
 }
 
 /** Writes the head file while nobody else does; another process that holds the file for long writes its own. */
-function saveHead(file: Deno.FsFile, path: string, chain: ChainState): void {
-  if (!lockSoon(file)) return;
+function saveHead(lock: FileLock, path: string, chain: ChainState): void {
+  if (!lockSoon(lock)) return;
   try {
     writeHead(path, chain);
   } finally {
-    file.unlockSync();
+    lock.give(false);
   }
 }
 
@@ -92,16 +101,11 @@ function refuseOther(path: string): void {
   }
 }
 
-/** Processes hold the lock for the length of one write. */
-function lock(file: Deno.FsFile): boolean {
-  return file.tryLockSync(true);
-}
-
 /** Waits a little for a file that is held, where nothing else can be done meanwhile. */
-function lockSoon(file: Deno.FsFile): boolean {
+function lockSoon(lock: FileLock): boolean {
   const until = performance.now() + OPEN_MILLISECONDS;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  while (!lock(file)) {
+  while (lock.take() === null) {
     if (performance.now() > until) return false;
     Atomics.wait(sleeper, 0, 0, 1);
   }
@@ -132,16 +136,25 @@ function tailOf(state: State, size: number): AuditTail {
 }
 
 function append(state: State, events: readonly TimedEvent[]): boolean {
-  const { file } = state;
-  if (!lock(file)) return false;
+  const { file, lock } = state;
+  const taken = lock.take();
+  if (taken === null) return false;
+  let shared = false;
   try {
-    const { size, nlink } = file.statSync();
-    if (nlink === 0) throw new AuditFileGone("Cannot write the audit log: its file was deleted");
-    if (size === state.end) write(state, events, null);
-    else catchUp(state, events, size);
+    if (taken === "taken") {
+      const { size, nlink } = file.statSync();
+      if (nlink === 0) throw new AuditFileGone("Cannot write the audit log: its file was deleted");
+      shared = size !== state.end;
+      if (shared) catchUp(state, events, size);
+    }
+    if (!shared) write(state, events, null);
+    lock.give(shared);
     return true;
-  } finally {
-    file.unlockSync();
+  } catch (error) {
+    // What stands in the file now is looked at before the next write.
+    lock.give(true);
+    lock.release();
+    throw error;
   }
 }
 

@@ -177,6 +177,7 @@ function setFault(state: State, fault: string | null): void {
 /** Opens the path anew. The chain goes on in an empty file, and from the last line of any other. */
 function openAgain(state: State): void {
   const { path, opening, open = openAuditFile } = state.options;
+  state.file.release();
   const fresh = open(path, state.file.chain(), { ...opening, reason: "log_reopened" });
   closeQuietly(state.file);
   state.file = fresh;

@@ -43,6 +43,7 @@ function fileOn(under: Disk): AuditFile {
     },
     sync: () => under.sync === null ? Promise.resolve() : Promise.reject(new Error(under.sync)),
     chain: newChain,
+    release: () => {},
     close: () => {},
   };
 }
