@@ -228,3 +228,31 @@ Deno.test("createDocumentation() offers what is enabled, and reads the documents
   assert.equal(documentation.load(), documentation.load());
   await documentation.load();
 });
+
+Deno.test("openCatalogue() follows folders so deep, and looks at so many entries, and no more", () =>
+  inFolder(async (folder) => {
+    const depths = [15, 16, 17].map((depth) => `${Array.from({ length: depth }, () => "d").join("/")}/`);
+    await write(folder, Object.fromEntries(depths.map((path, at) => [`${path}at_${15 + at}.md`, "x"])));
+    const deep = await extra(folder);
+    assert.deepEqual(deep.docs.map(({ doc_id }) => doc_id).sort(), ["at_15", "at_16"]);
+    assert.equal(deep.warnings.length, 1);
+    assert.match(deep.warnings[0] ?? "", /lies more than 16 folders deep$/);
+    const many = `${folder}/many`;
+    await Deno.mkdir(many);
+    for (let count = 0; count < EXTRA_ENTRIES_MAXIMUM; count++) await Deno.symlink("x", `${many}/${count}`);
+    const full = await extra(many);
+    assert.equal(full.warnings.length, 64, "warnings are bounded");
+    await Deno.symlink("x", `${many}/one_more`);
+    const over = await extra(many);
+    assert.deepEqual(over.docs, []);
+    assert.match(over.warnings[0] ?? "", /holds more than is looked at: 4096 entries in all$/);
+  }));
+
+Deno.test("openCatalogue() opens no pipe", () =>
+  inFolder(async (folder) => {
+    const { success } = await new Deno.Command("mkfifo", { args: [`${folder}/pipe.md`] }).output();
+    assert.ok(success);
+    const { docs, warnings } = await extra(folder);
+    assert.deepEqual([docs.length, warnings.length], [0, 1]);
+    assert.match(warnings[0] ?? "", /is no regular file$/);
+  }));

@@ -68,7 +68,7 @@ async function readEntry(
 }
 
 async function readFolder(reading: Reading, path: string, depth: number): Promise<void> {
-  if (depth >= FOLDER_DEPTH_MAXIMUM) return skip(reading, path, `lies more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
+  if (depth > FOLDER_DEPTH_MAXIMUM) return skip(reading, path, `lies more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
   const entries: Deno.DirEntry[] = [];
   for await (const entry of Deno.readDir(path)) {
     if (reading.entriesLeft-- <= 0) {
