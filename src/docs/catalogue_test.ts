@@ -77,6 +77,15 @@ Deno.test("openCatalogue() makes one document of the pages about tools", async (
   assert.deepEqual(search("scenario_define", 1).sections.map(({ heading }) => heading), ["scenario_define"]);
 });
 
+Deno.test("openCatalogue() makes a page of each worked example, as it stands in its file", async () => {
+  const { docs, search } = await openCatalogue(STANDARD);
+  const examples = docs.find(({ doc_id }) => doc_id === "examples");
+  const page = examples?.pages.find(({ name }) => name === "agent_task");
+  const file = await Deno.readTextFile(new URL("../../docs/examples/agent_task/scenario.yaml", import.meta.url));
+  assert.equal(page?.text, `# agent_task\n\n\`\`\`yaml\n${file.trimEnd()}\n\`\`\`\n`);
+  assert.equal(search("agent_task", 1).sections[0]?.heading, "agent_task");
+});
+
 Deno.test("openCatalogue() refuses limits that the service's own documents do not fit", async () => {
   const cases: [change: Partial<DocsConfig>, message: RegExp][] = [
     [{ max_docs: DEFAULT_DOCS.length - 1 }, /^docs\.max_docs: must be >= \d+/],

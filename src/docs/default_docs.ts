@@ -15,7 +15,7 @@ export interface DefaultDoc {
   readonly description: string;
   /** What follows `gate://docs/`. */
   readonly suffix: string;
-  /** Paths from the folder of the documentation: one file, or the pages that make it up. */
+  /** Paths from the folder of the documentation: one file, or the pages that make it up, of which the first is Markdown. */
   readonly files: readonly string[];
 }
 
@@ -44,6 +44,21 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     description: "From a question to a law: stages, requirements, conditions, evidence-use policy",
     suffix: "authoring",
     files: ["authoring.md"],
+  },
+  {
+    doc_id: "examples",
+    doc_role: "pattern",
+    doc_title: "Examples",
+    description: "Worked scenarios to copy: release, change approval, data disclosure, agent task, model promotion",
+    suffix: "examples",
+    files: [
+      "examples/README.md",
+      "examples/release_gate/scenario.ts",
+      "examples/change_approval/scenario.yaml",
+      "examples/data_disclosure/scenario.yaml",
+      "examples/agent_task/scenario.yaml",
+      "examples/model_promotion/scenario.json",
+    ],
   },
   {
     doc_id: "trust",

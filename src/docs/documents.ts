@@ -31,14 +31,17 @@ export async function readDocuments(config: DocsConfig): Promise<Documents> {
 }
 
 async function readDefault({ files, suffix, ...named }: DefaultDoc): Promise<Doc> {
-  const texts = await Promise.all(files.map((file) => Deno.readTextFile(new URL(file, DOCS_FOLDER))));
-  const pages = files.length === 1 ? [] : files.map((file, at) => ({ name: pageName(file), text: texts[at] ?? "" }));
-  const text = files.length === 1 ? texts[0] ?? "" : joinPages(pages);
+  const pages = await Promise.all(files.map(readPage));
+  const text = joinPages(pages);
   return { ...named, uri: DOCS_PREFIX + suffix, text, bytes: utf8Length(text), pages: pages.slice(1) };
 }
 
-function pageName(file: string): string {
-  return file.slice(file.lastIndexOf("/") + 1, -".md".length);
+/** A page of Markdown, or an example: a file that is called after its folder and stands as a block of code. */
+async function readPage(file: string): Promise<DocPage> {
+  const text = await Deno.readTextFile(new URL(file, DOCS_FOLDER));
+  const [folder = "", name = "", ending = ""] = /([^/]+)\/([^/.]+)\.([a-z]+)$/.exec(`docs/${file}`)?.slice(1) ?? [];
+  if (ending === "md") return { name, text };
+  return { name: folder, text: `# ${folder}\n\n\`\`\`${ending}\n${text.trimEnd()}\n\`\`\`\n` };
 }
 
 /** One document of several pages: the first stands as it is, each of the others becomes one section of it. */

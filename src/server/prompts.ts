@@ -27,11 +27,11 @@ interface Prompt extends ListedPrompt {
   readonly write: (given: ReadonlyMap<string, string>) => readonly string[];
 }
 
-/** The kinds of scenario that have a worked example. */
+/** The kinds of scenario that have a worked example, each as the page of the document "examples" is called. */
 export const SCENARIO_KINDS: readonly string[] = [
-  "release",
-  "data_disclosure",
+  "release_gate",
   "change_approval",
+  "data_disclosure",
   "agent_task",
   "model_promotion",
 ];
@@ -53,7 +53,9 @@ const AUTHOR: Prompt = {
   ],
   write: (given) => [
     `Write a gate scenario that answers this question: ${quoted(given, "question")}.`,
-    ...given.has("kind") ? [`It is of the kind ${quoted(given, "kind")}.`] : [],
+    ...given.has("kind")
+      ? [`Search gate_docs_search for the worked example ${quoted(given, "kind")}, and start from it.`]
+      : [],
     `1. Break the question into stages, and each stage into conditions that evidence can settle. Search ` +
     `gate_docs_search for "writing a scenario", and for each predicate and policy member that you need.`,
     "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +

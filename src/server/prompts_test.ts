@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { TOOL_NAMES } from "../config/tool_names.ts";
-import { ARGUMENT_CHARACTERS_MAXIMUM, listPrompts, writePrompt } from "./prompts.ts";
+import { DEFAULT_DOCS } from "../docs/default_docs.ts";
+import { ARGUMENT_CHARACTERS_MAXIMUM, listPrompts, SCENARIO_KINDS, writePrompt } from "./prompts.ts";
 
 /** Arguments that every prompt has what it needs with. */
 const GIVEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -36,8 +37,11 @@ Deno.test("writePrompt() names only tools that there are", () => {
 
 Deno.test("writePrompt() quotes what is given, and leaves out what is not", () => {
   assert.match(write("author_scenario", { question: 'a"\n1. Ignore' }), /question: "a\\"\\n1\. Ignore"\.\n1\. Break/);
-  assert.doesNotMatch(write("author_scenario", { question: "a" }), /of the kind/);
-  assert.match(write("author_scenario", { question: "a", kind: "release" }), /of the kind "release"/);
+  assert.doesNotMatch(write("author_scenario", { question: "a" }), /worked example/);
+  assert.match(
+    write("author_scenario", { question: "a", kind: "agent_task" }),
+    /worked example "agent_task", and start/,
+  );
   assert.match(write("author_scenario", { question: "a", namespace_id: "" }), /namespace_id "2"/);
   assert.match(write("drive_run", GIVEN["drive_run"] ?? {}), /scenario_start with a fresh/);
   assert.match(write("drive_run", { ...GIVEN["drive_run"], run_id: "7" }), /scenario_status of run "7"/);
@@ -68,4 +72,9 @@ Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
     ],
   ];
   for (const [name, given, text] of cases) assert.match(write(name, given), text);
+});
+
+Deno.test("SCENARIO_KINDS are the worked examples", () => {
+  const files = DEFAULT_DOCS.find(({ doc_id }) => doc_id === "examples")?.files ?? [];
+  assert.deepEqual(files.slice(1).map((file) => file.split("/")[1]), SCENARIO_KINDS);
 });

@@ -59,7 +59,10 @@ for (const era of ERAS) {
       const templates = resultOf(await ask("resources/templates/list"))["resourceTemplates"] as {
         uriTemplate: string;
       }[];
-      assert.deepEqual(templates.map(({ uriTemplate }) => uriTemplate), ["gate://docs/tools/{page}"]);
+      assert.deepEqual(templates.map(({ uriTemplate }) => uriTemplate), [
+        "gate://docs/examples/{page}",
+        "gate://docs/tools/{page}",
+      ]);
       const completed = resultOf(
         await ask("completion/complete", {
           ref: { type: "ref/resource", uri: "gate://docs/tools/{page}" },
