@@ -48,6 +48,22 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
+    name: "a second verifier of runpacks, in Python",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/second_verifier_test.ts"],
+    minutes: 10,
+    needs: [{ program: "python3", debianPackage: "python3" }],
+  },
+  {
+    name: "runpacks in a browser",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/browser_verifier_test.ts"],
+    minutes: 10,
+    needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
+  {
     name: "runpacks in a real object store",
     kind: "tests",
     options: [],

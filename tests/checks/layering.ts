@@ -33,7 +33,7 @@ export function roomOf(path: string): string | null {
   if (path === "main.ts") return "main";
   const [top, room, sub] = path.split("/");
   if (top !== "src" || room === undefined || sub === undefined) return null;
-  if (room === "runpack" && sub === "host") return "runpack/host";
+  if (room === "runpack" && (sub === "host" || sub === "browser")) return `runpack/${sub}`;
   return Object.hasOwn(ROOMS, room) ? room : null;
 }
 

@@ -10,7 +10,8 @@ export const KERNEL_ROOMS = ["canonical", "law", "run", "runpack"] as const;
 
 /**
  * Every room, with the rooms that it may import besides itself. Arrows point inwards: no room stands, by any path, in
- * its own list. `main` is the file `main.ts`; `runpack/host` is the part of `src/runpack` that touches the runtime.
+ * its own list. `main` is the file `main.ts`; `runpack/host` is the part of `src/runpack` that touches the runtime,
+ * `runpack/browser` the page that verifies packs in a browser, and the program that builds it.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
@@ -23,6 +24,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   evidence: [...KERNEL_ROOMS, "config"],
   store: [...KERNEL_ROOMS, "config"],
   "runpack/host": [...KERNEL_ROOMS, "config", "store"],
+  "runpack/browser": [...KERNEL_ROOMS, "evidence"],
   tools: [...KERNEL_ROOMS, "config", "access", "docs", "evidence", "store", "runpack/host"],
   server: ["canonical", "config", "access", "docs", "tools"],
   cli: [...KERNEL_ROOMS, "config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server"],

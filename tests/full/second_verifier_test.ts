@@ -55,7 +55,8 @@ interface Report {
 }
 
 /**
- * A report as lines, without what verifiers need not agree on: the words after the code of a contradiction, and thus the report's own identity.
+ * A report as lines, without what verifiers need not agree on: the words after the code of a contradiction, and thus the
+ * report's own identity.
  */
 function comparable(text: string): string[] {
   const { claims, report_identity, ...rest } = readJson(text) as unknown as Report;

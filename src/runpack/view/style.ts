@@ -62,7 +62,7 @@ code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); border-r
 .what { min-width: 0; }
 table { border-collapse: collapse; width: 100%; margin: 10px 0 4px; background: var(--card); font-size: 14px; }
 th, td { text-align: left; vertical-align: top; padding: 6px 10px; border: 1px solid var(--line); }
-td { overflow-wrap: break-word; max-width: 32rem; }
+td { overflow-wrap: break-word; min-width: 5.5em; max-width: 32rem; }
 th { white-space: nowrap; font-weight: 500; font-size: 13px; color: var(--quiet); background: var(--code); }
 .verdict, .status { border-radius: 4px; padding: 1px 7px; font-weight: 500; white-space: nowrap; }
 .verdict.true, .status.satisfied { color: var(--good); background: var(--good-ground); }

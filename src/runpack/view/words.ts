@@ -20,10 +20,44 @@ export function requirementText(requirement: Requirement): string {
     : `(${operands.map(requirementText).join(` ${word} `)})`;
 }
 
-/** Unix milliseconds as RFC 3339 in UTC; as a number where they are beyond what a date can be. */
+const DAY = 86_400_000;
+/** The first and last millisecond of the years from 0000 to 9999. */
+const [EARLIEST, LATEST] = [-62_167_219_200_000, 253_402_300_799_999];
+
+const digits = (value: number, count: number): string => `${value}`.padStart(count, "0");
+
+/**
+ * Unix milliseconds as RFC 3339 in UTC; as a number where they are beyond its years.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { instantText } from "@/runpack/view/words.ts";
+ *
+ * assert.equal(instantText(1_709_210_096_007), "2024-02-29T12:34:56.007Z");
+ * ```
+ */
 export function instantText(millis: number): string {
-  const date = new Date(millis);
-  return Number.isNaN(date.getTime()) ? `${millis} ms` : date.toISOString();
+  if (!(millis >= EARLIEST && millis <= LATEST)) return `${millis} ms`;
+  const days = Math.floor(millis / DAY);
+  const rest = millis - days * DAY;
+  const time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map((part) => digits(Math.floor(part), 2));
+  return `${dateText(days)}T${time.join(":")}.${digits(rest % 1000, 3)}Z`;
+}
+
+/** The date so many days after 1970-01-01. Years are counted from March, so that the leap day is the last of its year. */
+function dateText(days: number): string {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
 }
 
 /** The first characters of a text, and that there are more. */

@@ -1,0 +1,34 @@
+/**
+ * Builds the page that verifies runpacks in a browser: `deno task verifier:page FILE`.
+ *
+ * @module
+ */
+
+import { sha256 } from "../../evidence/host_primitives.ts";
+import { verifierDocument } from "./document.ts";
+
+/**
+ * Bundles the page's script and what it imports, the kernel's own source above all.
+ *
+ * @throws {Error} Where the bundler fails
+ */
+export async function bundlePage(): Promise<string> {
+  const entry = new URL("./page.ts", import.meta.url).pathname;
+  const root = new URL("../../../", import.meta.url).pathname;
+  const args = ["bundle", "--quiet", "--platform=browser", "--format=iife", "--minify", entry];
+  const command = new Deno.Command(Deno.execPath(), { args, cwd: root, stdin: "null" });
+  const { success, stdout, stderr } = await command.output();
+  if (!success) throw new Error(`Cannot bundle the page: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+/** Writes the page to a file; one that is there is replaced. */
+export async function buildPage(path: string): Promise<void> {
+  await Deno.writeTextFile(path, verifierDocument(sha256, await bundlePage()));
+}
+
+if (import.meta.main) {
+  const [path] = Deno.args;
+  if (path === undefined) throw new TypeError("Expected the file to write: deno task verifier:page FILE");
+  await buildPage(path);
+}

@@ -1,0 +1,94 @@
+/**
+ * A pack out of files that a page was handed, a folder's or one archive: read in pieces, and only as far as a verifier asks.
+ *
+ * @module
+ */
+
+import { isIdentity } from "../../canonical/identity.ts";
+import { MANIFEST_NAME, objectName, readArchiveIndex, readEntryName } from "../archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** A file of a folder, by its path within it. */
+export interface PackFile {
+  readonly path: string;
+  readonly content: Blob;
+}
+
+/** A pack that was opened. */
+export interface OpenedPack {
+  readonly source: PackSource;
+  /** Envelopes beside the pack, in key id order. */
+  readonly signatures: readonly Uint8Array[];
+}
+
+async function bytesOf(content: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await content.arrayBuffer());
+}
+
+async function* chunksOf(content: Blob, maximumBytes: number): AsyncGenerator<Uint8Array> {
+  const end = Math.min(content.size, maximumBytes + 1);
+  for (let at = 0; at < end; at += CHUNK_BYTES) yield await bytesOf(content.slice(at, Math.min(end, at + CHUNK_BYTES)));
+}
+
+/** A pack in the files of a folder. What has no place in a pack is listed by its path. */
+export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack> {
+  const byPath = new Map(files.map(({ path, content }) => [path, content]));
+  const source: PackSource = {
+    manifest: async () => {
+      const content = byPath.get(MANIFEST_NAME);
+      return content === undefined ? "missing" : await bytesOf(content.slice(0, MANIFEST_BYTES + 1));
+    },
+    object: (identity, maximumBytes) => {
+      const content = isIdentity(identity) ? byPath.get(objectName(identity)) : undefined;
+      return content === undefined ? "missing" : chunksOf(content, maximumBytes);
+    },
+    list: async function* (): AsyncGenerator<string> {
+      for (const path of byPath.keys()) {
+        const place = readEntryName(path);
+        if (place === null) yield await Promise.resolve(path);
+        else if (place.part === "object") yield place.identity;
+      }
+    },
+  };
+  const envelopes = [...byPath].filter(([path, { size }]) =>
+    readEntryName(path)?.part === "signature" && size <= SIGNATURE_BYTES
+  );
+  envelopes.sort(([a], [b]) => a < b ? -1 : 1);
+  const signatures = await Promise.all(envelopes.slice(0, SIGNATURES).map(([, content]) => bytesOf(content)));
+  return { source, signatures };
+}
+
+/**
+ * A pack in a single file.
+ *
+ * @throws {ArchiveError} Where the file is no archive of a pack
+ */
+export async function openSingleFile(archive: Blob): Promise<OpenedPack> {
+  const index = await readArchiveIndex({
+    size: archive.size,
+    read: (offset, bytes) => bytesOf(archive.slice(offset, offset + bytes)),
+  });
+  return await openFiles(
+    [...index.values()].map(({ name, offset, bytes }) => ({
+      path: name,
+      content: archive.slice(offset, offset + bytes),
+    })),
+  );
+}
+
+/**
+ * The paths of the files of a chosen folder, without the folder's own name.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { withinFolder } from "@/runpack/browser/files.ts";
+ *
+ * assert.equal(withinFolder("release/objects/00/00ff"), "objects/00/00ff");
+ * ```
+ */
+export function withinFolder(path: string): string {
+  return path.slice(path.indexOf("/") + 1);
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { ArchiveError, entryHeader, MANIFEST_NAME, objectName, paddingAfter } from "../archive.ts";
+import { verifyRunpack } from "../verify.ts";
+import { openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
+import { readKeys, verifyAndRender } from "./verification.ts";
+
+const PACK = await packOf(playGoldenRun());
+
+const FILES: readonly PackFile[] = [
+  { path: MANIFEST_NAME, content: new Blob([new Uint8Array(PACK.manifest)]) },
+  ...[...PACK.objects].map(([identity, bytes]) => ({
+    path: objectName(identity),
+    content: new Blob([new Uint8Array(bytes)]),
+  })),
+];
+
+function archive(files: readonly PackFile[]): Blob {
+  const sorted = files.toSorted((a, b) => a.path < b.path ? -1 : 1);
+  const parts = sorted.flatMap(({ path, content }) => [
+    entryHeader(path, content.size),
+    content,
+    new Uint8Array(paddingAfter(content.size)),
+  ]);
+  return new Blob([...parts, new Uint8Array(1024)]);
+}
+
+const ASKED = { keys: "", identity: "" };
+
+Deno.test("verifyAndRender() gives the report of the verifier everywhere, from a folder and from a single file", async () => {
+  const request = {
+    runpack_identity: null,
+    profile: "full_replay_v1",
+    budget: null,
+    trusted_keys: null,
+    signatures: [],
+  } as const;
+  const wanted = await verifyRunpack(memorySource(PACK), request, PRIMITIVES);
+  for (const opened of [await openFiles(FILES), await openSingleFile(archive(FILES))]) {
+    const { report, markup } = await verifyAndRender(opened, ASKED);
+    assert.equal(report.report_identity, wanted.report_identity);
+    assert.ok(markup.includes("Nothing contradicts this runpack."));
+  }
+});
+
+Deno.test("openFiles() lists what has no place in a pack, and misses what is not there", async () => {
+  const stray = { path: "notes.txt", content: new Blob(["x"]) };
+  const codes = async (files: readonly PackFile[]): Promise<string> => {
+    const { report } = await verifyAndRender(await openFiles(files), ASKED);
+    const found = report.claims.flatMap(({ status }) => status.status === "violated" ? [status.reason] : []);
+    return found.map((reason) => reason.split(":")[0]).join(" ");
+  };
+  assert.equal(await codes([...FILES, stray]), "object_unreferenced");
+  assert.equal(await codes(FILES.slice(1)), "manifest_missing");
+  assert.equal(await codes(FILES.filter((_, index) => index !== 1)), "object_missing");
+  assert.equal(await codes([]), "manifest_missing");
+});
+
+Deno.test("openSingleFile() refuses what is no archive of a pack", async () => {
+  await assert.rejects(openSingleFile(new Blob(["none"])), ArchiveError);
+  await assert.rejects(openSingleFile(archive(FILES).slice(0, -1)), ArchiveError);
+});
+
+Deno.test("readKeys() takes one key a line, and names a line that is none", () => {
+  const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+  assert.deepEqual(readKeys(""), []);
+  assert.equal([readKeys(` ${key}\n\n${key}`)].flat().length, 2);
+  assert.deepEqual(readKeys(`${key}\nAAAA`), { wrong: "AAAA" });
+});
+
+Deno.test("withinFolder() leaves out the folder's own name", () => {
+  assert.equal(withinFolder("pack/manifest.json"), "manifest.json");
+});

@@ -1,0 +1,116 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+/**
+ * The page that opens a runpack from disk. It is bundled into one document, which loads nothing and sends nothing anywhere.
+ *
+ * @module
+ */
+
+import { element } from "../view/markup.ts";
+import { type OpenedPack, openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
+import { verifyAndRender } from "./verification.ts";
+
+function byId<Element extends HTMLElement>(id: string, kind: new () => Element): Element {
+  const found = document.getElementById(id);
+  if (found instanceof kind) return found;
+  throw new TypeError(`Expected an element "${id}"`);
+}
+
+const chooser = byId("chooser", HTMLElement);
+const result = byId("result", HTMLElement);
+const folder = byId("folder", HTMLInputElement);
+const file = byId("file", HTMLInputElement);
+
+/** Told to tests and screen readers alike. */
+function tell(state: "working" | "done" | "failed", markup: string): void {
+  result.dataset["state"] = state;
+  result.setAttribute("aria-busy", String(state === "working"));
+  // Markup of the renderer: text only enters it escaped, and the policy of the page runs no script that it may hold.
+  result.innerHTML = markup;
+}
+
+async function show(open: () => Promise<OpenedPack>): Promise<void> {
+  tell("working", element("p", { class: "note" }, "Verifying…").markup);
+  const started = performance.now();
+  try {
+    const asked = {
+      keys: byId("keys", HTMLTextAreaElement).value,
+      identity: byId("identity", HTMLInputElement).value,
+    };
+    const { markup, report } = await verifyAndRender(await open(), asked);
+    result.dataset["report"] = report.report_identity;
+    const millis = Math.round(performance.now() - started);
+    tell("done", markup + element("footer", {}, `Verified in this page, in ${millis} ms.`).markup);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    tell("failed", element("p", { class: "banner bad", role: "alert" }, why).markup);
+  }
+}
+
+function chosenFiles(list: FileList): PackFile[] {
+  return [...list].map((content) => ({ path: withinFolder(content.webkitRelativePath), content }));
+}
+
+/** A folder or file as browsers hand it over that know no other way for pages from disk. */
+type Handle =
+  | { readonly kind: "file"; readonly name: string; readonly getFile: () => Promise<File> }
+  | { readonly kind: "directory"; readonly name: string; readonly values: () => AsyncIterable<Handle> };
+
+async function filesOf(handle: Handle, prefix: string): Promise<PackFile[]> {
+  if (handle.kind === "file") return [{ path: `${prefix}${handle.name}`, content: await handle.getFile() }];
+  const found: PackFile[] = [];
+  for await (const one of handle.values()) {
+    for (const below of await filesOf(one, one.kind === "file" ? prefix : `${prefix}${one.name}/`)) found.push(below);
+  }
+  return found;
+}
+
+/** Every file below a dropped folder, for browsers without handles. */
+async function filesBelow(entry: FileSystemEntry, prefix: string): Promise<PackFile[]> {
+  if (entry.isFile) {
+    const content = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    return [{ path: `${prefix}${entry.name}`, content }];
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const found: PackFile[] = [];
+  for (;;) {
+    // A reader gives a hundred at a time.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return found;
+    for (const one of some) {
+      const below = await filesBelow(one, one.isFile ? prefix : `${prefix}${one.name}/`);
+      for (const packFile of below) found.push(packFile);
+    }
+  }
+}
+
+/** What was dropped; it has to be asked for before the event is over. */
+function dropped(data: DataTransfer | null): (() => Promise<OpenedPack>) | null {
+  const [item, content] = [data?.items[0], data?.files[0]];
+  const entry = item?.webkitGetAsEntry() ?? null;
+  if (item === undefined || content === undefined || entry === null) return null;
+  if (entry.isFile) return () => openSingleFile(content);
+  const { getAsFileSystemHandle } = item as { getAsFileSystemHandle?: () => Promise<Handle | null> };
+  const asked = getAsFileSystemHandle?.call(item);
+  return async () => {
+    const handle = await asked ?? null;
+    return await openFiles(handle === null ? await filesBelow(entry, "") : await filesOf(handle, ""));
+  };
+}
+
+folder.addEventListener("change", () => {
+  const { files } = folder;
+  if (files !== null && files.length > 0) void show(() => openFiles(chosenFiles(files)));
+});
+file.addEventListener("change", () => {
+  const chosen = file.files?.[0];
+  if (chosen !== undefined) void show(() => openSingleFile(chosen));
+});
+for (const name of ["dragover", "dragleave", "drop"] as const) {
+  chooser.addEventListener(name, (event) => {
+    event.preventDefault();
+    chooser.classList.toggle("over", name === "dragover");
+    const open = name === "drop" ? dropped(event.dataTransfer) : null;
+    if (open !== null) void show(open);
+  });
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { counted, cut, instantText, requirementText } from "./words.ts";
+
+Deno.test("instantText() is what the runtime says, from year 0000 to 9999", () => {
+  const millis = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
+  fc.assert(fc.property(millis, (at) => assert.equal(instantText(at), new Date(at).toISOString())));
+});
+
+const INSTANTS: readonly (readonly [millis: number, text: string])[] = [
+  [0, "1970-01-01T00:00:00.000Z"],
+  [-1, "1969-12-31T23:59:59.999Z"],
+  [951_782_400_000, "2000-02-29T00:00:00.000Z"],
+  [253_402_300_799_999, "9999-12-31T23:59:59.999Z"],
+  [253_402_300_800_000, "253402300800000 ms"],
+  [-62_167_219_200_001, "-62167219200001 ms"],
+];
+
+for (const [millis, text] of INSTANTS) {
+  Deno.test(`instantText() ${millis}: ${text}`, () => assert.equal(instantText(millis), text));
+}
+
+Deno.test("requirementText() says every form of a requirement in words", () => {
+  const leaf = (id: string): { Condition: string } => ({ Condition: id });
+  const requirement = {
+    And: [{ Or: [leaf("a"), { Not: leaf("b") }] }, { RequireGroup: { min: 2, reqs: [leaf("c"), leaf("d")] } }],
+  };
+  assert.equal(requirementText(requirement), "((a or not b) and 2 of (c, d))");
+  assert.equal(requirementText({ And: [leaf("a")] }), "a");
+});
+
+Deno.test("cut() and counted() keep characters whole, and nouns in number", () => {
+  assert.equal(cut("\u{1f600}\u{1f600}\u{1f600}", 2), "\u{1f600}\u{1f600}…");
+  assert.equal(cut("ab", 2), "ab");
+  assert.equal(`${counted(1, "record")}, ${counted(0, "record")}`, "1 record, 0 records");
+});
