@@ -267,7 +267,7 @@ def number_of(literal):
     sign, digits, power = _digits_and_exponent(literal)
     if not digits:
         return 0
-    if len(digits) + power > 310 or len(digits) + power < -330 or len(digits) > 17 and len(digits) > 400:
+    if len(digits) + power > 310 or len(digits) + power < -330:
         return None
     double = float(literal)
     if double in (float("inf"), float("-inf")) or double == 0:

@@ -266,4 +266,5 @@ def _selects(selector, target):
         return False
     if target["kind"] == "external":
         return all(name not in selector or selector[name] == target[name] for name in ("system", "target"))
-    return "target_id" not in selector or selector["target_id"] == target[{"agent": "agent_id", "session": "session_id", "channel": "channel"}[target["kind"]]]
+    member = {"agent": "agent_id", "session": "session_id", "channel": "channel"}[target["kind"]]
+    return "target_id" not in selector or selector["target_id"] == target[member]

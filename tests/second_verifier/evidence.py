@@ -2,7 +2,7 @@
 
 import ed25519
 import values
-from canonical_json import Fault, canonical_bytes, equal, parse
+from canonical_json import Fault, canonical_bytes, parse
 from identities import content_hash, identify
 from records import leaf_visits
 
@@ -347,5 +347,3 @@ def value_identity(value):
 def value_hash(value):
     return content_hash(canonical_bytes(value["value"]))
 
-
-__all__ = ["Attempt", "admit", "anchor_counts", "equal", "evaluate", "is_bound", "judge", "kleene", "key_book", "recorded", "trust_of"]

@@ -7,7 +7,7 @@ import values
 from canonical_json import canonical, canonical_bytes
 from identities import identify
 from shapes import (
-    MAXIMUM, an_object, anything, bounded, closed, content_hash, flag, identifier, integer, list_of, one_of, or_null, text, variant,
+    MAXIMUM, an_object, anything, bounded, closed, content_hash, identifier, integer, list_of, one_of, or_null, text, variant,
 )
 
 COMPARATORS = {name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in values.FAMILIES}

@@ -6,7 +6,7 @@ import re
 from canonical_json import parse_canonical
 from identities import identify_bytes
 from shapes import (
-    MAXIMUM, bounded, closed, count, identifier, identity, integer, list_of, one_of, operation_identity, reference,
+    MAXIMUM, closed, count, identifier, identity, integer, list_of, one_of, operation_identity, reference,
 )
 
 MANIFEST_BYTES, NODE_BYTES, OBJECT_BYTES = 2**20, 2**26, 2**28

@@ -314,5 +314,8 @@ def result_of(law, record, record_id, after):
         return {**result, "attempt": attempt_of(record, record_id), "run_status": after["status"]}
     stage = law_stage(law, body["stage_id"])
     payloads = {packet["packet_id"]: packet["payload"] for packet in (stage or {"entry_packets": []})["entry_packets"]}
-    intents = [{**intent, "payload": payloads[intent["packet_id"]]} if intent["packet_id"] in payloads else intent for intent in body["intents"]]
+    intents = [
+        {**intent, "payload": payloads[intent["packet_id"]]} if intent["packet_id"] in payloads else intent
+        for intent in body["intents"]
+    ]
     return {**result, "stage_open_record_id": record_id, "entry_intents": intents}

@@ -6,8 +6,7 @@ import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
 from decide import Step, acceptance_time, provenance
 from identities import identify_bytes, merkle_root
-from shapes import anything, closed, identity, one_of, text, variant
-from values import TYPES
+from segment_values import Values, lines_of, named_values
 
 CLAIMS = (
     "structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity", "scenario_law_construction",
@@ -23,15 +22,6 @@ NEED_VALUES = CLAIMS[15:19]
 NEED_LAW = (CLAIMS[4], *CLAIMS[9:20], CLAIMS[22])
 NEED_HISTORY = (CLAIMS[5], *CLAIMS[7:23])
 METHOD_OF = {"local": "local", "bearer": "bearer_token", "mtls": "mtls"}
-
-_value_body = closed({"value": anything, "value_type": one_of(*TYPES)})
-_plain_hash = closed({"algorithm": one_of("sha256"), "value": identity})
-_payload_body = variant("kind", {
-    "json": closed({"kind": text, "value": anything}), "bytes": closed({"kind": text, "base64": text}),
-    "external": closed({"kind": text, "content_ref": closed({"uri": text, "content_hash": _plain_hash}, {"encryption": text})}),
-})
-_value_line = closed({"body": anything, "identity": identity, "kind": one_of("payload", "evidence-value")})
-
 
 class _Broken(Exception):
     """The history ends here."""
@@ -49,98 +39,6 @@ class Findings:
 
     def lack(self, claim, reason):
         self.lacking.setdefault(claim, []).append(reason)
-
-
-def _lines(data):
-    """JSON lines without their line feeds; None where the bytes are none."""
-    if data and not data.endswith(b"\n"):
-        return None
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return data.split(b"\n")[:-1]
-
-
-class Values:
-    """What one segment holds of values."""
-
-    def __init__(self, segment):
-        self.large = [(kind, name, self._read(data), data) for kind, name, data in segment["large"]]
-        self.lines = self._read_lines(segment["values"])
-        self.bodies = {}
-        for kind, name, body, data in [*(self.lines or []), *self.large]:
-            self.bodies[kind, name] = body
-
-    @staticmethod
-    def _read(data):
-        try:
-            return parse_bytes(data, PACK_DEPTH)
-        except Fault:
-            return None
-
-    @staticmethod
-    def _read_lines(data):
-        lines, read = _lines(data), []
-        for line in lines or []:
-            value, is_canonical = parse_canonical(line)
-            if not is_canonical or not _value_line(value) or len(canonical_bytes(value["body"])) > 16384:
-                return None
-            read.append((value["kind"], value["identity"], value["body"], canonical_bytes(value["body"])))
-        return None if lines is None else read
-
-    def evidence(self, name):
-        body = self.bodies.get(("evidence-value", name))
-        return body if _value_body(body) else None
-
-    def payload(self, name):
-        body = self.bodies.get(("payload", name))
-        return body if _payload_body(body) else None
-
-    def fault(self, named, withheld):
-        """What is wrong with what the segment holds, where its records name these."""
-        if self.lines is None:
-            return "value_invalid"
-        line = large = 0
-        for key, conditions in named.items():
-            if all(condition is not None and condition in withheld for condition in conditions):
-                continue
-            if line < len(self.lines) and self.lines[line][:2] == key:
-                line += 1
-            elif large < len(self.large) and self.large[large][:2] == key:
-                large += 1
-            else:
-                return "value_missing"
-        if line < len(self.lines) or large < len(self.large):
-            return "value_unexpected"
-        for kind, name, body, data in self.lines:
-            if not self._is_right(kind, name, body, data):
-                return "value_mismatch"
-        for kind, name, body, data in self.large:
-            if len(data) <= 16384:
-                return "value_unexpected"
-            if not self._is_right(kind, name, body, data):
-                return "value_mismatch"
-        return None
-
-    @staticmethod
-    def _is_right(kind, name, body, data):
-        if identify_bytes(kind, data) != name or not parse_canonical(data)[1]:
-            return False
-        return _payload_body(body) if kind == "payload" else _value_body(body)
-
-
-def named_values(record):
-    """(kind, identity, condition) of every value that a record names."""
-    body, kind = record["body"], record["record_kind"]
-    if kind == "artifact_submitted":
-        yield "payload", body["payload_identity"], None
-    elif kind == "run_created" and body["genesis"]["kind"] == "declared":
-        yield "payload", body["genesis"]["payload_identity"], None
-    elif kind == "stage_evaluated":
-        for item in body["evidence"]:
-            if "value_identity" in item and item["retention"] == "RetainCanonicalValue":
-                yield "evidence-value", item["value_identity"], item["condition_id"]
 
 
 class Replay:
@@ -223,7 +121,7 @@ class Replay:
 
     def segment(self, segment):
         count = segment["last"] - segment["first"] + 1
-        lines, receipts, held, named = _lines(segment["records"]), _lines(segment["receipts"]), Values(segment), {}
+        lines, receipts, held, named = lines_of(segment["records"]), lines_of(segment["receipts"]), Values(segment), {}
         if lines is None:
             self.broken("accepted_history_continuity", "record_invalid")
         if receipts is None:
