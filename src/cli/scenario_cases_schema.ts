@@ -53,7 +53,11 @@ const SCHEMA: JsonObject = closed(
     schema_id: TEXT,
     version: TEXT,
     schema: { type: ["object", "boolean"] },
-    file: { ...TEXT, description: "Instead of schema: the file that holds it, counted from the folder of the cases" },
+    file: {
+      ...TEXT,
+      description:
+        "Instead of schema: the file that holds it, or a list of schema records; counted from the folder of the cases",
+    },
   },
   ["schema_id", "version"],
   "A schema that conditions name, which the registry will hold",

@@ -5,6 +5,7 @@
  */
 
 import { dirname, extname, join } from "node:path";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { countOf } from "../config/problems.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import type { Surroundings } from "../run/command.ts";
@@ -79,9 +80,20 @@ async function loadSchemas(schemas: readonly CaseSchema[], casesFile: string): P
   return await Promise.all(schemas.map(async (one) => {
     if (one.file === null) return one;
     const read = await readSource(join(dirname(casesFile), one.file));
-    if (read.ok) return { ...one, schema: read.source.value };
+    if (read.ok) return { ...one, schema: schemaIn(read.source.value, one) };
     throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
   }));
+}
+
+/** The schema of a file: the file, or in a list of schema records, as `schemas_register` takes them, that of the record. */
+function schemaIn(value: JsonValue, { schema_id, version, file }: CaseSchema): JsonValue {
+  if (!isJsonArray(value)) return value;
+  const record = value.find((one) =>
+    isJsonObject(one) && member(one, "schema_id") === schema_id && member(one, "version") === version
+  );
+  const schema = isJsonObject(record) ? member(record, "schema") : undefined;
+  if (schema !== undefined) return schema;
+  throw new CliError("usage", `Cannot find schema "${schema_id}" version "${version}" in "${file}"`);
 }
 
 /** The cases file of a scenario file: `release.cases.yaml` beside `release.json`, in any of the formats. */

@@ -110,7 +110,9 @@ export function pageStart(
   if (after !== null) return { ok: true, after };
   const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
     `${query.namespaceId}; leave it out to start anew`;
-  return { ok: false, error: toolError("invalid_cursor", message) };
+  const arguments_hint = { namespace_id: query.namespaceId };
+  const next = [{ tool: query.tool, arguments_hint, why: "Start the list anew, without a cursor" }];
+  return { ok: false, error: toolError("invalid_cursor", message, { next }) };
 }
 
 /**

@@ -34,7 +34,8 @@ export function noProvider(providerId: string, known: readonly string[]): ToolEr
   const message = `Cannot find provider ${quoted}: no such provider is configured or shown${
     didYouMean(providerId, known)
   }`;
-  return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64) });
+  const next = [{ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" }];
+  return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64), next });
 }
 
 /** A check of a provider's contract. */
@@ -44,7 +45,8 @@ export function findCheck({ provider_id, loaded }: Provider, checkId: string): C
   if (found !== undefined) return found;
   const quoted = `${quote(checkId)} of provider ${quote(provider_id)}`;
   const message = `Cannot find check ${quoted}: its contract has no such check${didYouMean(checkId, known)}`;
-  return toolError("check_not_found", message, { provider_id, check_id: checkId, checks: known.slice(0, 64) });
+  const next = [{ tool: "provider_contract_get", arguments_hint: { provider_id }, why: "See which checks it has" }];
+  return toolError("check_not_found", message, { provider_id, check_id: checkId, checks: known.slice(0, 64), next });
 }
 
 /** The answer, unless it is larger than `provider_discovery.max_response_bytes`: then the error that names the limit. */

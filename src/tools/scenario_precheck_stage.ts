@@ -60,7 +60,9 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   if (stage === undefined) {
     const stages = law.stages.slice(0, NAMED_STAGES).map((compiled) => compiled.stage.stage_id);
     const message = `Cannot precheck stage ${JSON.stringify(stage_id)}: the law has no such stage`;
-    return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length });
+    const arguments_hint = { namespace_id, scenario_id, scenario_law_identity, stage_id: stages[0] ?? "" };
+    const next = [{ tool: NAMED.name, arguments_hint, why: "Name a stage of the law" }];
+    return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length, next });
   }
   const evidence = input.caller_evidence ?? [];
   // Evidence that is rejected is not run through schemas.

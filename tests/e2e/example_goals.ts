@@ -1,0 +1,128 @@
+/**
+ * The worked examples of the documentation, each with a folder of its own to run in, and what is true in their worlds.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { JsonObject, JsonValue } from "@/canonical/json.ts";
+import type { Goal, SeenServer } from "./agent_script.ts";
+import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
+
+/** An example, and what is found out in it. */
+export interface Example {
+  readonly name: string;
+  readonly file: string;
+  readonly facts: Readonly<Record<string, JsonValue>>;
+  /** Stages in an order in which they can be passed. */
+  readonly stages: readonly string[];
+}
+
+const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+/** The examples that are scenario files. */
+export const EXAMPLES: readonly Example[] = [
+  {
+    name: "data_disclosure",
+    file: "scenario.yaml",
+    facts: { purpose: "support", contract_in_force: true, direct_identifiers: 0, smallest_group: 12, received: true },
+    stages: ["request", "analysis", "share-extract"],
+  },
+  {
+    name: "change_approval",
+    file: "scenario.yaml",
+    facts: { change_digest: DIGEST, tests_failed: 0, approved: true, window_open: true, deployed_digest: DIGEST },
+    stages: ["checks", "approval", "deploy"],
+  },
+  {
+    name: "agent_task",
+    file: "scenario.yaml",
+    facts: {
+      acceptance_criteria: 3,
+      unit_tests_pass: true,
+      types_check: true,
+      linter_clean: false,
+      touches_secrets: false,
+      files_changed: 7,
+      summary: "Adds retries. Tested: unit tests.",
+    },
+    stages: ["plan", "work", "hand-over"],
+  },
+  {
+    name: "model_promotion",
+    file: "scenario.json",
+    facts: { model_card: { model: "ticket-router-7", intended_use: "routing of tickets", limits: ["English only"] } },
+    stages: ["document", "evaluate", "canary"],
+  },
+];
+
+/** An example in a folder of its own. */
+export interface Staged {
+  readonly folder: string;
+  readonly goal: Goal;
+}
+
+/** Copies an example to a fresh folder, with the key of an approver in it, and runs a body there. */
+export async function withExample(example: Example, body: (staged: Staged) => Promise<void>): Promise<void> {
+  await inFolder(async (folder) => {
+    await copyFolder(new URL(`../../docs/examples/${example.name}/`, import.meta.url).pathname, folder);
+    await Deno.mkdir(`${folder}/keys`, { recursive: true });
+    assert.equal((await gate(folder, "approve", "keygen", "keys/approver.key")).code, 0);
+    const printed = await gate(folder, "scenario", "json", example.file);
+    assert.equal(printed.code, 0, printed.stdout + printed.stderr);
+    const { spec } = JSON.parse(printed.stdout) as { spec: JsonObject };
+    const schemas = JSON.parse(await Deno.readTextFile(`${folder}/schemas.json`).catch(() => "[]")) as JsonObject[];
+    const sign = (asked: JsonObject): Promise<JsonObject> => approve(folder, asked);
+    await body({ folder, goal: { spec, schemas, facts: example.facts, sign } });
+  });
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (!isDirectory) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+    else {
+      await Deno.mkdir(`${to}/${name}`);
+      await copyFolder(`${from}/${name}`, `${to}/${name}`);
+    }
+  }
+}
+
+/** What a person does who is asked to approve. */
+export async function approve(folder: string, asked: JsonObject): Promise<JsonObject> {
+  const { record_id, revision } = asked["expected_head"] as { record_id: string; revision: number };
+  const flags: Readonly<Record<string, JsonValue | undefined>> = {
+    key: "keys/approver.key",
+    namespace: asked["namespace_id"],
+    law: asked["scenario_law_identity"],
+    run: asked["run_id"],
+    stage: asked["stage_id"],
+    condition: asked["condition_id"],
+    head: `${record_id}:${revision}`,
+  };
+  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { code, stdout, stderr } = await gate(folder, "approve", ...words, "--value", JSON.stringify(asked["value"]));
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as JsonObject;
+}
+
+/** Runs a body with a server that was started in a folder, on the configuration that lies there. */
+export async function withServerIn(folder: string, body: (server: SeenServer) => Promise<void>): Promise<void> {
+  const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  const { command, args } = processOf(gateArgs("serve", "--log-level", "error"));
+  await client.connect(new StdioClientTransport({ command, args: [...args], cwd: folder, stderr: "ignore" }));
+  try {
+    const { tools } = await client.listTools();
+    await body({
+      instructions: client.getInstructions() ?? "",
+      tools,
+      call: async (name, input) => {
+        const answer = await client.callTool({ name, arguments: input as Record<string, unknown> });
+        return answer.structuredContent as JsonObject;
+      },
+    });
+  } finally {
+    await client.close();
+  }
+}
