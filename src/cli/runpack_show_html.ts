@@ -29,6 +29,9 @@ export async function writePage(path: string, view: PackView, report: Verificati
     if (error instanceof Deno.errors.NotFound) {
       throw new CliError("usage", `Cannot write "${path}": its folder does not exist`);
     }
+    if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
+      throw new CliError("usage", `Cannot write "${path}": this process may not write there`);
+    }
     throw error;
   }
 }
