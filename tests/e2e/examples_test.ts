@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import type { JsonObject, JsonValue } from "@/canonical/json.ts";
+import type { SeenServer } from "./agent_script.ts";
+import { approve, type Example, EXAMPLES, withExample, withServerIn } from "./example_goals.ts";
+import { gate } from "./gate_command.ts";
+
+function exampleNamed(name: string): Example {
+  const found = EXAMPLES.find((example) => example.name === name);
+  assert.ok(found, name);
+  return found;
+}
+
+/** A run that is driven step by step. */
+interface Drive {
+  readonly server: SeenServer;
+  readonly run: JsonObject;
+  readonly law: string;
+  readonly spec: JsonObject;
+  head: JsonValue;
+}
+
+let operations = 0;
+
+function freshId(): string {
+  operations += 1;
+  return operations.toString(16).padStart(32, "0");
+}
+
+async function start(server: SeenServer, spec: JsonObject, schemas: readonly JsonObject[]): Promise<Drive> {
+  for (const record of schemas) {
+    const { error } = await server.call("schemas_register", { record });
+    assert.equal(error, undefined, JSON.stringify(error));
+  }
+  const law = String((await server.call("scenario_define", { spec }))["scenario_law_identity"]);
+  const scenario = { namespace_id: 2, scenario_id: spec["scenario_id"] ?? "" };
+  const { outcome } = await server.call("scenario_start", {
+    ...scenario,
+    scenario_law_identity: law,
+    creation_request_id: freshId(),
+    correlation: { kind: "unset" },
+    genesis: { kind: "empty" },
+  }) as { outcome: JsonObject };
+  const { run_key, head } = outcome["result"] as { run_key: { run_id: string }; head: JsonObject };
+  return { server, run: { ...scenario, run_id: run_key.run_id }, law, spec, head };
+}
+
+interface Condition {
+  readonly condition_id: string;
+  readonly observation_domain: { readonly domain: string };
+  readonly evidence_use_policy: { readonly allowed_channels: readonly string[] };
+}
+
+/** Evidence as the conditions of the spec want it. */
+function evidence({ spec }: Drive, facts: Readonly<Record<string, JsonValue>>): JsonObject[] {
+  const conditions = spec["conditions"] as unknown as readonly Condition[];
+  return Object.entries(facts).map(([condition_id, value]) => {
+    const value_type = conditions.find((one) => one.condition_id === condition_id)?.observation_domain.domain ?? "";
+    return { condition_id, retention: { retention: "RetainCanonicalValue" }, value: { value, value_type } };
+  });
+}
+
+/** Opens a stage; gives the outcome and its result. */
+async function open(drive: Drive, stage_id: string): Promise<readonly [string, JsonObject]> {
+  const input = { ...drive.run, stage_id, expected_head: drive.head, operation_id: freshId() };
+  return settle(drive, await drive.server.call("scenario_open_stage", input));
+}
+
+/** Evaluates a stage; gives the outcome of the attempt, or that of a refusal. */
+async function evaluate(drive: Drive, stage_id: string, items: readonly JsonObject[]): Promise<string> {
+  const input = { ...drive.run, stage_id, expected_head: drive.head, operation_id: freshId(), caller_evidence: items };
+  const [outcome, result] = settle(drive, await drive.server.call("scenario_evaluate_stage", input));
+  return outcome === "accepted" ? String((result["attempt"] as JsonObject)["outcome"]) : outcome;
+}
+
+function settle(drive: Drive, answer: JsonObject): readonly [string, JsonObject] {
+  const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
+  if (outcome === "accepted") drive.head = result["accepted_head"] ?? null;
+  return [outcome, result];
+}
+
+for (const example of EXAMPLES) {
+  Deno.test(`example ${example.name} is a law, and its cases come out as expected`, () =>
+    withExample(example, async ({ folder }) => {
+      const checked = await gate(folder, "scenario", "check", example.file, "--json");
+      assert.equal(checked.code, 0, checked.stdout);
+      assert.deepEqual(JSON.parse(checked.stdout).result.diagnostics, []);
+      const tested = await gate(folder, "scenario", "test", example.file, "--json");
+      assert.equal(tested.code, 0, tested.stdout);
+      const { passed, failed } = JSON.parse(tested.stdout).result;
+      assert.ok(passed >= 4 && failed === 0);
+    }));
+}
+
+Deno.test("a case that comes out otherwise is shown with why, and fails", () =>
+  withExample(exampleNamed("agent_task"), async ({ folder }) => {
+    const path = `${folder}/scenario.cases.yaml`;
+    const text = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, text.replace("acceptance_criteria: 3", "acceptance_criteria: 0"));
+    const { code, stdout } = await gate(folder, "scenario", "test", "scenario.yaml");
+    assert.equal(code, 3);
+    assert.match(stdout, /^FAILED {2}two of three checks are enough/m);
+    assert.match(stdout, /scenario\.cases\.yaml:2: two of three checks are enough\n {4}plan is false, expected true\n/);
+    assert.match(stdout, /4 passed, 1 failed\n$/);
+  }));
+
+Deno.test("data_disclosure: raw records leave under no circumstances, the extract does", () => {
+  const example = exampleNamed("data_disclosure");
+  return withExample(example, ({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const drive = await start(server, goal.spec, goal.schemas ?? []);
+      await open(drive, "request");
+      const { purpose = "", contract_in_force = true, direct_identifiers = 0, smallest_group = 0 } = example.facts;
+      assert.equal(await evaluate(drive, "request", evidence(drive, { purpose, contract_in_force })), "true");
+      const [denied, refusal] = await open(drive, "share-raw");
+      assert.deepEqual([denied, refusal["packet_id"]], ["policy_denied", "raw-records"]);
+      const [, analysis] = await open(drive, "analysis");
+      const [intent] = analysis["entry_intents"] as JsonObject[];
+      assert.equal(intent?.["packet_id"], "data-dictionary");
+      assert.equal(await evaluate(drive, "analysis", evidence(drive, { direct_identifiers, smallest_group })), "true");
+      assert.equal((await open(drive, "share-extract"))[0], "accepted");
+      assert.equal(await evaluate(drive, "share-extract", evidence(drive, { received: true })), "true");
+      assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    }));
+});
+
+Deno.test("change_approval: an approval holds at the head that was seen, and at no other", () => {
+  const example = exampleNamed("change_approval");
+  return withExample(example, ({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const drive = await start(server, goal.spec, []);
+      const { change_digest = "", tests_failed = 0, window_open = true, deployed_digest = "" } = example.facts;
+      await open(drive, "checks");
+      assert.equal(await evaluate(drive, "checks", evidence(drive, { change_digest, tests_failed })), "true");
+      await open(drive, "approval");
+      assert.equal(await evaluate(drive, "approval", evidence(drive, { approved: true })), "unknown", "unsigned");
+      const sign = (): Promise<JsonObject> =>
+        approve(folder, {
+          ...drive.run,
+          scenario_law_identity: drive.law,
+          stage_id: "approval",
+          condition_id: "approved",
+          value: true,
+          expected_head: drive.head,
+        });
+      const seen = await sign();
+      await server.call("scenario_submit", {
+        ...drive.run,
+        expected_head: drive.head,
+        operation_id: freshId(),
+        content_type: "text/plain",
+        payload: { kind: "bytes", base64: "b25lIG1vcmUgY29tbWl0" },
+        scope: { kind: "run_wide" },
+      }).then((answer) => settle(drive, answer));
+      assert.equal(await evaluate(drive, "approval", [seen]), "unknown", "the run moved on");
+      assert.equal(await evaluate(drive, "approval", [await sign()]), "true");
+      await open(drive, "deploy");
+      assert.equal(await evaluate(drive, "deploy", evidence(drive, { window_open, deployed_digest })), "true");
+      assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    }));
+});
+
+Deno.test("agent_task: secrets touched stop the work, whatever else passes", () => {
+  const example = exampleNamed("agent_task");
+  return withExample(example, ({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const drive = await start(server, goal.spec, []);
+      const { acceptance_criteria = 0, summary = "", ...work } = example.facts;
+      await open(drive, "plan");
+      assert.equal(await evaluate(drive, "plan", evidence(drive, { acceptance_criteria })), "true");
+      await open(drive, "work");
+      assert.equal(await evaluate(drive, "work", evidence(drive, { ...work, touches_secrets: true })), "false");
+      assert.equal((await open(drive, "hand-over"))[0], "stage_not_ready");
+      assert.equal(await evaluate(drive, "work", evidence(drive, work)), "true");
+      await open(drive, "hand-over");
+      assert.equal(await evaluate(drive, "hand-over", evidence(drive, { summary })), "true");
+      assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    }));
+});
+
+Deno.test("model_promotion: gate reads the reports itself, and a worse one holds the model back", () => {
+  const example = exampleNamed("model_promotion");
+  return withExample(example, ({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const drive = await start(server, goal.spec, goal.schemas ?? []);
+      const { model_card = null } = example.facts;
+      await open(drive, "document");
+      const poor = { model: "ticket-router-7", intended_use: "routing of tickets", limits: [] };
+      assert.equal(await evaluate(drive, "document", evidence(drive, { model_card: poor })), "unknown");
+      assert.equal(await evaluate(drive, "document", evidence(drive, { model_card })), "true");
+      await open(drive, "evaluate");
+      const path = `${folder}/reports/evaluation.json`;
+      const report = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, report.replace("0.941", "0.9199"));
+      assert.equal(await evaluate(drive, "evaluate", []), "false");
+      assert.equal(
+        await evaluate(drive, "evaluate", evidence(drive, { accuracy: "0.99" })),
+        "false",
+        "nobody tells it",
+      );
+      await Deno.writeTextFile(path, report);
+      assert.equal(await evaluate(drive, "evaluate", []), "true");
+      await open(drive, "canary");
+      assert.equal(await evaluate(drive, "canary", []), "true");
+      assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    }));
+});
