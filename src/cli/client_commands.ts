@@ -19,7 +19,7 @@ export function addClient(program: Command, finish: Finish, parts: CommandParts)
 /** The flags that say which server; without any, `gate serve` is started on the configuration. */
 function withServerFlags(added: Command): Command {
   return added
-    .option("--url <URL>", "server over HTTP, such as http://127.0.0.1:8080/mcp")
+    .option("--url <URL>", "server over HTTP, such as http://127.0.0.1:8080; without a path, /mcp")
     .option("--stdio [COMMAND...]", "server to start and to talk to over standard input and output; its flags after --")
     .option("--config <PATH>", "without --url and --stdio: the configuration that gate serve is started on")
     .option("--token-file <FILE>", "file with a bearer token, for --url")

@@ -121,8 +121,11 @@ function environment(): Record<string, string> {
 
 function urlOf(text: string): URL {
   const url = URL.parse(text);
-  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
-  throw new CliError("usage", `Cannot use --url "${text}": expected http:// or https://, with the path /mcp`);
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) {
+    if (url.pathname === "/") url.pathname = "/mcp";
+    return url;
+  }
+  throw new CliError("usage", `Cannot use --url "${text}": expected http:// or https://`);
 }
 
 async function headersOf(tokenFile: string | undefined): Promise<Record<string, string>> {

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "@/canonical/json.ts";
+import { spec } from "@/tools/fixture_test.ts";
+import { startServer } from "./client.ts";
+import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { listening } from "./http_fixture.ts";
+
+const CONFIG = '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n';
+
+/** Runs `gate client call` with arguments from a file, on the configuration of the folder. */
+async function call(
+  folder: string,
+  tool: string,
+  input: unknown,
+): Promise<{ readonly code: number; readonly result: JsonObject }> {
+  await Deno.writeTextFile(`${folder}/input.json`, JSON.stringify(input));
+  const { code, stdout, stderr } = await gate(folder, "client", "call", tool, "--input", "input.json", "--json");
+  assert.equal(stderr, "");
+  return { code, result: JSON.parse(stdout).result };
+}
+
+/** What a call that was accepted gave. */
+function accepted({ result }: { readonly result: JsonObject }): JsonObject {
+  const { outcome, result: given } = result["outcome"] as { outcome: string; result: JsonObject };
+  assert.equal(outcome, "accepted");
+  return given;
+}
+
+Deno.test("gate client drives a run, and its exit codes say what came of each call", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    const defined = await call(folder, "scenario_define", { spec: spec() });
+    assert.equal(defined.code, 0);
+    assert.equal((await call(folder, "scenario_define", { spec: spec() })).code, 2, "it is registered");
+    const scenario = { namespace_id: 2, scenario_id: "release" };
+    const started = await call(folder, "scenario_start", {
+      ...scenario,
+      scenario_law_identity: defined.result["scenario_law_identity"],
+      creation_request_id: "1".repeat(32),
+      correlation: { kind: "unset" },
+      genesis: { kind: "empty" },
+    });
+    const { run_key: { run_id }, head } = accepted(started) as unknown as {
+      run_key: { run_id: string };
+      head: unknown;
+    };
+    const run = { ...scenario, run_id };
+    const next = { ...run, expected_head: head, request_id: "2".repeat(32) };
+    const held = await call(folder, "scenario_next", next);
+    assert.equal(held.code, 4, "unknown: no evidence");
+    assert.equal((await call(folder, "scenario_next", { ...next, request_id: "3".repeat(32) })).code, 5, "stale");
+    const expected_head = accepted(held)["accepted_head"];
+    const built = (value: boolean): unknown => ({
+      ...run,
+      expected_head,
+      request_id: "4".repeat(32),
+      caller_evidence: [{
+        condition_id: "built",
+        retention: { retention: "RetainCanonicalValue" },
+        value: { value, value_type: "Boolean" },
+      }],
+    });
+    const refused = await call(folder, "scenario_next", built(false));
+    assert.equal(refused.code, 3, "false");
+    const after = {
+      ...built(true) as object,
+      expected_head: accepted(refused)["accepted_head"],
+      request_id: "5".repeat(32),
+    };
+    assert.equal((await call(folder, "scenario_next", after)).code, 0, "true");
+    assert.equal((await call(folder, "scenarios_list", { namespace_id: 1 })).code, 7, "denied");
+    const status = await gate(
+      folder,
+      "client",
+      "call",
+      "scenario_status",
+      "--arg",
+      "namespace_id=2",
+      "--arg",
+      "scenario_id=release",
+      "--arg",
+      `run_id=${run_id}`,
+    );
+    assert.equal(status.code, 0, status.stderr);
+    assert.equal(JSON.parse(status.stdout).status, "active");
+  }));
+
+Deno.test("gate client talks to a server that it starts, and to one over HTTP", () =>
+  inFolder(async (folder) => {
+    const { command, args } = processOf(gateArgs("serve", "--log-level", "error"));
+    const started = await gate(folder, "client", "list", "--json", "--stdio", "--", command, ...args);
+    assert.equal(started.code, 0, started.stderr);
+    const { instructions, tools } = JSON.parse(started.stdout).result;
+    assert.match(instructions, /scenario_define/);
+    await Deno.writeTextFile(`${folder}/http.toml`, '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n');
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", `${folder}/http.toml`), cwd: folder }),
+    );
+    const listed = await gate(folder, "client", "list", "--json", "--url", server.url);
+    assert.equal(listed.code, 0, listed.stderr);
+    assert.deepEqual(JSON.parse(listed.stdout).result.tools, tools);
+  }));
+
+Deno.test("gate client says why a server cannot be asked, with an exit code of its own", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
+    await Deno.writeTextFile(`${folder}/list.json`, "[]");
+    const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
+      [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
+      [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server/],
+      [["list", "--config", "wrong.toml"], 8, /colour: unknown member[^]*Cannot reach the server/],
+      [["call", "no_such_tool"], 2, /Unknown tool "no_such_tool": tools\/list names the tools/],
+      [["call", "scenarios_list", "--url", "ftp://host/"], 2, /expected http:\/\/ or https:\/\//],
+      [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /leave out/],
+      [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
+      [["call", "scenarios_list", "--input", "list.json"], 2, /expected one JSON object/],
+      [["call", "scenarios_list", "--input", "none.json"], 2, /Cannot read --input/],
+      [["call", "scenarios_list", "--token-file", "none"], 2, /--token-file needs --url/],
+      [["list", "--timeout", "soon"], 2, /expected milliseconds/],
+      [["list", "extra"], 2, /--stdio COMMAND/],
+    ];
+    for (const [args, code, said] of rows) {
+      const ended = await gate(folder, "client", ...args);
+      assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
+      assert.match(ended.stderr, said);
+    }
+  }));
