@@ -9,6 +9,7 @@ import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { checkBindings } from "./check_bindings.ts";
 import { checkConditions } from "./check_conditions.ts";
+import { checkOpenings } from "./check_openings.ts";
 import { checkDuplicates, checkReferences, knownNames } from "./check_names.ts";
 import { readSpec } from "./decode_spec.ts";
 import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
@@ -37,6 +38,7 @@ export function constructLaw(spec: JsonValue, surroundings: LawSurroundings): La
   checkReferences(refusals, draft, known);
   checkConditions(refusals, draft, surroundings);
   checkBindings(refusals, draft, surroundings);
+  checkOpenings(refusals, draft);
   proveMonotone(refusals, draft);
   proveRequirements(refusals, requirements, surroundings.limits.proof_budget);
   proveStageGraph(refusals, draft, known);

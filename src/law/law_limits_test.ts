@@ -10,6 +10,7 @@ import {
   stage,
   surroundings,
 } from "../../tests/simulation/law_specs.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw } from "./law.ts";
 
@@ -31,6 +32,7 @@ const packet = (id: string, changes: object = {}): Editable => ({
   payload: { kind: "json", value: 1 },
   ...changes,
 });
+const DEFAULTS = { visibility_labels: [], policy_tags: [], expiry: null };
 const withPacket = (changes: object): Editable => {
   const spec = leastSpec();
   spec.stages[0].entry_packets = [packet("p", changes)];
@@ -84,6 +86,19 @@ Deno.test("constructLaw() holds every count at n-1, n, n+1", () => {
     "value_invalid $.conditions[0].evidence_use_policy.combination.minimum",
     (minimum) => withPolicy({ combination: { combination: "Quorum", minimum } }),
   );
+});
+
+Deno.test("constructLaw() holds what opening a stage answers with at n-1, n, n+1", () => {
+  // 4 MiB by 128 targets are 32768 bytes each, of which the packet's frame and the intent's own take some.
+  const targets = numbered(128, (i) => ({ kind: "agent", agent_id: `a${i}` }));
+  const frame = canonicalize({ ...packet("p"), ...DEFAULTS, payload: { kind: "json", value: "" } }).length + 512;
+  for (const [bytes, expected] of [[32767, []], [32768, []], [32769, ["payload_too_large"]]] as const) {
+    const value = "x".repeat(bytes - frame);
+    const result = constructLaw(withPacket({ targets, payload: { kind: "json", value } }), surroundings());
+    const refusals = result.ok ? [] : result.refusals;
+    assert.deepEqual(refusals.map(({ code }) => code), expected, `${bytes}`);
+    for (const { path } of refusals) assert.equal(path, "$.stages[0].entry_packets");
+  }
 });
 
 Deno.test("constructLaw() holds the counts of schemas, bindings and expected values at n-1, n, n+1", () => {

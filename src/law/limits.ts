@@ -31,6 +31,8 @@ export const SPEC_LIMITS = {
   contentTypeLength: 256,
   /** UTF-8 bytes of the URI of external content, and of the target of an external system. */
   uriBytes: 2048,
+  /** Bytes of a stage's packets, each counted once a target: opening a stage answers with all of it. */
+  openingBytes: 4_194_304,
   /** Canonical bytes of a binding's params. */
   paramsBytes: 65536,
 } as const;

@@ -1,0 +1,40 @@
+/**
+ * What opening a stage would answer with: one intent for each packet and target, the payload with it each time.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonObject, type JsonValue } from "../canonical/json.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import type { DraftSpec } from "./decode_spec.ts";
+import type { DraftStage } from "./decode_stage.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import { placeAt } from "./place.ts";
+import type { Collector } from "./refusals.ts";
+
+/** Bytes that an intent takes beside what it has of its packet. */
+const INTENT_BYTES = 512;
+
+/** Refuses stages whose opening would answer with more than {@link SPEC_LIMITS.openingBytes}: targets multiply payloads. */
+export function checkOpenings(refusals: Collector, draft: DraftSpec): void {
+  (draft.stages ?? []).forEach((stage, index) => {
+    const bytes = openingBytes(stage);
+    if (bytes <= SPEC_LIMITS.openingBytes) return;
+    const message = `Expected packets of at most ${SPEC_LIMITS.openingBytes} bytes, each counted once a target, got ` +
+      `${bytes}`;
+    refusals.refuse("payload_too_large", placeAt("stages", index, "entry_packets"), message);
+  });
+}
+
+/** What a stage's intents take; a packet that could not be read has a refusal of its own. */
+function openingBytes(stage: DraftStage): number {
+  let bytes = 0;
+  for (const { targets = [], ...packet } of stage.entry_packets ?? []) {
+    const read = Object.fromEntries(Object.entries(packet).filter(([, value]) => value !== undefined));
+    const shown = read as unknown as JsonValue;
+    if (!isJsonObject(shown)) continue;
+    bytes += (utf8Length(canonicalize(shown)) + INTENT_BYTES) * Math.max(1, targets.length);
+  }
+  return bytes;
+}
