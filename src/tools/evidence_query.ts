@@ -13,7 +13,7 @@ import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence
 import { asJson } from "../run/primitives.ts";
 import { success, toolError } from "./errors.ts";
 import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./input.ts";
-import { closed, OBJECT, orNull, TEXT } from "./output.ts";
+import { closed, orNull, TEXT } from "./output.ts";
 import { findCheck, noProvider, shownProviders } from "./provider_discovery.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";

@@ -9,7 +9,7 @@ import { createServer, type Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { guardPeers } from "@/server/tls/guard.ts";
 import { loadMaterial } from "@/server/tls/material.ts";
-import { assertEnforcement, probeEnforcement } from "@/server/tls/self_test.ts";
+import { assertEnforcement, probeEnforcement } from "@/server/tls/enforcement.ts";
 import { certificateSubject } from "@/server/tls/subject.ts";
 import { fixtureArgs, startServer, type Wire } from "./client.ts";
 import { callText, type HttpServer, startHttpFixture } from "./http_fixture.ts";

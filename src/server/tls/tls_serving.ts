@@ -11,7 +11,7 @@ import type { Handler, ListenerOptions } from "../http/listener.ts";
 import type { Log } from "../log.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
-import { assertEnforcement } from "./self_test.ts";
+import { assertEnforcement } from "./enforcement.ts";
 
 /** TLS that is ready to serve. */
 export interface TlsServing {
