@@ -43,6 +43,12 @@ Deno.test("every command has a summary, examples of itself, and --json", () => {
   }
 });
 
+Deno.test("docs/cli.md names every command", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/cli.md", import.meta.url));
+  const named = [...page.matchAll(/^\| `gate ([a-z ]+)` /gm)].map((match) => match[1]);
+  assert.deepEqual([...named].sort(), LEAVES.map(({ words }) => words.join(" ")).sort());
+});
+
 Deno.test("every command refuses a flag that it does not have with exit code 2", async () => {
   for (const { words } of LEAVES) {
     if (words[0] === "serve") continue;
