@@ -68,8 +68,15 @@ export const METHODS: Readonly<Record<ClaimName, string | null>> = {
 /** Claims that need the law. */
 const LAW_CLAIMS: readonly ClaimName[] = [
   "scenario_graph_binding",
+  "run_allocation_integrity",
   ...claimsBetween("current_state_equivalence", "acquisition_admission_witness_reconstruction"),
   "source_authenticity",
+];
+/** Claims that need the first record, whatever follows it. */
+const CREATION_CLAIMS: readonly ClaimName[] = [
+  "scenario_law_construction",
+  "scenario_graph_binding",
+  "creation_receipt_integrity",
 ];
 /** Claims that need every record. */
 const HISTORY_CLAIMS: readonly ClaimName[] = [
@@ -84,6 +91,10 @@ export function settleReplay(findings: Findings, course: Course | null): void {
   if (course.stage === "history_broken" || course.stage === "budget_exhausted") {
     for (const claim of HISTORY_CLAIMS) course.findings.lack(claim, course.stage);
     if (course.previous === null) course.findings.lack("creation_receipt_integrity", course.stage);
+  }
+  if (course.created === null) {
+    const reason = course.stage === "budget_exhausted" ? course.stage : "history_broken";
+    for (const claim of CREATION_CLAIMS) course.findings.lack(claim, reason);
   }
   findings.adopt(course.findings, claimsBetween("scenario_law_construction", "source_authenticity"));
 }

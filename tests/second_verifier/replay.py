@@ -19,7 +19,8 @@ CLAIMS = (
     "effect_recovery", "deployment_qualification", "verifier_build_procedure_provenance",
 )
 NEED_VALUES = CLAIMS[15:19]
-NEED_LAW = (CLAIMS[4], *CLAIMS[9:20], CLAIMS[22])
+NEED_LAW = (*CLAIMS[4:6], *CLAIMS[9:20], CLAIMS[22])
+NEED_CREATION = (CLAIMS[3], CLAIMS[4], CLAIMS[6])
 NEED_HISTORY = (CLAIMS[5], *CLAIMS[7:23])
 METHOD_OF = {"local": "local", "bearer": "bearer_token", "mtls": "mtls"}
 
@@ -71,6 +72,9 @@ class Replay:
                 self.findings.lack(claim, self.ended)
             if self.previous is None:
                 self.findings.lack("creation_receipt_integrity", self.ended)
+        if self.created is None:
+            for claim in NEED_CREATION:
+                self.findings.lack(claim, self.ended or "history_broken")
         if self.law is None:
             for claim in NEED_LAW:
                 self.findings.lack(claim, "law_not_constructed")

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Identity } from "../../canonical/identity.ts";
+import { identify, type Identity } from "../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { graphIdentity, lawIdentity, reproveLaw } from "../../law/law.ts";
 import { COMPARATORS } from "../../law/comparators.ts";
@@ -122,7 +122,7 @@ function paramsKey(providerId: string, checkId: string, params: JsonValue | unde
 
 /** Asks for all verdicts on params beforehand: a law is constructed without waiting. */
 async function judgeParams(
-  { validateSchema }: VerificationPrimitives,
+  { sha256, validateSchema }: VerificationPrimitives,
   law: JsonValue,
   contracts: ReadonlyMap<string, ContractFacts>,
 ): Promise<ParamsVerdicts> {
@@ -141,8 +141,9 @@ async function judgeParams(
     const contract = contracts.get(provider);
     const found = contract?.checks.find(({ check_id }) => check_id === check);
     if (contract === undefined || found === undefined || params === undefined) continue;
-    const name = `${contract.provider_id} ${found.check_id} params`;
-    const verdict = await validateSchema?.(name, found.params_schema, params) ?? null;
+    // By what it says, not by what it is for: a validator keeps schemas, and packs differ in what they call one.
+    const identity = identify(sha256, "schema", found.params_schema);
+    const verdict = await validateSchema?.(identity, found.params_schema, params) ?? null;
     if (verdict === null) assumptions.add("json_schema_verdict_as_recorded");
     else verdicts.set(paramsKey(contract.provider_id, found.check_id, params), verdict);
   }
