@@ -85,6 +85,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["runpacks.md"],
   },
   {
+    doc_id: "cli",
+    doc_role: "pattern",
+    doc_title: "Command line",
+    description: "Every command, scenario files and their cases, a client for scripts, exit codes",
+    suffix: "cli",
+    files: ["cli.md"],
+  },
+  {
     doc_id: "operations",
     doc_role: "decision",
     doc_title: "Operations",
