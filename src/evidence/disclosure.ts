@@ -5,6 +5,9 @@
  * @module
  */
 
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
 import type { EvidenceConfig } from "../config/evidence_types.ts";
 import type { EvidenceResult, Provider } from "./types.ts";
 
@@ -15,7 +18,7 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
 
 /**
  * A result as it may leave. Without raw disclosure value and content type are null, and so are hash and signature: a guess
- * of the value could be tested against them.
+ * of the value could be tested against them. For the same reason the anchor of a request does not tell the hash of its body.
  *
  * @example
  * ```ts
@@ -37,5 +40,14 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
  * ```
  */
 export function discloseResult(result: EvidenceResult, raw: boolean): EvidenceResult {
-  return raw ? result : { ...result, value: null, evidence_hash: null, signature: null, content_type: null };
+  if (raw) return result;
+  const evidence_anchor = withoutBodyHash(result.evidence_anchor);
+  return { ...result, evidence_anchor, value: null, evidence_hash: null, signature: null, content_type: null };
+}
+
+function withoutBodyHash(anchor: EvidenceResult["evidence_anchor"]): EvidenceResult["evidence_anchor"] {
+  if (anchor?.anchor_type !== "rest_request") return anchor;
+  const parsed = parseJson(anchor.anchor_value);
+  if (!parsed.ok || !isJsonObject(parsed.value) || member(parsed.value, "body_hash") === undefined) return anchor;
+  return { ...anchor, anchor_value: canonicalize({ ...parsed.value, body_hash: "<redacted>" }) };
 }
