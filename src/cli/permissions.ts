@@ -5,26 +5,16 @@
  */
 
 import { loadConfig } from "../config/load.ts";
+import { COMPILE_FLAGS, EMBEDDED_FILES } from "./compile_plan.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
-import { type Allowance, ownPath, type PermissionPlan, planPermissions } from "./permissions_plan.ts";
+import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./permissions_plan.ts";
 
 /** The flags of `gate permissions`. */
 export interface PermissionsOptions {
   readonly config?: string;
   readonly json?: boolean;
 }
-
-/** Modules that are started by name and not imported: a compiled program has to be told of them. */
-const WORKER_MODULES = [
-  "src/evidence/builtin/env_worker.ts",
-  "src/evidence/builtin/json_worker.ts",
-  "src/evidence/builtin/request_worker.ts",
-  "src/evidence/builtin/select_worker.ts",
-  "src/evidence/builtin/time_worker.ts",
-  "src/evidence/sandbox/schema_worker.ts",
-  "src/store/backup_worker.ts",
-];
 
 /** Runs `gate permissions`. */
 export async function runPermissions(options: PermissionsOptions): Promise<number> {
@@ -33,16 +23,10 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   const serve = ["serve", ...(config.config_path === null ? [] : ["--config", config.config_path])];
   const run = ["deno", "run", ...permissionFlags(plan), "--config", ownPath("deno.json"), ownPath("main.ts"), ...serve];
   const compile = [
-    "deno",
-    "compile",
-    ...permissionFlags(compiledPlan(plan)),
-    "--config",
-    ownPath("deno.json"),
-    ...includes(),
-    "--output",
-    "gate",
+    ...["deno", "compile", ...permissionFlags(compiledPlan(plan)), ...COMPILE_FLAGS, "--config", ownPath("deno.json")],
+    ...EMBEDDED_FILES.flatMap((path) => ["--include", ownPath(path)]),
+    ...["--output", "gate", ownPath("main.ts")],
   ];
-  compile.push(ownPath("main.ts"));
   if (options.json === true) writeResult("permissions", { permissions: plan, run, compile });
   else {
     const notes = plan.notes.map((note) => `# ${note}\n`).join("");
@@ -52,7 +36,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
 }
 
 /** The plan as flags of `deno run` and `deno compile`. */
-export function permissionFlags(plan: PermissionPlan): readonly string[] {
+function permissionFlags(plan: PermissionPlan): readonly string[] {
   const flag = (name: string, allowed: Allowance): readonly string[] => {
     if (allowed === "all") return [`--${name}`];
     return allowed.length === 0 ? [] : [`--${name}=${allowed.join(",")}`];
@@ -69,17 +53,10 @@ export function permissionFlags(plan: PermissionPlan): readonly string[] {
   ];
 }
 
-function includes(): readonly string[] {
-  return [...WORKER_MODULES, "docs"].flatMap((path) => ["--include", ownPath(path)]);
-}
-
 /** The plan for a compiled program, whose own files lie in a folder that the runtime makes up from its name. */
 function compiledPlan(plan: PermissionPlan): PermissionPlan {
-  const root = ownPath("");
-  const read = plan.read.map((path) =>
-    path.startsWith(root) ? `/tmp/deno-compile-gate/${path.slice(root.length)}` : path
-  );
-  return { ...plan, read };
+  const own = new Map(OWN_FOLDERS.map((folder) => [ownPath(folder), `/tmp/deno-compile-gate/${folder}`]));
+  return { ...plan, read: plan.read.map((path) => own.get(path) ?? path) };
 }
 
 /** One command for a shell, one flag a line. */

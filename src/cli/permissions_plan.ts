@@ -85,9 +85,12 @@ export async function planPermissions(config: GateConfig): Promise<PermissionPla
   };
 }
 
-/** A path of the program itself. */
+/** Folders of the program itself that are read while it runs: the documents, and the workers that are started by name. */
+export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
+
+/** A path of the program itself; a compiled one has none on the disk, and names it from the root of a checkout. */
 export function ownPath(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  return Deno.build.standalone ? path : fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
 
 function unique(values: readonly string[]): readonly string[] {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { gateArgs, processOf } from "../../e2e/gate_command.ts";
+
 /** A tool's answer: its `structuredContent`. */
 export type Answer = Record<string, unknown>;
 
@@ -54,8 +56,9 @@ async function readAnswers(stream: ReadableStream<Uint8Array>, waiting: Map<numb
 
 /** Starts a server on a configuration file and greets it. What it logs is shown unless told otherwise. */
 export async function startGate(configPath: string, stderr: "inherit" | "null" = "inherit"): Promise<GateProcess> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--quiet", "-A", "main.ts", "serve", "--config", configPath, "--log-level", "error"],
+  const { command, args } = processOf(gateArgs("serve", "--config", configPath, "--log-level", "error"));
+  const child = new Deno.Command(command, {
+    args: [...args],
     cwd: CHECKOUT,
     env: { NO_COLOR: "1", RUST_BACKTRACE: "0" },
     stdin: "piped",

@@ -1,0 +1,154 @@
+/**
+ * Compiles with a base that is no runtime, which does everything but make the result run, and reads from the result what
+ * is embedded and what it may do. What runs is tested by the end-to-end tests with `GATE_BINARY`.
+ */
+
+import assert from "node:assert/strict";
+import { isTest } from "../checks/layering.ts";
+import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
+import { readTree } from "../checks/tree.ts";
+import { inFolder } from "../e2e/gate_command.ts";
+import { compile, includedFiles } from "./executable.ts";
+import { type Executable, readExecutable } from "./read_executable.ts";
+
+/** Packages that gate runs; `@scope/*` stands for all of a scope. */
+const PACKAGES = [
+  "@aws-sdk/*",
+  "@aws/lambda-invoke-store",
+  "@modelcontextprotocol/*",
+  "@smithy/*",
+  "ajv",
+  "bowser",
+  "commander",
+  "cross-spawn",
+  "eventsource",
+  "eventsource-parser",
+  "fast-deep-equal",
+  "fast-uri",
+  "isexe",
+  "jose",
+  "json-p3",
+  "json-schema-traverse",
+  "path-key",
+  "pkce-challenge",
+  "require-from-string",
+  "shebang-command",
+  "shebang-regex",
+  "smol-toml",
+  "tslib",
+  "which",
+  "yaml",
+  "zod",
+];
+
+async function compiled(configText: string | null, test: (found: Executable, folder: string) => void): Promise<void> {
+  await inFolder(async (folder) => {
+    const [output, path] = [`${folder}/gate`, `${folder}/gate.toml`];
+    if (configText !== null) await Deno.writeTextFile(path, configText);
+    const config = configText === null ? null : path;
+    const { success, said } = await compile({ output, config }, { DENORT_BIN: "/bin/true" });
+    assert.ok(success, said);
+    test(readExecutable(await Deno.readFile(output)), folder);
+  });
+}
+
+/** The modules of the program that are reached from a file at run time. */
+function reached(files: ReadonlyMap<string, SourceFile>, from: readonly string[]): readonly string[] {
+  const seen = new Set<string>(from);
+  // A set that grows while it is walked is walked to its end.
+  for (const path of seen) {
+    const file = files.get(path);
+    for (const { kind, specifier } of file === undefined ? [] : readImports(file)) {
+      const target = kind === "type" || specifier === null ? null : resolveSpecifier(path, specifier);
+      if (target !== null) seen.add(target);
+    }
+  }
+  return [...seen].sort();
+}
+
+function packageOf(path: string): string {
+  const [first = "", second = ""] = path.split("/").slice(2);
+  const name = first.startsWith("@") ? `${first}/${second}` : first;
+  return ["@aws-sdk", "@modelcontextprotocol", "@smithy"].includes(first) ? `${first}/*` : name;
+}
+
+Deno.test("a compiled gate holds its modules, workers and documents, the packages that it runs, and nothing else", async () => {
+  const included = await includedFiles();
+  await compiled(null, ({ files }) => {
+    const [packages, own] = [true, false].map((isPackage) =>
+      files.filter((path) => path.startsWith(".deno_compile_node_modules/") === isPackage)
+    );
+    const names = new Set((packages ?? []).map(packageOf));
+    assert.deepEqual([...names].sort(), PACKAGES);
+    const unused = (packages ?? []).filter((path) => /\.(map|md|d\.[cm]?ts)$/.test(path));
+    assert.deepEqual(unused, []);
+    assert.deepEqual((own ?? []).filter((path) => !path.startsWith("src/")), [
+      ...included.filter((path) => path.startsWith("docs/")).toSorted(),
+      "main.ts",
+    ]);
+  });
+});
+
+Deno.test("a compiled gate holds every module that can be reached at run time, and no test", async () => {
+  const tree = new Map((await readTree()).map((file) => [file.path, file]));
+  const workers = (await includedFiles()).filter((path) => path.endsWith(".ts"));
+  const expected = reached(tree, ["main.ts", ...workers]);
+  await compiled(null, ({ files }) => {
+    const held = new Set(files);
+    assert.deepEqual(expected.filter((path) => !held.has(path)), []);
+    assert.deepEqual(files.filter((path) => isTest(path) || path.startsWith("tests/")), []);
+  });
+});
+
+Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, no code from the network, no questions", () =>
+  compiled(null, ({ permissions, features, code_cache_key }) => {
+    assert.deepEqual(permissions, {
+      ...OTHERS,
+      allow_read: [],
+      allow_write: [],
+      allow_env: [],
+      allow_net: [],
+      allow_run: [],
+      allow_sys: ["osRelease", "statfs"],
+    });
+    assert.deepEqual(features, ["worker-options", "no-legacy-abort"]);
+    assert.equal(code_cache_key, null);
+  }));
+
+Deno.test("a gate that is compiled for a configuration takes no more than that needs", () =>
+  compiled(
+    '[server]\ntransport = "http"\nbind = "127.0.0.1:8080"\n[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n',
+    ({ permissions }, folder) => {
+      const { allow_read, allow_write, ...others } = permissions;
+      assert.deepEqual(others, {
+        ...OTHERS,
+        allow_env: ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"],
+        allow_net: ["127.0.0.1:8080"],
+        allow_sys: ["statfs"],
+      });
+      assert.deepEqual(allow_write, [`${folder}/gate.db`, `${folder}/runpacks`]);
+      const own = ["/tmp/deno-compile-gate/docs", "/tmp/deno-compile-gate/src"];
+      const files = [folder, `${folder}/gate.db`, `${folder}/gate.toml`, `${folder}/runpacks`];
+      assert.deepEqual([...allow_read as string[]].sort(), [...own, ...files].sort());
+    },
+  ));
+
+/** No leave for anything; of what may be imported from the network all is denied. */
+const OTHERS = {
+  allow_env: null,
+  allow_ffi: null,
+  allow_net: null,
+  allow_run: null,
+  allow_sys: null,
+  deny_env: null,
+  deny_ffi: null,
+  deny_import: [],
+  deny_net: null,
+  deny_read: null,
+  deny_run: null,
+  deny_sys: null,
+  deny_write: null,
+  ignore_env: null,
+  ignore_read: null,
+  prompt: false,
+};

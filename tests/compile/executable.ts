@@ -1,0 +1,121 @@
+/**
+ * Compiles gate to one executable.
+ *
+ * @module
+ */
+
+import { inFolder } from "../e2e/gate_command.ts";
+
+/** The folder that holds `deno.json`. */
+export const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Platforms that the runtime compiles for. */
+export const TARGETS: readonly string[] = [
+  "aarch64-apple-darwin",
+  "aarch64-pc-windows-msvc",
+  "aarch64-unknown-linux-gnu",
+  "x86_64-apple-darwin",
+  "x86_64-pc-windows-msvc",
+  "x86_64-unknown-linux-gnu",
+];
+
+/** Parts of packages that nobody runs: what is for compilers, debuggers and readers. Licences stay. */
+const UNUSED_FILE = /\.(map|md|d\.[cm]?ts)$/;
+
+/** What to compile. */
+export interface Compilation {
+  /** One of {@link TARGETS}; undefined for this machine's own. */
+  readonly target?: string | undefined;
+  readonly output: string;
+  /** The configuration whose needs are all that is baked in; null for the set `serve` of `deno.json`. */
+  readonly config: string | null;
+}
+
+/** How a compilation ended, with all that was said. */
+export interface Compiled {
+  readonly success: boolean;
+  readonly said: string;
+}
+
+/** Compiles. `DENORT_BIN` in the environment names a base to use in place of the one that the runtime downloads. */
+export async function compile(compilation: Compilation, env: Record<string, string> = {}): Promise<Compiled> {
+  const { target, output, config } = compilation;
+  const [words, excluded] = await Promise.all([compileWords(config), unusedFiles()]);
+  return await deno([
+    ...["compile", ...words],
+    ...target === undefined ? [] : ["--target", target],
+    ...excluded.flatMap((path) => ["--exclude", path]),
+    ...["--output", output, `${ROOT}main.ts`],
+  ], env);
+}
+
+/** The files that have to be named to be embedded, from the root of the checkout. */
+export async function includedFiles(): Promise<readonly string[]> {
+  const words = await compileWords(null);
+  return words.filter((_, index) => words[index - 1] === "--include").map((path) => path.slice(ROOT.length));
+}
+
+/** Arguments of `deno compile` as `gate permissions` prints them, without the output and the entry. */
+async function compileWords(config: string | null): Promise<readonly string[]> {
+  let words: readonly string[] = [];
+  // In a folder of its own it finds no configuration that it was not told of.
+  await inFolder(async (folder) => {
+    const given = config === null ? [] : ["--config", config];
+    const args = [...["run", "--no-prompt", "--quiet", "-P=serve", "--config", `${ROOT}deno.json`, `${ROOT}main.ts`]];
+    const { success, out, said } = await deno(
+      [...args, "permissions", "--json", ...given],
+      { GATE_CONFIG: "" },
+      folder,
+    );
+    if (!success) throw new Error(`Cannot tell what to compile: ${said}`);
+    words = (JSON.parse(out) as { readonly result: { readonly compile: readonly string[] } }).result.compile;
+  });
+  const inner = words.slice(2, -3);
+  if (config !== null) return inner;
+  return ["--no-prompt", "-P=serve", ...inner.filter((word) => !/^--(allow-|deny-net|no-prompt)/.test(word))];
+}
+
+interface ModuleGraph {
+  readonly npmPackages: Readonly<Record<string, { readonly localPath?: string }>>;
+}
+
+/** Files of packages that are not embedded. */
+async function unusedFiles(): Promise<readonly string[]> {
+  const { success, said, out } = await deno(["info", "--json", "--quiet", "main.ts"], {});
+  if (!success) throw new Error(`Cannot read the modules of gate: ${said}`);
+  const { npmPackages } = JSON.parse(out) as ModuleGraph;
+  const folders = new Set(Object.values(npmPackages).flatMap(({ localPath }) => localPath ?? []));
+  const found = [...folders].flatMap(filesUnder).filter((path) => UNUSED_FILE.test(path));
+  return found.sort();
+}
+
+function filesUnder(folder: string): string[] {
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(folder)];
+  } catch (error) {
+    // A package of the tests that nobody has asked for yet.
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+  return entries.flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory ? filesUnder(path) : [path];
+  });
+}
+
+async function deno(
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd = ROOT,
+): Promise<Compiled & { readonly out: string }> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd,
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...env },
+    stdin: "null",
+  });
+  const { success, stdout, stderr } = await command.output();
+  const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { success, out: out ?? "", said: `${errors}${out}` };
+}
