@@ -31,6 +31,8 @@ interface Local {
   readonly root: string;
   /** Folders with entries that may not be durable yet. */
   readonly touched: Set<string>;
+  /** The last flush that was asked for, however it ends. */
+  flushed: Promise<void>;
   swept: Promise<void> | null;
 }
 
@@ -40,7 +42,7 @@ const signaturesFolder = (root: string, identity: Identity): string => join(root
 
 /** Opens the repository in a folder, which is made when the first pack is published. */
 export function openLocalRepository(root: string): Repository {
-  const local: Local = { root, touched: new Set(), swept: null };
+  const local: Local = { root, touched: new Set(), flushed: Promise.resolve(), swept: null };
   const name = "the local runpack repository";
   const guard = <T>(doing: string, work: () => Promise<T>): Promise<T> =>
     work().catch((error) => {
@@ -99,10 +101,24 @@ async function requireSame(path: string, bytes: Uint8Array): Promise<void> {
   throw new RepositoryError("integrity_failure", `Cannot publish runpack: "${path}" exists and ${why}`);
 }
 
-async function flush({ touched }: Local): Promise<void> {
-  const folders = [...touched];
-  touched.clear();
-  for (const folder of folders) await syncFolder(folder);
+/** One after the other: who publishes waits for the entries that another has begun to make durable. */
+function flush(local: Local): Promise<void> {
+  const flushing = local.flushed.then(() => syncTouched(local.touched));
+  local.flushed = flushing.catch(() => {});
+  return flushing;
+}
+
+async function syncTouched(touched: Set<string>): Promise<void> {
+  for (const folder of [...touched]) {
+    // Before the call: an entry that is made while it runs needs another one.
+    touched.delete(folder);
+    try {
+      await syncFolder(folder);
+    } catch (error) {
+      touched.add(folder);
+      throw error;
+    }
+  }
 }
 
 /** Removes what crashed writers left; what cannot be removed is left to the next sweep. */

@@ -70,6 +70,30 @@ Deno.test("openLocalRepository() says unavailable where it cannot write", () =>
     assert.equal(await repository.getManifest(SHA256("")), "missing");
   }));
 
+Deno.test("openLocalRepository() publishes nothing before folders are durable, whoever has begun to make them so", () =>
+  withFolder(async (root) => {
+    const repository = openLocalRepository(root);
+    const other = { identity: SHA256("gate:object:v1\0other"), bytes: new TextEncoder().encode("other") };
+    for (const object of [OBJECT, other]) await repository.putObject(object);
+    const { sync } = Deno.FsFile.prototype;
+    const release = Promise.withResolvers<void>();
+    let syncs = 0;
+    Deno.FsFile.prototype.sync = async function (): Promise<void> {
+      if (++syncs === 1) await release.promise;
+      await sync.call(this);
+    };
+    try {
+      const publishing = ["one", "two"].map((name) => repository.putManifest(SHA256(name), OBJECT.bytes));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.deepEqual(await filesIn(join(root, "manifests")), []);
+      release.resolve();
+      assert.deepEqual(await Promise.all(publishing), ["written", "written"]);
+    } finally {
+      Deno.FsFile.prototype.sync = sync;
+    }
+    assert.equal((await filesIn(join(root, "manifests"))).length, 2);
+  }));
+
 Deno.test("openLocalRepository() takes no link for an object", () =>
   withFolder(async (root) => {
     const folder = join(root, "objects", OBJECT.identity.slice(0, 2));
