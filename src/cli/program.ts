@@ -105,6 +105,7 @@ function addConfig(program: Command, finish: Finish): void {
     "gate config check --json /etc/gate/gate.toml",
   ]))
     .argument("[file]", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .option("--config <PATH>", "the same, as other commands take it")
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./config_check.ts")).runConfigCheck(file, flags))
     );
@@ -264,7 +265,21 @@ function usageError(error: CommanderError, program: Command, argv: readonly stri
     return group === undefined ? unknownCommand(first ?? "", program) : unknownCommand(second ?? "", group);
   }
   const message = error.message.replace(/^error: /, "").replaceAll("\n", " ").replaceAll("'", '"');
-  return new CliError("usage", message.charAt(0).toUpperCase() + message.slice(1), "gate --help lists the commands");
+  const hint = `gate ${[...commandPath(program, argv), "--help"].join(" ")} says what it takes`;
+  return new CliError("usage", message.charAt(0).toUpperCase() + message.slice(1), hint);
+}
+
+/** The names of the command that a command line is for, as far as there is such a command. */
+function commandPath(program: Command, argv: readonly string[]): string[] {
+  const names: string[] = [];
+  let at = program;
+  for (const argument of argv) {
+    const next = at.commands.find((candidate) => candidate.name() === argument);
+    if (next === undefined) break;
+    names.push(argument);
+    at = next;
+  }
+  return names;
 }
 
 function unknownCommand(name: string, parent: Command): CliError {

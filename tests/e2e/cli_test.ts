@@ -67,7 +67,13 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
       [["config", "chek"], 'gate: Unknown command "chek" (did you mean "check"?)'],
       [["config"], 'gate: Command is missing after "config" (known are check, schema)'],
       [["help", "exit-code"], 'gate: Unknown command "exit-code" (did you mean "exit-codes"?)'],
-      [["init", "--nope"], 'gate: Unknown option "--nope" (gate --help lists the commands)'],
+      [["init", "--nope"], 'gate: Unknown option "--nope" (gate init --help says what it takes)'],
+      [["store", "backup"], 'gate: Missing required argument "file" (gate store backup --help says what it takes)'],
+      [
+        ["config", "check", "a", "--config", "b"],
+        "gate: Cannot check two configurations at once " +
+        "(give FILE or --config, not both)",
+      ],
       [["--version", "now"], 'gate: Unknown argument "now" after --version'],
       [
         ["serve", "--nope"],
@@ -94,7 +100,10 @@ Deno.test("gate init writes a file that gate config check accepts, once", async 
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
     assert.deepEqual(await gate(folder, "init"), { code: 0, stdout: `${path}\n`, stderr: "Next: gate doctor\n" });
-    assert.deepEqual(await gate(folder, "config", "check"), { code: 0, stdout: `${path}: valid\n`, stderr: "" });
+    for (const given of [[], [path], ["--config", path]]) {
+      const ended = await gate(folder, "config", "check", ...given);
+      assert.deepEqual(ended, { code: 0, stdout: `${path}: valid\n`, stderr: "" });
+    }
 
     await Deno.writeTextFile(path, "# mine");
     const second = await gate(folder, "init", "--json");
