@@ -76,7 +76,7 @@ export async function pursue(server: SeenServer, goal: Goal): Promise<readonly T
     const input = await prepare(agent, tool, hint);
     const answer = await server.call(tool.name, input);
     agent.turns.push({ tool: tool.name, input, answer });
-    remember(agent, tool.name === "scenario_status" ? {} : input, answer);
+    remember(agent, input, answer);
     if (memory.get("run_status") === "complete") return agent.turns;
     ({ tool, hint } = nextCall(agent, tool, answer));
   }
@@ -102,14 +102,14 @@ function nextCall(agent: Agent, tool: ListedTool, answer: JsonObject): { tool: L
   for (const step of nextSteps(answer)) {
     const suggested = toolNamed(agent.server, String(step["tool"]));
     // Registering is done once for each record; what only shows something is for those who want to know more.
-    if (suggested.name === "schemas_register" && agent.schemas.length === 0) continue;
+    if (takesRecord(suggested) && agent.schemas.length === 0) continue;
     if (!changes(suggested)) continue;
     // The very same call again is for those who have changed something in between.
     if (isRepeated(agent, suggested, step["arguments_hint"] as JsonObject)) continue;
     return { tool: suggested, hint: step["arguments_hint"] as JsonObject };
   }
   if (isHeld(answer)) return { tool, hint: {} };
-  if (tool.name === "schemas_register" && agent.schemas.length > 0) return { tool, hint: {} };
+  if (takesRecord(tool) && agent.schemas.length > 0) return { tool, hint: {} };
   const [described] = toolsAfter(agent.server, tool, /Next: (.*)/);
   if (!isAccepted(answer)) agent.refused.add(String(agent.memory.get("stage_id")));
   const opening = agent.server.tools.find(({ description }) =>
@@ -142,6 +142,11 @@ function toolsAfter(server: SeenServer, { description }: ListedTool, words: RegE
 function readyStage({ memory, refused }: Agent): JsonValue | undefined {
   const ready = memory.get("ready_frontier");
   return Array.isArray(ready) ? ready.findLast((stage) => !refused.has(String(stage))) : undefined;
+}
+
+/** Whether a tool takes one of the records that the agent was handed. */
+function takesRecord({ inputSchema }: ListedTool): boolean {
+  return "record" in (inputSchema["properties"] as object);
 }
 
 /** Whether a tool does something, rather than only showing it. */
@@ -178,7 +183,11 @@ function remember({ memory, wanted }: Agent, input: JsonObject, answer: JsonObje
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) return value.forEach(keep);
     const object = value as JsonObject;
-    if ("condition_id" in object && "domain" in object) wanted.set(String(object["condition_id"]), object);
+    if ("sets" in object && Array.isArray(object["evidence"])) {
+      for (const one of object["evidence"] as JsonObject[]) {
+        wanted.set(String(one["condition_id"]), { ...one, stage_id: object["stage_id"] ?? null });
+      }
+    }
     for (const [name, inner] of Object.entries(object)) {
       if (name === "next" || name === "spec" || name === "stages" || name === "recent_attempts") continue;
       memory.set(name, inner);
@@ -235,7 +244,9 @@ function randomId(): string {
 /** Evidence for every condition that an answer described and a fact is known of. */
 async function evidence(agent: Agent, hint: JsonObject): Promise<JsonValue> {
   const items: JsonValue[] = [];
-  for (const [condition_id, { channels, domain, retention, policy }] of agent.wanted) {
+  const stage = hint["stage_id"] ?? agent.memory.get("stage_id");
+  for (const [condition_id, { stage_id, channels, domain, retention, policy }] of agent.wanted) {
+    if (stage_id !== stage) continue;
     const value = agent.goal.facts[condition_id];
     if (value === undefined || !(channels as string[]).includes("caller_submission")) continue;
     const typed = { value, value_type: (domain as JsonObject)["domain"] ?? "" };
@@ -252,6 +263,5 @@ async function evidence(agent: Agent, hint: JsonObject): Promise<JsonValue> {
     );
     items.push(await agent.goal.sign({ ...asked, condition_id, ...typed }));
   }
-  agent.wanted.clear();
   return items;
 }

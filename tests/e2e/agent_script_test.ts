@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { nextSteps, pursue, type SeenServer, type Turn } from "./agent_script.ts";
 import { EXAMPLES, withExample, withServerIn } from "./example_goals.ts";
+import { GOOD_RESULTS, withRelease } from "./release_goal.ts";
 
 /** The outcome or error of an answer. */
 function nameOf(answer: JsonObject): string {
@@ -60,6 +61,53 @@ for (const example of EXAMPLES) {
         assert.deepEqual([...new Set(failures.map(({ answer }) => nameOf(answer)))], OBSTACLES[example.name]);
       })));
 }
+
+Deno.test("an agent gets on with a run that somebody else moves on in between", () => {
+  const example = EXAMPLES.find(({ name }) => name === "agent_task");
+  assert.ok(example);
+  return withExample(example, ({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      let evaluations = 0;
+      const call: SeenServer["call"] = async (tool, input) => {
+        if (tool === "scenario_evaluate_stage" && ++evaluations % 2 === 1) await submitNote(server, input);
+        return await server.call(tool, input);
+      };
+      const turns = await pursue({ ...server, call }, goal);
+      const failures = turns.filter(isFailure).map(({ answer }) => nameOf(answer));
+      assert.ok(failures.length >= 3 && failures.every((name) => name === "stale"), failures.join());
+    }));
+});
+
+/** What somebody else does at the head that a call names. */
+async function submitNote(server: SeenServer, input: JsonObject): Promise<void> {
+  const { namespace_id = 0, scenario_id = "", run_id = "", expected_head = null } = input;
+  const answer = await server.call("scenario_submit", {
+    ...{ namespace_id, scenario_id, run_id, expected_head },
+    operation_id: crypto.randomUUID().replaceAll("-", ""),
+    content_type: "application/json",
+    payload: { kind: "json", value: "a note" },
+    scope: { kind: "run_wide" },
+  });
+  assert.equal(nameOf(answer), "accepted");
+}
+
+Deno.test("an agent that knows only the server's own words completes the release gate", () =>
+  withRelease(({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const turns = await pursue(server, goal);
+      assert.deepEqual(turns.filter(isFailure), []);
+      assert.ok(turns.every(({ input }) => (input["caller_evidence"] as JsonValue[] | undefined ?? []).length === 0));
+    })
+  ));
+
+Deno.test("an agent whose checks fail does not get the release through", () =>
+  withRelease(({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const failed = { ...GOOD_RESULTS, tests: { passed: 11, failed: 1 } };
+      await Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify(failed));
+      await assert.rejects(pursue(server, goal), /Cannot complete the run/);
+    })
+  ));
 
 const NOBODY = "0".repeat(32);
 const NOTHING = "0".repeat(64);
