@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
 import { readJson } from "../../src/canonical/scan.ts";
+import { objectName } from "../../src/runpack/archive.ts";
+import { folderPackSource } from "../../src/runpack/host/folder.ts";
 import { reportAsJson, verifyRunpack } from "../../src/runpack/verify.ts";
 import type { VerificationRequest } from "../../src/runpack/verify_types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
@@ -147,6 +150,56 @@ Deno.test("two verifiers agree on 200 mutations of single bytes and objects", as
   for (let round = 0; round < 200; round++) {
     const profile = round % 2 === 0 ? "full_replay_v1" : "integrity_only_v1";
     await compare(second, mutated(plain, choose), { profile, runpack_identity: identityOf(plain) }, `round ${round}`);
+  }
+});
+
+// What is done to the folder of a golden pack, given the path of its law.
+const DISTURBANCES: readonly [string, (folder: string, law: string) => Promise<void>][] = [
+  ["a link in the place of an object", async (folder, law) => {
+    await Deno.rename(law, `${folder}.law`);
+    await Deno.symlink(`${folder}.law`, law);
+  }],
+  ["a folder in the place of an object", async (_folder, law) => {
+    await Deno.remove(law);
+    await Deno.mkdir(law);
+  }],
+  ["a folder in the place of the manifest", async (folder) => {
+    await Deno.remove(join(folder, "manifest.json"));
+    await Deno.mkdir(join(folder, "manifest.json"));
+  }],
+  ["a link to a folder", (folder) => Deno.symlink(folder, join(folder, "again"))],
+  ["a link in the place of a signature", async (folder, law) => {
+    await Deno.mkdir(join(folder, "signatures"));
+    await Deno.symlink(law, join(folder, "signatures", `${"a".repeat(64)}.json`));
+  }],
+  ["a file too many", (folder) => Deno.writeTextFile(join(folder, "note"), "")],
+  ["nothing", () => Promise.resolve()],
+];
+
+Deno.test("two verifiers agree on folders that hold what is no plain file", async () => {
+  const { signatures: _none, ...plain } = await readGolden("plain");
+  const { law } = readJson(new TextDecoder().decode(plain.manifest)) as { law: { object: string } };
+  const request = { runpack_identity: null, profile: "integrity_only_v1", budget: null, trusted_keys: null } as const;
+  const scratch = await Deno.makeTempDir();
+  try {
+    for (const [index, [what, disturb]] of DISTURBANCES.entries()) {
+      const folder = join(scratch, `${index}`);
+      await Deno.mkdir(folder);
+      await Deno.writeFile(join(folder, "manifest.json"), plain.manifest);
+      for (const [identity, bytes] of plain.objects) {
+        await Deno.mkdir(join(folder, "objects", identity.slice(0, 2)), { recursive: true });
+        await Deno.writeFile(join(folder, objectName(identity)), bytes);
+      }
+      await disturb(folder, join(folder, objectName(law.object)));
+      const ours = await verifyRunpack(folderPackSource(folder), request, PRIMITIVES);
+      const { stdout } = await new Deno.Command("python3", { args: [SCRIPT, folder, "--profile", request.profile] })
+        .output();
+      const theirs = canonicalize(readJson(new TextDecoder().decode(stdout)));
+      assert.deepEqual(comparable(theirs), comparable(canonicalize(reportAsJson(ours))), what);
+      assert.equal(ours.claims.some(({ status }) => status.status === "violated"), what !== "nothing", what);
+    }
+  } finally {
+    await Deno.remove(scratch, { recursive: true });
   }
 });
 

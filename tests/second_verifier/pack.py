@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 
 from canonical_json import parse_canonical
 from identities import identify_bytes
@@ -13,8 +14,14 @@ MANIFEST_BYTES, NODE_BYTES, OBJECT_BYTES = 2**20, 2**26, 2**28
 _FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json\Z")
 
 
+UNREADABLE = object()
+
+
 class Pack:
-    """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere."""
+    """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere.
+
+    In place of the bytes of what is no plain file stands UNREADABLE.
+    """
 
     def __init__(self, manifest, objects, signatures=(), strays=()):
         self.manifest, self.objects, self.signatures, self.strays = manifest, objects, list(signatures), list(strays)
@@ -23,8 +30,10 @@ class Pack:
 def _sorted_files(files):
     manifest = files.pop("manifest.json", None)
     objects = {name[11:]: data for name, data in files.items() if _fits(name) and name.startswith("objects/")}
-    signatures = [data for name, data in sorted(files.items()) if _fits(name) and name.startswith("signatures/")]
-    return Pack(manifest, objects, signatures, sorted(name for name in files if not _fits(name)))
+    signed = [data for name, data in sorted(files.items()) if _fits(name) and name.startswith("signatures/")]
+    signatures = [data for data in signed if data is not UNREADABLE]
+    strays = [name for name, data in files.items() if not _fits(name) or name.startswith("s") and data is UNREADABLE]
+    return Pack(manifest, objects, signatures, sorted(strays))
 
 
 def _fits(name):
@@ -32,13 +41,18 @@ def _fits(name):
 
 
 def open_folder(folder):
-    """The pack in a folder."""
+    """The pack in a folder. Only plain files are read: a link, a pipe or a folder in the place of one is unreadable."""
     files = {}
-    for path, _, names in os.walk(folder):
-        for name in names:
-            place = os.path.relpath(os.path.join(path, name), folder).replace(os.sep, "/")
-            with open(os.path.join(path, name), "rb") as file:
-                files[place] = file.read()
+    for path, folders, names in os.walk(folder):
+        for name in names + folders:
+            whole = os.path.join(path, name)
+            place = os.path.relpath(whole, folder).replace(os.sep, "/")
+            mode = os.lstat(whole).st_mode
+            if stat.S_ISREG(mode):
+                with open(whole, "rb") as file:
+                    files[place] = file.read()
+            elif not stat.S_ISDIR(mode) or _fits(place) and not place.startswith("signatures/"):
+                files[place] = UNREADABLE
     return _sorted_files(files)
 
 
@@ -101,6 +115,8 @@ def read_manifest(data):
     """The manifest as (value, None), or (None, code)."""
     if data is None:
         return None, "manifest_missing"
+    if data is UNREADABLE:
+        return None, "manifest_unreadable"
     if len(data) > MANIFEST_BYTES:
         return None, "manifest_too_large"
     value, is_canonical = parse_canonical(data)
@@ -172,6 +188,8 @@ class Reading:
             self.budget.test(**amounts)
             if data is None:
                 raise Contradiction("object_missing")
+            if data is UNREADABLE:
+                raise Contradiction("object_unreadable")
             self.budget.take(**amounts)
             self.read.add(name)
         if len(data) != size:

@@ -20,7 +20,9 @@ sys.setrecursionlimit(10_000)
 import dsse
 from canonical_json import canonical
 from identities import identify, identify_bytes, sha256
-from pack import MANIFEST_BYTES, MAXIMUM, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest
+from pack import (
+    MANIFEST_BYTES, MAXIMUM, UNREADABLE, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest,
+)
 from replay import CLAIMS, Findings, Replay
 
 METHODS = dict(zip(CLAIMS, (f"{name}_v6" for name in (
@@ -83,7 +85,7 @@ class _Verification:
 
     def read_manifest(self):
         data = self.pack.manifest
-        if data is not None and len(data) <= MANIFEST_BYTES:
+        if data is not None and data is not UNREADABLE and len(data) <= MANIFEST_BYTES:
             self.budget.take(bytes_read=len(data), canonical_work_bytes=len(data))
             self.identity = identify_bytes("runpack", data)
             if self.wanted not in (None, self.identity):
