@@ -4,6 +4,10 @@
  * @module
  */
 
+import { isJsonArray, isJsonObject, member } from "../canonical/json.ts";
+import { formatPath } from "../canonical/path.ts";
+import { parseJson } from "../canonical/scan.ts";
+
 /** A request id that MCP allows: a string, or an integer within ±(2^53-1). */
 export type RequestId = string | number;
 
@@ -108,5 +112,22 @@ export function withEdgeData(response: ForeignErrorResponse): ForeignErrorRespon
   const { error, id } = response;
   const given = typeof error.data === "object" && error.data !== null ? error.data : {};
   const kind = Object.entries(EDGE_CODES).find(([, code]) => code === error.code)?.[0] ?? "protocol";
-  return { ...response, error: { ...error, data: { kind, retryable: false, request_id: id ?? null, ...given } } };
+  const { message, path } = inOneLine(error.message);
+  const data = { kind, retryable: false, request_id: id ?? null, ...path === undefined ? {} : { path }, ...given };
+  return { ...response, error: { ...error, message, data } };
+}
+
+/** The SDK tells what does not meet its schemas as a list of issues in JSON; people need the first one, and where it is. */
+const ISSUE_LIST = /^([^[]{1,200}): (\[\s[^]*\])$/;
+
+function inOneLine(message: string): { readonly message: string; readonly path?: string } {
+  const [, what, list] = ISSUE_LIST.exec(message) ?? [];
+  if (what === undefined || list === undefined) return { message };
+  const parsed = parseJson(list);
+  const issue = parsed.ok && isJsonArray(parsed.value) ? parsed.value[0] : undefined;
+  if (!isJsonObject(issue)) return { message };
+  const [rule, steps] = [member(issue, "message"), member(issue, "path")];
+  if (typeof rule !== "string" || !isJsonArray(steps)) return { message };
+  const path = formatPath(steps.filter((step) => typeof step === "string" || typeof step === "number"));
+  return { message: `${what}: ${path}: ${rule}`, path };
 }

@@ -79,3 +79,25 @@ Deno.test("withEdgeData() adds the members of every error and keeps those that a
     request_id: null,
   });
 });
+
+/** A message of the SDK's, and what clients are told. */
+const FOREIGN_MESSAGES: readonly (readonly [given: string, message: string, path: string | undefined])[] = [
+  [
+    `Invalid tools/call request: ${
+      JSON.stringify([{ code: "invalid_type", path: ["params", "arguments"], message: "Invalid input" }], null, 2)
+    }`,
+    "Invalid tools/call request: $.params.arguments: Invalid input",
+    "$.params.arguments",
+  ],
+  ["Invalid tools/call request: [\n]", "Invalid tools/call request: [\n]", undefined],
+  ["Invalid tools/call request: [\n 1 }", "Invalid tools/call request: [\n 1 }", undefined],
+  ["Method not found", "Method not found", undefined],
+];
+
+for (const [given, message, path] of FOREIGN_MESSAGES) {
+  Deno.test(`withEdgeData() tells issues in one line: ${JSON.stringify(given)}`, () => {
+    const { error } = withEdgeData({ id: 1, error: { code: -32602, message: given } });
+    assert.equal(error.message, message);
+    assert.equal(error.data["path"], path);
+  });
+}
