@@ -7,7 +7,9 @@
 import { _, Ajv2020, type CodeKeywordDefinition, type KeywordCxt, Name } from "ajv/dist/2020.js";
 import { and, not } from "ajv/dist/compile/codegen/index.js";
 import { Type } from "ajv/dist/compile/util.js";
-import type { JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { quote } from "../../law/suggest.ts";
 import { refuseSchema } from "./schema_rules.ts";
 
 /** A compiled schema: null when the value is valid, else what is wrong with it and where. */
@@ -49,27 +51,58 @@ export function compileSchema(schema: JsonValue): Compilation {
   const document = schema as boolean | Record<string, unknown>;
   try {
     if (metaschema.validateSchema(document) !== true) {
-      return { refusal: describeErrors(metaschema.errors) };
+      return { refusal: describeErrors(metaschema.errors, schema) };
     }
     const compiler = new Ajv2020({ ...OPTIONS, validateSchema: false });
     compiler.removeKeyword("unevaluatedProperties");
     compiler.addKeyword(UNEVALUATED_PROPERTIES);
     const validate = compiler.compile(document);
-    return { validator: (value) => validate(value) === true ? null : describeErrors(validate.errors) };
+    return { validator: (value) => validate(value) === true ? null : describeErrors(validate.errors, value) };
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : String(error) };
   }
 }
 
 interface ValidationError {
+  /** JSON Pointer into what was validated. */
   readonly instancePath: string;
   readonly message?: string;
+  readonly params: object;
 }
 
-function describeErrors(errors: readonly ValidationError[] | null | undefined): string {
+function describeErrors(errors: readonly ValidationError[] | null | undefined, root: JsonValue): string {
   const first = errors?.[0];
   if (first === undefined) return "$: not valid";
-  return `$${first.instancePath}: ${first.message ?? "not valid"}`;
+  return `${pathOf(first.instancePath, root)}: ${first.message ?? "not valid"}${detailOf(first.params)}`;
+}
+
+/** A JSON Pointer as the JSON path that every other message has. */
+function pathOf(pointer: string, root: JsonValue): string {
+  let at: JsonValue | undefined = root;
+  const steps = pointer.split("/").slice(1).map((part) => {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    const isIndex = isJsonArray(at);
+    if (isJsonArray(at)) at = at[Number(name)];
+    else at = isJsonObject(at) ? member(at, name) : undefined;
+    return isIndex ? Number(name) : name;
+  });
+  return formatPath(steps);
+}
+
+/** Values of an enumeration that a message lists. */
+const LISTED_VALUES = 16;
+
+/** The name that is one too many, or what would have been allowed, where the library's own message leaves it out. */
+function detailOf(params: object): string {
+  const { additionalProperty, unevaluatedProperty, allowedValues } = params as Readonly<Record<string, unknown>>;
+  const name = additionalProperty ?? unevaluatedProperty;
+  if (typeof name === "string") return `: ${quote(name)}`;
+  if (!Array.isArray(allowedValues) || allowedValues.length > LISTED_VALUES) return "";
+  return `: ${allowedValues.map((value) => quoteValue(value)).join(", ")}`;
+}
+
+function quoteValue(value: unknown): string {
+  return typeof value === "string" ? quote(value) : (JSON.stringify(value) ?? "").slice(0, LISTED_VALUES);
 }
 
 /**

@@ -110,14 +110,36 @@ withSandbox(
   },
 );
 
+/** Schema, value, what the verdict says of it. */
+const EXPLAINED: readonly (readonly [schema: JsonValue, value: JsonValue, message: string])[] = [
+  [
+    { properties: { a: { items: { additionalProperties: false } } } },
+    { a: [{}, { "b c": 1 }] },
+    '$.a[1]: must NOT have additional properties: "b c"',
+  ],
+  [{ properties: { "0": { type: "null" } } }, { "0": 1 }, '$["0"]: must be null'],
+  [{ properties: { "a/~b": { type: "null" } } }, { "a/~b": 1 }, '$["a/~b"]: must be null'],
+  [{ enum: ["x", 1] }, 2, '$: must be equal to one of the allowed values: "x", 1'],
+  [{ required: ["a"] }, {}, "$: must have required property 'a'"],
+];
+
+withSandbox(
+  "SchemaSandbox.validate() says where a value fails, by JSON path, and what was expected",
+  async (sandbox) => {
+    for (const [index, [schema, value, message]] of EXPLAINED.entries()) {
+      assert.deepEqual(await sandbox.validate(`explained-${index}`, schema, value), { invalid: message });
+    }
+  },
+);
+
 /** Schema, what the refusal says. */
 const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
-  [{ type: "strnig" }, /^\$\/type: must be equal to one of the allowed values/],
+  [{ type: "strnig" }, /^\$\.type: must be equal to one of the allowed values: "array", "boolean", "integer", /],
   [{ pattern: "(" }, /Invalid regular expression/],
   [{ $ref: "https://example.com/schema.json" }, /can't resolve reference/],
   [{ $ref: "#/$defs/none" }, /can't resolve reference/],
   [{ $schema: "http://json-schema.org/draft-07/schema#" }, /no schema with key or ref/],
-  [{ items: [{ type: "string" }] }, /^\$\/items: must be object,boolean/],
+  [{ items: [{ type: "string" }] }, /^\$\.items: must be object,boolean/],
   [{ $async: true, type: "string" }, /^\$\.\$async: /],
   [{ properties: { a: { nullable: true, type: "string" } } }, /^\$\.properties\.a\.nullable: /],
   [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonValue, /^\$\.properties\.__proto__: /],
