@@ -155,14 +155,18 @@ const TAILS: readonly { readonly kind: ValueLine["kind"]; readonly tail: string 
 ];
 const MIDDLE = ',"identity":"';
 const DIGITS = 64;
+/** Bytes of the shortest line, its line feed and a body of one digit included. */
+const SHORTEST_LINE = BEFORE.length + 1 + MIDDLE.length + DIGITS + '","kind":"payload"}\n'.length;
 
 /**
  * The lines of a `values` object by their outer members, which stand in canonical order; null where one has another
  * form.
  */
 function readValueLines(bytes: Uint8Array): Line[] | null {
-  const texts = readLines(bytes, Number.MAX_SAFE_INTEGER);
-  if (texts === null) return null;
+  const most = Math.floor(bytes.length / SHORTEST_LINE);
+  // Lines that are too many are too short, and no list of them is made.
+  const texts = readLines(bytes, most);
+  if (texts === null || texts.length > most) return null;
   const lines: Line[] = [];
   for (const line of texts) {
     const kind = TAILS.find(({ tail }) => line.endsWith(tail));

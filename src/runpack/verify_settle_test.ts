@@ -69,3 +69,9 @@ Deno.test("verifyRunpack() no records within the budget: what the first one has 
   const statuses = statusesOf(await verifyWhole(PACK, { budget: { records: 0 } }));
   for (const claim of CLAIMS.slice(3, 23)) assert.equal(statuses[claim], "unavailable budget_exhausted", claim);
 });
+
+Deno.test("verifyRunpack() values that are nothing but line feeds are refused before they are told apart", async () => {
+  const pack = forge(RUN, (parts) => parts.valueLines = () => ["\n".repeat(200_000_000)]);
+  const statuses = statusesOf(await verifyWhole(pack));
+  assert.equal(statuses["evidence_retention_reconstruction"], "violated value_invalid");
+});
