@@ -55,7 +55,8 @@ export function scenarioEvaluateStage(services: Services): Tool {
       "unqualified or disagreeing evidence is unknown, never true: attempt.trace says why for each condition, " +
       "attempt.missing which sets of conditions would complete the stage. Evidence of earlier calls does not count. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. " +
-      "Retry a lost answer with the same operation_id and arguments. Next: open a stage of ready_frontier, until run_status is complete. scenario_precheck_stage tries evidence without recording.",
+      "Retry a lost answer with the same operation_id and arguments. Next: open a stage of ready_frontier, until " +
+      "run_status is complete. scenario_precheck_stage tries evidence without recording.",
     hints: WRITES_AND_ACQUIRES,
     input,
     output: outcomeOf(

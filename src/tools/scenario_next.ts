@@ -65,7 +65,8 @@ export function scenarioNext(services: Services): Tool {
       "neither. decision.kind says what came of it: advance (the stage is complete, go on with the next), hold (it stays " +
       "open: decision.unmet names the conditions in the way), complete (the run is). opened: {stage_open_record_id, " +
       "entry_intents} where the stage was opened. feedback trace adds the attempt with its trace and what " +
-      "is missing, evidence its items. expected_head must be the run's current head, else the outcome is stale and its result is the current head. Next: " +
+      "is missing, evidence its items. " +
+      "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Next: " +
       "call again at accepted_head until run_status is complete.",
     hints: WRITES_AND_ACQUIRES,
     input,
