@@ -39,7 +39,8 @@ export interface StageCase {
 /** One run. */
 export interface Case {
   readonly name: string;
-  readonly line: number;
+  /** Finds the line that it starts at; only cases that fail are asked. */
+  readonly line: () => number;
   readonly stages: readonly StageCase[];
   readonly expect: typeof RUN_EXPECTATIONS[number];
   readonly ready: readonly string[] | null;
@@ -190,7 +191,7 @@ function readCase(refuse: Refuse, law: CompiledLaw, value: JsonValue, steps: Ste
     );
   return {
     name: textAt(refuse, object, steps, "name"),
-    line: source.locate(steps, "value").line,
+    line: () => source.locate(steps, "value").line,
     stages: stages.flatMap((one, index) => readStage(refuse, law, one, [...steps, "stages", index]) ?? []),
     expect: wordAt(refuse, member(object, "expect"), [...steps, "expect"], RUN_EXPECTATIONS) ?? "active",
     ready,

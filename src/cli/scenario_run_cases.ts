@@ -45,7 +45,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
       law: compiled,
       surroundings: surroundingsOf(session),
       sandbox: session.schemas,
-      schemas: await loadSchemas(cases.schemas, casesFile),
+      schemas: await loadSchemas(session, cases.schemas, casesFile),
     };
     const results: CaseResult[] = [];
     for (const one of cases.cases) results.push(await tryCase(trial, one));
@@ -75,14 +75,29 @@ function refuse(file: string, diagnostics: readonly Diagnostic[], flags: Scenari
   return EXIT.usage;
 }
 
-/** Reads the schemas that stand in files of their own. */
-async function loadSchemas(schemas: readonly CaseSchema[], casesFile: string): Promise<CaseSchema[]> {
-  return await Promise.all(schemas.map(async (one) => {
-    if (one.file === null) return one;
-    const read = await readSource(join(dirname(casesFile), one.file));
-    if (read.ok) return { ...one, schema: schemaIn(read.source.value, one) };
-    throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
-  }));
+/** Reads the schemas that stand in files of their own, and looks whether all can be enforced. */
+async function loadSchemas(
+  { schemas: sandbox }: ScenarioSession,
+  schemas: readonly CaseSchema[],
+  casesFile: string,
+): Promise<CaseSchema[]> {
+  const loaded: CaseSchema[] = [];
+  for (const one of schemas) {
+    const schema = await loadSchema(one, casesFile);
+    const checked = await sandbox.check(schema);
+    if (!checked.ok) {
+      throw new CliError("usage", `Cannot use schema "${one.schema_id}" version "${one.version}": ${checked.message}`);
+    }
+    loaded.push({ ...one, schema });
+  }
+  return loaded;
+}
+
+async function loadSchema(one: CaseSchema, casesFile: string): Promise<JsonValue> {
+  if (one.file === null) return one.schema;
+  const read = await readSource(join(dirname(casesFile), one.file));
+  if (read.ok) return schemaIn(read.source.value, one);
+  throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
 }
 
 /** The schema of a file: the file, or in a list of schema records, as `schemas_register` takes them, that of the record. */
@@ -125,7 +140,7 @@ function describe(file: string, results: readonly CaseResult[], untested: readon
     results[index]?.passed === false ? paint(line, "bad", colour) : line
   ).join("\n");
   const failures = results.filter(({ passed }) => !passed).flatMap(({ name, line, stages, differences }) => [
-    `${file}:${line}: ${shown(name)}\n`,
+    `${file}:${line ?? 1}: ${shown(name)}\n`,
     ...[...stages.flatMap((one) => one.differences), ...differences].map((text) => `    ${shown(text)}\n`),
   ]);
   const failed = results.filter(({ passed }) => !passed).length;

@@ -31,7 +31,8 @@ export interface StageResult {
 /** What became of a case. */
 export interface CaseResult {
   readonly name: string;
-  readonly line: number;
+  /** Where it starts; null where nobody needs to look. */
+  readonly line: number | null;
   readonly passed: boolean;
   readonly stages: readonly StageResult[];
   readonly status: "complete" | "active";
@@ -67,7 +68,7 @@ export async function tryCase(trial: Trial, { name, line, stages, expect, ready 
     differences.push(`ready are ${frontier.join(", ") || "none"}, expected ${ready.join(", ") || "none"}`);
   }
   const passed = differences.length === 0 && results.every((one) => one.differences.length === 0);
-  return { name, line, passed, stages: results, status, differences };
+  return { name, line: passed ? null : line(), passed, stages: results, status, differences };
 }
 
 async function tryStage(course: Course, one: StageCase): Promise<StageResult> {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parse as parseYaml } from "yaml";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import type { SeenServer } from "./agent_script.ts";
 import { approve, type Example, EXAMPLES, withExample, withServerIn } from "./example_goals.ts";
@@ -26,13 +27,20 @@ function freshId(): string {
   return operations.toString(16).padStart(32, "0");
 }
 
+/** Registers what a spec needs, defines it, and starts a run. */
 async function start(server: SeenServer, spec: JsonObject, schemas: readonly JsonObject[]): Promise<Drive> {
   for (const record of schemas) {
     const { error } = await server.call("schemas_register", { record });
     assert.equal(error, undefined, JSON.stringify(error));
   }
   const law = String((await server.call("scenario_define", { spec }))["scenario_law_identity"]);
-  const scenario = { namespace_id: 2, scenario_id: spec["scenario_id"] ?? "" };
+  const run = { namespace_id: 2, scenario_id: spec["scenario_id"] ?? "" };
+  return await again({ server, run, law, spec, head: null });
+}
+
+/** Starts another run of the same law. */
+async function again({ server, run, law, spec }: Drive): Promise<Drive> {
+  const scenario = { namespace_id: 2, scenario_id: run["scenario_id"] ?? "" };
   const { outcome } = await server.call("scenario_start", {
     ...scenario,
     scenario_law_identity: law,
@@ -204,3 +212,45 @@ Deno.test("model_promotion: gate reads the reports itself, and a worse one holds
       assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
     }));
 });
+
+/** A case as `gate scenario test --json` and its file tell it. */
+interface TriedCase {
+  readonly name: string;
+  readonly status: string;
+  readonly stages: readonly { readonly stage_id: string; readonly outcome: string }[];
+}
+
+interface WrittenCase {
+  readonly stages: readonly { readonly stage: string; readonly given?: Readonly<Record<string, JsonValue>> }[];
+}
+
+/** What a server makes of one attempt of a case, in the words of cases. */
+async function attempt(drive: Drive, stage: string, given: Readonly<Record<string, JsonValue>>): Promise<string> {
+  const [opened] = await open(drive, stage);
+  if (opened === "policy_denied") return "denied";
+  if (opened === "stage_not_ready") return "blocked";
+  assert.ok(["accepted", "stage_already_opened"].includes(opened), opened);
+  const outcome = await evaluate(drive, stage, evidence(drive, given));
+  return outcome === "evidence_rejected" ? "rejected" : outcome;
+}
+
+for (const name of ["data_disclosure", "agent_task"]) {
+  Deno.test(`the cases of ${name} come out on a server as gate scenario test says`, () => {
+    const example = exampleNamed(name);
+    return withExample(example, async ({ folder, goal }) => {
+      const { stdout } = await gate(folder, "scenario", "test", example.file, "--json");
+      const tried = JSON.parse(stdout).result.cases as readonly TriedCase[];
+      const written = parseYaml(await Deno.readTextFile(`${folder}/scenario.cases.yaml`)) as { cases: WrittenCase[] };
+      await withServerIn(folder, async (server) => {
+        const first = await start(server, goal.spec, goal.schemas ?? []);
+        for (const [index, { name, stages, status }] of tried.entries()) {
+          const drive = await again(first);
+          for (const [at, { stage, given = {} }] of (written.cases[index]?.stages ?? []).entries()) {
+            assert.equal(await attempt(drive, stage, given), stages[at]?.outcome, `${name}: ${stage}`);
+          }
+          assert.equal((await server.call("scenario_status", drive.run))["status"], status, name);
+        }
+      });
+    });
+  });
+}
