@@ -64,6 +64,13 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
+    name: "a minute of mixed load",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/load"],
+    minutes: 5,
+  },
+  {
     name: "runpacks in a real object store",
     kind: "tests",
     options: [],

@@ -29,4 +29,11 @@ export const PROOF_STEPS: readonly Step[] = [
     paths: ["tests/proof/runpack_mutations_test.ts"],
     minutes: 10,
   },
+  {
+    name: "five minutes of mixed load",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/load_test.ts"],
+    minutes: 10,
+  },
 ];

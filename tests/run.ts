@@ -46,7 +46,7 @@ const WHOLE_STEPS: readonly Step[] = [
     name: "end to end, simulation and vectors",
     kind: "tests",
     options: [
-      "--ignore=tests/checks,tests/full,tests/conformance,tests/e2e/tls_test.ts,tests/e2e/tls_transports_test.ts," +
+      "--ignore=tests/checks,tests/full,tests/proof,tests/conformance,tests/e2e/tls_test.ts,tests/e2e/tls_transports_test.ts," +
       "tests/e2e/presets_tls_test.ts",
     ],
     paths: ["tests", "docs"],
