@@ -46,8 +46,11 @@ export function buildProgram(finish: Finish): Command {
     .option("-V, --version", "print the version; with --json the whole build")
     .helpCommand(false)
     .exitOverride()
-    // Mistakes are thrown, and said by reportFailure().
-    .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
+    // Mistakes are thrown, and said by reportFailure(). Help has no colours, so nobody has to ask the environment for them.
+    .configureOutput({
+      ...{ writeOut, writeErr: () => {}, outputError: () => {} },
+      ...{ getOutHasColors: () => false, getErrHasColors: () => false },
+    })
     .addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
   addServe(program);
   addInit(program, finish);

@@ -116,9 +116,17 @@ function budgetOf(given: readonly string[]): BudgetLimits | null {
 }
 
 async function trustedKey(path: string): Promise<Uint8Array> {
+  // What the file system says names neither the flag nor what was wanted of the file.
+  const read: typeof readBounded = (file, most) =>
+    readBounded(file, most).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new CliError("usage", `Cannot read public key "${file}": ${why}`);
+    });
   try {
-    return await readPublicKey(path, readBounded);
+    return await readPublicKey(path, read);
   } catch (error) {
-    throw new CliError("usage", error instanceof Error ? error.message : String(error));
+    throw error instanceof CliError
+      ? error
+      : new CliError("usage", error instanceof Error ? error.message : String(error));
   }
 }

@@ -55,6 +55,26 @@ Deno.test("gate runpack verify needs nothing but leave to read", async () => {
   assert.match(text.out, /artifact_tree_integrity +satisfied +object_tree_traversal_v6/);
 });
 
+Deno.test("gate runpack verify --help needs nothing but leave to read, and no word on colours", async () => {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      "--frozen",
+      "--allow-read",
+      join(ROOT, "main.ts"),
+      "runpack",
+      "verify",
+      "-h",
+    ],
+    env: { NO_COLOR: "", RUST_BACKTRACE: "0" },
+    stdin: "null",
+  }).output();
+  assert.deepEqual([code, decoder.decode(stderr)], [0, ""]);
+  assert.match(decoder.decode(stdout), /^Usage: gate runpack verify /);
+});
+
 Deno.test("gate runpack verify ends in 0, 4 or 6: all holds, material is lacking, something is violated", () =>
   withFolder(async (folder) => {
     const run = playGoldenRun();
@@ -85,6 +105,9 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
       assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...wrong)).code, 2, wrong.join(" "));
     }
     assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);
+    const keyless = await gate("runpack", "verify", join(GOLDEN, "plain"), "--trusted-key", join(folder, "none"));
+    assert.equal(keyless.code, 2);
+    assert.match(keyless.err, /^gate: Cannot read public key ".*none": No such file/);
     const file = await gate("runpack", "verify", key);
     assert.equal(file.code, 6, "a file that is no archive does not verify");
   }));
