@@ -22,6 +22,7 @@ const BENCHES: readonly Bench[] = [
   { name: "canonical", rows: ["8"], load: () => import("./canonical_bench.ts") },
   { name: "mutation", rows: ["5", "6"], load: () => import("./mutation_bench.ts") },
   { name: "stdio", rows: ["6b"], load: () => import("./stdio_bench.ts") },
+  { name: "tools", rows: ["2", "3", "12"], load: () => import("./stdio_tools_bench.ts") },
   { name: "http", rows: ["4"], load: () => import("./http_bench.ts") },
   { name: "verifier", rows: ["9", "10"], load: () => import("./verifier_bench.ts") },
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },

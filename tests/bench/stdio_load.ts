@@ -1,0 +1,105 @@
+/**
+ * The load of the stdio benchmarks: so many requests in flight on one connection, each answer followed by the next
+ * request. Answers are told apart by their lines alone, so that the client costs both sides the same.
+ *
+ * @module
+ */
+
+import { initializeParams } from "../e2e/client.ts";
+import type { CommandLine } from "./server_everything.ts";
+
+/** A server process under load. */
+export interface StdioPeer {
+  /** Sends a request and gives the line of its answer. */
+  readonly ask: (method: string, params: unknown) => Promise<string>;
+  /**
+   * Sends so many requests, so many of them in flight, and nothing besides.
+   *
+   * @param params Of the request with an index
+   * @returns Answers a second
+   */
+  readonly load: (calls: number, inFlight: number, params: (index: number) => unknown) => Promise<number>;
+  /** Bytes of memory that the process has resident. */
+  readonly resident: () => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+const encoder = new TextEncoder();
+
+/** Starts a server and initialises the connection. */
+export async function openPeer(server: CommandLine, environment: Record<string, string> = {}): Promise<StdioPeer> {
+  const child = new Deno.Command(server.command, {
+    args: [...server.args],
+    env: environment,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  const waiting = new Map<number, (line: string) => void>();
+  let count: ((lines: readonly string[]) => void) | null = null;
+  const reading = readLines(child.stdout, (lines) => {
+    if (count !== null) return count(lines);
+    for (const line of lines) {
+      const { id } = JSON.parse(line) as { id?: number };
+      // What a server says of its own accord answers nothing.
+      if (id === undefined) continue;
+      waiting.get(id)?.(line);
+      waiting.delete(id);
+    }
+  });
+  let nextId = 0;
+  const text = (method: string, params: unknown): string =>
+    `${JSON.stringify({ jsonrpc: "2.0", id: ++nextId, method, params })}\n`;
+  const write = (requests: readonly string[]): Promise<void> => input.write(encoder.encode(requests.join("")));
+  const ask = (method: string, params: unknown): Promise<string> => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const request = text(method, params);
+    waiting.set(nextId, resolve);
+    write([request]).catch(reject);
+    return promise;
+  };
+  const load = (calls: number, inFlight: number, params: (index: number) => unknown): Promise<number> => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const requests = Array.from({ length: calls }, (_, index) => text("tools/call", params(index)));
+    const start = performance.now();
+    let sent = inFlight;
+    let answered = 0;
+    count = (lines) => {
+      const failed = lines.find((line) => line.includes('"error"'));
+      if (failed !== undefined) return reject(new Error(`Cannot measure: ${failed.slice(0, 300)}`));
+      answered += lines.length;
+      const next = requests.slice(sent, sent + lines.length);
+      sent += next.length;
+      if (next.length > 0) write(next).catch(reject);
+      if (answered >= calls) resolve(calls / (performance.now() - start) * 1000);
+    };
+    write(requests.slice(0, inFlight)).catch(reject);
+    return promise.finally(() => count = null);
+  };
+  await ask("initialize", initializeParams());
+  await write(['{"jsonrpc":"2.0","method":"notifications/initialized"}\n']);
+  return {
+    ask,
+    load,
+    resident: async () => {
+      const status = await Deno.readTextFile(`/proc/${child.pid}/status`);
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) * 1024;
+    },
+    close: async () => {
+      await input.close().catch(() => undefined);
+      await Promise.all([child.status, reading]);
+    },
+  };
+}
+
+/** Hands on the complete lines of a stream, as many as there are. */
+async function readLines(stream: ReadableStream<Uint8Array>, take: (lines: readonly string[]) => void): Promise<void> {
+  let rest = "";
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)) {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    const lines = parts.filter((part) => part !== "");
+    if (lines.length > 0) take(lines);
+  }
+}
