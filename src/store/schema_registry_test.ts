@@ -54,6 +54,29 @@ overAll("list() pages by id and version in code point order", {}, async (schemas
   assert.deepEqual(await schemas.list(4, null, 10), []);
 });
 
+overAll("list() reads no further than the first schema that a page leaves out", {}, async (schemas) => {
+  const sizes: number[] = [];
+  for (const version of ["1", "2", "3", "4"]) {
+    const schema = makeSchema("report", version);
+    await schemas.register(schema);
+    sizes.push(schema.record.length);
+  }
+  const [first = 0, second = 0, third = 0] = sizes;
+  const rows: readonly (readonly [maximum: number, listed: string])[] = [
+    [0, "1 2"],
+    [first, "1 2"],
+    [first + second - 1, "1 2"],
+    [first + second, "1 2 3"],
+    [first + second + third, "1 2 3 4"],
+    [Infinity, "1 2 3 4"],
+  ];
+  for (const [maximum, listed] of rows) {
+    const found = await schemas.list(2, null, 10, maximum);
+    assert.equal(found.map(({ version }) => version).join(" "), listed, `${maximum}`);
+  }
+  assert.equal((await schemas.list(2, null, 3)).length, 3);
+});
+
 overAll("close() refuses what comes after", {}, async (schemas) => {
   const queued = schemas.register(makeSchema("report", "1"));
   await schemas.close();

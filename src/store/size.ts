@@ -6,7 +6,7 @@
 
 import { Buffer } from "node:buffer";
 
-import type { Append, StoredRecord } from "./types.ts";
+import type { Append, SchemaRecord, StoredRecord } from "./types.ts";
 
 /** UTF-8 bytes of a text. */
 export function textBytes(text: string): number {
@@ -26,4 +26,24 @@ export function appendBytes(append: Append): number {
   for (const record of append.records) bytes += recordBytes(record);
   for (const artifact of append.artifacts) bytes += textBytes(artifact.body);
   return bytes;
+}
+
+/**
+ * Schemas in order, up to the first that a page of `maximumCharacters` leaves out; at least two, where there are, since a page
+ * holds one whatever its size. What comes after is not read.
+ */
+export function takeSchemas<Source>(
+  sources: Iterable<Source>,
+  read: (source: Source) => SchemaRecord,
+  maximumCharacters: number = Infinity,
+): SchemaRecord[] {
+  const taken: SchemaRecord[] = [];
+  let characters = 0;
+  for (const source of sources) {
+    const schema = read(source);
+    taken.push(schema);
+    characters += schema.record.length;
+    if (characters > maximumCharacters && taken.length > 1) break;
+  }
+  return taken;
 }

@@ -163,11 +163,15 @@ export interface SchemaRegistry {
   /** Registers; `limit` when the namespace holds `max_entries` already. */
   register(schema: SchemaRecord): Promise<"registered" | "exists" | "limit">;
   get(namespaceId: number, schemaId: string, version: string): Promise<SchemaRecord | null>;
-  /** In (schema_id, version) code point order after the given key. */
+  /**
+   * In (schema_id, version) code point order after the given key. No more are read once two or more hold over
+   * `maximumCharacters` together: then there is one that a page of that size leaves out, so that it shows that more follow.
+   */
   list(
     namespaceId: number,
     after: { readonly schema_id: string; readonly version: string } | null,
     limit: number,
+    maximumCharacters?: number,
   ): Promise<SchemaRecord[]>;
   ready(): Promise<void>;
   close(): Promise<void>;

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { namespaceId, pageMembers } from "./input.ts";
 import { closed, listOf, OBJECT, orNull } from "./output.ts";
-import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
+import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
 import { refuseRegistry } from "./schema_record.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
@@ -33,7 +33,7 @@ export function schemasList(services: Services): Tool {
       if (!start.ok) return start;
       const [schema_id = "", version = ""] = start.after ?? [];
       const after = start.after === null ? null : { schema_id, version };
-      const fetched = await services.schemas.list(namespace_id, after, limit + 1);
+      const fetched = await services.schemas.list(namespace_id, after, limit + 1, PAGE_CHARACTERS);
       const page = cutPage(fetched, limit, ({ record }) => record.length);
       const last = page.last === null ? null : [page.last.schema_id, page.last.version];
       return textAnswer(pageText(query, page.items.map(({ record }) => record), last));

@@ -6,6 +6,7 @@
 
 import { compareCodePoints } from "../../canonical/order.ts";
 import { assertSchema } from "../shape.ts";
+import { takeSchemas } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 
 type SchemaKey = Pick<SchemaRecord, "schema_id" | "version">;
@@ -27,16 +28,24 @@ export function openMemorySchemaRegistry(options: { readonly max_entries: number
     namespaces.set(schema.namespace_id, entries.set(keyOf(schema), { ...schema }));
     return "registered";
   };
-  const list = (namespaceId: number, after: SchemaKey | null, limit: number): SchemaRecord[] =>
-    [...namespaces.get(namespaceId)?.values() ?? []]
+  const list = (
+    namespaceId: number,
+    after: SchemaKey | null,
+    limit: number,
+    maximumCharacters: number | undefined,
+  ): SchemaRecord[] => {
+    const found = [...namespaces.get(namespaceId)?.values() ?? []]
       .filter((schema) => after === null || compareSchemas(schema, after) > 0)
       .sort(compareSchemas)
       .slice(0, limit);
+    return takeSchemas(found, (schema) => schema, maximumCharacters);
+  };
   return {
     register: (schema) => answer(() => register(schema)),
     get: (namespaceId, schema_id, version) =>
       answer(() => namespaces.get(namespaceId)?.get(keyOf({ schema_id, version })) ?? null),
-    list: (namespaceId, after, limit) => answer(() => list(namespaceId, after, limit)),
+    list: (namespaceId, after, limit, maximumCharacters) =>
+      answer(() => list(namespaceId, after, limit, maximumCharacters)),
     ready: () => answer(() => undefined),
     close: () => {
       open = false;

@@ -7,7 +7,7 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import { sealSchema } from "../seal.ts";
 import { assertSchema } from "../shape.ts";
-import { textBytes } from "../size.ts";
+import { takeSchemas, textBytes } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
@@ -48,12 +48,13 @@ export function createSqliteSchemaRegistry(file: StoreFile, options: SchemaRegis
           return row === undefined ? null : toSchema(sha256, row);
         })
       ),
-    list: (namespaceId, after, limit) =>
+    list: (namespaceId, after, limit, maximumCharacters) =>
       use(() =>
-        file.readers.point((connection) =>
-          connection.statement(LIST).all(namespaceId, after?.schema_id ?? "", after?.version ?? "", limit)
-            .map((row) => toSchema(sha256, row))
-        )
+        file.readers.point((connection) => {
+          const rows = connection.statement(LIST)
+            .iterate(namespaceId, after?.schema_id ?? "", after?.version ?? "", limit);
+          return takeSchemas(rows, (row) => toSchema(sha256, row), maximumCharacters);
+        })
       ),
     ready: () => use(() => ready(file)),
     close: () => use.close(() => file.release()),
