@@ -19,7 +19,7 @@ import { checkAdmission, checkProvenance } from "./claims/attribution_authorizat
 import { checkState } from "./claims/current_state_equivalence.ts";
 import { checkHead } from "./claims/exact_head_reconstruction.ts";
 import { checkFamily } from "./claims/operation_receipt_consistency.ts";
-import { checkAllocation, checkBoundSchemas } from "./claims/run_allocation_integrity.ts";
+import { checkAllocation, checkBoundContracts, checkBoundSchemas } from "./claims/run_allocation_integrity.ts";
 import { checkCreatedGraph, checkManifestGraph } from "./claims/scenario_graph_binding.ts";
 import { constructLaw } from "./claims/scenario_law_construction.ts";
 import type { MaterialPart, SegmentPart } from "./material_tree.ts";
@@ -181,6 +181,7 @@ function checkOperation(course: Course, record: RunRecord): Violation | null {
 
 function openRun(course: Course, { body }: Extract<RunRecord, { record_kind: "run_created" }>): void {
   course.created = body;
+  note(course, "run_allocation_integrity", checkBoundContracts(body, course.artifacts.contracts));
   if (body.scenario_law_identity !== course.manifest.scenario_law_identity) {
     note(course, "scenario_law_construction", violation("law_identity_mismatch", atRevision(1)));
     course.law = null;

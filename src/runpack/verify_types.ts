@@ -167,6 +167,7 @@ export type ViolationCode =
   | "witness_invalid"
   | "binding_mismatch"
   | "contract_missing"
+  | "contract_repeated"
   | "contract_mismatch"
   | "trigger_time_mismatch"
   | "provider_result_mismatch"

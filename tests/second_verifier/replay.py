@@ -194,6 +194,11 @@ class Replay:
 
     def creation(self, body):
         violate = self.findings.violate
+        providers = [(one["provider_id"], self.contracts.get(one["contract_identity"])) for one in body["contracts"]]
+        if len({name for name, _ in providers}) < len(providers):
+            violate("run_allocation_integrity", "contract_repeated")
+        elif any(contract is not None and contract["provider_id"] != name for name, contract in providers):
+            violate("run_allocation_integrity", "contract_mismatch")
         if body["scenario_law_identity"] != self.manifest["scenario_law_identity"]:
             violate("scenario_law_construction", "law_identity_mismatch")
             self.law = None

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { identify } from "../../src/canonical/identity.ts";
+import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import type { Editable } from "./law_specs.ts";
 import { type Parts, rekey } from "./runpack_forge.ts";
 
@@ -54,6 +56,18 @@ export const FORGERIES: readonly ForgeryRow[] = [
   row("another scenario", { scenario_graph_binding: "scenario_mismatch" }, (parts) => {
     parts.manifest = (manifest) => manifest.scenario_id = "another";
   }),
+  row("a second contract of a provider", { run_allocation_integrity: "contract_repeated" }, (parts) => {
+    const first = parts.artifacts.find(({ kind }) => kind === "contract");
+    const body = { ...first?.body, note: "another" };
+    const identity = identify(HOST_PRIMITIVES.sha256, "contract", body);
+    parts.artifacts.push({ kind: "contract", identity, body });
+    const { contracts } = parts.records[0].body;
+    contracts.push({ ...contracts[0], contract_identity: identity });
+  }),
+  row("a contract under the name of another provider", {
+    run_allocation_integrity: "contract_mismatch",
+    acquisition_admission_witness_reconstruction: "contract_mismatch",
+  }, (parts) => parts.records[0].body.contracts[0].provider_id = "other"),
   row("the manifest of another run", {
     run_allocation_integrity: "run_key_mismatch",
   }, (parts) => {

@@ -8,6 +8,7 @@
 import type { Identity } from "../../canonical/identity.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RunCreatedBody, RunKey, RunRecord } from "../../run/types.ts";
+import type { ContractFacts } from "../contract_facts.ts";
 import type { ArtifactReference } from "../types.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { ChainStep } from "../verify_step.ts";
@@ -27,6 +28,20 @@ export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey)
     return record.body.run_allocation.authority_id === "" ? violation("run_authority_missing", place) : null;
   }
   return isCreation ? violation("run_created_unexpected", place) : null;
+}
+
+/** Checks that the first record binds each provider to one contract, and to one of its own. */
+export function checkBoundContracts(
+  { contracts }: RunCreatedBody,
+  held: ReadonlyMap<Identity, ContractFacts | null>,
+): Violation | null {
+  const providers = new Set(contracts.map(({ provider_id }) => provider_id));
+  if (providers.size !== contracts.length) return violation("contract_repeated", atRevision(1));
+  const other = contracts.some(({ provider_id, contract_identity }) => {
+    const contract = held.get(contract_identity) ?? null;
+    return contract !== null && contract.provider_id !== provider_id;
+  });
+  return other ? violation("contract_mismatch", atRevision(1)) : null;
 }
 
 /** Whether every schema that the law names is bound, each once, and no other. */
