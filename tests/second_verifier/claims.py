@@ -329,7 +329,13 @@ def _says_same(item, result):
         return item["error"]["code"] in OBSERVED_BY_GATE
     if result["value"] is None:
         return item.get("found_nothing") is True
-    return "value_identity" in item and result["value"]["value_identity"] == item["value_identity"]
+    if "value_identity" not in item or result["value"]["value_identity"] != item["value_identity"]:
+        return False
+    as_it_comes = result["value"]["kind"] == "json" and item.get("value_type") in AS_IT_COMES
+    return not as_it_comes or equal(result["value"]["content_hash"], item.get("content_hash"))
+
+
+AS_IT_COMES = ("Boolean", "Integer", "Json", "String", "Timestamp")
 
 
 class Sources:

@@ -308,6 +308,12 @@ export const FORGERIES: readonly ForgeryRow[] = [
   row("an acquisition without its witness", {
     acquisition_admission_witness_reconstruction: "witness_missing",
   }, (parts) => delete acquired(parts).acquisition),
+  row("an acquisition whose hashes agree with each other alone", {
+    acquisition_admission_witness_reconstruction: "provider_result_mismatch",
+  }, (parts) => {
+    const result = acquired(parts).acquisition.provider_result;
+    result.evidence_hash.value = result.value.content_hash.value = digestOf("f");
+  }),
   row("an acquisition that said something else", {
     acquisition_admission_witness_reconstruction: "provider_result_mismatch",
   }, (parts) => acquired(parts).acquisition.provider_result.value.value_identity = digestOf("6")),

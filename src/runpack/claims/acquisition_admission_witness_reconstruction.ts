@@ -128,5 +128,13 @@ function saysSame(item: RecordedEvidence, result: JsonObject): boolean {
   if (item.error !== undefined) return OBSERVED_BY_GATE.includes(item.error.code);
   if (value === null) return item.found_nothing === true;
   return isJsonObject(value) && item.value_identity !== undefined &&
-    member(value, "value_identity") === item.value_identity;
+    member(value, "value_identity") === item.value_identity && hashFits(item, value);
+}
+
+/** Types that take JSON as it comes, so that its plain hash is that of the item; the others write it anew. */
+const AS_IT_COMES: readonly RecordedEvidence["value_type"][] = ["Boolean", "Integer", "Json", "String", "Timestamp"];
+
+function hashFits({ value_type, content_hash }: RecordedEvidence, value: JsonObject): boolean {
+  if (member(value, "kind") !== "json" || !AS_IT_COMES.includes(value_type)) return true;
+  return sameJson(member(value, "content_hash"), content_hash ?? null);
 }
