@@ -168,7 +168,11 @@ def main():
         return 0
     if asked.pack is None:
         parser.error("PACK is missing")
-    report = verify(open_pack(asked.pack), asked.profile, asked.identity, None, asked.trusted_key)
+    try:
+        pack = open_pack(asked.pack)
+    except (OSError, ValueError) as error:
+        return f"Cannot read {asked.pack}: {error}"
+    report = verify(pack, asked.profile, asked.identity, None, asked.trusted_key)
     print(json.dumps(report, indent=2))
     return any(claim["status"]["status"] == "violated" for claim in report["claims"])
 
