@@ -46,6 +46,9 @@ export interface ScenarioSession {
   readonly schemas: SchemaSandbox;
 }
 
+/** Milliseconds for one schema: nobody else waits for this process, and machines that build are busy. */
+const SCHEMA_MILLIS = 10_000;
+
 /** Runs a command on a scenario file; the providers are those of a configuration. */
 export async function withScenario<Result>(
   file: string,
@@ -54,7 +57,7 @@ export async function withScenario<Result>(
 ): Promise<Result> {
   const config = await loadConfig({ config: configFile });
   const profile = await operatorProfile(config, noKey, false);
-  const schemas = createSchemaSandbox();
+  const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
     const read = await readSource(file);
     if (!read.ok) {
