@@ -156,8 +156,9 @@ Deno.test("askLedger() a host that never ends its TLS handshake: authority_conne
   });
   const { verdict, reason } = await authority.ask(7, null);
   authority.close();
-  (await accepted).close();
   listener.close();
+  // On a slow machine the time may be over before the connection is there.
+  await accepted.then((connection) => connection.close(), () => undefined);
   assert.deepEqual([verdict, reason], ["unavailable", "authority_connect_timeout"]);
 });
 

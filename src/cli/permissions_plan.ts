@@ -33,7 +33,7 @@ export interface PermissionPlan {
   /** Refused of what `net` allows. */
   readonly deny_net: readonly string[];
   readonly run: readonly string[];
-  readonly sys: readonly string[];
+  readonly sys: Allowance;
   /** Why something is wider than one would expect. */
   readonly notes: readonly string[];
 }
@@ -80,7 +80,7 @@ export async function planPermissions(config: GateConfig): Promise<PermissionPla
     net,
     deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
     run: unique(config.providers.flatMap((provider) => provider.command.slice(0, 1))),
-    sys: config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"],
+    sys: sysOf(config, notes),
     notes,
   };
 }
@@ -104,6 +104,15 @@ function withRealPath(path: string): readonly string[] {
   } catch {
     return [path];
   }
+}
+
+/** Room on disks, and what the object store's client says of itself. */
+function sysOf(config: GateConfig, notes: string[]): Allowance {
+  if (ownUrls(config).some((url) => url.startsWith("https:"))) {
+    notes.push("gate itself asks over https: the runtime has no flag for the list of authorities alone");
+    return "all";
+  }
+  return config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"];
 }
 
 function readPaths(config: GateConfig): readonly string[] {
@@ -186,18 +195,23 @@ function requestConfig(provider: ProviderConfig): readonly HttpProviderConfig[] 
 
 /** Where gate itself listens or connects, beside what `http` and `rest` ask. */
 function ownHosts(config: GateConfig): readonly string[] {
-  const { server, namespace, runpack_storage: storage } = config;
-  const urls = [
-    namespace.authority.ledger?.base_url ?? null,
-    ...config.providers.map((provider) => provider.command.length > 0 ? null : provider.url),
-    storage === null ? null : storage.endpoint ?? storeAddress(storage),
-  ];
+  const { server } = config;
   return [
     ...server.transport === "stdio" || server.bind === null ? [] : [server.bind],
     // The proof that client certificates are enforced takes a port of its own.
     ...(server.tls?.client_ca_path ?? null) === null ? [] : ["127.0.0.1"],
-    ...urls.flatMap((url) => url === null ? [] : [authorityOf(url)]),
+    ...ownUrls(config).map(authorityOf),
   ];
+}
+
+/** What gate itself connects to, in lower case. */
+function ownUrls({ namespace, providers, runpack_storage: storage }: GateConfig): readonly string[] {
+  const urls = [
+    namespace.authority.ledger?.base_url ?? null,
+    ...providers.map((provider) => provider.command.length > 0 ? null : provider.url),
+    storage === null ? null : storage.endpoint ?? storeAddress(storage),
+  ];
+  return urls.flatMap((url) => url === null ? [] : [new URL(url).href]);
 }
 
 function storeAddress(

@@ -109,7 +109,7 @@ Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, n
       allow_env: [],
       allow_net: [],
       allow_run: [],
-      allow_sys: ["osRelease", "statfs"],
+      allow_sys: ["ca", "osRelease", "statfs"],
     });
     assert.deepEqual(features, ["worker-options", "no-legacy-abort"]);
     assert.equal(code_cache_key, null);

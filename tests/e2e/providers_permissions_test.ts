@@ -39,7 +39,11 @@ const OWN = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
 
 /** Providers, permissions. */
 const ROWS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
-  ["", { env: OWN, net: [], deny_net: [], run: [] }],
+  ["", { env: OWN, net: [], deny_net: [], run: [], sys: ["statfs"] }],
+  ['[namespace.authority]\nmode = "ledger_http"\nledger = { base_url = "https://ledger.example/" }\n', {
+    net: ["ledger.example:443"],
+    sys: "all",
+  }],
   [provider("time", ""), { env: OWN, net: [], deny_net: [], run: [] }],
   [provider("env", 'config = { allowlist = ["B", "A", "GATE_X", "AWS_X", "C*"], denylist = ["B"] }'), {
     env: ["A", ...OWN],
