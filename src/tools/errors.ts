@@ -97,6 +97,7 @@ const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
   "store_busy",
   "store_closed",
   "schema_worker_unavailable",
+  "schema_deadline_exceeded",
   "authority_unavailable",
   "namespace_authority_unavailable",
   "audit_unavailable",

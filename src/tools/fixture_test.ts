@@ -85,7 +85,7 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
     run: { ...config.run_state_store, ...storage },
     schemas: { ...config.schema_registry, ...storage },
   }, HOST_PRIMITIVES.sha256);
-  const schemaSandbox = createSchemaSandbox({ deadlineMillis: 500 });
+  const schemaSandbox = createSchemaSandbox({ deadlineMillis: 3000 });
   try {
     const { change, time, runIds, providers } = options;
     const given = {

@@ -116,6 +116,7 @@ async function checkListing(peer: Peer): Promise<void> {
     "names",
     "wait",
     "large",
+    "memory",
     "refuse",
     "throws",
     "prints",

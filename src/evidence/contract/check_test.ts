@@ -39,7 +39,7 @@ function contract(changes: Record<string, unknown> = {}): Record<string, unknown
 
 async function problemsOf(text: string): Promise<string[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-contract-" });
-  const sandbox = createSchemaSandbox({ deadlineMillis: 500 });
+  const sandbox = createSchemaSandbox({ deadlineMillis: 3000 });
   try {
     await Deno.writeTextFile(`${folder}/contract.json`, text);
     await loadContract(`${folder}/contract.json`, OWNER, sandbox);
