@@ -10,7 +10,7 @@ import { type ClaimName, CLAIMS, type ValidateSchema } from "./verify_types.ts";
 const RUN = playGoldenRun();
 const PACK = await packOf(RUN);
 
-Deno.test("verifyRunpack() asks for verdicts on params under the identity of their schema, never under a name that packs share", async () => {
+Deno.test("verifyRunpack() asks for verdicts on params under the identity of their schema alone", async () => {
   const asked = new Map<string, JsonValue>();
   const validateSchema: ValidateSchema = (identity, schema) => {
     asked.set(identity, schema);

@@ -1,0 +1,86 @@
+/**
+ * What a server with TLS makes sure of before it listens.
+ */
+
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { assertEnforcement, probeEnforcement } from "@/server/tls/enforcement.ts";
+import { loadMaterial } from "@/server/tls/material.ts";
+import { certificateSubject } from "@/server/tls/subject.ts";
+import { fixtureArgs, startServer } from "./client.ts";
+import { CLIENT_EXTENSIONS, openssl } from "./tls_authority.ts";
+import { inWorld } from "./tls_world.ts";
+
+Deno.test("a server whose files are not in order does not start, and names the file", async (t) => {
+  await inWorld(async (world) => {
+    await Deno.writeTextFile(`${world.folder}/text.pem`, "no certificate");
+    const good = {
+      cert_path: world.server.certPath,
+      key_path: world.server.keyPath,
+      client_ca_path: world.authority.certPath,
+      require_client_cert: true,
+    };
+    const rows: readonly (readonly [member: string, path: string, message: string])[] = [
+      ["cert_path", `${world.folder}/missing.pem`, "Cannot use server.tls.cert_path"],
+      ["cert_path", `${world.folder}/text.pem`, "Cannot use server.tls.cert_path: file holds no certificate in PEM"],
+      ["key_path", world.alice.keyPath, "Cannot use server.tls.key_path: key is not that of the certificate"],
+      ["key_path", world.server.certPath, "Cannot use server.tls.key_path: file holds no private key in PEM"],
+      ["client_ca_path", `${world.folder}/text.pem`, "Cannot use server.tls.client_ca_path: file holds no certificate"],
+    ];
+    for (const [member, path, message] of rows) {
+      await t.step(`${member}: ${message}`, async () => {
+        const tls = { ...good, [member]: path };
+        const args = fixtureArgs({ server: { transport: "http", bind: "127.0.0.1:0", tls } });
+        await using server = startServer({ args: ["run", "-A", ...args.slice(1)] });
+        assert.equal(await server.ended(), 1);
+        assert.ok(server.errors().includes(message), server.errors());
+      });
+    }
+  });
+});
+
+Deno.test("the self-test finds a runtime that enforces certificates, and one that does not", async () => {
+  await inWorld(async (world) => {
+    const material = await loadMaterial({
+      cert_path: world.server.certPath,
+      key_path: world.server.keyPath,
+      client_ca_path: world.authority.certPath,
+      require_client_cert: true,
+    });
+    assert.equal(await probeEnforcement(material), "refused");
+    const lax = { requestCert: false, rejectUnauthorized: false };
+    assert.equal(await probeEnforcement(material, lax), "reached");
+    await assert.rejects(assertEnforcement(material, (given) => probeEnforcement(given, lax)), /lets clients in/);
+    await assert.rejects(
+      assertEnforcement(material, () => Promise.resolve("unclear" as const)),
+      /was not seen to refuse/,
+    );
+  });
+});
+
+const SUBJECTS: readonly (readonly [asked: string, subject: string])[] = [
+  ["/C=DE/O=Acme, Inc./CN=alice", "CN=alice,O=Acme\\, Inc.,C=DE"],
+  ['/O=a+OU=b/CN=q"<;>\\\\=x', 'CN=q\\"\\<\\;\\>\\\\=x,OU=b+O=a'],
+  ["/CN=#lead/O= sp ", "O=\\ sp\\ ,CN=\\#lead"],
+  ["/DC=example/UID=u/emailAddress=a@b.c/CN=É漢😀", "CN=É漢😀,emailAddress=a@b.c,UID=u,DC=example"],
+  ["/CN=alice,O=Admin", "CN=alice\\,O=Admin"],
+];
+
+Deno.test("certificateSubject() writes subjects as openssl does by RFC 2253 and 4514", async () => {
+  await inWorld(async ({ authority }) => {
+    for (const [index, [asked, subject]] of SUBJECTS.entries()) {
+      const made = await authority.issue(`subject${index}`, { subject: asked, extensions: CLIENT_EXTENSIONS });
+      assert.equal(certificateSubject(new Uint8Array(new X509Certificate(made.cert).raw)), subject);
+      const shown = await openssl(
+        "x509",
+        "-in",
+        made.certPath,
+        "-noout",
+        "-subject",
+        "-nameopt",
+        "RFC2253,-esc_msb,utf8",
+      );
+      assert.equal(shown.trim(), `subject=${subject}`);
+    }
+  });
+});
