@@ -2,7 +2,8 @@
  * What a file that nobody named may not hold.
  *
  * Clients start servers in workspace folders, so `./gate.toml` may come with somebody else's repository (decisions 1): it
- * may not start programs, carry or borrow credentials, or reach outside its folder.
+ * may not start programs, carry or borrow credentials, or reach outside its folder, into the environment at large or into
+ * private networks.
  *
  * @module
  */
@@ -18,6 +19,7 @@ const REMEDY = "name the file with --config to allow it";
 export async function implicitFileRules(tree: unknown, baseDir: string, report: Report): Promise<void> {
   commandRules(tree, report);
   credentialRules(tree, report);
+  reachRules(tree, report);
   const folder = await realPathOf(baseDir);
   for (const member of pathMembers(tree)) {
     if (member.value.includes("\0")) continue;
@@ -49,6 +51,20 @@ function credentialRules(tree: unknown, report: Report): void {
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
     refuse(path, "credentials", report);
   }
+}
+
+/** Neither the whole environment of who started the server, nor the networks that only they can reach. */
+function reachRules(tree: unknown, report: Report): void {
+  arrayAt(tree, ["providers"]).forEach((entry, index) => {
+    const named = at(entry, ["config", "allowlist"]) !== undefined || at(entry, ["config", "overrides"]) !== undefined;
+    if (at(entry, ["type"]) === "builtin" && at(entry, ["name"]) === "env" && !named) {
+      const path = ["providers", index, "config", "allowlist"];
+      report(path, `is required in a file that was found in the working directory: ${REMEDY}`);
+    }
+    if (at(entry, ["config", "allow_private_networks"]) === true) {
+      refuse(["providers", index, "config", "allow_private_networks"], "allow_private_networks = true", report);
+    }
+  });
 }
 
 function refuse(path: SettingPath, what: string, report: Report): void {

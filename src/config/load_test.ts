@@ -212,6 +212,18 @@ Deno.test("implicitFileRules() refuses programs, credentials and paths outside t
         `server.auth.bearer_tokens: must not hold credentials ${REMEDY}`,
       ],
       [{ server: { auth: { bearer_tokens: [] } } }],
+      [
+        provider({ name: "env", type: "builtin" }),
+        "providers[0].config.allowlist: is required in a file that was found in the working directory: " +
+        "name the file with --config to allow it",
+      ],
+      [provider({ name: "env", type: "builtin", config: { allowlist: ["CI"] } })],
+      [provider({ name: "env", type: "builtin", config: { overrides: { CI: "1" } } })],
+      [
+        provider({ name: "http", type: "builtin", config: { allow_private_networks: true } }),
+        `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,
+      ],
+      [provider({ name: "http", type: "builtin", config: { allow_private_networks: false } })],
       [provider({ config: { root: "inside" } })],
       [provider({ config: { root: "." } })],
       [provider({ config: { root: "inside/../inside/not-there" } })],
