@@ -178,72 +178,76 @@ const REMEDY = "in a file that was found in the working directory: name the file
 const OUTSIDE =
   "must be inside the folder of a file that was found in the working directory: name the file with --config to allow it";
 
+/** Trees of files that nobody named, each with the lines that refuse it. */
+function implicitCases(folder: string): readonly (readonly [tree: unknown, ...lines: string[]])[] {
+  const provider = (members: object): object => ({ providers: [members] });
+  return [
+    [provider({ command: ["rm"] }), `providers[0].command: must not hold command ${REMEDY}`],
+    [provider({ command: [] })],
+    [
+      provider({ auth: { bearer_token: "t" } }),
+      `providers[0].auth.bearer_token: must not hold credentials ${REMEDY}`,
+    ],
+    [
+      provider({ config: { auth: { bearer_token: "env:HOME" } } }),
+      `providers[0].config.auth.bearer_token: must not hold credentials ${REMEDY}`,
+    ],
+    [
+      provider({ config: { auth: { basic_username: "u", basic_password: "p" } } }),
+      `providers[0].config.auth.basic_password: must not hold credentials ${REMEDY}`,
+      `providers[0].config.auth.basic_username: must not hold credentials ${REMEDY}`,
+    ],
+    [
+      provider({ config: { auth: { api_key_value: "k" } } }),
+      `providers[0].config.auth.api_key_value: must not hold credentials ${REMEDY}`,
+    ],
+    [
+      { namespace: { authority: { ledger: { auth_token: "t" } } } },
+      `namespace.authority.ledger.auth_token: must not hold credentials ${REMEDY}`,
+    ],
+    [
+      { server: { auth: { bearer_tokens: ["t"] } } },
+      `server.auth.bearer_tokens: must not hold credentials ${REMEDY}`,
+    ],
+    [{ server: { auth: { bearer_tokens: [] } } }],
+    [
+      provider({ name: "env", type: "builtin" }),
+      "providers[0].config.allowlist: is required in a file that was found in the working directory: " +
+      "name the file with --config to allow it",
+    ],
+    [provider({ name: "env", type: "builtin", config: { allowlist: ["CI"] } })],
+    [provider({ name: "env", type: "builtin", config: { overrides: { CI: "1" } } })],
+    [
+      provider({ name: "http", type: "builtin", config: { allow_private_networks: true } }),
+      `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,
+    ],
+    [provider({ name: "http", type: "builtin", config: { allow_private_networks: false } })],
+    [provider({ config: { root: "inside" } })],
+    [provider({ config: { root: "." } })],
+    [provider({ config: { root: "inside/../inside/not-there" } })],
+    [provider({ config: { root: folder } })],
+    [provider({ config: { root: ".." } }), `providers[0].config.root: ${OUTSIDE}`],
+    [provider({ config: { root: `${folder}-beside` } }), `providers[0].config.root: ${OUTSIDE}`],
+    [provider({ config: { root: "/" } }), `providers[0].config.root: ${OUTSIDE}`],
+    [provider({ config: { root: "link" } }), `providers[0].config.root: ${OUTSIDE}`],
+    [provider({ config: { root: "link/not-there/deeper" } }), `providers[0].config.root: ${OUTSIDE}`],
+    [provider({ config: { root: "..name" } })],
+    [{ run_state_store: { path: "../gate.db" } }, `run_state_store.path: ${OUTSIDE}`],
+    [{ schema_registry: { path: "inside/gate.db" } }],
+    [{ docs: { extra_paths: ["inside", "/etc"] } }, `docs.extra_paths[1]: ${OUTSIDE}`],
+    [{ server: { audit: { path: "link/passwd" } } }, `server.audit.path: ${OUTSIDE}`],
+    [
+      { trust: { default_policy: { require_signature: { keys: ["/k"] } } } },
+      `trust.default_policy.require_signature.keys[0]: ${OUTSIDE}`,
+    ],
+  ];
+}
+
 Deno.test("implicitFileRules() refuses programs, credentials and paths outside the folder", async () => {
   await inFolder(async (folder) => {
     await Deno.mkdir(join(folder, "inside"));
     await Deno.symlink("/etc", join(folder, "link"));
-    const provider = (members: object): object => ({ providers: [members] });
-    const cases: [tree: unknown, ...lines: string[]][] = [
-      [provider({ command: ["rm"] }), `providers[0].command: must not hold command ${REMEDY}`],
-      [provider({ command: [] })],
-      [
-        provider({ auth: { bearer_token: "t" } }),
-        `providers[0].auth.bearer_token: must not hold credentials ${REMEDY}`,
-      ],
-      [
-        provider({ config: { auth: { bearer_token: "env:HOME" } } }),
-        `providers[0].config.auth.bearer_token: must not hold credentials ${REMEDY}`,
-      ],
-      [
-        provider({ config: { auth: { basic_username: "u", basic_password: "p" } } }),
-        `providers[0].config.auth.basic_password: must not hold credentials ${REMEDY}`,
-        `providers[0].config.auth.basic_username: must not hold credentials ${REMEDY}`,
-      ],
-      [
-        provider({ config: { auth: { api_key_value: "k" } } }),
-        `providers[0].config.auth.api_key_value: must not hold credentials ${REMEDY}`,
-      ],
-      [
-        { namespace: { authority: { ledger: { auth_token: "t" } } } },
-        `namespace.authority.ledger.auth_token: must not hold credentials ${REMEDY}`,
-      ],
-      [
-        { server: { auth: { bearer_tokens: ["t"] } } },
-        `server.auth.bearer_tokens: must not hold credentials ${REMEDY}`,
-      ],
-      [{ server: { auth: { bearer_tokens: [] } } }],
-      [
-        provider({ name: "env", type: "builtin" }),
-        "providers[0].config.allowlist: is required in a file that was found in the working directory: " +
-        "name the file with --config to allow it",
-      ],
-      [provider({ name: "env", type: "builtin", config: { allowlist: ["CI"] } })],
-      [provider({ name: "env", type: "builtin", config: { overrides: { CI: "1" } } })],
-      [
-        provider({ name: "http", type: "builtin", config: { allow_private_networks: true } }),
-        `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,
-      ],
-      [provider({ name: "http", type: "builtin", config: { allow_private_networks: false } })],
-      [provider({ config: { root: "inside" } })],
-      [provider({ config: { root: "." } })],
-      [provider({ config: { root: "inside/../inside/not-there" } })],
-      [provider({ config: { root: folder } })],
-      [provider({ config: { root: ".." } }), `providers[0].config.root: ${OUTSIDE}`],
-      [provider({ config: { root: `${folder}-beside` } }), `providers[0].config.root: ${OUTSIDE}`],
-      [provider({ config: { root: "/" } }), `providers[0].config.root: ${OUTSIDE}`],
-      [provider({ config: { root: "link" } }), `providers[0].config.root: ${OUTSIDE}`],
-      [provider({ config: { root: "link/not-there/deeper" } }), `providers[0].config.root: ${OUTSIDE}`],
-      [provider({ config: { root: "..name" } })],
-      [{ run_state_store: { path: "../gate.db" } }, `run_state_store.path: ${OUTSIDE}`],
-      [{ schema_registry: { path: "inside/gate.db" } }],
-      [{ docs: { extra_paths: ["inside", "/etc"] } }, `docs.extra_paths[1]: ${OUTSIDE}`],
-      [{ server: { audit: { path: "link/passwd" } } }, `server.audit.path: ${OUTSIDE}`],
-      [
-        { trust: { default_policy: { require_signature: { keys: ["/k"] } } } },
-        `trust.default_policy.require_signature.keys[0]: ${OUTSIDE}`,
-      ],
-    ];
-    for (const [tree, ...lines] of cases) {
+    for (const [tree, ...lines] of implicitCases(folder)) {
       const { report, problems } = problemCollector();
       await implicitFileRules(tree, folder, report);
       assert.deepEqual(problems().map(formatProblem), lines, JSON.stringify(tree));
