@@ -30,6 +30,8 @@ import { schemaValidator } from "./runpack_schemas.ts";
 export interface RunpackVerifyOptions extends RepositoryFlags {
   readonly profile?: string;
   readonly trustedKey?: readonly string[];
+  /** Fails a runpack that no trusted key has signed. */
+  readonly requireSignature?: boolean;
   readonly budget?: readonly string[];
   readonly json?: boolean;
 }
@@ -51,6 +53,9 @@ const OPEN_BY_NATURE: readonly UnavailableReason[] = [
  * is lacking.
  */
 export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {
+  if (flags.requireSignature === true && (flags.trustedKey ?? []).length === 0) {
+    throw new CliError("usage", "Cannot require a signature: no key is trusted", "name one with --trusted-key FILE");
+  }
   const report = await onPacks(async () => {
     const pack = await openPack(named, flags);
     try {
@@ -59,10 +64,16 @@ export async function runRunpackVerify(named: string, flags: RunpackVerifyOption
       pack.close();
     }
   });
-  const exitCode = exitCodeOf(report);
+  const unsigned = flags.requireSignature === true && !isSigned(report);
+  const exitCode = unsigned ? EXIT.verificationFailed : exitCodeOf(report);
   if (flags.json === true) writeResult("runpack verify", { report }, exitCode === EXIT.ok);
-  else writeOut(showClaims(report));
+  else writeOut(`${showClaims(report)}${unsigned ? "No trusted key has signed this runpack\n" : ""}`);
   return exitCode;
+}
+
+/** Whether a signature over the runpack itself verifies under a key that was supplied. */
+function isSigned({ trusted_bases }: VerificationReport): boolean {
+  return trusted_bases.some((basis) => basis.startsWith("runpack_signature:"));
 }
 
 /** Verifies an open pack as the flags ask. */

@@ -32,6 +32,7 @@ function addVerify(runpack: Command, finish: Finish, { command, withJson, collec
     .argument("<runpack>", RUNPACK)
     .option("--profile <NAME>", "full_replay_v1, or integrity_only_v1, which is the default")
     .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect, [])
+    .option("--require-signature", "fail where no trusted key has signed the runpack itself")
     .option("--budget <NAME=NUMBER>", "a limit on what verification may take (repeatable)", collect, [])
     .action(async (named: string, flags: Flags) =>
       finish(await (await import("./runpack_verify.ts")).runRunpackVerify(named, flags))

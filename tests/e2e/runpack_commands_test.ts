@@ -90,6 +90,25 @@ Deno.test("gate runpack verify ends in 0, 4 or 6: all holds, material is lacking
     assert.equal((await gate("runpack", "verify", join(folder, "forged"))).code, 0, "what is forged is still whole");
   }));
 
+Deno.test("gate runpack verify --require-signature fails a runpack that no trusted key has signed", () =>
+  withFolder(async (folder) => {
+    const { public_key } = JSON.parse(await Deno.readTextFile(join(GOLDEN, "signed.key.json")));
+    const key = join(folder, "key.pub");
+    const other = join(folder, "other.pub");
+    await Deno.writeTextFile(key, public_key);
+    await Deno.writeFile(other, new Uint8Array(32).fill(7));
+    const cases: readonly (readonly [pack: string, keys: readonly string[], code: number])[] = [
+      ["signed", ["--trusted-key", key], 0],
+      ["signed", ["--trusted-key", other], 6],
+      ["plain", ["--trusted-key", key], 6],
+      ["signed", [], 2],
+    ];
+    for (const [pack, keys, code] of cases) {
+      const ended = await gate("runpack", "verify", join(GOLDEN, pack), "--require-signature", ...keys);
+      assert.equal(ended.code, code, ended.out + ended.err);
+    }
+  }));
+
 Deno.test("gate runpack verify takes keys and a budget, and says what is wrong with them", () =>
   withFolder(async (folder) => {
     const { public_key, keyid: key_id } = JSON.parse(await Deno.readTextFile(join(GOLDEN, "signed.key.json")));
