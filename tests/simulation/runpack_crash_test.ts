@@ -68,7 +68,8 @@ Deno.test("a repository whose exporters are killed holds whole packs and nothing
         for await (const object of contents.objects()) await object.bytes();
       }
     }
-    assert.ok(seen.size > 2 * ROUNDS, `${seen.size} packs were published`);
+    // Each round goes on until something is published; how much more is the machine's.
+    assert.ok(seen.size >= ROUNDS, `${seen.size} packs were published`);
     const run = playGoldenRun(MORE_RECORDS);
     const parts = { sha256: SHA256, local: repository, mirror: null, signer: goldenSigner() };
     for (const revision of [50, 256, run.records.length]) {
