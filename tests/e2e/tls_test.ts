@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { createServer, type Server as SecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
 import { guardPeers } from "@/server/tls/guard.ts";
 import { type Certified, CLIENT_EXTENSIONS, createAuthority, openssl, SERVER_EXTENSIONS } from "./tls_authority.ts";
 import { BODY, curl, inWorld, sClient, startTls, type World } from "./tls_world.ts";
@@ -213,17 +213,19 @@ async function exists(path: string): Promise<boolean> {
 async function keptConnection(
   world: World,
   port: number,
+  opened?: Socket,
 ): Promise<{ readonly ask: () => Promise<number>; readonly close: () => void }> {
   const { connect } = await import("node:tls");
   const { cert, key } = world.alice;
-  const socket = connect({ port, host: "127.0.0.1", ca: world.authority.cert, cert, key, servername: "localhost" });
+  const to = opened === undefined ? { port, host: "127.0.0.1" } : { socket: opened };
+  const socket = connect({ ...to, ca: world.authority.cert, cert, key, servername: "localhost" });
   let waiting = Promise.withResolvers<number>();
   socket.on("data", (bytes: Uint8Array) => {
     waiting.resolve(Number(/HTTP\/1\.1 (\d{3})/.exec(new TextDecoder().decode(bytes))?.[1] ?? 0));
   });
   socket.on("error", () => waiting.resolve(0));
   socket.on("close", () => waiting.resolve(0));
-  await new Promise((resolve) => socket.once("secureConnect", resolve));
+  await new Promise((resolve) => socket.once("secureConnect", resolve).once("close", resolve));
   return {
     close: () => socket.destroy(),
     ask: () => {
@@ -283,6 +285,22 @@ Deno.test("an open connection ends with the trust in its certificate", async () 
     await Deno.writeTextFile(server.live.ca, next.cert);
     await server.process.logged('"authorities_withdrawn":true');
     assert.equal(await connection.ask(), 0);
+  });
+});
+
+Deno.test("a connection from before its authority was withdrawn is refused, however late it shows its certificate", async () => {
+  await inWorld(async (world) => {
+    const session = `${world.folder}/session.pem`;
+    const next = await createAuthority(world.folder, "next", "/CN=The next authority");
+    await using server = await startTls(world);
+    const plain = connectPlain(server.port, "127.0.0.1");
+    await new Promise((resolve) => plain.once("connect", resolve));
+    assert.equal((await sClient(server.port, world.alice, "-tls1_3", "-sess_out", session)).status, 200);
+    await Deno.writeTextFile(server.live.ca, next.cert);
+    await server.process.logged('"authorities_withdrawn":true');
+    const late = await keptConnection(world, server.port, plain);
+    assert.equal(await late.ask(), 0);
+    assert.equal((await sClient(server.port, world.alice, "-tls1_3", "-sess_in", session)).status, 0);
   });
 });
 

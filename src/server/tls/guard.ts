@@ -43,6 +43,8 @@ export function guardPeers(
   /** SHA-256 of the certificates that this server has verified, with the ends of their time. */
   const verified = new Map<string, number>();
   const peers = new WeakMap<Socket, TlsPeer | null>();
+  const isCurrent = watchConnections(server, () => resets);
+  let resets = 0;
   const end = (socket: TLSSocket, reason: string): void => {
     refused(reason, socket.remoteAddress ?? "");
     socket.destroy();
@@ -56,6 +58,8 @@ export function guardPeers(
       if (mode === "required") return end(socket, "client_certificate_missing");
       return void peers.set(socket, null);
     }
+    // The runtime judges by the authorities of when the connection was opened, however late its handshake comes.
+    if (!isCurrent(socket)) return end(socket, "client_certificate_not_verified_here");
     const isTimely = now() >= shown.notBefore && now() <= shown.notAfter;
     if (socket.authorized && isTimely && !socket.isSessionReused()) {
       if (verified.size >= REMEMBERED) verified.delete(verified.keys().next().value ?? "");
@@ -68,7 +72,10 @@ export function guardPeers(
     peers.set(socket, { subject, fingerprint, notAfter });
   });
   return {
-    reset: () => verified.clear(),
+    reset: () => {
+      resets++;
+      verified.clear();
+    },
     tlsOf: (socket) => {
       const peer = peers.get(socket);
       if (peer === undefined) return null;
@@ -77,6 +84,25 @@ export function guardPeers(
       return { peer };
     },
   };
+}
+
+/** Makes the question whether nothing was withdrawn since a connection was opened; of an unknown one something was. */
+function watchConnections(server: Server, resets: () => number): (socket: Socket) => boolean {
+  const opened = new Map<string, { readonly resets: number }>();
+  server.prependListener("connection", (socket: Socket) => {
+    const end = endOf(socket);
+    const known = { resets: resets() };
+    opened.set(end, known);
+    socket.on("close", () => {
+      if (opened.get(end) === known) opened.delete(end);
+    });
+  });
+  return (socket) => opened.get(endOf(socket))?.resets === resets();
+}
+
+/** What a connection and the TLS over it have in common: their other end. */
+function endOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 interface Shown extends TlsPeer {
