@@ -46,7 +46,8 @@ export function describeRun({ run_key, scenario_id, status, head }: RunState, co
 }
 
 function alternatives(sets: readonly (readonly string[])[], complete: boolean): string[] {
-  const more = complete ? [] : ["or another set: there are more than are shown"];
+  if (sets.length === 0) return ["more than can be shown here"];
+  const more = complete ? [] : ["or another set: there may be more than are shown"];
   return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
 }
 
@@ -72,7 +73,7 @@ function describeEvidence(evidence: CountingEvidence): string[] {
 
 /** One stage: where it stands, what it waits for, what would complete it, and the evidence that counts. */
 export function describeStage(stage: StageStanding, colour: boolean): string {
-  const { stage_id, classification, waits_for, sets, complete, evidence } = stage;
+  const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
   const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
@@ -80,6 +81,7 @@ export function describeStage(stage: StageStanding, colour: boolean): string {
   const names = sets.map((set) => set.map(describeCondition));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) lines.push("  Evidence that counts\n", columns(evidence.map(describeEvidence)));
+  if (evidence_left_out !== undefined) lines.push(`    and that for ${countOf(evidence_left_out, "more condition")}\n`);
   return lines.join("");
 }
 

@@ -60,6 +60,8 @@ export interface StageMissing {
   readonly complete: boolean;
   /** Of the conditions in the sets, the first {@link DESCRIBED_CONDITIONS}. */
   readonly evidence: readonly CountingEvidence[];
+  /** How many more conditions the sets name than are described; absent where all are. */
+  readonly evidence_left_out?: number;
   /** The smallest sets of stages that have to be complete first; absent where the stage is not blocked. */
   readonly waits_for?: { readonly sets: readonly (readonly string[])[]; readonly complete: boolean };
 }
@@ -127,10 +129,8 @@ export function missingOfStage(
   const { stage_id, completion_requirement } = stage.stage;
   const found = missingSets(completion_requirement, judged, meter);
   const sets = fittingSets(found.sets);
-  const named = new Set<string>();
-  for (const { condition_id } of sets.flat()) {
-    if (named.size < DESCRIBED_CONDITIONS) named.add(condition_id);
-  }
+  const all = new Set(sets.flat().map(({ condition_id }) => condition_id));
+  const named = new Set([...all].slice(0, DESCRIBED_CONDITIONS));
   const evidence = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
     .map((condition) => countingEvidence(stage, condition));
   return {
@@ -138,6 +138,7 @@ export function missingOfStage(
     sets,
     complete: found.complete && sets.length === found.sets.length,
     evidence: sortedBy(evidence, ({ condition_id }) => condition_id),
+    ...all.size > named.size ? { evidence_left_out: all.size - named.size } : {},
   };
 }
 

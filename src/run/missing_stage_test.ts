@@ -89,12 +89,17 @@ function flags(names: readonly string[], completion_requirement: Editable): Comp
 
 const leaves = (names: readonly string[]): Editable[] => names.map((name) => ({ Condition: name }));
 
-Deno.test("missingOfStage() describes the first conditions only", () => {
-  for (const [count, expected] of [[31, 31], [32, 32], [33, DESCRIBED_CONDITIONS]] as const) {
+Deno.test("missingOfStage() describes the first conditions only, and says how many more there are", () => {
+  const rows = [[31, 31, undefined], [32, 32, undefined], [33, DESCRIBED_CONDITIONS, 1], [
+    40,
+    DESCRIBED_CONDITIONS,
+    8,
+  ]] as const;
+  for (const [count, expected, leftOut] of rows) {
     const names = ids(count);
     const missing = missingOfStage(stageOf(flags(names, { And: leaves(names) })), new Map());
     assert.deepEqual(missing.evidence.map(({ condition_id }) => condition_id), names.slice(0, expected));
-    assert.equal(missing.complete, true);
+    assert.deepEqual([missing.complete, missing.evidence_left_out], [true, leftOut]);
   }
 });
 
