@@ -24,11 +24,11 @@ export type ExitCode = typeof EXIT[keyof typeof EXIT];
 export const EXIT_CODE_MEANINGS: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: EXIT.ok, meaning: "done, or the answer is True" },
   { code: EXIT.unexpected, meaning: "something failed that should not have" },
-  { code: EXIT.usage, meaning: "the command line or the configuration is wrong" },
-  { code: EXIT.evaluatedFalse, meaning: "the answer is False" },
+  { code: EXIT.usage, meaning: "the command line, the configuration, a file or a call is wrong" },
+  { code: EXIT.evaluatedFalse, meaning: "the answer is False, or a case does not come out as expected" },
   { code: EXIT.unknown, meaning: "the answer is Unknown: evidence is missing" },
   { code: EXIT.stale, meaning: "the run moved on: the head that was named is no longer the accepted one" },
   { code: EXIT.verificationFailed, meaning: "verification failed" },
   { code: EXIT.denied, meaning: "the caller may not do this" },
-  { code: EXIT.unreachable, meaning: "the server or a store cannot be reached" },
+  { code: EXIT.unreachable, meaning: "the server, a store or a provider cannot be reached" },
 ];
