@@ -107,10 +107,12 @@ export async function approve(folder: string, asked: JsonObject): Promise<JsonOb
   return JSON.parse(stdout) as JsonObject;
 }
 
-/** Runs a body with a server that was started in a folder, on the configuration that lies there. */
+/** Runs a body with a server that was started in a folder, on the configuration that lies there, if one does. */
 export async function withServerIn(folder: string, body: (server: SeenServer) => Promise<void>): Promise<void> {
   const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: "auto" } });
-  const { command, args } = processOf(gateArgs("serve", "--log-level", "error"));
+  const config = `${folder}/gate.toml`;
+  const named = await Deno.stat(config).then(() => ["--config", config], () => []);
+  const { command, args } = processOf(gateArgs("serve", "--log-level", "error", ...named));
   await client.connect(new StdioClientTransport({ command, args: [...args], cwd: folder, stderr: "ignore" }));
   try {
     const { tools } = await client.listTools();
