@@ -86,6 +86,22 @@ async function chained(folder: string, middle: Certified, subject: string): Prom
   return { certPath: `${base}.pem`, keyPath: `${base}.key`, cert: "", key: "" };
 }
 
+Deno.test("who shows no certificate leaves one line in the audit log, with the address", async () => {
+  await inWorld(async (world) => {
+    const path = `${world.folder}/audit.jsonl`;
+    await using server = await startTls(world, {
+      server: { audit: { enabled: true, log_precheck_payloads: false, path } },
+    });
+    assert.equal(await curl(world, server.url, null, "--tls-max", "1.2"), 0);
+    assert.equal(await curl(world, server.url, world.alice), 200);
+    const lines = (await Deno.readTextFile(path)).split("\n").filter((line) =>
+      line.includes("NOT_RETURN_A_CERTIFICATE")
+    );
+    assert.equal(lines.length, 1, lines.join("\n"));
+    assert.match(lines[0] ?? "", /"kind":"tls","outcome":"refused","peer_address":"127\.0\.0\.1"/);
+  });
+});
+
 Deno.test("where certificates are optional none is needed, and a bad one is refused all the same", async () => {
   await inWorld(async (world) => {
     const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");

@@ -12,6 +12,7 @@ import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../log.ts";
 import { readBody } from "./body.ts";
 import { HEADER_FIELDS, readFields } from "./fields.ts";
+import { addressOf } from "./peers.ts";
 import type { HttpReply, StreamSink } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
@@ -115,7 +116,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     const code = error.code ?? "unknown";
-    if (code !== "ECONNRESET") options.refused(code, socket.remoteAddress ?? "");
+    // Of TLS that failed tells whoever ends TLS.
+    const isOpen = tls === null || tls.tlsOf(socket) !== null;
+    if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
     if (socket.writable) {
       socket.end(`HTTP/1.1 ${PROTOCOL_ANSWERS[code] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
     }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 
 const MAPPED = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
@@ -35,6 +35,12 @@ export function peerKey(address: string): string {
   const back = right === undefined || right === "" ? [] : right.split(":");
   const groups = [...front, ...Array.from({ length: 8 - front.length - back.length }, () => "0"), ...back];
   return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** The address of the other end of a connection; where its TLS has failed, only what lies under it still knows. */
+export function addressOf(socket: Socket): string {
+  const { _parent: under } = socket as Socket & { readonly _parent?: Socket | null };
+  return socket.remoteAddress ?? under?.remoteAddress ?? "";
 }
 
 /** Whether an address is one of a list of networks. */

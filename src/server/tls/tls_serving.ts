@@ -8,6 +8,7 @@ import type { Server } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";
 import type { TlsConfig } from "../../config/server_types.ts";
 import type { Handler, ListenerOptions } from "../http/listener.ts";
+import { addressOf } from "../http/peers.ts";
 import type { Log } from "../log.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
@@ -87,7 +88,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
           rejectUnauthorized: mode === "required",
         }, handler);
         server.on("tlsClientError", (error: Error & { readonly code?: string }, socket) => {
-          options.refused(error.code ?? "tls_failed", socket.remoteAddress ?? "");
+          options.refused(error.code ?? "tls_failed", addressOf(socket));
         });
         guard = guardPeers(server, mode, log, options.refused);
         return server;
