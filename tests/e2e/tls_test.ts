@@ -102,6 +102,22 @@ Deno.test("who shows no certificate leaves one line in the audit log, with the a
   });
 });
 
+Deno.test("who does not come to an end with the handshake is ended", async () => {
+  await inWorld(async (world) => {
+    await using server = await startTls(world, {
+      http: { bounds: { headTime: 1_000, requestTime: 2_000, idleTime: 2_000 } },
+    });
+    for (const beginning of [[], [22, 3, 1, 2, 0, 1, 0, 1, 252]]) {
+      using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+      if (beginning.length > 0) await connection.write(Uint8Array.from(beginning));
+      const start = performance.now();
+      const read = await connection.read(new Uint8Array(1)).catch(() => null);
+      assert.deepEqual([read, performance.now() - start < 5_000], [null, true]);
+    }
+    assert.equal(await curl(world, server.url, world.alice), 200);
+  });
+});
+
 Deno.test("where certificates are optional none is needed, and a bad one is refused all the same", async () => {
   await inWorld(async (world) => {
     const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");

@@ -41,14 +41,14 @@ export async function inWorld(body: (world: World) => Promise<void>): Promise<vo
 /** Starts the fixture server with TLS; `live` are copies of its files, which may be replaced. */
 export async function startTls(
   world: World,
-  { required = true, server = {} }: { required?: boolean; server?: Wire } = {},
+  { required = true, server = {}, http = {} }: { required?: boolean; server?: Wire; http?: Wire } = {},
 ): Promise<HttpServer & { readonly live: Readonly<Record<"cert" | "key" | "ca", string>> }> {
   const live = { cert: `${world.folder}/live.pem`, key: `${world.folder}/live.key`, ca: `${world.folder}/live_ca.pem` };
   await Deno.copyFile(world.server.certPath, live.cert);
   await Deno.copyFile(world.server.keyPath, live.key);
   await Deno.copyFile(world.authority.certPath, live.ca);
   const tls = { cert_path: live.cert, key_path: live.key, client_ca_path: live.ca, require_client_cert: required };
-  return { ...await startHttpFixture({ server: { tls, ...server } }), live };
+  return { ...await startHttpFixture({ server: { tls, ...server }, http }), live };
 }
 
 /** The status that curl gets, 0 for no answer. */

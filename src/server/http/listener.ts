@@ -22,7 +22,7 @@ export interface ConnectionBounds {
   readonly connections: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
-  /** Until a request's head is complete. */
+  /** Until a request's head is complete; where TLS ends here, until its handshake is. */
   readonly headTime: number;
   /** Until a request's body is complete. */
   readonly requestTime: number;
@@ -100,7 +100,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     requireHostHeader: false,
     noDelay: true,
   };
-  const server = tls === null ? createServer(settings, handler) : tls.createServer(settings, handler);
+  const server = tls === null
+    ? createServer(settings, handler)
+    : tls.createServer({ ...settings, handshakeTimeout: bounds.headTime }, handler);
   server.maxHeadersCount = HEADER_FIELDS + 1;
   server.on("connection", (socket: Socket) => {
     if (open.size >= bounds.connections) {
