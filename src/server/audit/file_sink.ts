@@ -53,6 +53,8 @@ interface State {
   lost: number;
   fault: string | null;
   syncTimer: ReturnType<typeof setTimeout> | null;
+  /** The next look at a file that another process holds. */
+  retryTimer: ReturnType<typeof setTimeout> | null;
   syncFailed: boolean;
   closed: boolean;
 }
@@ -78,6 +80,7 @@ export function openFileSink(options: FileSinkOptions): Audit {
     lost: 0,
     fault: null,
     syncTimer: null,
+    retryTimer: null,
     syncFailed: false,
     closed: false,
   };
@@ -119,6 +122,8 @@ function schedule(state: State, when: "soon" | "after_turn"): void {
 
 function drain(state: State): void {
   state.scheduled = null;
+  if (state.retryTimer !== null) clearTimeout(state.retryTimer);
+  state.retryTimer = null;
   const batch = state.queue;
   if (batch.length === 0) return;
   try {
@@ -155,7 +160,7 @@ function waitForFile(state: State): void {
   if (performance.now() - state.heldSince > LOCK_MILLISECONDS) {
     return refuseAll(state, "Another process holds the file");
   }
-  setTimeout(() => drain(state), LOCK_RETRY_MILLISECONDS);
+  state.retryTimer = setTimeout(() => drain(state), LOCK_RETRY_MILLISECONDS);
 }
 
 function refuseAll(state: State, why: string): void {
