@@ -15,7 +15,10 @@ const CHECK_TIMEOUT = 120_000;
 /** How a command ended; a null exit code says that it could not be run to its end, so that nothing is known. */
 export interface CommandEnd {
   readonly exitCode: number | null;
+  /** What it said on standard output alone: standard error may tell of downloads. */
   readonly output: string;
+  /** What it said on standard error, or why it could not be run. */
+  readonly errors: string;
   readonly seconds: number;
 }
 
@@ -34,9 +37,14 @@ export async function runProgram(program: string, args: readonly string[]): Prom
       stderr: "piped",
     }).output();
     const decoder = new TextDecoder();
-    return { exitCode: code, output: decoder.decode(stdout) + decoder.decode(stderr), seconds: seconds() };
+    return {
+      exitCode: code,
+      output: decoder.decode(stdout),
+      errors: decoder.decode(stderr),
+      seconds: seconds(),
+    };
   } catch (error) {
-    return { exitCode: null, output: String(error), seconds: seconds() };
+    return { exitCode: null, output: "", errors: String(error), seconds: seconds() };
   }
 }
 

@@ -227,7 +227,7 @@ async function gateRelease(connectNow: Connect, scenario: Json, folder: string):
 async function writeConfig(folder: string): Promise<string> {
   const configPath = `${folder}/gate.toml`;
   const init = await runDeno(["run", "--no-prompt", "-A", "main.ts", "init", "--stdout"]);
-  if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.output}`);
+  if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.errors}`);
   await Deno.mkdir(`${folder}/evidence`);
   await Deno.writeTextFile(configPath, `${init.output}${PROVIDERS}`);
   return configPath;
