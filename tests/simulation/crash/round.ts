@@ -106,6 +106,15 @@ async function checkAnswers(
   return { accepted, unanswered: sent.filter(({ answer }) => answer === null).length, unansweredAccepted, records };
 }
 
+/** Waits for an accepted answer: on a slow machine the end would otherwise come before the load. */
+async function firstAcceptance(sent: readonly Sent[]): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!sent.some(({ answer }) => answer?.["outcome"] === "accepted")) {
+    assert.ok(performance.now() < deadline, "no call was accepted in 30 s");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 /** Runs one round; throws where the server that comes after does not keep what the one before has answered. */
 export async function crashRound(seed: number): Promise<RoundReport> {
   const random = randomOf(seed);
@@ -125,7 +134,8 @@ export async function crashRound(seed: number): Promise<RoundReport> {
       const own = randomOf(seed * 1000 + index);
       return callUntilDeath(first, runs[at] ?? run, heads[at] ?? { record_id: "", revision: 0 }, own, sent);
     });
-    await new Promise((resolve) => setTimeout(resolve, 20 + random() * 380));
+    await firstAcceptance(sent);
+    await new Promise((resolve) => setTimeout(resolve, random() * 380));
     await first.kill();
     await Promise.all(callers);
     const second = await startGate(configPath);
