@@ -5,7 +5,7 @@
  */
 
 import { Command, CommanderError } from "commander";
-import { nearest } from "../config/nearest.ts";
+import { nearest } from "../canonical/nearest.ts";
 import { CliError } from "./cli_error.ts";
 import { addClient } from "./client_commands.ts";
 import { addCompletions } from "./completions_commands.ts";

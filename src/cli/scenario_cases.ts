@@ -6,8 +6,8 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { nearest } from "../canonical/nearest.ts";
 import { formatPath } from "../canonical/path.ts";
-import { nearest } from "../config/nearest.ts";
 import type { Kleene } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { Diagnostic } from "./scenario_law.ts";

@@ -179,7 +179,7 @@ Deno.test("cases that name nothing of the law, or test nothing, are refused", as
     ],
     [
       "cases:\n  - name: n\n    stages:\n      - { stage: first, given: { a: 1 }, expect: true }\n    expect: active",
-      ['4 Expected a condition of stage "first", got "a": did you mean "z"?'],
+      ['4 Expected a condition of stage "first", got "a"'],
     ],
     ["cases:\n  - nam: n\n    stages:\n      - { stage: first, expect: maybe }\n    expect: active", [
       '2 Unknown member "nam": did you mean "name"?',

@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../canonical/nearest.ts";
 import { countOf, describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
 import { at } from "./raw.ts";
 

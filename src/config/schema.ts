@@ -6,9 +6,9 @@
  */
 
 import { z } from "zod";
+import { nearest } from "../canonical/nearest.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { ONCE, schemaProblems } from "./issues.ts";
-import { nearest } from "./nearest.ts";
 import { describeValue, quoteShort, type Report } from "./problems.ts";
 import { isTable } from "./raw.ts";
 import type { GateSettings } from "./types.ts";

@@ -4,7 +4,9 @@
  * @module
  */
 
-/** Names longer than this are neither quoted in full nor compared. */
+import { nearestNames } from "../canonical/nearest.ts";
+
+/** Names longer than this are not quoted in full. */
 const NAME_MAXIMUM = 64;
 
 /** A text from outside in quotes, escaped and cut to a length that fits a message. */
@@ -19,7 +21,7 @@ export function quoteAll(names: readonly string[]): string {
 }
 
 /**
- * A hint at the known name nearest to the one given, as `; did you mean "x"?`, or nothing where none is near.
+ * A hint at the known names nearest to the one given, as `; did you mean "x"?`, or nothing where none is near.
  *
  * @example
  * ```ts
@@ -31,36 +33,8 @@ export function quoteAll(names: readonly string[]): string {
  * ```
  */
 export function didYouMean(name: string, known: Iterable<string>): string {
-  if (name.length > NAME_MAXIMUM) return "";
-  const wanted = fold(name);
-  let nearest: string | null = null;
-  let least = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= least || candidate.length > NAME_MAXIMUM) continue;
-    const distance = editDistance(wanted, fold(candidate));
-    if (distance < least && distance < Math.max(wanted.length, 1)) {
-      nearest = candidate;
-      least = distance;
-    }
-  }
-  return nearest === null ? "" : `; did you mean ${quote(nearest)}?`;
-}
-
-/** What misspelt names differ in least: case, and how words are joined. */
-function fold(name: string): string {
-  return name.toLowerCase().replaceAll("-", "_");
-}
-
-/** The least number of insertions, deletions and replacements between two short texts. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
+  const near = nearestNames(name, known).map(quote);
+  const last = near.pop();
+  if (last === undefined) return "";
+  return `; did you mean ${near.length === 0 ? last : `${near.join(", ")} or ${last}`}?`;
 }
