@@ -4,7 +4,7 @@ import { checkNamespace } from "./namespace.ts";
 import { principalOf, tenantsOf } from "./principal.ts";
 import { GENERIC_REFUSAL } from "./refusal.ts";
 import { checkRegistry } from "./registry_acl.ts";
-import { matchingRoles, mayUse, policyClassOf, ROLE_NAMES, type ToolGroup } from "./roles.ts";
+import { checkRole, matchingRoles, policyClassOf, ROLE_NAMES, type ToolGroup } from "./roles.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 function role(name: string, namespace: number | null = null, tenant: number | null = null): RoleBinding {
@@ -99,15 +99,15 @@ const MATRIX: readonly (readonly [role: string, policyClass: string | null, may:
   ["Superuser", "scratch", ""],
 ];
 
-Deno.test("mayUse() is tested for every built-in role", () => {
+Deno.test("checkRole() is tested for every built-in role", () => {
   assert.deepEqual(ROLE_NAMES.filter((name) => !MATRIX.some(([role]) => role === name)), []);
 });
 
 for (const [name, policyClass, may] of MATRIX) {
-  Deno.test(`mayUse() role ${name} in class ${policyClass}: "${may}"`, () => {
+  Deno.test(`checkRole() role ${name} in class ${policyClass}: "${may}"`, () => {
     const principal = caller("bearer_token", [role(name, 4)], policyClass);
     const allowed = (group: ToolGroup, tool: string, namespaceId: number): boolean =>
-      mayUse(true, principal, { group, tool, namespaceId });
+      checkRole(true, principal, { group, tool, namespaceId })?.allowed === true;
     const letters = ["a", "r", "d", "u"].filter((_, index) => {
       const group = GROUPS[index] as ToolGroup;
       return allowed(group, GROUP_TOOL[group], 4);
@@ -116,18 +116,28 @@ for (const [name, policyClass, may] of MATRIX) {
     if (allowed("Audit", "runpack_verify", 4)) letters.push("v");
     assert.equal(letters.join(""), may);
     for (const group of GROUPS) assert.equal(allowed(group, GROUP_TOOL[group], 5), false, "another namespace");
-    const anywhere = mayUse(true, principal, { group: "Read", tool: "gate_docs_search", namespaceId: null });
-    assert.equal(anywhere, may !== "", "a tool without a namespace");
+    const anywhere = checkRole(true, principal, { group: "Read", tool: "gate_docs_search", namespaceId: null });
+    assert.equal(anywhere?.allowed, may !== "", "a tool without a namespace");
+    for (const group of GROUPS) {
+      const unread = checkRole(true, principal, { group, tool: GROUP_TOOL[group], namespaceId: "unread" });
+      assert.equal(unread?.allowed, allowed(group, GROUP_TOOL[group], 4), "a namespace that cannot be read");
+    }
   });
 }
 
-Deno.test("mayUse() without configured principals lets every caller do everything", () => {
-  assert.equal(mayUse(false, REMOTE, { group: "Authoring", tool: "scenario_define", namespaceId: 2 }), true);
+Deno.test("checkRole() without configured principals lets every caller do everything", () => {
+  assert.equal(checkRole(false, REMOTE, { group: "Authoring", tool: "scenario_define", namespaceId: 2 }), null);
 });
 
-Deno.test("mayUse() with configured principals refuses one without roles", () => {
-  assert.equal(mayUse(true, REMOTE, { group: "Read", tool: "scenario_status", namespaceId: 2 }), false);
-  assert.equal(mayUse(true, LOCAL, { group: "Read", tool: "gate_docs_search", namespaceId: null }), false);
+Deno.test("checkRole() with configured principals refuses one without roles", () => {
+  const status = { group: "Read", tool: "scenario_status", namespaceId: 2 } as const;
+  assert.deepEqual(checkRole(true, REMOTE, status), {
+    allowed: false,
+    reason: "no_role_grants",
+    message: GENERIC_REFUSAL,
+  });
+  const search = { group: "Read", tool: "gate_docs_search", namespaceId: null } as const;
+  assert.match(JSON.stringify(checkRole(true, LOCAL, search)), /no role of .* in server\.auth\.principals grants it/);
 });
 
 Deno.test("matchingRoles() names only the roles that grant the use", () => {

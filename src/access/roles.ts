@@ -5,6 +5,7 @@
  * @module
  */
 
+import { type Decision, refuse } from "./refusal.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 /** The groups that tools are granted in. */
@@ -56,17 +57,20 @@ export function policyClassOf(label: string | null): PolicyClass {
   return lower === "scratch" || lower === "project" ? lower : "prod";
 }
 
-/** Whether a role binding reaches a namespace; null = a call that names none. */
-export function inScope(role: RoleBinding, namespaceId: number | null): boolean {
-  return namespaceId === null || role.namespace_id === null || role.namespace_id === namespaceId;
+/** The namespace that a use is about: null for none, `unread` where its arguments name none that can be read. */
+export type UsedNamespace = number | null | "unread";
+
+/** Whether a role binding reaches a namespace; one that is not known is reached by every role. */
+export function inScope(role: RoleBinding, namespaceId: UsedNamespace): boolean {
+  return typeof namespaceId !== "number" || role.namespace_id === null || role.namespace_id === namespaceId;
 }
 
-/** What a tool call asks for. */
+/** What a caller asks for. */
 export interface ToolUse {
   readonly group: ToolGroup;
+  /** The tool, or the method of the protocol. */
   readonly tool: string;
-  /** The namespace that the call is about; null for a tool without one. */
-  readonly namespaceId: number | null;
+  readonly namespaceId: UsedNamespace;
 }
 
 /** The roles of a principal that grant a use; the names go into the record of a mutation as `roles_matched`. */
@@ -82,12 +86,19 @@ export function matchingRoles(principal: Principal, use: ToolUse): RoleBinding[]
 }
 
 /**
- * Whether a principal may use a tool in a namespace.
+ * Whether the roles of a principal let it use something. Where the arguments do not say the namespace, a role that grants
+ * the use in any will do: such a call goes no further than to be told so.
  *
  * @param rolesInForce Whether `server.auth.principals` has any entry; without one roles do not restrict
  * @param principal Who asks
  * @param use What for
+ * @returns The reason is the role that grants it; null where roles do not restrict
  */
-export function mayUse(rolesInForce: boolean, principal: Principal, use: ToolUse): boolean {
-  return !rolesInForce || matchingRoles(principal, use).length > 0;
+export function checkRole(rolesInForce: boolean, principal: Principal, use: ToolUse): Decision | null {
+  if (!rolesInForce) return null;
+  const [role] = matchingRoles(principal, use);
+  if (role !== undefined) return { allowed: true, reason: role.name };
+  const where = typeof use.namespaceId === "number" ? ` in namespace ${use.namespaceId}` : "";
+  const why = `no role of "${principal.subject}" in server.auth.principals grants it`;
+  return refuse(principal, "no_role_grants", `Cannot use ${use.tool}${where}: ${why}`);
 }

@@ -8,7 +8,7 @@
 import { checkNamespace } from "../access/namespace.ts";
 import type { NamespaceAnswer } from "../access/namespace_authority.ts";
 import { GENERIC_REFUSAL } from "../access/refusal.ts";
-import { matchingRoles } from "../access/roles.ts";
+import { checkRole, type UsedNamespace } from "../access/roles.ts";
 import type { Principal } from "../access/types.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { toolError } from "./errors.ts";
@@ -46,22 +46,59 @@ function asNamespace(value: JsonValue): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
 }
 
+/** The parts of the services that access is decided with. */
+export type AccessServices = Pick<Services, "config" | "namespaces">;
+
 /**
  * Why a caller may not use a tool in a namespace; null when it may.
  *
  * @param tool Name and group of the tool
- * @param namespaceId The namespace, or null for a call about none: then any role that counts will do
- * @returns `role_refused`, `namespace_refused` or `namespace_authority_unavailable`; a promise only where the namespace
- * authority is asked
+ * @returns As {@link refuseRole} and {@link refuseNamespace}
  */
 export function authorise(
-  services: Pick<Services, "config" | "namespaces">,
+  services: AccessServices,
   tool: Pick<Tool, "name" | "group">,
   call: Call,
-  namespaceId: number | null,
+  namespaceId: number,
 ): ToolError | null | Promise<ToolError | null> {
-  const refused = refuseRole(services, tool, call, namespaceId);
-  if (refused !== null || namespaceId === null) return refused;
+  return refuseRole(services, tool, call, namespaceId) ?? refuseNamespace(services, call, namespaceId);
+}
+
+/**
+ * Why the roles of a caller do not let it use a tool; null where they do.
+ *
+ * @param namespaceId What the call is about; for a tool about none any role that counts will do
+ * @returns `role_refused`
+ */
+export function refuseRole(
+  services: Pick<Services, "config">,
+  tool: Pick<Tool, "name" | "group">,
+  call: Call,
+  namespaceId: UsedNamespace,
+): ToolError | null {
+  const principals = services.config.server.auth?.principals ?? [];
+  const decision = checkRole(principals.length > 0, call.principal, {
+    group: tool.group,
+    tool: tool.name,
+    namespaceId,
+  });
+  if (decision === null) return null;
+  const { allowed, reason } = decision;
+  const namespace_id = typeof namespaceId === "number" ? namespaceId : null;
+  call.witness?.decided({ decision: "role", allowed, reason, namespace_id });
+  return decision.allowed ? null : toolError("role_refused", decision.message);
+}
+
+/**
+ * Why a caller may not use a namespace, whatever for; null where it may.
+ *
+ * @returns `namespace_refused` or `namespace_authority_unavailable`; a promise only where the namespace authority is asked
+ */
+export function refuseNamespace(
+  services: AccessServices,
+  call: Call,
+  namespaceId: number,
+): ToolError | null | Promise<ToolError | null> {
   const decision = checkNamespace(services.config.namespace, call.principal, namespaceId);
   const { allowed, reason } = decision;
   call.witness?.decided({ decision: "namespace", allowed, reason, namespace_id: namespaceId });
@@ -76,26 +113,6 @@ export function authorise(
     });
     return refuseByAuthority(answer, call.principal, namespaceId);
   });
-}
-
-function refuseRole(
-  services: Pick<Services, "config">,
-  tool: Pick<Tool, "name" | "group">,
-  call: Call,
-  namespaceId: number | null,
-): ToolError | null {
-  const principals = services.config.server.auth?.principals ?? [];
-  if (principals.length === 0) return null;
-  const { principal } = call;
-  const [role] = matchingRoles(principal, { group: tool.group, tool: tool.name, namespaceId });
-  const reason = role?.name ?? "no_role_grants";
-  call.witness?.decided({ decision: "role", allowed: role !== undefined, reason, namespace_id: namespaceId });
-  if (role !== undefined) return null;
-  const where = namespaceId === null ? "" : ` in namespace ${namespaceId}`;
-  const message = principal.authMethod === "local"
-    ? `Cannot use ${tool.name}${where}: no role of "${principal.subject}" in server.auth.principals grants it`
-    : GENERIC_REFUSAL;
-  return toolError("role_refused", message);
 }
 
 function refuseByAuthority(answer: NamespaceAnswer, principal: Principal, namespaceId: number): ToolError | null {

@@ -43,7 +43,7 @@ export function gateDocsSearch(services: Services): Tool {
       ),
       suggested_followups: listOf(TEXT),
     }),
-    namespaceOf: () => null,
+    namespaced: false,
     act: async ({ query, max_sections }) => {
       const { search } = await services.docs.load();
       return textAnswer(JSON.stringify(search(query, max_sections)));

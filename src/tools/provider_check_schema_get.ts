@@ -25,6 +25,7 @@ export function providerCheckSchemaGet(services: Services): Tool {
       "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to ask with " +
       "evidence_query.",
     hints: READS,
+    namespaced: false,
     input: z.strictObject({ provider_id: name, check_id: name }),
     output: closed({
       provider_id: TEXT,

@@ -25,6 +25,7 @@ export function providerContractGet(services: Services): Tool {
       "comparators, anchors and content types. A run stays bound to the contract it began with. " +
       "provider_check_schema_get gives one check alone.",
     hints: READS,
+    namespaced: false,
     input: z.strictObject({ provider_id: name }),
     output: closed({
       provider_id: TEXT,

@@ -22,6 +22,7 @@ export function providersList(services: Services): Tool {
     description: "Lists the evidence providers that gate is configured with, each with the checks that a scenario's " +
       "acquisition_bindings may name. Next: provider_check_schema_get for one check.",
     hints: READS,
+    namespaced: false,
     input: z.strictObject({}),
     output: closed({ providers: listOf(closed({ provider_id: TEXT, transport: TEXT, checks: listOf(TEXT) })) }),
     act: () => {

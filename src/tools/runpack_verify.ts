@@ -67,7 +67,7 @@ export function runpackVerify(services: Services): Tool {
     input,
     output: closed({ report: REPORT }),
     // The namespace is that of the manifest, which has to be read first.
-    namespaceOf: () => null,
+    namespaced: false,
     act: (decoded, _raw, call) => verify(services, decoded, call),
   });
 }

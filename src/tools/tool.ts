@@ -8,11 +8,10 @@
 import type { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
-import { authorise, namespaceOfInput } from "./authorise.ts";
+import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./authorise.ts";
 import { decodeInput, publishSchema } from "./decode.ts";
 import { answering, failure } from "./errors.ts";
 import { resultOrError } from "./output.ts";
-import type { Services } from "./services.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./types.ts";
 
 /** Reads, and changes nothing. */
@@ -44,8 +43,8 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
   readonly input: Schema;
   /** JSON Schema of the result. */
   readonly output: JsonObject;
-  /** The namespace that a call is about, null for none; {@link namespaceOfInput} unless given. */
-  readonly namespaceOf?: (raw: JsonObject) => number | null;
+  /** False for a tool that is about no namespace; {@link namespaceOfInput} finds that of any other. */
+  readonly namespaced?: false;
   /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
   readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
   /** Further access rules of the tool; null where they let the call in. */
@@ -60,15 +59,14 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
 }
 
 /**
- * Makes a tool. Its calls are decoded, then authorised, then, where it changes or reaches anything, written to the audit
- * log, and only then acted on.
+ * Makes a tool. Of a call its caller's roles are looked at first, then it is decoded, then its namespace is authorised,
+ * then, where it changes or reaches anything, it is written to the audit log, and only then acted on.
  */
 export function makeTool<Schema extends z.ZodType>(
-  services: Pick<Services, "config" | "namespaces">,
+  services: AccessServices,
   parts: ToolParts<Schema>,
 ): Tool {
   const changes = !parts.hints.readOnlyHint || parts.hints.openWorldHint;
-  const namespaceOf = parts.namespaceOf ?? namespaceOfInput;
   let inputSchema: JsonObject | undefined;
   return {
     name: parts.name,
@@ -81,10 +79,14 @@ export function makeTool<Schema extends z.ZodType>(
     },
     outputSchema: resultOrError(parts.output),
     handle(input, call): Promise<ToolAnswer> {
+      const namespaceId = parts.namespaced === false ? null : namespaceOfInput(input) ?? "unread";
+      // Whoever may not use the tool is not told what is wrong with its arguments.
+      const barred = refuseRole(services, parts, call, namespaceId);
+      if (barred !== null) return Promise.resolve({ ok: false, error: barred });
       const decoded = decodeInput(parts.input, input);
       if (!decoded.ok) return Promise.resolve(decoded);
       return answering(async () => {
-        const asked = authorise(services, parts, call, namespaceOf(input));
+        const asked = typeof namespaceId === "number" ? refuseNamespace(services, call, namespaceId) : null;
         const refused = asked instanceof Promise ? await asked : asked;
         if (refused !== null) return refuseCall(parts, refused, input);
         const denied = parts.admit?.(decoded.input, call) ?? null;

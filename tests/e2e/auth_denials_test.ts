@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Principal } from "@/access/types.ts";
+import type { JsonObject } from "@/canonical/json.ts";
 import type { GateConfig } from "@/config/types.ts";
 import { ADMIN, caller, role, withWorld, type World, type WorldOptions } from "./auth_world.ts";
 
@@ -139,3 +140,34 @@ for (const [what, acl, principal, roles] of REGISTRY) {
     }
   });
 }
+
+/** Arguments that no tool takes, each beside the namespace that they name. */
+const UNREADABLE: readonly JsonObject[] = [
+  {},
+  { namespace_id: "2" },
+  { namespace_id: 2, surprise: true },
+  { spec: 7 },
+  { record: { namespace_id: 2 }, context: [] },
+];
+
+Deno.test("who may not use a tool is told so before its arguments are read, and of them nothing is logged", () =>
+  withWorld({ filled: true }, async ({ ask, calls, events }) => {
+    const nobody = caller("bearer_token");
+    const reader = caller("bearer_token", [role("NamespaceReader", 2)]);
+    for (const [tool, input] of calls) {
+      const denial = await ask(tool, input, nobody);
+      for (const arguments_ of UNREADABLE) {
+        events.length = 0;
+        assert.equal(await ask(tool, arguments_, nobody), denial, tool);
+        const lines = events.map(({ kind, outcome, reason }) => [kind, outcome, reason]);
+        assert.deepEqual(lines, [["authorization", "refused", "no_role_grants"]], tool);
+        const { namespace_id, ...rest } = events[0]?.details ?? {};
+        assert.ok(namespace_id === undefined || namespace_id === 2);
+        assert.deepEqual(rest, { auth_method: "bearer_token", error_code: "unauthorized" });
+      }
+    }
+    const reads = await Promise.all(UNREADABLE.map((given) => ask("scenario_status", given, reader)));
+    for (const answer of reads) assert.match(answer, /"code":"invalid_input"/, "a reader may read, and is told");
+    const writes = await Promise.all(UNREADABLE.map((given) => ask("scenario_submit", given, reader)));
+    for (const answer of writes) assert.equal(answer, '{"edge":{"kind":"unauthorized","message":"Unauthorized"}}');
+  }));

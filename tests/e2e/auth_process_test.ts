@@ -67,7 +67,11 @@ const BEARER: readonly (readonly [token: string | null, tool: string, input: Wir
   ["reader-token", "providers_list", {}, "200, called"],
   ["reader-token", "scenario_define", { spec: spec({ scenario_id: "other" }) }, UNAUTHORIZED],
   ["nobody-token", "scenarios_list", { namespace_id: 2 }, UNAUTHORIZED],
+  ["reader-token", "scenario_define", {}, UNAUTHORIZED],
+  ["reader-token", "scenario_status", { namespace_id: 3 }, UNAUTHORIZED],
+  ["reader-token", "scenario_status", {}, "200, called"],
   ["nobody-token", "providers_list", {}, UNAUTHORIZED],
+  ["nobody-token", "providers_list", { surprise: true }, UNAUTHORIZED],
 ];
 
 Deno.test("gate serve lets in who has a token, and to what its roles grant", (test) =>
