@@ -40,7 +40,7 @@ export function constructLaw(spec: JsonValue, surroundings: LawSurroundings): La
   checkBindings(refusals, draft, surroundings);
   checkOpenings(refusals, draft);
   proveMonotone(refusals, draft);
-  proveRequirements(refusals, requirements, surroundings.limits.proof_budget);
+  proveRequirements(refusals, draft, requirements, surroundings.limits.proof_budget);
   proveStageGraph(refusals, draft, known);
   if (refusals.count() > 0) return { ok: false, refusals: refusals.report() };
   return { ok: true, law: normalForm(draft, requirements) };

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
 import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
-import { type Editable, fullSpec, leastSpec, surroundings } from "../../tests/simulation/law_specs.ts";
+import { type Editable, flag, fullSpec, leastSpec, stage, surroundings } from "../../tests/simulation/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";
+import { proveVaries } from "./proof_constant.ts";
 import { REFUSALS_MAXIMUM } from "./refusals.ts";
-import type { LawLimits, Refusal } from "./types.ts";
+import type { LawLimits, Refusal, Requirement } from "./types.ts";
 
 /** Constructs a changed copy of a spec and gives the refusals as `code path`. */
 function refusalsOf(
@@ -51,8 +52,36 @@ Deno.test("constructLaw() refuses a requirement that it cannot prove within the 
   };
   const change = (spec: Editable): unknown => spec.stages[0].completion_requirement = requirement;
   assert.deepEqual(refusalsOf(change, fullSpec), []);
-  assert.deepEqual(refusalsOf(change, fullSpec, { proof_budget: 4 }), [
+  assert.deepEqual(refusalsOf(change, fullSpec, { proof_budget: 20 }), [
     "proof_budget_exceeded $.stages[0].completion_requirement",
+  ]);
+});
+
+Deno.test("constructLaw() proves all requirements of a law within one budget, and says which one finds it used up", () => {
+  const either = (a: string, b: string): JsonValue => ({
+    Or: [
+      { And: [{ Condition: a }, { Not: { Condition: b } }] },
+      { And: [{ Condition: b }, { Not: { Condition: a } }] },
+    ],
+  });
+  const spec = (): Editable => {
+    const least = leastSpec();
+    least.conditions = ["a", "b"].map(flag);
+    least.stages = ["s3", "s1", "s2"].map((id) => ({ ...stage(id, "a"), completion_requirement: either("a", "b") }));
+    least.completion_requirement = { Condition: "s1" };
+    return least;
+  };
+  const { visits } = proveVaries(either("a", "b") as unknown as Requirement, 2 ** 20);
+  assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: 3 * visits }), []);
+  assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: 3 * visits - 1 }), [{
+    code: "proof_budget_exceeded",
+    path: "$.stages[0].completion_requirement",
+    message: 'Cannot tell whether the requirement of stage "s3" can be both true and false: the ' +
+      `${3 * visits - 1} node visits of the law are used up, ${2 * visits} of them by the stages before it`,
+  }]);
+  assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: visits - 1 }).map(({ message }) => message), [
+    'Cannot tell whether the requirement of stage "s1" can be both true and false: the ' +
+    `${visits - 1} node visits of the law are used up`,
   ]);
 });
 

@@ -39,23 +39,35 @@ export function proveMonotone(refusals: Collector, draft: DraftSpec): void {
  * Refuses stage requirements that are never or always true. The other requirements need no such proof: without `Not`
  * a requirement is false when all its leaves are and true when all are.
  *
- * A requirement whose proof runs out of budget ends the proving, so that a hostile spec costs one budget, not one a
- * stage.
+ * All proofs of a law share one budget, so that a hostile spec costs that once, not once a stage. They come in the
+ * order of the stages' ids: which of them finds the budget used up does not depend on how a spec is written.
  */
-export function proveRequirements(refusals: Collector, requirements: NormalRequirements, budget: number): void {
-  for (const [index, { completion }] of requirements.stages.entries()) {
+export function proveRequirements(
+  refusals: Collector,
+  draft: DraftSpec,
+  requirements: NormalRequirements,
+  budget: number,
+): void {
+  const stages = requirements.stages.map(({ completion }, index) => {
+    const { stage_id } = draft.stages?.[index] ?? {};
+    return { completion, stage_id: stage_id ?? "", place: placeAt("stages", index, "completion_requirement") };
+  });
+  let left = budget;
+  for (const { completion, stage_id, place } of sortedBy(stages, (stage) => stage.stage_id)) {
     if (completion === undefined) continue;
-    const place = placeAt("stages", index, "completion_requirement");
-    const { verdict } = proveVaries(completion, budget);
+    const { verdict, visits } = proveVaries(completion, left);
     if (verdict === "contradiction") {
       refusals.refuse("requirement_contradiction", place, "Requirement is false whatever its conditions are");
     } else if (verdict === "tautology") {
       refusals.refuse("requirement_tautology", place, "Requirement is true whatever its conditions are");
     } else if (verdict === "budget_exceeded") {
-      const message = `Cannot tell within ${budget} node visits whether the requirement can be both true and false`;
+      const before = left === budget ? "" : `, ${budget - left} of them by the stages before it`;
+      const message = `Cannot tell whether the requirement of stage ${quote(stage_id)} can be both true and false: ` +
+        `the ${budget} node visits of the law are used up${before}`;
       refusals.refuse("proof_budget_exceeded", place, message);
       return;
     }
+    left -= visits;
   }
 }
 

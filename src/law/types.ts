@@ -209,7 +209,7 @@ export interface LawLimits {
   readonly maximum_payload_bytes: number;
   readonly enable_lexicographic: boolean;
   readonly enable_deep_equals: boolean;
-  /** Node visits that one proof of contradiction or tautology may count, 2^20 by default. */
+  /** Node visits that the proofs on all requirements of a law may count together, 2^20 by default. */
   readonly proof_budget: number;
 }
 

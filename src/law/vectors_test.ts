@@ -5,9 +5,11 @@ import proofs from "../../tests/vectors/law/proofs.json" with { type: "json" };
 import { surroundings } from "../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
+import type { DraftSpec } from "./decode_spec.ts";
 import { constructLaw, graphIdentity, graphOf, lawIdentity, reproveLaw } from "./law.ts";
 import { lawAsJson, normalizeRequirement } from "./normal_form.ts";
 import { proveVaries } from "./proof_constant.ts";
+import { proveRequirements } from "./proof_law.ts";
 import { collector } from "./refusals.ts";
 import type { Requirement } from "./types.ts";
 
@@ -35,5 +37,20 @@ Deno.test("proveVaries() agrees with the vectors, to the visit", () => {
     assert.deepEqual(normalizeRequirement(collector(), given, null), given, name);
     assert.deepEqual(proveVaries(given, visits), { verdict, visits }, name);
     assert.equal(proveVaries(given, visits - 1).verdict, "budget_exceeded", name);
+  }
+});
+
+Deno.test("proveRequirements() agrees with the vectors on which stage finds the law's budget used up", () => {
+  for (const { name, budget, stages, exceeded_by } of proofs.laws) {
+    const refusals = collector();
+    const requirements = stages.map(({ completion_requirement }) => ({
+      prerequisite: undefined,
+      completion: completion_requirement as unknown as Requirement,
+    }));
+    const draft = { stages: stages.map(({ stage_id }) => ({ stage_id })) } as unknown as DraftSpec;
+    proveRequirements(refusals, draft, { stages: requirements, completion: undefined }, budget);
+    const index = stages.findIndex(({ stage_id }) => stage_id === exceeded_by);
+    const expected = index < 0 ? [] : [["proof_budget_exceeded", `$.stages[${index}].completion_requirement`]];
+    assert.deepEqual(refusals.report().map(({ code, path }) => [code, path]), expected, name);
   }
 });

@@ -148,6 +148,10 @@ def laws():
         found = proofs.prove(case["requirement"], case.get("budget", proofs.BUDGET))
         wanted = case["verdict"], case["visits"]
         check(found == wanted, f"{case['name']}: wanted {wanted}, got {found}")
+    for case in load("law/proofs.json")["laws"]:
+        wanted = (case["exceeded_by"], "budget_exceeded") if case["exceeded_by"] else None
+        found = proofs.prove_law(case["stages"], case["budget"])
+        check(found == wanted, f"{case['name']}: wanted {wanted}, got {found}")
 
 
 for part in (scanner, canonicalization, numbers, identity_vectors, signatures, laws):

@@ -360,9 +360,9 @@ def construct(law, contracts):
             _requirement(stage["completion_requirement"], conditions, False)
             if stage["prerequisite"]["kind"] == "requires":
                 _requirement(stage["prerequisite"]["requirement"], stages, True)
-            verdict, _ = proofs.prove(stage["completion_requirement"])
-            if verdict != "varies":
-                raise _Fault(verdict)
+        fault = proofs.prove_law(law["stages"])
+        if fault is not None:
+            raise _Fault(fault[1])
         _requirement(law["completion_requirement"], stages, True)
         _graph(law)
     except _Fault as fault:

@@ -182,3 +182,13 @@ def prove(requirement, budget=BUDGET):
     except _Exceeded:
         return "budget_exceeded", proof.visits
     return "varies", proof.visits
+
+
+def prove_law(stages, budget=BUDGET):
+    """None where the requirements of all stages vary, within one budget; else the id of the first that does not, and its verdict."""
+    for stage in sorted(stages, key=lambda stage: stage["stage_id"]):
+        verdict, visits = prove(stage["completion_requirement"], budget)
+        if verdict != "varies":
+            return stage["stage_id"], verdict
+        budget -= visits
+    return None
