@@ -4,8 +4,10 @@
  * @module
  */
 
+import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
+import { didYouMean } from "../law/suggest.ts";
 import { CliError } from "./cli_error.ts";
 import { type ServerFlags, type ServerSession, withServer } from "./client_connect.ts";
 import { exitCodeOfAnswer } from "./client_exit_code.ts";
@@ -42,26 +44,47 @@ export async function runClientCall(tool: string, rest: readonly string[], flags
 
 /** Runs `gate client list`. */
 export function runClientList(rest: readonly string[], flags: ClientListFlags): Promise<number> {
-  return withServer(flags, rest, async ({ client, timeout }) => {
-    const tools: { name: string; title?: string | undefined; description?: string | undefined }[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-      tools.push(...page.tools);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    const instructions = client.getInstructions() ?? null;
+  return withServer(flags, rest, async (session) => {
+    const tools = await listTools(session);
+    const instructions = session.client.getInstructions() ?? null;
     if (flags.json === true) writeResult("client list", { instructions, tools });
     else writeOut(columns(tools.map(({ name, title }) => [name, title ?? ""])));
     return EXIT.ok;
   });
 }
 
-/** The structured result of a tool; of one that gives none, its content. */
-async function callTool({ client, timeout }: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
-  const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
-  const structured = answer.structuredContent as JsonValue | undefined;
-  return isJsonObject(structured) ? structured : { content: answer.content as unknown as JsonValue };
+/** Every tool of a server. */
+async function listTools({ client, timeout }: ServerSession): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+/** The structured result of a tool; of one that gives none, its content, and whether that is an error. */
+async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
+  const { client, timeout } = session;
+  try {
+    const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
+    const structured = answer.structuredContent as JsonValue | undefined;
+    if (isJsonObject(structured)) return structured;
+    return { content: answer.content as unknown as JsonValue, ...answer.isError === true && { isError: true } };
+  } catch (error) {
+    if (error instanceof ProtocolError) await refuseUnknown(session, name);
+    throw error;
+  }
+}
+
+/** Where a server has no tool of a name, says which one was probably meant. */
+async function refuseUnknown(session: ServerSession, name: string): Promise<void> {
+  const names = (await listTools(session).catch(() => [])).map((tool) => tool.name);
+  if (names.length === 0 || names.includes(name)) return;
+  const message = `Unknown tool "${name}"${didYouMean(name, names)}`;
+  throw new CliError("usage", message, "gate client list names the tools");
 }
 
 async function readInput(file: string | undefined): Promise<JsonObject> {

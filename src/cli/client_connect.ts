@@ -13,13 +13,12 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { VERSION } from "../server/identity.ts";
 import { exitCodeOfEdge } from "./client_exit_code.ts";
 import { CliError } from "./cli_error.ts";
 import { clientBlock } from "./client_block.ts";
+import { type ServerEnd, type ServerProcess, serverProcess } from "./client_process.ts";
 import { EXIT } from "./exit_codes.ts";
-import { writeError } from "./output.ts";
 import { readBounded } from "./runpack_keys.ts";
 
 /** The flags that say which server. */
@@ -34,8 +33,6 @@ export interface ServerFlags {
 
 /** Bytes of a file that holds a token. */
 const TOKEN_BYTES = 4096;
-/** Characters of a server's standard error that are kept. */
-const SAID_CHARACTERS = 4096;
 /** Milliseconds that an answer may take unless told. */
 const TIMEOUT_MILLIS = 60_000;
 
@@ -56,30 +53,17 @@ export async function withServer<Result>(
   body: (session: ServerSession) => Promise<Result>,
 ): Promise<Result> {
   const timeout = timeoutOf(flags);
-  const transport = await transportOf(flags, rest);
-  const said = transport instanceof StdioClientTransport ? listenTo(transport) : null;
+  const started = startedBy(flags, rest);
+  const transport = started?.transport ?? await httpTransport(flags);
   const client = new Client({ name: "gate-client", version: VERSION }, { versionNegotiation: { mode: "auto" } });
   try {
     await client.connect(transport, { timeout });
     return await body({ client, timeout });
   } catch (error) {
-    const explained = explain(error, timeout);
-    if (said !== null && explained instanceof CliError && explained.code === "unreachable") writeError(said());
-    throw explained;
+    throw explain(error, timeout, started?.end() ?? null);
   } finally {
     await client.close().catch(() => undefined);
   }
-}
-
-/** Collects the end of what a server says on standard error; it is shown only where the server cannot be reached. */
-function listenTo({ stderr }: StdioClientTransport): () => string {
-  let text = "";
-  const decoder = new TextDecoder();
-  stderr?.on(
-    "data",
-    (chunk: Uint8Array) => text = (text + decoder.decode(chunk, { stream: true })).slice(-SAID_CHARACTERS),
-  );
-  return () => text;
 }
 
 function timeoutOf({ timeout }: ServerFlags): number {
@@ -89,13 +73,12 @@ function timeoutOf({ timeout }: ServerFlags): number {
   throw new CliError("usage", `Cannot read --timeout "${timeout}": expected milliseconds, at least 1`);
 }
 
-async function transportOf(flags: ServerFlags, rest: readonly string[]): Promise<Transport> {
+/** The server that has to be started for the conversation; null where one runs. */
+function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess | null {
   const { url, stdio, config, tokenFile } = flags;
   if (url !== undefined) {
-    if (stdio !== undefined || config !== undefined || rest.length > 0) {
-      throw new CliError("usage", "Flag --url names a server that runs: leave out --stdio, --config and the command");
-    }
-    return new StreamableHTTPClientTransport(urlOf(url), { requestInit: { headers: await headersOf(tokenFile) } });
+    if (stdio === undefined && config === undefined && rest.length === 0) return null;
+    throw new CliError("usage", "Flag --url names a server that runs: leave out --stdio, --config and the command");
   }
   if (tokenFile !== undefined) throw new CliError("usage", "Flag --token-file needs --url");
   const [command, ...args] = [...stdio === true || stdio === undefined ? [] : stdio, ...rest];
@@ -108,15 +91,16 @@ async function transportOf(flags: ServerFlags, rest: readonly string[]): Promise
       );
     }
     if (config !== undefined) throw new CliError("usage", "Flags --config and --stdio exclude each other");
-    return new StdioClientTransport({ command, args, env: environment(), stderr: "pipe" });
+    return serverProcess(command, args);
   }
   const { mcpServers: { gate } } = clientBlock(config ?? null);
-  const serve = [...gate.args, "--log-level", "error"];
-  return new StdioClientTransport({ command: gate.command, args: serve, env: environment(), stderr: "pipe" });
+  return serverProcess(gate.command, [...gate.args, "--log-level", "error"]);
 }
 
-function environment(): Record<string, string> {
-  return Deno.env.toObject();
+async function httpTransport({ url, tokenFile }: ServerFlags): Promise<Transport> {
+  return new StreamableHTTPClientTransport(urlOf(url ?? ""), {
+    requestInit: { headers: await headersOf(tokenFile) },
+  });
 }
 
 function urlOf(text: string): URL {
@@ -142,26 +126,35 @@ async function headersOf(tokenFile: string | undefined): Promise<Record<string, 
 }
 
 /** What an error of the protocol library amounts to; one of this program stays what it is. */
-function explain(error: unknown, timeout: number): unknown {
+function explain(error: unknown, timeout: number, end: ServerEnd | null): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof ProtocolError) return new CliError("refused", error.message, null, exitCodeOfEdge(error.data));
-  const unreachable = (message: string, hint: string | null = null): CliError =>
-    new CliError("unreachable", message, hint, EXIT.unreachable);
   if (error instanceof SdkHttpError) {
     const { status } = error;
-    if (status === 401 || status === 403) {
-      const hint = "--token-file names a file with a bearer token";
-      return new CliError("denied", `The server refuses the caller: HTTP ${status}`, hint, EXIT.denied);
-    }
+    if (status === 401 || status === 403) return denied(`The server refuses the caller: HTTP ${status}`);
     return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, "is the path /mcp?");
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return unreachable(`Cannot reach the server: no answer within ${timeout} ms`);
   }
-  if (error instanceof Error && error.name === "UnauthorizedError") {
-    const hint = "--token-file names a file with a bearer token";
-    return new CliError("denied", "The server refuses the caller", hint, EXIT.denied);
-  }
+  if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
+  if (end !== null) return explainEnd(end);
   const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
   return unreachable(`Cannot reach the server: ${reason}`);
+}
+
+/** Why a server that was started is gone: where it says that it was started wrongly, that is a mistake in the call. */
+function explainEnd({ exitCode, said }: ServerEnd): CliError {
+  const words = said === "" ? "" : `:\n${said}`;
+  const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
+  if (exitCode === EXIT.usage) return new CliError("usage", `The server refused to start: it ${ended}${words}`);
+  return unreachable(`Cannot reach the server: it ${ended}${words}`);
+}
+
+function unreachable(message: string, hint: string | null = null): CliError {
+  return new CliError("unreachable", message, hint, EXIT.unreachable);
+}
+
+function denied(message: string): CliError {
+  return new CliError("denied", message, "--token-file names a file with a bearer token", EXIT.denied);
 }

@@ -63,6 +63,8 @@ function lookUp(codes: Readonly<Record<string, ExitCode>>, name: JsonValue | und
 export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   const error = member(answer, "error");
   if (isJsonObject(error)) return lookUp(ERROR_KINDS, member(error, "kind")) ?? EXIT.usage;
+  // Of a tool without a structured result.
+  if (member(answer, "isError") === true) return EXIT.usage;
   const envelope = member(answer, "outcome") ?? member(answer, "publication");
   if (!isJsonObject(envelope)) return lookUp(TRUTHS, envelope) ?? exitCodeOfReport(answer);
   const outcome = member(envelope, "outcome");

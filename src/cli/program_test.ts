@@ -145,6 +145,8 @@ Deno.test("exitCodeOfAnswer() says what a tool answered", () => {
     [{ error: { code: "store_busy", kind: "unavailable" } }, 8],
     [{ error: { code: "internal", kind: "internal" } }, 1],
     [{ error: { code: "invalid_input", kind: "invalid_request" } }, 2],
+    [{ content: [] }, 0],
+    [{ content: [], isError: true }, 2],
     // A name that every object inherits is no outcome.
     [{ outcome: { outcome: "constructor", result: {} } }, 2],
   ];

@@ -105,11 +105,35 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
     await Deno.writeTextFile(`${folder}/list.json`, "[]");
+    const wrong = processOf(gateArgs("serve", "--config", "wrong.toml"));
+    const wrongCommand = ["--stdio", "--", wrong.command, ...wrong.args];
     const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
-      [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server/],
-      [["list", "--config", "wrong.toml"], 8, /colour: unknown member[^]*Cannot reach the server/],
-      [["call", "no_such_tool"], 2, /Unknown tool "no_such_tool": tools\/list names the tools/],
+      [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
+      [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by a signal\n/],
+      [["list", "--stdio", "--", "cat", "--no-such-flag"], 8, /ended with exit code 1:\n.*no-such-flag/],
+      [
+        ["list", "--stdio", "--", "./no-such-program"],
+        2,
+        /Cannot start ".\/no-such-program": there is no such program/,
+      ],
+      [
+        ["list", "--timeout", "50", "--stdio", "--", "sleep", "600"],
+        8,
+        /Cannot reach the server: no answer within 50 ms/,
+      ],
+      [
+        ["list", "--config", "wrong.toml"],
+        2,
+        /refused to start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/,
+      ],
+      [["list", ...wrongCommand], 2, /refused to start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/],
+      [
+        ["call", "scenario_defin"],
+        2,
+        /^gate: Unknown tool "scenario_defin"; did you mean "scenario_define"\? \(gate client list/,
+      ],
+      [["call", "wholly_other"], 2, /^gate: Unknown tool "wholly_other" \(gate client list names the tools\)\n$/],
       [["call", "scenarios_list", "--url", "ftp://host/"], 2, /expected http:\/\/ or https:\/\//],
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /leave out/],
       [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
@@ -124,4 +148,9 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
       assert.match(ended.stderr, said);
     }
+    const { code, stdout, stderr } = await gate(folder, "client", "list", "--config", "wrong.toml", "--json");
+    assert.deepEqual([code, stdout], [2, ""]);
+    const { error } = JSON.parse(stderr);
+    assert.equal(error.code, "usage");
+    assert.match(error.message, /colour: unknown member/);
   }));

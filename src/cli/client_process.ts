@@ -1,0 +1,111 @@
+/**
+ * A server that `gate client` starts, and talks to over standard input and output.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { CliError } from "./cli_error.ts";
+import { shown } from "./text.ts";
+
+/** Characters of what a server says on standard error that are kept: the last ones say why it ended. */
+const SAID_CHARACTERS = 4096;
+/** Milliseconds that a server has to end, each time that it is asked to. */
+const GRACE_MILLIS = 2000;
+
+/** A process with the conversation that is held with it. */
+export interface ServerProcess {
+  readonly transport: Transport;
+  /** How it ended by itself; null while it runs. */
+  readonly end: () => ServerEnd | null;
+}
+
+/** How a server ended. */
+export interface ServerEnd {
+  /** Null where a signal ended it. */
+  readonly exitCode: number | null;
+  /** Its last words on standard error. */
+  readonly said: string;
+}
+
+/** A server that is started when its transport is; the SDK's own transport does not tell how a process ended. */
+export function serverProcess(command: string, args: readonly string[]): ServerProcess {
+  let child: Deno.ChildProcess | null = null;
+  let writer: WritableStreamDefaultWriter<Uint8Array> | null = null;
+  let over: Promise<void> = Promise.resolve();
+  let end: ServerEnd | null = null;
+  let said = "";
+  const incoming = new ReadBuffer();
+
+  const hear = (chunk: Uint8Array): void => {
+    try {
+      incoming.append(Buffer.from(chunk));
+      for (let message = incoming.readMessage(); message !== null; message = incoming.readMessage()) {
+        transport.onmessage?.(message);
+      }
+    } catch (error) {
+      transport.onerror?.(error as Error);
+    }
+  };
+  const decoder = new TextDecoder();
+  const note = (chunk: Uint8Array): void => {
+    said = (said + decoder.decode(chunk, { stream: true })).slice(-SAID_CHARACTERS);
+  };
+  // That there are a `stderr` and a `pid` tells the library that a process is talked to.
+  const transport: Transport & { readonly stderr: null; readonly pid: null } = {
+    stderr: null,
+    pid: null,
+    start: () => {
+      const started = child = spawn(command, args);
+      writer = started.stdin.getWriter();
+      over = Promise.all([started.status, each(started.stdout, hear), each(started.stderr, note)])
+        .then(([{ code, signal }]) => {
+          end = { exitCode: signal === null ? code : null, said: said.trim().split("\n").map(shown).join("\n") };
+          transport.onclose?.();
+        });
+      return Promise.resolve();
+    },
+    // To a process that is gone nothing can be written; that it is gone says `onclose`.
+    send: async (message) => await writer?.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {}),
+    close: async () => {
+      if (child === null) return;
+      await writer?.close().catch(() => {});
+      for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+        if (await isOverSoon(over)) return;
+        signalProcess(child, signal);
+      }
+      await child.status;
+    },
+  };
+  return { transport, end: () => end };
+}
+
+function spawn(command: string, args: readonly string[]): Deno.ChildProcess {
+  try {
+    return new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "there is no such program" : String(error);
+    throw new CliError("usage", `Cannot start "${command}": ${why}`);
+  }
+}
+
+async function each(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+  for await (const chunk of stream) take(chunk);
+}
+
+async function isOverSoon(over: Promise<void>): Promise<boolean> {
+  const patience = Promise.withResolvers<false>();
+  const timer = setTimeout(() => patience.resolve(false), GRACE_MILLIS);
+  const isOver = await Promise.race([over.then(() => true), patience.promise]);
+  clearTimeout(timer);
+  return isOver;
+}
+
+function signalProcess(child: Deno.ChildProcess, signal: Deno.Signal): void {
+  try {
+    child.kill(signal);
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}
