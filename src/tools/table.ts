@@ -1,76 +1,90 @@
 /**
  * The table of tools: everything that a dispatcher knows of this room.
  *
+ * A server lists its tools to every client, and most clients call few of them. So what a tool publishes stands in a file,
+ * `published.json`, and its module, with the decoder library, is loaded when it is first called. A test holds the file to
+ * what the modules say.
+ *
  * @module
  */
 
-import { evidenceQuery } from "./evidence_query.ts";
-import { gateDocsSearch } from "./gate_docs_search.ts";
-import { precheck } from "./precheck.ts";
-import { providerCheckSchemaGet } from "./provider_check_schema_get.ts";
-import { providerContractGet } from "./provider_contract_get.ts";
-import { providersList } from "./providers_list.ts";
-import { runpackExport } from "./runpack_export.ts";
-import { runpackVerify } from "./runpack_verify.ts";
-import { scenarioDefine } from "./scenario_define.ts";
-import { scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
-import { scenarioHistory } from "./scenario_history.ts";
-import { scenarioNext } from "./scenario_next.ts";
-import { scenarioOpenStage } from "./scenario_open_stage.ts";
-import { scenarioPrecheckStage } from "./scenario_precheck_stage.ts";
-import { scenarioResolveCreation } from "./scenario_resolve_creation.ts";
-import { scenarioResolveMutation } from "./scenario_resolve_mutation.ts";
-import { scenarioStart } from "./scenario_start.ts";
-import { scenarioStatus } from "./scenario_status.ts";
-import { scenarioSubmit } from "./scenario_submit.ts";
-import { scenarioTrigger } from "./scenario_trigger.ts";
-import { scenariosList } from "./scenarios_list.ts";
-import { schemasGet } from "./schemas_get.ts";
-import { schemasList } from "./schemas_list.ts";
-import { schemasRegister } from "./schemas_register.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import published from "./published.json" with { type: "json" };
 import type { Services } from "./services.ts";
-import type { Tool, ToolName } from "./types.ts";
+import type { Tool, ToolHints, ToolName } from "./types.ts";
 
-/** Every tool of this build, in the order of `tools/list`: that of the work, from the law to the receipt. */
-const TOOLS: readonly ((services: Services) => Tool)[] = [
-  scenarioDefine,
-  scenariosList,
-  scenarioStart,
-  scenarioStatus,
-  scenarioHistory,
-  scenarioOpenStage,
-  scenarioEvaluateStage,
-  scenarioPrecheckStage,
-  precheck,
-  scenarioSubmit,
-  scenarioNext,
-  scenarioTrigger,
-  scenarioResolveCreation,
-  scenarioResolveMutation,
-  runpackExport,
-  runpackVerify,
-  schemasRegister,
-  schemasList,
-  schemasGet,
-  providersList,
-  providerContractGet,
-  providerCheckSchemaGet,
-  evidenceQuery,
-];
+type MakeTool = (services: Services) => Tool;
+
+/** The module of every tool of this build, in the order of `tools/list`: that of the work, from the law to the receipt. */
+const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
+  scenario_define: async () => (await import("./scenario_define.ts")).scenarioDefine,
+  scenarios_list: async () => (await import("./scenarios_list.ts")).scenariosList,
+  scenario_start: async () => (await import("./scenario_start.ts")).scenarioStart,
+  scenario_status: async () => (await import("./scenario_status.ts")).scenarioStatus,
+  scenario_history: async () => (await import("./scenario_history.ts")).scenarioHistory,
+  scenario_open_stage: async () => (await import("./scenario_open_stage.ts")).scenarioOpenStage,
+  scenario_evaluate_stage: async () => (await import("./scenario_evaluate_stage.ts")).scenarioEvaluateStage,
+  scenario_precheck_stage: async () => (await import("./scenario_precheck_stage.ts")).scenarioPrecheckStage,
+  precheck: async () => (await import("./precheck.ts")).precheck,
+  scenario_submit: async () => (await import("./scenario_submit.ts")).scenarioSubmit,
+  scenario_next: async () => (await import("./scenario_next.ts")).scenarioNext,
+  scenario_trigger: async () => (await import("./scenario_trigger.ts")).scenarioTrigger,
+  scenario_resolve_creation: async () => (await import("./scenario_resolve_creation.ts")).scenarioResolveCreation,
+  scenario_resolve_mutation: async () => (await import("./scenario_resolve_mutation.ts")).scenarioResolveMutation,
+  runpack_export: async () => (await import("./runpack_export.ts")).runpackExport,
+  runpack_verify: async () => (await import("./runpack_verify.ts")).runpackVerify,
+  schemas_register: async () => (await import("./schemas_register.ts")).schemasRegister,
+  schemas_list: async () => (await import("./schemas_list.ts")).schemasList,
+  schemas_get: async () => (await import("./schemas_get.ts")).schemasGet,
+  providers_list: async () => (await import("./providers_list.ts")).providersList,
+  provider_contract_get: async () => (await import("./provider_contract_get.ts")).providerContractGet,
+  provider_check_schema_get: async () => (await import("./provider_check_schema_get.ts")).providerCheckSchemaGet,
+  evidence_query: async () => (await import("./evidence_query.ts")).evidenceQuery,
+  gate_docs_search: async () => (await import("./gate_docs_search.ts")).gateDocsSearch,
+};
 
 /** The tools that a configuration can leave out, with what it takes. */
-const OPTIONAL_TOOLS: readonly (readonly [(services: Services) => Tool, (services: Services) => boolean])[] = [
-  [gateDocsSearch, ({ docs }) => docs.search],
-];
+const WANTED: Readonly<Record<ToolName, (services: Services) => boolean>> = {
+  gate_docs_search: ({ docs }) => docs.search,
+};
 
-/**
- * The tools over some services, by name. This module loads the decoder library and every tool, so a server imports it
- * only once somebody asks for tools.
- */
+/** What a tool publishes, as the file has it. */
+export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group"> {
+  readonly annotations: ToolHints & { readonly title: string };
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject;
+}
+
+/** What every tool publishes, in the order of their modules. */
+export const PUBLISHED = published as unknown as readonly PublishedTool[];
+
+/** The tools over some services, by name; none of their modules is loaded yet. */
 export function createTools(services: Services): Map<ToolName, Tool> {
-  const optional = OPTIONAL_TOOLS.flatMap(([make, isWanted]) => isWanted(services) ? [make] : []);
-  return new Map([...TOOLS, ...optional].map((make) => {
-    const tool = make(services);
-    return [tool.name, tool];
-  }));
+  const wanted = PUBLISHED.filter(({ name }) => WANTED[name]?.(services) ?? true);
+  return new Map(wanted.map((tool) => [tool.name, lazyTool(tool, () => loadTool(tool.name, services))]));
+}
+
+/** Every tool as its module makes it, loaded: what it publishes is made of what it decodes with. */
+export async function loadTools(services: Services): Promise<Tool[]> {
+  return await Promise.all(Object.keys(MODULES).map((name) => loadTool(name, services)));
+}
+
+async function loadTool(name: ToolName, services: Services): Promise<Tool> {
+  const load = MODULES[name];
+  if (load === undefined) throw new Error(`Cannot load tool "${name}": it has no module`);
+  return (await load())(services);
+}
+
+function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<Tool>): Tool {
+  const { title: _, ...hints } = annotations;
+  let loading: Promise<Tool> | undefined;
+  let loaded: Tool | undefined;
+  return {
+    ...shown,
+    hints,
+    handle: async (input, call) => {
+      loaded ??= await (loading ??= load());
+      return await loaded.handle(input, call);
+    },
+  };
 }
