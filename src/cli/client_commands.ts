@@ -5,15 +5,16 @@
  */
 
 import type { Command } from "commander";
-import type { Finish, Flags } from "./program.ts";
-import type { CommandParts } from "./runpack_commands.ts";
+import { collect, command, type Finish, type Flags, group, withJson } from "./command_parts.ts";
 
 /** Adds `gate client` with its commands. */
-export function addClient(program: Command, finish: Finish, parts: CommandParts): void {
-  const summary = "Call the tools of a running server";
-  const client = program.command("client").helpCommand(false).summary(summary).description(summary);
-  addCall(client, finish, parts);
-  addList(client, finish, parts);
+export function addClient(program: Command, finish: Finish): void {
+  const client = group(program, "client", "Call the tools of a running server", [
+    "gate client list",
+    "gate client call scenarios_list --arg namespace_id=2",
+  ]);
+  addCall(client, finish);
+  addList(client, finish);
 }
 
 /** The flags that say which server; without any, `gate serve` is started on the configuration. */
@@ -26,26 +27,31 @@ function withServerFlags(added: Command): Command {
     .option("--timeout <MS>", "milliseconds that an answer may take (default: 60000)");
 }
 
-function addCall(client: Command, finish: Finish, { command, withJson, collect }: CommandParts): void {
+function addCall(client: Command, finish: Finish): void {
   withServerFlags(withJson(command(client, "call", "Call a tool; the exit code says what it answered", [
     "gate client call scenarios_list --arg namespace_id=2",
     "gate client call scenario_define --input call.json --config gate.toml",
-    "gate client call scenario_status --input - --url http://127.0.0.1:8080/mcp < run.json",
-    "gate client call scenarios_list --arg namespace_id=2 --stdio -- gate serve --config gate.toml",
+    "gate client call scenario_status --input - < run.json",
+    "gate client call providers_list --url http://127.0.0.1:8080",
+    "gate client call providers_list --stdio -- gate serve --config gate.toml",
   ])))
     .argument("<tool>", "name of the tool")
     .argument("[command...]", "with --stdio: the rest of the command")
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")
-    .option("--arg <NAME=VALUE>", "one argument, over those of --input; a value that is no JSON is a text", collect, [])
+    .option(
+      "--arg <NAME=VALUE>",
+      "one argument, over those of --input (repeatable); a value that is no JSON is a text",
+      collect,
+    )
     .action(async (tool: string, rest: readonly string[], flags: Flags) =>
       finish(await (await import("./client_call.ts")).runClientCall(tool, rest, flags as never))
     );
 }
 
-function addList(client: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addList(client: Command, finish: Finish): void {
   withServerFlags(withJson(command(client, "list", "List the tools of a server; with --json their whole schemas", [
     "gate client list",
-    "gate client list --json --url http://127.0.0.1:8080/mcp",
+    "gate client list --json --url http://127.0.0.1:8080",
     "gate client list --stdio -- gate serve --config gate.toml",
   ])))
     .argument("[command...]", "with --stdio: the rest of the command")

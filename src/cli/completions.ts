@@ -6,6 +6,7 @@
 
 import type { Command } from "commander";
 import { CliError } from "./cli_error.ts";
+import { type DescribedCommand, describeTree } from "./command_parts.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 
@@ -15,55 +16,21 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 /** One of {@link SHELLS}. */
 export type Shell = typeof SHELLS[number];
 
-/** One flag of a command. */
-export interface CompletedFlag {
-  /** `--name`. */
-  readonly name: string;
-  readonly takesValue: boolean;
-  readonly description: string;
-}
-
-/** One command, as it is typed after `gate`. */
-export interface CompletedCommand {
-  /** Its words; none for the program itself. */
-  readonly words: readonly string[];
-  readonly summary: string;
-  readonly flags: readonly CompletedFlag[];
-  /** Commands below it. */
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-}
-
 /** Runs `gate completions`. */
 export function runCompletions(program: Command, name: string, flags: { readonly json?: boolean }): number {
   const shell = SHELLS.find((known) => known === name);
   if (shell === undefined) {
     throw new CliError("usage", `Cannot complete for shell "${name}"`, `known are ${SHELLS.join(", ")}`);
   }
-  const commands = completedCommands(program);
+  const commands = describeTree(program);
   const script = completionScript(shell, commands);
   if (flags.json === true) writeResult("completions", { shell, script, commands });
   else writeOut(script);
   return EXIT.ok;
 }
 
-/** Every command of the tree, outer ones first. */
-export function completedCommands(program: Command, words: readonly string[] = []): CompletedCommand[] {
-  const own: CompletedCommand = {
-    words,
-    summary: program.summary(),
-    flags: [
-      ...program.options.flatMap(({ long, description, required, optional }) =>
-        long === undefined || long === null ? [] : [{ name: long, takesValue: required || optional, description }]
-      ),
-      { name: "--help", takesValue: false, description: "display help for command" },
-    ],
-    commands: program.commands.map((command) => ({ name: command.name(), summary: command.summary() })),
-  };
-  return [own, ...program.commands.flatMap((command) => completedCommands(command, [...words, command.name()]))];
-}
-
 /** The script that teaches a shell the commands. */
-export function completionScript(shell: Shell, commands: readonly CompletedCommand[]): string {
+export function completionScript(shell: Shell, commands: readonly DescribedCommand[]): string {
   switch (shell) {
     case "bash":
       return bashScript(commands);
@@ -79,7 +46,7 @@ function keyOf(words: readonly string[]): string {
   return words.join(" ");
 }
 
-function bashScript(commands: readonly CompletedCommand[]): string {
+function bashScript(commands: readonly DescribedCommand[]): string {
   const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
   const cases = commands.map(({ words, flags, commands }) => {
     const offered = [...commands.map(({ name }) => name), ...flags.map(({ name }) => name)].join(" ");
@@ -109,7 +76,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function zshScript(commands: readonly CompletedCommand[]): string {
+function zshScript(commands: readonly DescribedCommand[]): string {
   const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
   const entry = (name: string, description: string): string => quoted(`${name.replaceAll(":", "\\:")}:${description}`);
   const cases = commands.map(({ words, flags, commands }) =>
@@ -145,14 +112,14 @@ if [ "$funcstack[1]" = "_gate" ]; then _gate "$@"; else compdef _gate gate; fi
 `;
 }
 
-function fishScript(commands: readonly CompletedCommand[]): string {
+function fishScript(commands: readonly DescribedCommand[]): string {
   const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(keyOf(words))).join(" ");
   const lines = commands.flatMap(({ words, flags, commands }) => {
     const when = `-n ${quoted(`__gate_at ${quoted(keyOf(words))}`)}`;
     return [
       ...commands.map(({ name, summary }) => `complete -c gate ${when} -f -a ${name} -d ${quoted(summary)}`),
-      ...flags.map(({ name, takesValue, description }) =>
-        `complete -c gate ${when} -l ${name.slice(2)}${takesValue ? " -r" : ""} -d ${quoted(description)}`
+      ...flags.map(({ name, value, description }) =>
+        `complete -c gate ${when} -l ${name.slice(2)}${value === null ? "" : " -r"} -d ${quoted(description)}`
       ),
     ];
   });

@@ -5,11 +5,10 @@
  */
 
 import type { Command } from "commander";
-import type { Finish, Flags } from "./program.ts";
-import type { CommandParts } from "./runpack_commands.ts";
+import { command, type Finish, type Flags, withJson } from "./command_parts.ts";
 
 /** Adds `gate completions`. */
-export function addCompletions(program: Command, finish: Finish, { command, withJson }: CommandParts): void {
+export function addCompletions(program: Command, finish: Finish): void {
   withJson(command(program, "completions", "Print the completions of a shell: bash, zsh or fish", [
     "source <(gate completions bash)",
     "gate completions zsh > ~/.zfunc/_gate",

@@ -8,18 +8,23 @@ import { Command, CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
 import { CliError } from "./cli_error.ts";
 import { addClient } from "./client_commands.ts";
+import {
+  collect,
+  command,
+  CONFIG_FILE,
+  describeCommand,
+  type Finish,
+  type Flags,
+  group,
+  withExamples,
+  withJson,
+} from "./command_parts.ts";
 import { addCompletions } from "./completions_commands.ts";
 import { EXIT } from "./exit_codes.ts";
-import { writeOut } from "./output.ts";
+import { writeOut, writeResult } from "./output.ts";
 import { addRunpack } from "./runpack_commands.ts";
 import { addScenario } from "./scenario_commands.ts";
 import { SERVE_FLAGS } from "./serve_flags.ts";
-
-/** What commander hands to an action after the arguments: the flags that were given. */
-export type Flags = Readonly<Record<string, string | boolean>>;
-
-/** Takes the exit code of the command that ran. */
-export type Finish = (code: number) => void;
 
 /** Runs a command line whose command is not `serve`, or that asks for help. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -27,6 +32,11 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const program = buildProgram((code) => exitCode = code);
   if (argv.length === 0) {
     program.outputHelp();
+    return EXIT.ok;
+  }
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  if (own.includes("--json") && (own.includes("--help") || own.includes("-h"))) {
+    tellHelp(program, commandPath(program, own));
     return EXIT.ok;
   }
   try {
@@ -42,42 +52,42 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 /** The program with all of its commands. */
 export function buildProgram(finish: Finish): Command {
   const program = new Command("gate")
+    .summary("Answer from evidence whether work may move on")
     .description("Answers from evidence whether work may move on, and records each answer so that it can be checked.")
+    .usage("COMMAND [options]")
     .option("-V, --version", "print the version; with --json the whole build")
+    .helpOption("-h, --help", "show this help; with --json as one JSON object")
     .helpCommand(false)
     .exitOverride()
+    .configureHelp({ subcommandTerm: (one) => one.name() })
     // Mistakes are thrown, and said by reportFailure(). Help has no colours, so nobody has to ask the environment for them.
     .configureOutput({
       ...{ writeOut, writeErr: () => {}, outputError: () => {} },
       ...{ getOutHasColors: () => false, getErrHasColors: () => false },
-    })
-    .addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
+    });
+  withExamples(program, ["gate init", "gate doctor", "gate scenario check release.yaml", "gate client list"]);
+  program.addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
+  program.commandsGroup("Serve:");
   addServe(program);
   addInit(program, finish);
   addConfig(program, finish);
   addDoctor(program, finish);
-  addStore(program, finish);
-  addExplain(program, finish);
-  addAudit(program, finish);
-  addScenario(program, finish, { command, withJson, collect });
-  addClient(program, finish, { command, withJson, collect });
-  addRunpack(program, finish, { command, withJson, collect });
-  addProvider(program, finish);
   addPermissions(program, finish);
+  program.commandsGroup("Write a law:");
+  addScenario(program, finish);
+  addProvider(program, finish);
+  program.commandsGroup("Drive a run:");
+  addClient(program, finish);
+  addExplain(program, finish);
   addApprove(program, finish);
-  addCompletions(program, finish, { command, withJson, collect });
+  program.commandsGroup("Check what was recorded:");
+  addRunpack(program, finish);
+  addStore(program, finish);
+  addAudit(program, finish);
+  program.commandsGroup("Find your way:");
+  addCompletions(program, finish);
   addHelp(program, finish);
   return program;
-}
-
-/** A command with its examples and `--json`. */
-function command(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
-  const text = ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n");
-  return parent.command(usage).summary(summary).description(summary).addHelpText("after", text);
-}
-
-function withJson(added: Command): Command {
-  return added.option("--json", "write one JSON object, and errors as JSON");
 }
 
 function addServe(program: Command): void {
@@ -101,13 +111,15 @@ function addInit(program: Command, finish: Finish): void {
 }
 
 function addConfig(program: Command, finish: Finish): void {
-  const config = program.command("config").helpCommand(false).summary("Check and describe configurations")
-    .description("Check and describe configurations");
+  const config = group(program, "config", "Check and describe configurations", [
+    "gate config check",
+    "gate config schema > gate.schema.json",
+  ]);
   withJson(command(config, "check", "Say everything that is wrong with a configuration", [
     "gate config check",
     "gate config check --json /etc/gate/gate.toml",
   ]))
-    .argument("[file]", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .argument("[file]", CONFIG_FILE)
     .option("--config <PATH>", "the same, as other commands take it")
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./config_check.ts")).runConfigCheck(file, flags))
@@ -122,27 +134,27 @@ function addDoctor(program: Command, finish: Finish): void {
     "gate doctor",
     "gate doctor --config /etc/gate/gate.toml --json",
   ]))
-    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .option("--config <PATH>", CONFIG_FILE)
     .action(async (flags: Flags) => finish(await (await import("./doctor.ts")).runDoctor(flags)));
 }
 
 function addStore(program: Command, finish: Finish): void {
-  const store = program.command("store").helpCommand(false).summary("Check and back up the stores").description(
-    "Check and back up the stores",
-  );
-  const configFlag = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
+  const store = group(program, "store", "Check and back up the stores", [
+    "gate store check",
+    "gate store backup /backup/gate.db",
+  ]);
   withJson(command(store, "check", "Read, hash and fold again everything that the stores hold", [
     "gate store check",
     "gate store check --json /backup/gate.db",
   ]))
     .argument("[file]", "store file (default: those of the configuration)")
-    .option("--config <PATH>", configFlag)
+    .option("--config <PATH>", CONFIG_FILE)
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./store_check.ts")).runStoreCheck(file, flags))
     );
   withJson(command(store, "backup", "Copy a store to a file while it is in use", ["gate store backup /backup/gate.db"]))
     .argument("<file>", "the copy; must not exist")
-    .option("--config <PATH>", configFlag)
+    .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store_backup.ts")).runStoreBackup(file, flags))
@@ -150,21 +162,21 @@ function addStore(program: Command, finish: Finish): void {
 }
 
 function addProvider(program: Command, finish: Finish): void {
-  const provider = program.command("provider").summary("List and try evidence providers").description(
-    "List and try evidence providers",
-  );
-  const configFlag = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
+  const provider = group(program, "provider", "List and try evidence providers", [
+    "gate provider list",
+    "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
+  ]);
   withJson(command(provider, "list", "List the providers of a configuration with their checks", ["gate provider list"]))
-    .option("--config <PATH>", configFlag)
+    .option("--config <PATH>", CONFIG_FILE)
     .action(async (flags: Flags) => finish(await (await import("./provider_list.ts")).runProviderList(flags)));
   withJson(command(provider, "check", "Run one check here and now, and show what it says", [
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
-    "gate provider check json path --param file=report.json --param 'jsonpath=$.failed'",
+    "gate provider check json path --param file=a.json --param 'jsonpath=$.failed'",
   ]))
     .argument("<provider>", "name of the provider")
     .argument("<check>", "name of the check")
-    .option("--config <PATH>", configFlag)
-    .option("--param <NAME=VALUE>", "one param; a value that is no JSON is a text", collect, [])
+    .option("--config <PATH>", CONFIG_FILE)
+    .option("--param <NAME=VALUE>", "one param (repeatable); a value that is no JSON is a text", collect)
     .option("--params <JSON>", "all params as one JSON object")
     .option("--trigger-time <MS>", "Unix milliseconds that checks of time go by (default: now)")
     .action(async (name: string, check: string, flags: Flags) =>
@@ -173,21 +185,17 @@ function addProvider(program: Command, finish: Finish): void {
 }
 
 function addPermissions(program: Command, finish: Finish): void {
-  withJson(command(program, "permissions", "Print the flags that confine the process to what a configuration needs", [
+  withJson(command(program, "permissions", "Print the permission flags that a configuration needs", [
     "gate permissions --config gate.toml",
   ]))
-    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .option("--config <PATH>", CONFIG_FILE)
     .action(async (flags: Flags) => finish(await (await import("./permissions.ts")).runPermissions(flags)));
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
 }
 
 function addApprove(program: Command, finish: Finish): void {
   const approve = withJson(command(program, "approve", "Sign an approval: evidence for one condition at one head", [
-    "gate approve --key me.key --namespace 2 --law LAW --run RUN --stage release --condition approved \\",
-    "  --value true --head RECORD_ID:REVISION",
+    "gate approve --key me.key --namespace 2 --law LAW --run RUN --stage release \\\n" +
+    "  --condition approved --value true --head RECORD_ID:REVISION",
     "gate approve keygen me.key",
   ]))
     .option("--key <FILE>", "private key: 32 raw bytes, their base64, or PKCS #8 PEM, of Ed25519")
@@ -216,7 +224,7 @@ function addApprove(program: Command, finish: Finish): void {
 }
 
 function addAudit(program: Command, finish: Finish): void {
-  const audit = program.command("audit").helpCommand(false).summary("Check audit logs").description("Check audit logs");
+  const audit = group(program, "audit", "Check audit logs", ["gate audit verify /var/log/gate/audit.jsonl"]);
   withJson(command(audit, "verify", "Say the first line of an audit log that breaks its chain", [
     "gate audit verify /var/log/gate/audit.jsonl",
     "gate audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl",
@@ -234,21 +242,28 @@ function addExplain(program: Command, finish: Finish): void {
   ]))
     .argument("<run>", "run_id of the run")
     .option("--namespace <N>", "namespace of the run (default: searched for)")
-    .option("--config <PATH>", "configuration file (default: GATE_CONFIG, then ./gate.toml)")
+    .option("--config <PATH>", CONFIG_FILE)
     .action(async (run: string, flags: Flags) => finish(await (await import("./explain.ts")).runExplain(run, flags)));
 }
 
 function addHelp(program: Command, finish: Finish): void {
   withJson(command(program, "help", "Explain a command, or the exit codes", [
     "gate help config check",
+    "gate help config check --json",
     "gate help exit-codes",
   ]))
     .argument("[topic...]", "a command, or exit-codes")
     .action(async (topic: readonly string[], flags: Flags) => {
       if (topic.length === 1 && topic[0] === "exit-codes") {
         finish((await import("./help_exit_codes.ts")).runHelpExitCodes(flags));
-      } else findCommand(program, topic).outputHelp();
+      } else if (flags["json"] === true) tellHelp(program, topic);
+      else findCommand(program, topic).outputHelp();
     });
+}
+
+/** Writes what help says of a command, for a program. */
+function tellHelp(program: Command, topic: readonly string[]): void {
+  writeResult("help", describeCommand(findCommand(program, topic), topic));
 }
 
 function findCommand(program: Command, topic: readonly string[]): Command {

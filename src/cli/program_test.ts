@@ -2,44 +2,111 @@ import assert from "node:assert/strict";
 import type { Command } from "commander";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
-import { completedCommands, completionScript, SHELLS } from "./completions.ts";
+import { describeTree } from "./command_parts.ts";
+import { completionScript, SHELLS } from "./completions.ts";
 import { exitCodeOfAnswer, exitCodeOfEdge } from "./client_exit_code.ts";
 import { buildProgram, runProgram } from "./program.ts";
 
-/** A command with the words that call it. */
-interface Leaf {
-  readonly words: readonly string[];
-  readonly command: Command;
-}
-
-/** What does something: commands without others below them, and `approve`, which has one below it. */
-function leaves(command: Command, words: readonly string[] = []): Leaf[] {
-  const below = command.commands.flatMap((one) => leaves(one, [...words, one.name()]));
-  return below.length === 0 || words.join(" ") === "approve" ? [{ words, command }, ...below] : below;
-}
-
 const PROGRAM = buildProgram(() => {});
-const LEAVES = leaves(PROGRAM);
+const TREE = describeTree(PROGRAM);
+/** What does something: commands without others below them, and `approve`, which has one below it. */
+const LEAVES = TREE.filter(({ words, commands }) => commands.length === 0 || words.join(" ") === "approve");
+const GROUPS = TREE.filter((one) => one.words.length > 0 && !LEAVES.includes(one));
+
+/** The command that some words call. */
+function found(words: readonly string[]): Command {
+  return words.reduce((at, word) => {
+    const next = at.commands.find((one) => one.name() === word);
+    assert.ok(next, words.join(" "));
+    return next;
+  }, PROGRAM);
+}
 
 /** The help of a command as it is written. */
 function helpOf(command: Command): string {
   let text = "";
-  command.configureOutput({ writeOut: (part) => text += part });
+  command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 80 });
   command.outputHelp();
   return text;
 }
 
-Deno.test("every command has a summary, examples of itself, and --json", () => {
-  assert.ok(LEAVES.length > 20, `${LEAVES.length} commands`);
-  for (const { words, command } of LEAVES) {
-    const name = `gate ${words.join(" ")}`;
-    assert.ok(command.summary().length > 10, name);
-    assert.ok(command.options.some(({ long }) => long === "--json"), `${name} --json`);
-    const help = helpOf(command);
-    assert.ok(help.includes(`Usage: ${name}`), name);
-    const examples = help.split("\nExamples:\n")[1] ?? "";
-    assert.ok(examples.includes(name), `${name} has an example`);
-    for (const { long, description } of command.options) assert.ok(description !== "", `${name} ${long}`);
+Deno.test("every command and every group has a summary, help of at most 80 columns, and examples of itself", () => {
+  assert.ok(LEAVES.length > 20 && GROUPS.length > 5, `${LEAVES.length} commands, ${GROUPS.length} groups`);
+  for (const { words, summary, flags, examples } of TREE) {
+    const name = ["gate", ...words].join(" ");
+    assert.ok(summary.length > 10, name);
+    const help = helpOf(found(words));
+    assert.ok(help.startsWith(`Usage: ${name} `), name);
+    assert.deepEqual(help.split("\n").filter((line) => line.length > 80), [], name);
+    assert.ok(examples.some((example) => example.includes(name)), `${name} has an example`);
+    const shown = help.split("\nExamples:\n")[1]?.replaceAll(/^ {2}/gm, "") ?? "";
+    assert.ok(shown.startsWith(examples.join("\n")), name);
+    for (const flag of flags) assert.ok(flag.description !== "", `${name} ${flag.name}`);
+  }
+});
+
+Deno.test("every command takes --json", () => {
+  for (const { words, flags } of LEAVES) assert.ok(flags.some(({ name }) => name === "--json"), words.join(" "));
+});
+
+/** The calls of gate within an example, as words: what goes before and after them belongs to the shell. */
+function callsIn(example: string): string[][] {
+  const words = example.replaceAll("\\\n", " ").split(/\s+/);
+  const calls: string[][] = [];
+  for (const [index, word] of words.entries()) {
+    if (!/^(<\()?gate$/.test(word)) continue;
+    const rest = words.slice(index + 1);
+    const end = rest.findIndex((one) => ["|", ">", "<", "--"].includes(one));
+    calls.push((end < 0 ? rest : rest.slice(0, end)).map((one) => one.replace(/\)$/, "")));
+  }
+  return calls;
+}
+
+Deno.test("every example calls a command that there is, with flags that it has and all that it requires", () => {
+  const checked = new Set<string>();
+  for (const call of TREE.flatMap(({ examples }) => examples.flatMap(callsIn))) {
+    const command = TREE.findLast(({ words }) => words.every((word, at) => call[at] === word));
+    assert.ok(command && LEAVES.includes(command), call.join(" "));
+    const given = call.slice(command.words.length);
+    const positional: string[] = [];
+    for (let at = 0; at < given.length; at++) {
+      const word = given[at] ?? "";
+      const flag = command.flags.find(({ name }) => name === word);
+      if (!word.startsWith("--")) positional.push(word);
+      else assert.ok(flag, `${call.join(" ")}: ${word}`);
+      // The value of --stdio may stand behind --.
+      if (flag !== undefined && flag.value !== null && flag.name !== "--stdio") at++;
+    }
+    const required = command.arguments.filter((argument) => argument.required).length;
+    const most = command.arguments.some(({ repeatable }) => repeatable) ? Infinity : command.arguments.length;
+    assert.ok(positional.length >= required && positional.length <= most, call.join(" "));
+    for (const { long, mandatory } of found(command.words).options) {
+      if (mandatory) assert.ok(given.includes(long ?? ""), `${call.join(" ")}: ${long}`);
+    }
+    checked.add(command.words.join(" "));
+  }
+  assert.equal(checked.size, LEAVES.length);
+});
+
+Deno.test("help is one JSON object where --json asks for one, from either door", async () => {
+  const { stdout } = Deno;
+  const written: string[] = [];
+  const write = stdout.writeSync.bind(stdout);
+  const listen = async (argv: readonly string[]): Promise<unknown> => {
+    written.length = 0;
+    stdout.writeSync = (bytes) => (written.push(new TextDecoder().decode(bytes)), bytes.length);
+    try {
+      assert.equal(await runProgram(argv), EXIT.ok);
+    } finally {
+      stdout.writeSync = write;
+    }
+    return JSON.parse(written.join(""));
+  };
+  for (const described of TREE) {
+    const expected = { ok: true, command: "help", result: described };
+    assert.deepEqual(await listen(["help", ...described.words, "--json"]), expected);
+    assert.deepEqual(await listen([...described.words, "--json", "--help"]), expected);
+    assert.deepEqual(await listen([...described.words, "-h", "--json"]), expected);
   }
 });
 
@@ -63,12 +130,9 @@ Deno.test("every command refuses a flag that it does not have with exit code 2",
 });
 
 Deno.test("every command with a required argument, and every group, says what is missing with exit code 2", async () => {
-  const groups = completedCommands(PROGRAM).filter(({ words, commands }) => words.length > 0 && commands.length > 0)
-    .filter(({ words }) => !LEAVES.some((leaf) => leaf.words.join(" ") === words.join(" "))).map(({ words }) => words);
-  const needy = LEAVES.filter(({ command }) => command.registeredArguments.some(({ required }) => required))
-    .map(({ words }) => words);
-  assert.ok(groups.length >= 5 && needy.length >= 5);
-  for (const words of [...groups, ...needy]) {
+  const needy = LEAVES.filter((leaf) => leaf.arguments.some(({ required }) => required));
+  assert.ok(needy.length >= 5);
+  for (const { words } of [...GROUPS, ...needy]) {
     await assert.rejects(
       runProgram([...words]),
       (error) =>
@@ -79,10 +143,9 @@ Deno.test("every command with a required argument, and every group, says what is
 });
 
 Deno.test("completions hold every command and flag, in every shell", () => {
-  const commands = completedCommands(PROGRAM);
   for (const shell of SHELLS) {
-    const script = completionScript(shell, commands);
-    for (const { words, flags } of commands) {
+    const script = completionScript(shell, TREE);
+    for (const { words, flags } of TREE) {
       assert.ok(script.includes(words.join(" ")), `${shell} ${words.join(" ")}`);
       for (const { name } of flags) {
         assert.ok(
@@ -95,7 +158,7 @@ Deno.test("completions hold every command and flag, in every shell", () => {
 });
 
 Deno.test("bash takes the completions, and completes commands and flags by where they stand", async () => {
-  const script = completionScript("bash", completedCommands(PROGRAM));
+  const script = completionScript("bash", TREE);
   const rows: readonly [words: readonly string[], expected: readonly string[]][] = [
     [["gate", "scen"], ["scenario"]],
     [["gate", "scenario", "ch"], ["check"]],

@@ -5,37 +5,30 @@
  */
 
 import type { Command } from "commander";
-import type { Finish, Flags } from "./program.ts";
+import { collect, command, type Finish, type Flags, group, withJson } from "./command_parts.ts";
 import { addVerification } from "./verification_commands.ts";
-
-/** How commands are made. */
-export interface CommandParts {
-  /** A command with its summary and examples. */
-  readonly command: (parent: Command, usage: string, summary: string, examples: readonly string[]) => Command;
-  /** The command with `--json`. */
-  readonly withJson: (added: Command) => Command;
-  /** Takes a flag that may be given more than once. */
-  readonly collect: (value: string, before: readonly string[]) => readonly string[];
-}
 
 const CONFIG = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 const DATA_DIR = "folder for runpacks (default: the folder of run_state_store.path, else .gate)";
 
 /** Adds `gate runpack` with all of its commands. */
-export function addRunpack(program: Command, finish: Finish, parts: CommandParts): void {
-  const summary = "Export, sign, verify and show runpacks";
-  const runpack = program.command("runpack").helpCommand(false).summary(summary).description(summary);
-  addExport(runpack, finish, parts);
-  addPull(runpack, finish, parts);
-  addSign(runpack, finish, parts);
-  addVerification(program, runpack, finish, parts);
+export function addRunpack(program: Command, finish: Finish): void {
+  const runpack = group(program, "runpack", "Export, sign, verify and show runpacks", [
+    "gate runpack export --namespace 2 --run RUN --archive release.runpack",
+    "gate runpack verify release.runpack --profile full_replay_v1",
+    "gate runpack show release.runpack",
+  ]);
+  addExport(runpack, finish);
+  addPull(runpack, finish);
+  addSign(runpack, finish);
+  addVerification(program, runpack, finish);
 }
 
-function addExport(runpack: Command, finish: Finish, { command, withJson, collect }: CommandParts): void {
+function addExport(runpack: Command, finish: Finish): void {
   withJson(command(runpack, "export", "Publish a run, up to its accepted head, as a runpack", [
     "gate runpack export --namespace 2 --run 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
     "gate runpack export --namespace 2 --run RUN --archive release.runpack",
-    "gate runpack export --namespace 2 --run RUN --out release --redact customer_name",
+    "gate runpack export --namespace 2 --run RUN --out release --redact customer",
   ]))
     .requiredOption("--namespace <N>", "namespace of the run")
     .requiredOption("--run <RUN_ID>", "the run")
@@ -43,14 +36,14 @@ function addExport(runpack: Command, finish: Finish, { command, withJson, collec
     .option("--data-dir <DIR>", DATA_DIR)
     .option("--out <DIR>", "also write the runpack to this folder, which must not exist or be empty")
     .option("--archive <FILE>", "also write the runpack to this file, which must not exist")
-    .option("--redact <CONDITION>", "leave out the values of this condition (repeatable)", collect, [])
+    .option("--redact <CONDITION>", "leave out the values of this condition (repeatable)", collect)
     .option("--signing-key <FILE>", "Ed25519 private key that signs the runpack")
     .action(async (flags: Flags) => finish(await (await import("./runpack_export.ts")).runRunpackExport(flags)));
 }
 
-function addPull(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addPull(runpack: Command, finish: Finish): void {
   withJson(command(runpack, "pull", "Fetch runpacks from the object store into the local repository", [
-    "gate runpack pull 3f0c...64 hex digits...9a",
+    "gate runpack pull 3f0c...9a",
   ]))
     .argument("<runpack_identity...>", "which runpacks")
     .option("--config <PATH>", CONFIG)
@@ -60,10 +53,10 @@ function addPull(runpack: Command, finish: Finish, { command, withJson }: Comman
     );
 }
 
-function addSign(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addSign(runpack: Command, finish: Finish): void {
   withJson(command(runpack, "sign", "Lay a signature beside a runpack: a DSSE envelope with an in-toto statement", [
     "gate runpack sign release.runpack --key release.key",
-    "gate runpack sign 3f0c...64 hex digits...9a --key release.key --config /etc/gate/gate.toml",
+    "gate runpack sign 3f0c...9a --key release.key",
   ]))
     .argument("<runpack>", "a folder, a file, or the runpack identity of one in the local repository")
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")

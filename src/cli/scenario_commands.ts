@@ -5,25 +5,27 @@
  */
 
 import type { Command } from "commander";
-import type { Finish, Flags } from "./program.ts";
-import type { CommandParts } from "./runpack_commands.ts";
+import { command, type Finish, type Flags, group, withJson } from "./command_parts.ts";
 
 const FILE = "scenario file: YAML, TOML or JSON";
 const CONFIG = "configuration file, for providers and limits (default: GATE_CONFIG, then ./gate.toml)";
 
 /** Adds `gate scenario` with all of its commands. */
-export function addScenario(program: Command, finish: Finish, parts: CommandParts): void {
-  const summary = "Check, explain, draw and test scenario files";
-  const scenario = program.command("scenario").helpCommand(false).summary(summary).description(summary);
-  addCheck(scenario, finish, parts);
-  addExplain(scenario, finish, parts);
-  addGraph(scenario, finish, parts);
-  addTest(scenario, finish, parts);
-  addJson(scenario, finish, parts);
-  addSchema(scenario, finish, parts);
+export function addScenario(program: Command, finish: Finish): void {
+  const scenario = group(program, "scenario", "Check, explain, draw and test scenario files", [
+    "gate scenario check release.yaml",
+    "gate scenario test release.yaml",
+    "gate scenario json release.yaml | gate client call scenario_define --input -",
+  ]);
+  addCheck(scenario, finish);
+  addExplain(scenario, finish);
+  addGraph(scenario, finish);
+  addTest(scenario, finish);
+  addJson(scenario, finish);
+  addSchema(scenario, finish);
 }
 
-function addCheck(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addCheck(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "check", "Say at file, line and column what keeps a scenario from being a law", [
     "gate scenario check release.yaml",
     "gate scenario check --json release.toml --config /etc/gate/gate.toml",
@@ -35,7 +37,7 @@ function addCheck(scenario: Command, finish: Finish, { command, withJson }: Comm
     );
 }
 
-function addExplain(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addExplain(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "explain", "Say in plain words what a scenario asks, in which order, and what counts", [
     "gate scenario explain release.yaml",
   ]))
@@ -46,7 +48,7 @@ function addExplain(scenario: Command, finish: Finish, { command, withJson }: Co
     );
 }
 
-function addGraph(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addGraph(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "graph", "Draw the stages and what each waits for", [
     "gate scenario graph release.yaml",
     "gate scenario graph release.yaml --format svg > release.svg",
@@ -60,7 +62,7 @@ function addGraph(scenario: Command, finish: Finish, { command, withJson }: Comm
     );
 }
 
-function addTest(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addTest(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "test", "Try the cases beside a scenario: given evidence, expected outcome", [
     "gate scenario test release.yaml",
     "gate scenario test release.yaml --cases hotfix.cases.yaml --json",
@@ -73,7 +75,7 @@ function addTest(scenario: Command, finish: Finish, { command, withJson }: Comma
     );
 }
 
-function addJson(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addJson(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "json", "Print a scenario as the arguments of scenario_define", [
     "gate scenario json release.yaml | gate client call scenario_define --input -",
   ]))
@@ -84,7 +86,7 @@ function addJson(scenario: Command, finish: Finish, { command, withJson }: Comma
     );
 }
 
-function addSchema(scenario: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addSchema(scenario: Command, finish: Finish): void {
   withJson(command(scenario, "schema", "Print the JSON Schema of scenario files, for editors", [
     "gate scenario schema > scenario.schema.json",
     "gate scenario schema --cases > cases.schema.json",

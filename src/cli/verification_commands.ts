@@ -5,8 +5,7 @@
  */
 
 import type { Command } from "commander";
-import type { Finish, Flags } from "./program.ts";
-import type { CommandParts } from "./runpack_commands.ts";
+import { collect, command, type Finish, type Flags, withJson } from "./command_parts.ts";
 
 const RUNPACK = "a folder, a file, or the runpack identity of one in the local repository";
 const CONFIG = "configuration file, for a runpack identity (default: GATE_CONFIG, then ./gate.toml)";
@@ -17,29 +16,29 @@ function withPlace(added: Command): Command {
 }
 
 /** Adds the commands. */
-export function addVerification(program: Command, runpack: Command, finish: Finish, parts: CommandParts): void {
-  addVerify(runpack, finish, parts);
-  addShow(runpack, finish, parts);
-  addDiff(runpack, finish, parts);
-  addReplay(program, finish, parts);
+export function addVerification(program: Command, runpack: Command, finish: Finish): void {
+  addVerify(runpack, finish);
+  addShow(runpack, finish);
+  addDiff(runpack, finish);
+  addReplay(program, finish);
 }
 
-function addVerify(runpack: Command, finish: Finish, { command, withJson, collect }: CommandParts): void {
+function addVerify(runpack: Command, finish: Finish): void {
   withPlace(withJson(command(runpack, "verify", "Say of each claim what a runpack shows, from its material alone", [
     "gate runpack verify release.runpack --profile full_replay_v1",
     "gate runpack verify release --trusted-key ci.pub --budget records=100000",
   ])))
     .argument("<runpack>", RUNPACK)
     .option("--profile <NAME>", "full_replay_v1, or integrity_only_v1, which is the default")
-    .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect, [])
+    .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect)
     .option("--require-signature", "fail where no trusted key has signed the runpack itself")
-    .option("--budget <NAME=NUMBER>", "a limit on what verification may take (repeatable)", collect, [])
+    .option("--budget <NAME=NUMBER>", "a limit on what verification may take (repeatable)", collect)
     .action(async (named: string, flags: Flags) =>
       finish(await (await import("./runpack_verify.ts")).runRunpackVerify(named, flags))
     );
 }
 
-function addShow(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addShow(runpack: Command, finish: Finish): void {
   withPlace(withJson(command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
     "gate runpack show release.runpack",
     "gate runpack show release --all",
@@ -53,7 +52,7 @@ function addShow(runpack: Command, finish: Finish, { command, withJson }: Comman
     );
 }
 
-function addDiff(runpack: Command, finish: Finish, { command, withJson }: CommandParts): void {
+function addDiff(runpack: Command, finish: Finish): void {
   withPlace(withJson(command(runpack, "diff", "Say how two runpacks belong together", [
     "gate runpack diff monday.runpack tuesday.runpack",
   ])))
@@ -64,8 +63,8 @@ function addDiff(runpack: Command, finish: Finish, { command, withJson }: Comman
     );
 }
 
-function addReplay(program: Command, finish: Finish, { command, withJson }: CommandParts): void {
-  withPlace(withJson(command(program, "replay", "List the decisions that a changed law would have made differently", [
+function addReplay(program: Command, finish: Finish): void {
+  withPlace(withJson(command(program, "replay", "List the decisions that a changed law would make otherwise", [
     "gate replay release.runpack --law next.json",
   ])))
     .argument("<runpack>", RUNPACK)
