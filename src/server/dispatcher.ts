@@ -9,7 +9,8 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { AuthConfig, ToolsConfig } from "../config/server_types.ts";
 import type { Call, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
 import type { CallAudit } from "./audit/call_audit.ts";
-import type { EdgeError } from "./edge_error.ts";
+import type { Consultation, Consulted } from "./consult.ts";
+import { type EdgeError, unauthorized } from "./edge_error.ts";
 import type { Log } from "./log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
 
@@ -25,6 +26,8 @@ export interface Dispatcher {
   readonly listing: () => Promise<readonly Tool[]>;
   /** Calls a tool; never rejects. */
   readonly call: (name: string, input: JsonObject, call: Call) => Promise<CallOutcome>;
+  /** Lets a caller read of what is offered besides tools; never rejects. */
+  readonly consult: <Found>(consultation: Consultation<Found>, call: Call) => Promise<Consulted<Found>>;
 }
 
 /** What a dispatcher needs. */
@@ -70,23 +73,37 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return { ok: true, answer };
   };
 
+  const audited = async <Outcome>(
+    name: string,
+    input: JsonObject,
+    call: Call,
+    where: string,
+    work: (audit: CallAudit) => Promise<Outcome>,
+  ): Promise<Outcome | { readonly ok: false; readonly error: EdgeError }> => {
+    let audit: CallAudit | null = null;
+    try {
+      audit = (await loadAudit())(name, input, call);
+      return await work(audit);
+    } catch (error) {
+      const failure = internalError(options.log, where, error, call.correlationId);
+      audit?.stopped(failure, "internal");
+      return { ok: false, error: failure };
+    }
+  };
+
   return {
     offer: options.offer ?? TOOLS_ALONE,
     listing: async () => {
       const tools = [...(await load()).values()];
       return options.tools.mode === "passthrough" ? tools : tools.filter((tool) => permits(tool.name));
     },
-    call: async (name, input, call) => {
-      let audit: CallAudit | null = null;
-      try {
-        audit = (await loadAudit())(name, input, call);
-        return await callTool(name, input, call, audit);
-      } catch (error) {
-        const failure = internalError(options.log, `tool ${name}`, error, call.correlationId);
-        audit?.stopped(failure, "internal");
-        return { ok: false, error: failure };
-      }
-    },
+    call: (name, input, call) =>
+      audited(name, input, call, `tool ${name}`, (audit) => callTool(name, input, call, audit)),
+    consult: (consultation, call) =>
+      audited(consultation.method, consultation.names, call, consultation.method, async (audit) => {
+        const { consult } = await import("./consult.ts");
+        return await consult((options.auth?.principals.length ?? 0) > 0, consultation, call, audit);
+      }),
   };
 }
 
@@ -143,14 +160,12 @@ function unknownTool(name: string): EdgeError {
 }
 
 function toolNotAllowed(name: string, call: Call): EdgeError {
-  return unauthorized(`Cannot call ${JSON.stringify(name)}: server.auth.allowed_tools does not list it`, call);
+  return unauthorized(
+    `Cannot call ${JSON.stringify(name)}: server.auth.allowed_tools does not list it`,
+    call.principal,
+  );
 }
 
 function roleRefusal(localMessage: string, call: Call): Refusal {
-  return { error: unauthorized(localMessage, call), reason: "role_refused" };
-}
-
-/** A local caller is told the setting; any other learns only that the answer is no, whichever rule says so. */
-function unauthorized(localMessage: string, call: Call): EdgeError {
-  return { kind: "unauthorized", message: call.principal.authMethod === "local" ? localMessage : "Unauthorized" };
+  return { error: unauthorized(localMessage, call.principal), reason: "role_refused" };
 }

@@ -4,13 +4,12 @@
  * @module
  */
 
-import type { Server } from "@modelcontextprotocol/server";
+import type { CompleteRequestParams, Server } from "@modelcontextprotocol/server";
 import type { Doc } from "../docs/types.ts";
-import type { CallOutcome } from "./dispatcher.ts";
+import type { Consultation } from "./consult.ts";
 import type { EdgeError, RequestId } from "./edge_error.ts";
-import type { JsonObject } from "../canonical/json.ts";
 import type { Offer } from "./offer.ts";
-import { asCompletion, completeArgument } from "./prompt_completion.ts";
+import { asCompletion, completeArgument, type Completion } from "./prompt_completion.ts";
 import { listPrompts, writePrompt } from "./prompts.ts";
 import {
   completePage,
@@ -20,12 +19,10 @@ import {
   readResource,
   unknownResource,
 } from "./resources.ts";
+import type { SdkServerOptions } from "./sdk_server.ts";
 
 /** What the handlers need. */
-export interface DocumentHandlers {
-  readonly offer: Offer;
-  /** Calls a tool in the name of whoever sent a request that was delivered to the SDK. */
-  readonly askTool: (id: RequestId, name: string, input: JsonObject) => Promise<CallOutcome>;
+export interface DocumentHandlers extends Pick<SdkServerOptions, "offer" | "askTool" | "consult"> {
   /** Makes what is thrown for a failure. */
   readonly failure: (error: EdgeError, id: RequestId) => Error;
 }
@@ -37,54 +34,100 @@ export function addDocuments(server: Server, handlers: DocumentHandlers): void {
   if (offer.prompts) addPrompts(server, handlers);
 }
 
+/** Reads in the name of whoever sent a request. */
+async function consult<Found>(
+  handlers: DocumentHandlers,
+  id: RequestId,
+  consultation: Consultation<Found>,
+): Promise<Found> {
+  const consulted = await handlers.consult(id, consultation);
+  if (!consulted.ok) throw handlers.failure(consulted.error, id);
+  return consulted.found;
+}
+
+/** A list that has one page. */
+function listing<Found>(
+  method: string,
+  cursor: string | undefined,
+  list: () => Promise<Found> | Found,
+): Consultation<Found> {
+  return {
+    method,
+    names: {},
+    read: async () => {
+      if (cursor === undefined) return { ok: true, found: await list() };
+      const message = `Unknown cursor: ${method} has one page`;
+      return { ok: false, error: { kind: "invalid_params", message, path: "$.params.cursor" } };
+    },
+  };
+}
+
 function addResources(
   server: Server,
-  { failure }: DocumentHandlers,
+  handlers: DocumentHandlers,
   resources: NonNullable<Offer["resources"]>,
 ): void {
   const load = async (): Promise<readonly Doc[]> => (await resources.load()).docs;
-  server.setRequestHandler("resources/list", async (request, { mcpReq }) => {
-    if (request.params?.cursor !== undefined) throw failure(unknownCursor("resources/list"), mcpReq.id);
-    return { resources: listResources(await load()) };
+  server.setRequestHandler("resources/list", async ({ method, params }, { mcpReq }) => {
+    const list = listing(method, params?.cursor, async () => listResources(await load()));
+    return { resources: await consult(handlers, mcpReq.id, list) };
   });
-  server.setRequestHandler("resources/templates/list", async (request, { mcpReq }) => {
-    if (request.params?.cursor !== undefined) throw failure(unknownCursor("resources/templates/list"), mcpReq.id);
-    return { resourceTemplates: listTemplates(await load()) };
+  server.setRequestHandler("resources/templates/list", async ({ method, params }, { mcpReq }) => {
+    const list = listing(method, params?.cursor, async () => listTemplates(await load()));
+    return { resourceTemplates: await consult(handlers, mcpReq.id, list) };
   });
-  server.setRequestHandler("resources/read", async (request, { mcpReq }) => {
-    const { uri } = request.params;
-    const found = readResource(await load(), uri);
-    if (found === null) throw failure(unknownResource(uri), mcpReq.id);
+  server.setRequestHandler("resources/read", async ({ method, params: { uri } }, { mcpReq }) => {
+    const found = await consult(handlers, mcpReq.id, {
+      method,
+      names: { uri },
+      read: async () => {
+        const read = readResource(await load(), uri);
+        return read === null ? { ok: false, error: unknownResource(uri) } : { ok: true, found: read };
+      },
+    });
     return { contents: [{ ...found }] };
   });
 }
 
-function addPrompts(server: Server, { offer, askTool, failure }: DocumentHandlers): void {
-  server.setRequestHandler("prompts/list", (request, { mcpReq }) => {
-    if (request.params?.cursor !== undefined) throw failure(unknownCursor("prompts/list"), mcpReq.id);
-    return { prompts: listPrompts().map((prompt) => ({ ...prompt, arguments: [...prompt.arguments] })) };
+function addPrompts(server: Server, handlers: DocumentHandlers): void {
+  server.setRequestHandler("prompts/list", async ({ method, params }, { mcpReq }) => {
+    const prompts = await consult(handlers, mcpReq.id, listing(method, params?.cursor, listPrompts));
+    return { prompts: prompts.map((prompt) => ({ ...prompt, arguments: [...prompt.arguments] })) };
   });
-  server.setRequestHandler("prompts/get", (request, { mcpReq }) => {
-    const { name, arguments: given } = request.params;
-    const written = writePrompt(name, new Map(Object.entries(given ?? {})));
-    if (!written.ok) throw failure(written.error, mcpReq.id);
-    const { description, text } = written;
+  server.setRequestHandler("prompts/get", async ({ method, params }, { mcpReq }) => {
+    const { name, arguments: given } = params;
+    const { description, text } = await consult(handlers, mcpReq.id, {
+      method,
+      names: { prompt: name },
+      read: () => {
+        const written = writePrompt(name, new Map(Object.entries(given ?? {})));
+        return written.ok ? { ok: true, found: written } : written;
+      },
+    });
     return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   });
-  server.setRequestHandler("completion/complete", async (request, { mcpReq }) => {
-    const { ref, argument, context } = request.params;
-    if (ref.type === "ref/resource") {
-      const docs = offer.resources === null ? [] : (await offer.resources.load()).docs;
-      const names = argument.name === PAGE_VARIABLE ? completePage(docs, ref.uri, argument.value) : [];
-      return { completion: { ...asCompletion(names, true) } };
-    }
-    const given = new Map(Object.entries(context?.arguments ?? {}));
-    const question = { prompt: ref.name, argument: argument.name, begun: argument.value, given };
-    const completion = await completeArgument(question, (name, input) => askTool(mcpReq.id, name, input));
+  server.setRequestHandler("completion/complete", async ({ method, params }, { mcpReq }) => {
+    const { ref } = params;
+    const completion = await consult(handlers, mcpReq.id, {
+      method,
+      names: ref.type === "ref/resource" ? { uri: ref.uri } : { prompt: ref.name },
+      read: async () => ({ ok: true, found: await complete(handlers, mcpReq.id, params) }),
+    });
     return { completion: { ...completion } };
   });
 }
 
-function unknownCursor(method: string): EdgeError {
-  return { kind: "invalid_params", message: `Unknown cursor: ${method} has one page`, path: "$.params.cursor" };
+async function complete(
+  { offer, askTool }: DocumentHandlers,
+  id: RequestId,
+  { ref, argument, context }: CompleteRequestParams,
+): Promise<Completion> {
+  if (ref.type === "ref/resource") {
+    const docs = offer.resources === null ? [] : (await offer.resources.load()).docs;
+    const names = argument.name === PAGE_VARIABLE ? completePage(docs, ref.uri, argument.value) : [];
+    return asCompletion(names, true);
+  }
+  const given = new Map(Object.entries(context?.arguments ?? {}));
+  const question = { prompt: ref.name, argument: argument.name, begun: argument.value, given };
+  return await completeArgument(question, (name, input) => askTool(id, name, input));
 }

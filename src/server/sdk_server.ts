@@ -7,6 +7,7 @@
 import type { CallToolResult, ListToolsResult, Server } from "@modelcontextprotocol/server";
 import type { Tool, ToolAnswer } from "../tools/types.ts";
 import { answerText, listedTool } from "./answers.ts";
+import type { Consultation, Consulted } from "./consult.ts";
 import type { CallOutcome } from "./dispatcher.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
@@ -23,6 +24,8 @@ export interface SdkServerOptions {
   readonly offer: Offer;
   /** Calls a tool in the name of whoever sent a request that was delivered to the SDK. */
   readonly askTool: (id: RequestId, name: string, input: JsonObject) => Promise<CallOutcome>;
+  /** Reads of what is offered, in the same name. */
+  readonly consult: <Found>(id: RequestId, consultation: Consultation<Found>) => Promise<Consulted<Found>>;
 }
 
 /** The SDK, which is loaded only where it is needed. */

@@ -7,7 +7,7 @@
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import type { Principal } from "../access/types.ts";
-import type { CallOrigin } from "../tools/types.ts";
+import type { Call, CallOrigin } from "../tools/types.ts";
 import { resultResponse } from "./answers.ts";
 import { type CallOutcome, type Dispatcher, internalError } from "./dispatcher.ts";
 import { type EdgeError, errorResponse, type RequestId, withEdgeData } from "./edge_error.ts";
@@ -79,6 +79,7 @@ export function openSession(options: SessionOptions): Session {
     callTool: (id) => callForSdk(state, id),
     offer: options.dispatcher.offer,
     askTool: (id, name, input) => call(state, id, name, input),
+    consult: (id, consultation) => options.dispatcher.consult(consultation, callerOf(state, id)),
     send: (message) => {
       const id = "id" in message && !("method" in message) ? message.id : undefined;
       const line = JSON.stringify("error" in message ? withEdgeData(message) : message);
@@ -206,17 +207,25 @@ function answerFast(state: State, request: RequestMessage, plan: FastPlan): void
 }
 
 function call(state: State, id: RequestId, name: string, input: JsonObject): Promise<CallOutcome> {
+  return state.options.dispatcher.call(name, input, callerOf(state, id));
+}
+
+/** Who asks for a request in work. */
+function callerOf(state: State, id: RequestId): Call {
   const work = state.work.get(id);
-  const { dispatcher, principal, origin } = state.options;
-  const signal = work?.controller.signal ?? AbortSignal.abort();
+  const { principal, origin } = state.options;
   const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
-  const traceparent = work === undefined ? null : messageTraceparent(work.request.params);
-  return dispatcher.call(name, input, {
+  return {
     principal,
-    signal,
+    signal: work?.controller.signal ?? AbortSignal.abort(),
     correlationId: server_correlation_id,
-    origin: { ...origin, correlation_id: null, server_correlation_id, traceparent },
-  });
+    origin: {
+      ...origin,
+      correlation_id: null,
+      server_correlation_id,
+      traceparent: work === undefined ? null : messageTraceparent(work.request.params),
+    },
+  };
 }
 
 /** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */

@@ -16,8 +16,8 @@ export interface Conversation extends AsyncDisposable {
   readonly askText: (text: string, id: number | null) => Promise<Wire>;
 }
 
-/** Starts the service over a transport in a folder, and connects to it. */
-export type Open = (folder: string) => Promise<Conversation>;
+/** Starts the service over a transport in a folder, with further tables of configuration, and connects to it. */
+export type Open = (folder: string, settings?: string) => Promise<Conversation>;
 
 const STORES = `
 [run_state_store]
@@ -42,14 +42,14 @@ function requestText(id: number, method: string, params: Wire | undefined): stri
 }
 
 /** Starts the service with some lines for `[server]`. */
-async function start(folder: string, server: string): Promise<ServerProcess> {
-  await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\n${server}\n${STORES}`);
+async function start(folder: string, server: string, settings = ""): Promise<ServerProcess> {
+  await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\n${server}\n${STORES}\n${settings}`);
   return startServer({ args: gateArgs("serve", "--config", `${folder}/gate.toml`), cwd: folder });
 }
 
 /** Over standard input and output. */
-export const openStdio: Open = async (folder) => {
-  const server = await start(folder, 'transport = "stdio"');
+export const openStdio: Open = async (folder, settings) => {
+  const server = await start(folder, 'transport = "stdio"', settings);
   let id = 0;
   return {
     ask: (method, params) => {
@@ -63,8 +63,8 @@ export const openStdio: Open = async (folder) => {
 
 /** Over Streamable HTTP, with or without TLS. */
 export function openHttp(extra = "", tls: Pick<Sending, "ca"> = {}): Open {
-  return async (folder) => {
-    const server = await listening(await start(folder, `transport = "http"\nbind = "127.0.0.1:0"\n${extra}`));
+  return async (folder, settings) => {
+    const server = await listening(await start(folder, `transport = "http"\nbind = "127.0.0.1:0"\n${extra}`, settings));
     const post = async (text: string, headers: Record<string, string>): Promise<Wire> =>
       JSON.parse((await send(server.url, text, { ...tls, headers })).text) as Wire;
     let id = 0;
@@ -80,8 +80,8 @@ export function openHttp(extra = "", tls: Pick<Sending, "ca"> = {}): Open {
 }
 
 /** Over the HTTP+SSE transport. */
-export const openSse: Open = async (folder) => {
-  const server = await listening(await start(folder, 'transport = "sse"\nbind = "127.0.0.1:0"'));
+export const openSse: Open = async (folder, settings) => {
+  const server = await listening(await start(folder, 'transport = "sse"\nbind = "127.0.0.1:0"', settings));
   return await connectSse(server);
 };
 

@@ -52,6 +52,8 @@ const SUBJECTS = [
   "provider_id",
   "check_id",
   "runpack_identity",
+  "uri",
+  "prompt",
 ];
 
 /** Members that carry them where they do not stand at the top: of a law, a schema record, a query. */

@@ -6,8 +6,9 @@
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import type { Call } from "../../tools/types.ts";
 import { resultResponse } from "../answers.ts";
-import type { CallOutcome, Dispatcher } from "../dispatcher.ts";
+import type { Dispatcher } from "../dispatcher.ts";
 import type { EdgeError } from "../edge_error.ts";
 import { readClaim } from "../era.ts";
 import { fastAnswer } from "../fast_answer.ts";
@@ -80,13 +81,13 @@ async function answerText(options: McpEndpointOptions, exchange: Exchange, text:
   const { message } = reading;
   const raw = parsed.value as JsonObject;
   if (message.kind === "request") return await answerRequest(options, exchange, message);
-  if (options.sessions === true) return await options.sdk.answer({ exchange, raw, id: null, call: refuseCall });
+  if (options.sessions === true) return await options.sdk.answer({ exchange, raw, id: null, from: null });
   const isModern = exchange.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
     (message.kind === "notification" && readClaim(message.params).claim !== "none");
   // Without sessions nothing hears a notification or a response of the older era.
   if (!isModern) return emptyReply(202);
   if (message.kind === "response") return refusalReply(edgeRefusal(NO_RESPONSES));
-  return await options.sdk.answer({ exchange, raw, id: null, call: refuseCall });
+  return await options.sdk.answer({ exchange, raw, id: null, from: null });
 }
 
 async function answerRequest(
@@ -94,40 +95,29 @@ async function answerRequest(
   exchange: Exchange,
   message: RequestMessage,
 ): Promise<HttpReply> {
-  const call = (name: string, input: JsonObject): Promise<CallOutcome> =>
-    callTool(options.dispatcher, exchange, message, name, input);
+  const from = callerOf(exchange, message);
   const plan: FastPlan | null = options.fastLane ? planFast("opening", message, readClaim(message.params)) : null;
   if (plan === null || !fieldsAgree(exchange.request.headers, message, plan)) {
-    return await options.sdk.answer({ exchange, raw: message.raw, id: message.id, call });
+    return await options.sdk.answer({ exchange, raw: message.raw, id: message.id, from });
   }
-  const answer = await fastAnswer(plan, options.dispatcher, options.log, call);
+  const { dispatcher, log } = options;
+  const answer = await fastAnswer(plan, dispatcher, log, (name, input) => dispatcher.call(name, input, from));
   if (!answer.ok) return callFailureReply(answer.error, message.id);
   return jsonReply(200, resultResponse(message.id, answer.result));
 }
 
-/** Calls a tool for the sender of a request; an append that is enqueued is not undone when the client goes. */
-function callTool(
-  dispatcher: Dispatcher,
-  exchange: Exchange,
-  message: RequestMessage,
-  name: string,
-  input: JsonObject,
-): Promise<CallOutcome> {
-  const { request, principal, origin } = exchange;
+/** Who sends a request; an append that is enqueued is not undone when the client goes. */
+function callerOf({ request, principal, origin }: Exchange, message: RequestMessage): Call {
   const traceparent = origin.traceparent ?? messageTraceparent(message.params);
-  return dispatcher.call(name, input, {
+  return {
     principal,
     signal: request.signal,
     correlationId: origin.correlation_id ?? origin.server_correlation_id,
     origin: { ...origin, traceparent },
-  });
+  };
 }
 
 const NO_RESPONSES: EdgeError = {
   kind: "invalid_request",
   message: "Cannot take response: nothing was asked of the client",
 };
-
-function refuseCall(): Promise<CallOutcome> {
-  return Promise.resolve({ ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } });
-}

@@ -8,6 +8,8 @@
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import type { Call } from "../../tools/types.ts";
+import type { Consulted } from "../consult.ts";
 import { type CallOutcome, type Dispatcher, internalError } from "../dispatcher.ts";
 import { type RequestId, withEdgeData } from "../edge_error.ts";
 import type { Log } from "../log.ts";
@@ -22,8 +24,8 @@ export interface SdkDelivery {
   readonly raw: JsonObject;
   /** Null for what is not answered. */
   readonly id: RequestId | null;
-  /** Calls a tool in the name of the sender. */
-  readonly call: (name: string, input: JsonObject) => Promise<CallOutcome>;
+  /** Who sent it; null where nothing can be asked for. */
+  readonly from: Call | null;
 }
 
 /** The SDK's side of the HTTP transport. */
@@ -47,9 +49,9 @@ interface Loaded {
   readonly modern: McpHttpHandler;
 }
 
-/** What became of the call that a message asked for. */
+/** What became of what a message asked for. */
 interface Delivered extends SdkDelivery {
-  outcome: CallOutcome | null;
+  outcome: CallOutcome | Consulted<unknown> | null;
 }
 
 /** Streams of subscriptions at one time; there is nothing that they could tell, so nobody needs many. */
@@ -114,19 +116,30 @@ export function sdkRequest({ request: { headers, method, signal } }: Exchange): 
 }
 
 function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): Server {
+  const ask = async (name: string, input: JsonObject): Promise<CallOutcome> =>
+    delivery.from === null ? NOBODY : await options.dispatcher.call(name, input, delivery.from);
   return makeSdkServer(sdk, {
     listTools: () => options.dispatcher.listing(),
     offer: options.dispatcher.offer,
-    askTool: (_id, name, input) => delivery.call(name, input),
+    askTool: (_id, name, input) => ask(name, input),
+    consult: async (_id, consultation) => {
+      if (delivery.from === null) return NOBODY;
+      const consulted = await options.dispatcher.consult(consultation, delivery.from);
+      delivery.outcome = consulted;
+      return consulted;
+    },
     callTool: async () => {
       const params = member(delivery.raw, "params");
       const name = isJsonObject(params) ? member(params, "name") : undefined;
       const input = isJsonObject(params) ? member(params, "arguments") : undefined;
-      delivery.outcome = await delivery.call(typeof name === "string" ? name : "", isJsonObject(input) ? input : {});
-      return delivery.outcome;
+      const outcome = await ask(typeof name === "string" ? name : "", isJsonObject(input) ? input : {});
+      delivery.outcome = outcome;
+      return outcome;
     },
   });
 }
+
+const NOBODY = { ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } } as const;
 
 /** Serves a message of the older era with a server and a transport of its own. */
 async function answerLegacy(
