@@ -5,13 +5,14 @@
  */
 
 import { loadConfig } from "../config/load.ts";
+import type { ServerConfig } from "../config/server_types.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { dataDirOf } from "./data_dir.ts";
-import { networkSettings } from "./network_settings.ts";
+import type { CheckedNetwork } from "./network_settings.ts";
 import { writeError } from "./output.ts";
 import { type PostureLine, securityPosture } from "./posture.ts";
-import { parseServeArguments } from "./serve_flags.ts";
+import { parseServeArguments, type ServeArguments } from "./serve_flags.ts";
 
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
 export async function runServe(argv: readonly string[]): Promise<number> {
@@ -20,7 +21,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const loading = import("../server/serve.ts");
   loading.catch(() => {});
   const config = await loadConfig({ config: flags.config });
-  const network = config.server.transport === "stdio" ? null : await networkSettings(config.server, flags);
+  const network = config.server.transport === "stdio" ? null : await networkOf(config.server, flags);
   const { serve } = await loading;
   const lines = [...securityPosture(config), ...network?.notices ?? [], ...await trustPosture(config)];
   announce(lines, flags.logLevel);
@@ -31,6 +32,12 @@ export async function runServe(argv: readonly string[]): Promise<number> {
     signingKey: flags.signingKey ?? null,
     network: network?.settings ?? null,
   });
+}
+
+/** What the flags say about the network. Loaded here: its address lists bring `node:net`, which costs a start ten milliseconds. */
+async function networkOf(server: ServerConfig, flags: ServeArguments): Promise<CheckedNetwork> {
+  const { networkSettings } = await import("./network_settings.ts");
+  return networkSettings(server, flags);
 }
 
 /** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */
