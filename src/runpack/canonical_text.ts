@@ -8,18 +8,22 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { decodeUtf8Strict, readJson } from "../canonical/scan.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { TEXT_BYTES } from "./types.ts";
 
-/**
- * Bytes of one text that is parsed in a replay. Values have at most 1 MiB and payloads 2, so nothing that
- * `gate-kernel-1` accepts is longer, and no text makes a reader allocate without end.
- */
-export const TEXT_BYTES = 16 * 1024 * 1024;
+/** Code units of a text beyond which its bytes are counted: none takes more than three. */
+const SURELY_WITHIN = TEXT_BYTES / 3;
+
+/** Whether a text has no more bytes than one that is parsed may have. */
+export function isBounded(text: string): boolean {
+  return text.length <= SURELY_WITHIN || (text.length <= TEXT_BYTES && utf8Length(text) <= TEXT_BYTES);
+}
 
 /**
  * The value of a text, or undefined where it is none that can be read. Whether the text is canonical is not looked at.
  */
 export function readText(text: string): JsonValue | undefined {
-  if (text.length > TEXT_BYTES) return undefined;
+  if (!isBounded(text)) return undefined;
   try {
     return readJson(text);
   } catch {

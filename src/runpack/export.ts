@@ -30,6 +30,7 @@ import {
   NODE_BYTES,
   type ObjectReference,
   SEGMENT_RECORDS,
+  TEXT_BYTES,
   WITHHELD_CONDITIONS,
 } from "./types.ts";
 
@@ -73,7 +74,7 @@ export async function* exportRun(sha256: Sha256, source: ExportSource): AsyncGen
   const leaves = recordTree(sha256);
   const named: ArtifactNames = new Map();
   const { state, root } = yield* exportSegments(sha256, source, law, new Set(withheld_conditions), leaves, named);
-  const lawObject = textObject(sha256, source.law, "the law");
+  const lawObject = textObject(sha256, source.law, "the law", TEXT_BYTES);
   yield lawObject;
   const artifacts = yield* exportArtifacts(sha256, source, named);
   const manifest: Manifest = {
@@ -217,7 +218,7 @@ async function* exportArtifacts(
     if (found?.kind !== kind || identifyCanonical(sha256, kind, found.body) !== identity) {
       throw broken(`Cannot export run: its ${kind} "${identity}" is missing or not what was stored`);
     }
-    const object = textObject(sha256, found.body, `the ${kind} "${identity}"`);
+    const object = textObject(sha256, found.body, `the ${kind} "${identity}"`, TEXT_BYTES);
     yield object;
     artifacts.push({ kind, identity, ...referenceTo(object) });
   }

@@ -8,21 +8,19 @@ import { canonicalBytes } from "../canonical/canonicalize.ts";
 import { identifyBytes, type Identity, isOperationIdentity, type Sha256 } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { compareCodePoints } from "../canonical/order.ts";
-import { utf8Length } from "../canonical/utf8.ts";
-import { SPEC_LIMITS } from "../law/limits.ts";
 import { asJson } from "../run/primitives.ts";
 import {
   boundedArray,
   boundedInteger,
   closedObject,
   decodeStrict,
+  identifierAt,
   identityAt,
   oneOf,
   referenceAt,
   refuse,
-  text,
 } from "./strict.ts";
-import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
+import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, TEXT_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
 
 /** Why bytes are no manifest of this format; the codes of docs/format/runpack.md. */
 export interface ManifestFault {
@@ -95,13 +93,13 @@ function readManifest(value: JsonValue): Manifest {
   return {
     format: oneOf(at("format"), "$.format", [FORMAT]),
     run_key: readRunKey(at("run_key")),
-    scenario_id: readScenarioId(at("scenario_id")),
+    scenario_id: identifierAt(at("scenario_id"), "$.scenario_id"),
     scenario_law_identity: identityAt(at("scenario_law_identity"), "$.scenario_law_identity"),
     graph_identity: identityAt(at("graph_identity"), "$.graph_identity"),
     head,
     state_identity: identityAt(at("state_identity"), "$.state_identity"),
     record_tree: readRecordTree(at("record_tree"), head.revision),
-    law: referenceAt(at("law"), "$.law"),
+    law: referenceAt(at("law"), "$.law", TEXT_BYTES),
     artifacts: referenceAt(at("artifacts"), "$.artifacts", NODE_BYTES),
     segments: referenceAt(at("segments"), "$.segments", NODE_BYTES),
     withheld_conditions: readWithheld(at("withheld_conditions")),
@@ -115,13 +113,6 @@ function readRunKey(value: JsonValue | undefined): Manifest["run_key"] {
     namespace_id: boundedInteger(member(object, "namespace_id"), "$.run_key.namespace_id", 1),
     run_id: isOperationIdentity(run_id) ? run_id : refuse("$.run_key.run_id", "Expected 32 lower-case hex digits"),
   };
-}
-
-function readScenarioId(value: JsonValue | undefined): string {
-  const id = text(value, "$.scenario_id");
-  const bytes = utf8Length(id);
-  const most = SPEC_LIMITS.identifierBytes;
-  return bytes >= 1 && bytes <= most ? id : refuse("$.scenario_id", `Expected 1 to ${most} bytes, got ${bytes}`);
 }
 
 function readHead(value: JsonValue | undefined): Manifest["head"] {
@@ -141,7 +132,7 @@ function readRecordTree(value: JsonValue | undefined, revision: number): Manifes
 
 function readWithheld(value: JsonValue | undefined): readonly string[] {
   const path = "$.withheld_conditions";
-  const ids = boundedArray(value, path, 0, WITHHELD_CONDITIONS, text);
+  const ids = boundedArray(value, path, 0, WITHHELD_CONDITIONS, identifierAt);
   ids.forEach((id, index) => {
     const next = ids[index + 1];
     if (next !== undefined && compareCodePoints(id, next) >= 0) {

@@ -4,7 +4,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
 import { decodeManifest, manifestBytes, runpackIdentity } from "./manifest.ts";
-import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, OBJECT_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
+import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, TEXT_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
 
 const encoder = new TextEncoder();
 const IDENTITY = SHA256("anything");
@@ -48,6 +48,7 @@ const MEMBERS: readonly [string, unknown, string | null][] = [
   ["scenario_id", "", "$.scenario_id"],
   ["scenario_id", "é".repeat(128), null],
   ["scenario_id", `${"é".repeat(128)}e`, "$.scenario_id"],
+  ["scenario_id", "a\u0085b", "$.scenario_id"],
   ["scenario_law_identity", IDENTITY.toUpperCase(), "$.scenario_law_identity"],
   ["graph_identity", null, "$.graph_identity"],
   ["state_identity", IDENTITY.slice(1), "$.state_identity"],
@@ -57,8 +58,9 @@ const MEMBERS: readonly [string, unknown, string | null][] = [
   ["head.revision", 2, "$.record_tree.size"],
   ["record_tree.size", 2, "$.record_tree.size"],
   ["record_tree.root", IDENTITY + "0", "$.record_tree.root"],
-  ["law.bytes", OBJECT_BYTES, null],
-  ["law.bytes", OBJECT_BYTES + 1, "$.law.bytes"],
+  ["law.bytes", TEXT_BYTES - 1, null],
+  ["law.bytes", TEXT_BYTES, null],
+  ["law.bytes", TEXT_BYTES + 1, "$.law.bytes"],
   ["law.bytes", -1, "$.law.bytes"],
   ["artifacts.bytes", NODE_BYTES, null],
   ["artifacts.bytes", NODE_BYTES + 1, "$.artifacts.bytes"],
@@ -69,6 +71,9 @@ const MEMBERS: readonly [string, unknown, string | null][] = [
   ["withheld_conditions", ["b", "a"], "$.withheld_conditions[1]"],
   ["withheld_conditions", ["a", "a"], "$.withheld_conditions[1]"],
   ["withheld_conditions", [1], "$.withheld_conditions[0]"],
+  ["withheld_conditions", ["a\nb"], "$.withheld_conditions[0]"],
+  ["withheld_conditions", ["a".repeat(256)], null],
+  ["withheld_conditions", ["a".repeat(257)], "$.withheld_conditions[0]"],
   ["withheld_conditions", undefined, "$"],
   ["__proto__", { a: 1 }, "$"],
   ["created_at", 1, "$"],

@@ -80,10 +80,13 @@ export interface ObjectUse {
 export async function readObject(reading: Reading, reference: ObjectReference, use: ObjectUse): Promise<Uint8Array> {
   const kept = reading.kept.get(reference.object);
   if (kept !== undefined && kept.length === reference.bytes) return kept;
-  const chunks: Uint8Array[] = [];
-  // A source may reuse its buffer.
-  await consume(reading, reference, use, (chunk) => chunks.push(chunk.slice()));
-  const bytes = joined(chunks, reference.bytes);
+  // The form bounds what a reference may say, and the budget allows it; no chunk goes beyond.
+  const bytes = new Uint8Array(reference.bytes);
+  let filled = 0;
+  await consume(reading, reference, use, (chunk) => {
+    bytes.set(chunk, filled);
+    filled += chunk.length;
+  });
   if (bytes.length <= KEPT_BYTES && reading.kept.size < KEPT_OBJECTS) reading.kept.set(reference.object, bytes);
   return bytes;
 }
@@ -97,18 +100,6 @@ export async function checkObject(reading: Reading, reference: ObjectReference, 
   const seen = reading.seen.get(reference.object);
   if (seen === reference.bytes) return;
   await consume(reading, reference, use, () => {});
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 async function consume(

@@ -7,10 +7,8 @@
 
 import { checkObject, MaterialEnd, type ObjectUse, type Reading, readObject } from "./material.ts";
 import { decodeArtifactList, decodeSegmentNode } from "./nodes.ts";
-import type { Strict } from "./strict.ts";
 import type { Cost } from "./verify_budget.ts";
 import { violation } from "./verify_findings.ts";
-import type { ViolationCode } from "./verify_types.ts";
 import {
   type ArtifactReference,
   type LargeValue,
@@ -19,7 +17,6 @@ import {
   type ObjectReference,
   type Segment,
   SEGMENT_RECORDS,
-  type SegmentNode,
   TREE_LEVELS,
 } from "./types.ts";
 
@@ -88,16 +85,13 @@ async function* walkArtifacts(
 ): AsyncGenerator<MaterialPart, void, void> {
   const cost = { canonical_work_bytes: manifest.artifacts.bytes };
   const bytes = await readObject(reading, manifest.artifacts, { place: "artifacts", cost });
-  const { artifacts } = decoded(decodeArtifactList(bytes), "artifacts_invalid", "artifacts");
+  const list = decodeArtifactList(bytes);
+  if (!list.ok) throw new MaterialEnd(violation("artifacts_invalid", "artifacts"));
+  const { artifacts } = list.value;
   for (const [index, reference] of artifacts.entries()) {
     const body = await take(reading, reference, `artifacts/${index}`, purpose);
     if (body !== null) yield { part: "artifact", reference, bytes: body };
   }
-}
-
-function decoded<T>(result: Strict<T>, invalid: ViolationCode, place: string): T {
-  if (result.ok) return result.value;
-  throw new MaterialEnd(violation(result.fault.code === "not_canonical" ? "node_not_canonical" : invalid, place));
 }
 
 /** How many segments a node of a level holds at most. */
@@ -126,11 +120,9 @@ async function* walkNode(
   const place = `nodes/${at.level}/${at.firstSegment / capacity(at.level)}`;
   if (at.level >= TREE_LEVELS) throw misshapen(place);
   const cost: Cost = { canonical_work_bytes: reference.bytes, tree_nodes: 1 };
-  const node: SegmentNode = decoded(
-    decodeSegmentNode(await readObject(reading, reference, { place, cost })),
-    "node_invalid",
-    place,
-  );
+  const read = decodeSegmentNode(await readObject(reading, reference, { place, cost }));
+  if (!read.ok) throw new MaterialEnd(violation("node_invalid", place));
+  const node = read.value;
   if (node.level !== at.level) throw misshapen(place);
   if ("segments" in node) {
     if (node.segments.length !== at.segments) throw misshapen(place);

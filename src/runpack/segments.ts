@@ -11,8 +11,16 @@ import { readJson } from "../canonical/scan.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { asJson } from "../run/primitives.ts";
 import type { Material, OperationId, RunRecord } from "../run/types.ts";
+import { isBounded } from "./canonical_text.ts";
 import { ExportError, type PackObject, referenceTo, textObject, tooLarge } from "./objects.ts";
-import { INLINE_VALUE_BYTES, type LargeValue, OBJECT_BYTES, type Segment, SEGMENT_RECORDS } from "./types.ts";
+import {
+  INLINE_VALUE_BYTES,
+  type LargeValue,
+  OBJECT_BYTES,
+  type Segment,
+  SEGMENT_RECORDS,
+  TEXT_BYTES,
+} from "./types.ts";
 
 /** A record as a store keeps it: with the values that it names and the receipt that it left. */
 export interface ExportRecord {
@@ -92,6 +100,7 @@ function lines(what: string): Lines {
   let units = 0;
   return {
     add(line): void {
+      if (!isBounded(line)) throw tooLarge(`a line of ${what}`, TEXT_BYTES);
       units += line.length + 1;
       if (units > OBJECT_BYTES) throw tooLarge(what, OBJECT_BYTES);
       parts.push(line, "\n");
@@ -183,5 +192,5 @@ function valuesObject(sha256: Sha256, kept: readonly Value[]): PackObject {
 }
 
 function largeObject(sha256: Sha256, { kind, body }: Value): PackObject {
-  return textObject(sha256, body, kind === "payload" ? "a payload" : "an evidence value");
+  return textObject(sha256, body, kind === "payload" ? "a payload" : "an evidence value", TEXT_BYTES);
 }

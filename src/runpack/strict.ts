@@ -9,7 +9,9 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { type Identity, isIdentity } from "../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
-import { OBJECT_BYTES, type ObjectReference, PACK_DEPTH } from "./types.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { SPEC_LIMITS } from "../law/limits.ts";
+import { type ObjectReference, PACK_DEPTH } from "./types.ts";
 
 /** What is wrong with a text of a pack: it is not canonical JSON, or not what its place asks for. */
 export interface StrictFault {
@@ -106,24 +108,28 @@ export function text(value: JsonValue | undefined, path: string): string {
   return typeof value === "string" ? value : refuse(path, "Expected a string");
 }
 
+// C0 controls, delete, and C1 controls, as in the ids of a law.
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** An id as laws have them: 1 to 256 UTF-8 bytes, no control characters. */
+export function identifierAt(value: JsonValue | undefined, path: string): string {
+  const id = text(value, path);
+  const [bytes, most] = [utf8Length(id), SPEC_LIMITS.identifierBytes];
+  if (bytes < 1 || bytes > most) return refuse(path, `Expected 1 to ${most} bytes, got ${bytes}`);
+  return CONTROL.test(id) ? refuse(path, "Expected no control characters") : id;
+}
+
 /** 64 lower-case hex digits. */
 export function identityAt(value: JsonValue | undefined, path: string): Identity {
   return isIdentity(value) ? value : refuse(path, "Expected 64 lower-case hex digits");
 }
 
-/** The members of a reference among those of a larger object. */
-export function referenceMembers(value: JsonObject, path: string, mostBytes: number): ObjectReference {
+/** A reference to an object of at most so many bytes. */
+export function referenceAt(value: JsonValue | undefined, path: string, mostBytes: number): ObjectReference {
+  const object = closedObject(value, path, ["bytes", "object"]);
   return {
-    object: identityAt(member(value, "object"), `${path}.object`),
-    bytes: boundedInteger(member(value, "bytes"), `${path}.bytes`, 0, mostBytes),
+    object: identityAt(member(object, "object"), `${path}.object`),
+    bytes: boundedInteger(member(object, "bytes"), `${path}.bytes`, 0, mostBytes),
   };
-}
-
-/** A reference to an object. */
-export function referenceAt(
-  value: JsonValue | undefined,
-  path: string,
-  mostBytes: number = OBJECT_BYTES,
-): ObjectReference {
-  return referenceMembers(closedObject(value, path, ["bytes", "object"]), path, mostBytes);
 }

@@ -21,7 +21,13 @@ export const TREE_LEVELS = 4;
 export const MANIFEST_BYTES = 1024 * 1024;
 /** Bytes of a node of the segment tree, and of the artifact list. */
 export const NODE_BYTES = 64 * 1024 * 1024;
-/** Bytes of any other object. */
+/**
+ * Bytes of one text that is parsed in a replay: the law, an artifact, a large value, a line of records or receipts.
+ * Values have at most 1 MiB and payloads 2, so nothing that `gate-kernel-1` accepts is longer, and no text makes a reader
+ * allocate without end.
+ */
+export const TEXT_BYTES = 16 * 1024 * 1024;
+/** Bytes of the records, receipts or values of a segment. */
 export const OBJECT_BYTES = 256 * 1024 * 1024;
 /** Conditions whose values one pack may withhold. */
 export const WITHHELD_CONDITIONS = 4096;

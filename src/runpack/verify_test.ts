@@ -17,6 +17,7 @@ import {
   verifyWhole,
 } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
+import { TEXT_BYTES } from "./types.ts";
 import { verifyRunpack } from "./verify.ts";
 import { BUDGET_MEMBERS, CLAIMS, type VerificationReport, type VerificationRequest } from "./verify_types.ts";
 
@@ -303,7 +304,7 @@ Deno.test("verifyRunpack() trees that are too deep, cyclic, empty or unlike thei
 
 Deno.test("verifyRunpack() object that claims more than is allowed, or than the budget: nothing is read", async () => {
   let reads = 0;
-  const pack = withManifest(PACK, (manifest) => manifest.law.bytes = 256 * 1024 * 1024);
+  const pack = withManifest(PACK, (manifest) => manifest.law.bytes = TEXT_BYTES);
   const source = memorySource(pack);
   const counting = {
     ...source,
@@ -312,7 +313,7 @@ Deno.test("verifyRunpack() object that claims more than is allowed, or than the 
   const report = await verifyRunpack(counting, { ...INTEGRITY, budget: { bytes_read: 1_000_000 } }, PRIMITIVES);
   assert.equal(statusesOf(report)["artifact_tree_integrity"], "unavailable budget_exhausted");
   assert.equal(reads, 0);
-  const beyond = withManifest(PACK, (manifest) => manifest.law.bytes = 256 * 1024 * 1024 + 1);
+  const beyond = withManifest(PACK, (manifest) => manifest.law.bytes = TEXT_BYTES + 1);
   assert.equal(statusesOf(await verifyIntegrity(beyond))["structural_format_validity"], "violated manifest_invalid");
 });
 

@@ -92,7 +92,6 @@ export type ViolationCode =
   | "object_unreadable"
   | "object_size_mismatch"
   | "object_identity_mismatch"
-  | "node_not_canonical"
   | "node_invalid"
   | "tree_shape_invalid"
   | "artifacts_invalid"

@@ -6,9 +6,8 @@
  */
 
 import type { Sha256 } from "../canonical/identity.ts";
-import { decodeArtifactList, decodeSegmentNode } from "./nodes.ts";
+import { decodeArtifactList, decodeSegmentNode, type Read } from "./nodes.ts";
 import { isObject } from "./objects.ts";
-import type { Strict } from "./strict.ts";
 import { type Manifest, type ObjectReference, SEGMENT_RECORDS, type SegmentNode } from "./types.ts";
 
 /** A pack that is not whole: an object is missing, or is not what its place asks for. */
@@ -77,8 +76,10 @@ async function* walkNode(walk: Walk, reference: ObjectReference, level: number |
     return;
   }
   for (const segment of node.segments) {
-    if (segment.first_revision !== walk.next || (walk.next - 1) % SEGMENT_RECORDS !== 0) throw misplaced(reference);
-    walk.next = segment.last_revision + 1;
+    const { first_revision, last_revision } = segment;
+    const follows = first_revision === walk.next && (first_revision - 1) % SEGMENT_RECORDS === 0;
+    if (!follows || last_revision < first_revision) throw misplaced(reference);
+    walk.next = last_revision + 1;
     for (const part of [segment.records, segment.receipts, segment.values, ...segment.large_values]) {
       yield* visit(walk, part);
     }
@@ -92,9 +93,11 @@ function* visit(walk: Walk, { object, bytes }: ObjectReference, known?: Uint8Arr
   yield { reference, bytes: () => known === undefined ? walk.read(reference) : Promise.resolve(known) };
 }
 
-function decoded<T>(result: Strict<T>, { object }: ObjectReference): T {
+function decoded<T>(result: Read<T>, { object }: ObjectReference): T {
   if (result.ok) return result.value;
-  throw new PackError(`Cannot read object "${object}": ${result.fault.path}: ${result.fault.message}`);
+  throw new PackError(
+    `Cannot read object "${object}": it departs from the form of its place at byte ${result.departs}`,
+  );
 }
 
 function misplaced({ object }: ObjectReference): PackError {

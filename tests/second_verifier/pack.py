@@ -6,11 +6,12 @@ import stat
 
 from canonical_json import parse_canonical
 from identities import identify_bytes
+from nodes import NODE_BYTES, TEXT_BYTES, Departure, read_artifacts, read_node
 from shapes import (
     MAXIMUM, closed, count, identifier, identity, integer, list_of, one_of, operation_identity, reference,
 )
 
-MANIFEST_BYTES, NODE_BYTES, OBJECT_BYTES = 2**20, 2**26, 2**28
+MANIFEST_BYTES = 2**20
 _FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json\Z")
 
 
@@ -106,7 +107,7 @@ _manifest = closed({
     "head": closed({"record_id": identity, "revision": integer(1)}),
     "state_identity": identity,
     "record_tree": closed({"root": identity, "size": count}),
-    "law": _within(OBJECT_BYTES), "artifacts": _within(NODE_BYTES), "segments": _within(NODE_BYTES),
+    "law": _within(TEXT_BYTES), "artifacts": _within(NODE_BYTES), "segments": _within(NODE_BYTES),
     "withheld_conditions": list_of(identifier, 4096),
 })
 
@@ -122,7 +123,7 @@ def read_manifest(data):
     value, is_canonical = parse_canonical(data)
     if not is_canonical:
         return None, "manifest_not_canonical"
-    if isinstance(value, dict) and value.get("format") != "runpack-v6":
+    if isinstance(value, dict) and isinstance(value.get("format"), str) and value["format"] != "runpack-v6":
         return None, "format_unsupported"
     if not _manifest(value) or value["record_tree"]["size"] != value["head"]["revision"]:
         return None, "manifest_invalid"
@@ -158,21 +159,6 @@ class Budget:
             self.used[name] += amount
 
 
-_kinds = one_of("evidence-value", "payload")
-_large = closed({"bytes": lambda v: count(v) and v <= OBJECT_BYTES, "identity": identity, "kind": _kinds, "object": identity})
-_segment = closed({
-    "first_revision": integer(1), "last_revision": integer(1), "large_values": list_of(_large),
-    "receipts": _within(OBJECT_BYTES), "records": _within(OBJECT_BYTES), "values": _within(OBJECT_BYTES),
-})
-_leaf = closed({"level": one_of(0), "node": one_of("segments"), "segments": list_of(_segment, 256, 1)})
-_inner = closed({"children": list_of(_within(NODE_BYTES), 256, 1), "level": integer(1, 3), "node": one_of("segments")})
-_artifact = closed({
-    "bytes": lambda v: count(v) and v <= OBJECT_BYTES, "identity": identity,
-    "kind": one_of("operator-profile", "contract", "schema"), "object": identity,
-})
-_artifacts = closed({"artifacts": list_of(_artifact), "node": one_of("artifacts")})
-
-
 class Reading:
     """Reads a tree in reading order; `replays` tells whether its material is parsed."""
 
@@ -198,12 +184,6 @@ class Reading:
             raise Contradiction("object_identity_mismatch")
         return data
 
-    def node(self, entry, nodes=0):
-        value, is_canonical = parse_canonical(self.object(entry, True, nodes))
-        if not is_canonical:
-            raise Contradiction("node_not_canonical")
-        return value
-
     def tree(self, manifest):
         """Everything of a pack: (law bytes, artifacts, segments)."""
         law = self.object(manifest["law"], self.replays)
@@ -217,13 +197,11 @@ class Reading:
         return law, artifacts, segments
 
     def artifacts(self, entry):
-        node = self.node(entry)
-        if not _artifacts(node):
-            raise Contradiction("artifacts_invalid")
-        keys = [(item["kind"], item["identity"]) for item in node["artifacts"]]
-        if any(not a < b for a, b in zip(keys, keys[1:])):
-            raise Contradiction("artifacts_invalid")
-        return [(item["kind"], item["identity"], self.object(item, self.replays)) for item in node["artifacts"]]
+        try:
+            listed = read_artifacts(self.object(entry, True))
+        except Departure:
+            raise Contradiction("artifacts_invalid") from None
+        return [(item["kind"], item["identity"], self.object(item, self.replays)) for item in listed]
 
     def segments(self, manifest):
         size = manifest["record_tree"]["size"]
@@ -236,13 +214,13 @@ class Reading:
 
     def below(self, entry, level, first, last):
         """The segments of the node that has to hold the revisions from first to last."""
-        node = self.node(entry, 1)
-        if not (_leaf(node) if isinstance(node, dict) and node.get("level") == 0 else _inner(node)):
-            raise Contradiction("node_invalid")
-        if node["level"] != level:
+        try:
+            found, children = read_node(self.object(entry, True, 1))
+        except Departure:
+            raise Contradiction("node_invalid") from None
+        if found != level:
             raise Contradiction("tree_shape_invalid")
         step = 256 * 256**level
-        children = node["segments"] if level == 0 else node["children"]
         if len(children) != -(-(last - first + 1) // step):
             raise Contradiction("tree_shape_invalid")
         for index, child in enumerate(children):

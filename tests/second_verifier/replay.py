@@ -6,6 +6,7 @@ import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
 from decide import Step, acceptance_time, provenance
 from identities import identify_bytes, merkle_root
+from nodes import TEXT_BYTES
 from segment_values import Values, lines_of, named_values
 
 CLAIMS = (
@@ -178,7 +179,7 @@ class Replay:
     def opened(self, line):
         claim = "accepted_history_continuity"
         try:
-            record = parse_bytes(line, PACK_DEPTH)
+            record = parse_bytes(line, PACK_DEPTH) if len(line) <= TEXT_BYTES else None
         except Fault:
             self.broken(claim, "record_invalid")
         if not isinstance(record, dict) or not isinstance(record.get("procedure"), str):
@@ -320,7 +321,7 @@ class Replay:
         common = {name: record[name] for name in ("invocation_identity", "operation")}
         if line == canonical_bytes({**common, "result": result}):
             return
-        value, is_canonical = parse_canonical(line)
+        value, is_canonical = parse_canonical(line) if len(line) <= TEXT_BYTES else (None, False)
         if not is_canonical or not isinstance(value, dict) or set(value) != {"invocation_identity", "operation", "result"}:
             self.findings.violate(claim, "receipt_invalid")
         elif any(value[name] != common[name] for name in common):
