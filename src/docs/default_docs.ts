@@ -53,7 +53,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     suffix: "examples",
     files: [
       "examples/README.md",
-      "examples/release_gate/scenario.ts",
+      "examples/release_gate/scenario.yaml",
       "examples/change_approval/scenario.yaml",
       "examples/data_disclosure/scenario.yaml",
       "examples/agent_task/scenario.yaml",

@@ -22,7 +22,15 @@ export interface Example {
 
 const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-/** The examples that are scenario files. */
+/** The release gate, all of whose evidence gate fetches itself; its endpoint is up in `withRelease()` alone. */
+export const RELEASE_GATE: Example = {
+  name: "release_gate",
+  file: "scenario.yaml",
+  facts: {},
+  stages: ["static-checks", "tests", "release"],
+};
+
+/** The examples that need nothing but their folder. */
 export const EXAMPLES: readonly Example[] = [
   {
     name: "data_disclosure",
@@ -65,12 +73,17 @@ export interface Staged {
 }
 
 /** Copies an example to a fresh folder, with the key of an approver in it, and runs a body there. */
-export async function withExample(example: Example, body: (staged: Staged) => Promise<void>): Promise<void> {
+export async function withExample(
+  example: Example,
+  body: (staged: Staged) => Promise<void>,
+  prepare: (folder: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   await inFolder(async (folder) => {
     await copyFolder(new URL(`../../docs/examples/${example.name}/`, import.meta.url).pathname, folder);
+    await prepare(folder);
     await Deno.mkdir(`${folder}/keys`, { recursive: true });
     assert.equal((await gate(folder, "approve", "keygen", "keys/approver.key")).code, 0);
-    const printed = await gate(folder, "scenario", "json", example.file);
+    const printed = await gate(folder, "scenario", "json", example.file, ...await configOf(folder));
     assert.equal(printed.code, 0, printed.stdout + printed.stderr);
     const { spec } = JSON.parse(printed.stdout) as { spec: JsonObject };
     const schemas = JSON.parse(await Deno.readTextFile(`${folder}/schemas.json`).catch(() => "[]")) as JsonObject[];
@@ -107,12 +120,16 @@ export async function approve(folder: string, asked: JsonObject): Promise<JsonOb
   return JSON.parse(stdout) as JsonObject;
 }
 
+/** The flags that name the configuration of a folder, where one lies there. */
+export async function configOf(folder: string): Promise<readonly string[]> {
+  const config = `${folder}/gate.toml`;
+  return await Deno.stat(config).then(() => ["--config", config], () => []);
+}
+
 /** Runs a body with a server that was started in a folder, on the configuration that lies there, if one does. */
 export async function withServerIn(folder: string, body: (server: SeenServer) => Promise<void>): Promise<void> {
   const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: "auto" } });
-  const config = `${folder}/gate.toml`;
-  const named = await Deno.stat(config).then(() => ["--config", config], () => []);
-  const { command, args } = processOf(gateArgs("serve", "--log-level", "error", ...named));
+  const { command, args } = processOf(gateArgs("serve", "--log-level", "error", ...await configOf(folder)));
   await client.connect(new StdioClientTransport({ command, args: [...args], cwd: folder, stderr: "ignore" }));
   try {
     const { tools } = await client.listTools();

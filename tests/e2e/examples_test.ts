@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import type { SeenServer } from "./agent_script.ts";
-import { approve, type Example, EXAMPLES, withExample, withServerIn } from "./example_goals.ts";
+import { approve, configOf, type Example, EXAMPLES, RELEASE_GATE, withExample, withServerIn } from "./example_goals.ts";
 import { gate } from "./gate_command.ts";
+import { GOOD_RESULTS, withRelease } from "./release_goal.ts";
 
 function exampleNamed(name: string): Example {
   const found = EXAMPLES.find((example) => example.name === name);
@@ -86,18 +87,57 @@ function settle(drive: Drive, answer: JsonObject): readonly [string, JsonObject]
   return [outcome, result];
 }
 
-for (const example of EXAMPLES) {
+for (const example of [RELEASE_GATE, ...EXAMPLES]) {
   Deno.test(`example ${example.name} is a law, and its cases come out as expected`, () =>
     withExample(example, async ({ folder }) => {
-      const checked = await gate(folder, "scenario", "check", example.file, "--json");
-      assert.equal(checked.code, 0, checked.stdout);
-      assert.deepEqual(JSON.parse(checked.stdout).result.diagnostics, []);
-      const tested = await gate(folder, "scenario", "test", example.file, "--json");
-      assert.equal(tested.code, 0, tested.stdout);
-      const { passed, failed } = JSON.parse(tested.stdout).result;
+      const scenario = async (command: string, ...flags: readonly string[]): Promise<string> => {
+        const ended = await gate(folder, "scenario", command, example.file, ...flags, ...await configOf(folder));
+        assert.equal(ended.code, 0, ended.stdout + ended.stderr);
+        return ended.stdout;
+      };
+      assert.deepEqual(JSON.parse(await scenario("check", "--json")).result.diagnostics, []);
+      const { passed, failed, untested } = JSON.parse(await scenario("test", "--json")).result;
       assert.ok(passed >= 4 && failed === 0);
+      const ways = example.name === "data_disclosure" ? ["share-raw"] : [];
+      assert.deepEqual(untested, ways, "every stage is completed by a case, save the one that the policy closes");
+      for (const text of [await scenario("explain"), await scenario("graph")]) {
+        for (const stage of example.stages) assert.ok(text.includes(stage), `${stage} in ${text}`);
+      }
     }));
 }
+
+Deno.test("every example has a page, and the page of all of them names it", async () => {
+  const folder = new URL("../../docs/examples/", import.meta.url);
+  const index = await Deno.readTextFile(new URL("README.md", folder));
+  for (const { name, file } of [RELEASE_GATE, ...EXAMPLES]) {
+    assert.ok(index.includes(`| [${name}](${name}/README.md)`), name);
+    const page = await Deno.readTextFile(new URL(`${name}/README.md`, folder));
+    for (const named of [file, "scenario.cases.yaml", `gate scenario test ${file}`]) {
+      assert.ok(page.includes(named), name);
+    }
+  }
+});
+
+Deno.test("release_gate: a failed test or another version holds the release back, whatever anybody says", () =>
+  withRelease(({ folder, goal }) =>
+    withServerIn(folder, async (server) => {
+      const drive = await start(server, goal.spec, []);
+      const results = (tests: JsonObject): Promise<void> =>
+        Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify({ ...GOOD_RESULTS, tests }));
+      await open(drive, "tests");
+      await results({ passed: 11, failed: 1 });
+      assert.equal(await evaluate(drive, "tests", []), "false");
+      assert.equal(await evaluate(drive, "tests", evidence(drive, { tests_failed: 0 })), "false", "nobody tells it");
+      await results({ passed: 12, failed: 0 });
+      assert.equal(await evaluate(drive, "tests", []), "true");
+      assert.equal((await open(drive, "release"))[0], "stage_not_ready");
+      await open(drive, "static-checks");
+      assert.equal(await evaluate(drive, "static-checks", []), "true");
+      await open(drive, "release");
+      assert.equal(await evaluate(drive, "release", []), "true");
+      assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    })
+  ));
 
 Deno.test("a case that comes out otherwise is shown with why, and fails", () =>
   withExample(exampleNamed("agent_task"), async ({ folder }) => {

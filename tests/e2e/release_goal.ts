@@ -1,41 +1,13 @@
 /**
- * The release gate of the documentation, in a world where its checks pass: gate fetches all of the evidence itself.
+ * The release gate of the documentation, while the endpoint that it asks is up.
  *
  * @module
  */
 
-import { releaseScenario } from "../../docs/examples/release_gate/scenario.ts";
-import type { JsonObject } from "@/canonical/json.ts";
-import { inFolder } from "./gate_command.ts";
-import type { Staged } from "./example_goals.ts";
+import { RELEASE_GATE, type Staged, withExample } from "./example_goals.ts";
 
-const REQUESTS = 'config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }';
-
-const CONFIG = `
-[[providers]]
-name = "json"
-type = "builtin"
-config = { root = "evidence", root_id = "checks" }
-
-[[providers]]
-name = "env"
-type = "builtin"
-config = { overrides = { RELEASE_BRANCH = "main" } }
-
-[[providers]]
-name = "http"
-type = "builtin"
-${REQUESTS}
-
-[[providers]]
-name = "rest"
-type = "builtin"
-${REQUESTS}
-
-[[providers]]
-name = "time"
-type = "builtin"
-`;
+/** Where the law of the example asks. */
+const ENDPOINT = "http://127.0.0.1:4287/";
 
 /** What the checks of a good release report. */
 export const GOOD_RESULTS = {
@@ -45,22 +17,22 @@ export const GOOD_RESULTS = {
   tests: { passed: 12, failed: 0 },
 };
 
-/** Runs a body in a folder of the release gate, while the endpoint that it asks is up. */
+/** Runs a body in a folder of the release gate, with an endpoint of its own on a free port. */
 export async function withRelease(body: (staged: Staged) => Promise<void>): Promise<void> {
   const answer = (): Response =>
-    new Response('{"version":"1.2.3"}', { headers: { "content-type": "application/json" } });
+    new Response('{"version":"0.1.0"}', { headers: { "content-type": "application/json" } });
   const endpoint = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   try {
-    await inFolder(async (folder) => {
-      await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-      await Deno.mkdir(`${folder}/evidence`);
+    await withExample(RELEASE_GATE, body, async (folder) => {
+      const law = `${folder}/${RELEASE_GATE.file}`;
+      const text = await Deno.readTextFile(law);
+      await Deno.writeTextFile(law, text.replaceAll(ENDPOINT, `http://127.0.0.1:${endpoint.addr.port}/`));
+      const config = `${folder}/gate.toml`;
+      const toml = await Deno.readTextFile(config);
+      // The branch is a variable of the job, which has none here.
+      const branch = '{ overrides = { RELEASE_BRANCH = "main" } }';
+      await Deno.writeTextFile(config, toml.replace('{ allowlist = ["RELEASE_BRANCH"] }', branch));
       await Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify(GOOD_RESULTS));
-      const spec = releaseScenario({
-        version: "1.2.3",
-        endpoint: `http://127.0.0.1:${endpoint.addr.port}/version`,
-        windowOpens: "2026-01-01T00:00:00Z",
-      });
-      await body({ folder, goal: { spec: spec as JsonObject, facts: {} } });
     });
   } finally {
     await endpoint.shutdown();

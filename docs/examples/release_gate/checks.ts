@@ -78,11 +78,6 @@ export async function countTests(folders: readonly string[]): Promise<TestCount>
   }
 }
 
-/** The version that this checkout declares. */
-export async function declaredVersion(): Promise<string> {
-  return (JSON.parse(await Deno.readTextFile(`${CHECKOUT}deno.json`)) as { version: string }).version;
-}
-
 /** The branch that the checkout is on: what a CI service says, else what git says, else none. */
 export async function branchName(): Promise<string | null> {
   const said = Deno.env.get("CI_COMMIT_REF_NAME") ?? Deno.env.get("GITHUB_REF_NAME");
@@ -91,13 +86,16 @@ export async function branchName(): Promise<string | null> {
   return exitCode === 0 ? output.trim() : null;
 }
 
+/** Where the law asks for the version of the program. */
+export const ENDPOINT = "http://127.0.0.1:4287/version";
+
 /** An endpoint on this machine that reports the version which the command line reports. */
 export interface VersionEndpoint {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the endpoint. */
+/** Starts the endpoint: where the law asks, or on a free port where that one is taken. */
 export function serveVersion(): VersionEndpoint {
   const answer = async (): Promise<Response> => {
     const { exitCode, output } = await runDeno(["run", "--no-prompt", "-A", "main.ts", "--version", "--json"]);
@@ -105,6 +103,16 @@ export function serveVersion(): VersionEndpoint {
     const { result } = JSON.parse(output) as { result: { version: string } };
     return Response.json({ version: result.version });
   };
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
-  return { url: `http://127.0.0.1:${server.addr.port}/version`, close: () => server.shutdown() };
+  const listen = (port: number): Deno.HttpServer<Deno.NetAddr> =>
+    Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, answer);
+  const wanted = new URL(ENDPOINT);
+  let server: Deno.HttpServer<Deno.NetAddr>;
+  try {
+    server = listen(Number(wanted.port));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    server = listen(0);
+  }
+  wanted.port = String(server.addr.port);
+  return { url: wanted.href, close: () => server.shutdown() };
 }

@@ -7,11 +7,12 @@
  * @module
  */
 
+import { parse as parseYaml } from "yaml";
 import { HOST_PRIMITIVES } from "../../../src/evidence/host_primitives.ts";
 import { invocationIdentity } from "../../../src/run/invocation.ts";
-import { branchName, countTests, declaredVersion, runDeno, serveVersion } from "./checks.ts";
+import { branchName, countTests, ENDPOINT, runDeno, serveVersion } from "./checks.ts";
+import { fromFileUrl } from "./environment.ts";
 import { connect, type GateSession, type Json } from "./gate_session.ts";
-import { releaseScenario } from "./scenario.ts";
 import { heading, mark, say, short, showAttempt, showChain, showGraph } from "./view.ts";
 
 /** Exit codes by truth value. */
@@ -20,38 +21,8 @@ const EXIT_CODES: Readonly<Record<string, number>> = { true: 0, false: 3, unknow
 /** The shard of the project's tests that the demo runs. */
 const TEST_FOLDERS = ["src/canonical/", "src/law/value/"];
 
-/** When the release window opened. */
-const WINDOW_OPENS = "2026-01-01T00:00:00Z";
-
-/** Beside the starter configuration: where gate may fetch evidence, and a file for the audit log. */
-const PROVIDERS = `
-[server.audit]
-path = "audit.jsonl"
-
-[[providers]]
-name = "json"
-type = "builtin"
-config = { root = "evidence", root_id = "checks" }
-
-[[providers]]
-name = "env"
-type = "builtin"
-config = { allowlist = ["RELEASE_BRANCH"] }
-
-[[providers]]
-name = "http"
-type = "builtin"
-config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
-
-[[providers]]
-name = "rest"
-type = "builtin"
-config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
-
-[[providers]]
-name = "time"
-type = "builtin"
-`;
+/** The folder of the law, its configuration and this program. */
+const EXAMPLE = fromFileUrl(new URL("./", import.meta.url));
 
 interface Run {
   readonly namespace_id: number;
@@ -223,14 +194,18 @@ async function gateRelease(connectNow: Connect, scenario: Json, folder: string):
   }
 }
 
-/** Writes the configuration of the demo: the starter file, and where evidence may come from. */
+/** Puts the configuration into a folder of its own, with a place for the evidence. */
 async function writeConfig(folder: string): Promise<string> {
-  const configPath = `${folder}/gate.toml`;
-  const init = await runDeno(["run", "--no-prompt", "-A", "main.ts", "init", "--stdout"]);
-  if (init.exitCode !== 0) throw new Error(`Cannot write a starter configuration: ${init.errors}`);
   await Deno.mkdir(`${folder}/evidence`);
-  await Deno.writeTextFile(configPath, `${init.output}${PROVIDERS}`);
-  return configPath;
+  await Deno.copyFile(`${EXAMPLE}/gate.toml`, `${folder}/gate.toml`);
+  return `${folder}/gate.toml`;
+}
+
+/** The law as its file says it; another endpoint is asked where this run has another one. */
+async function readScenario(endpoint: string): Promise<Json> {
+  const text = await Deno.readTextFile(`${EXAMPLE}/scenario.yaml`);
+  if (endpoint !== ENDPOINT) say(`${ENDPOINT} is taken, so the law of this run asks ${endpoint}`);
+  return parseYaml(text.replaceAll(ENDPOINT, endpoint)) as Json;
 }
 
 async function main(): Promise<number> {
@@ -241,8 +216,7 @@ async function main(): Promise<number> {
     const configPath = await writeConfig(folder);
     const branch = await branchName();
     const environment = branch === null ? {} : { RELEASE_BRANCH: branch };
-    const version = await declaredVersion();
-    const scenario = releaseScenario({ version, endpoint: endpoint.url, windowOpens: WINDOW_OPENS });
+    const scenario = await readScenario(endpoint.url);
     const outcome = await gateRelease(() => connect(configPath, environment), scenario, folder);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];

@@ -69,12 +69,8 @@ export function showAttempt(attempt: Json): void {
 export function showChain(records: readonly Json[]): void {
   for (const { record_id, record } of records) {
     const from = record["previous_record_id"] === null ? "".padEnd(12) : short(record["previous_record_id"]);
-    const stage = record["body"]["stage_id"] ?? "";
-    const outcome = record["body"]["outcome"] === undefined ? "" : ` ${mark(record["body"]["outcome"])}`;
-    say(
-      `  ${String(record["revision"]).padStart(2)}  ${from} -> ${short(record_id)}  ${
-        record["record_kind"]
-      } ${stage}${outcome}`,
-    );
+    const { stage_id, outcome } = record["body"];
+    const what = [record["record_kind"], ...stage_id ? [stage_id] : [], ...outcome ? [mark(outcome)] : []].join(" ");
+    say(`  ${String(record["revision"]).padStart(2)}  ${from} -> ${short(record_id)}  ${what}`);
   }
 }
