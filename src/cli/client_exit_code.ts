@@ -40,6 +40,7 @@ const EDGE_KINDS: Readonly<Record<string, ExitCode>> = {
   unauthorized: EXIT.denied,
   rate_limited: EXIT.unreachable,
   inflight_limit: EXIT.unreachable,
+  unavailable: EXIT.unreachable,
   internal: EXIT.unexpected,
 };
 

@@ -22,7 +22,7 @@ export interface DoctorOptions {
 
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
 
-/** Runs `gate doctor`; 0 where nothing fails, else 2. */
+/** Runs `gate doctor`; 0 where nothing fails, 2 where the configuration does, 8 where the machine refuses what it asks for. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings } = await examine(options.config);
   const healthy = findings.every((finding) => finding.status !== "fail");
@@ -32,7 +32,8 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
     writeOut(renderFindings(findings));
     if (client !== null) writeOut(`\nFor MCP clients:\n\n${JSON.stringify(client, null, 2)}\n`);
   }
-  return healthy ? EXIT.ok : EXIT.usage;
+  if (healthy) return EXIT.ok;
+  return config === null ? EXIT.usage : EXIT.unreachable;
 }
 
 /** All findings; the configuration is null where it cannot be used, and nothing further is then looked at. */

@@ -36,14 +36,25 @@ export function noFile(why: string): CliError {
 /** Runs an operation on a store file; the failures of the store become those of the command. */
 export async function withStoreFile<Result>(path: string, operation: () => Promise<Result>): Promise<Result> {
   try {
-    if (!(await Deno.stat(path)).isFile) throw unavailable(`Cannot open store "${path}": it is not a file`);
+    await requireFile(path);
     return await operation();
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw unavailable(`Cannot open store "${path}": it does not exist`);
     if (!(error instanceof StoreError)) throw error;
     if (error.code === "corrupt") throw new CliError("store_corrupt", error.message, null, EXIT.verificationFailed);
     throw unavailable(error.message);
   }
+}
+
+async function requireFile(path: string): Promise<void> {
+  const info = await Deno.stat(path).catch((error) => {
+    const why = error instanceof Deno.errors.NotFound
+      ? "it does not exist"
+      : error instanceof Error
+      ? error.message
+      : String(error);
+    throw unavailable(`Cannot open store "${path}": ${why}`);
+  });
+  if (!info.isFile) throw unavailable(`Cannot open store "${path}": it is not a file`);
 }
 
 function unavailable(message: string): CliError {

@@ -13,6 +13,7 @@ import type { Consultation, Consulted } from "./consult.ts";
 import { type EdgeError, unauthorized } from "./edge_error.ts";
 import type { Log } from "./log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
+import { StartFailure } from "./start_failure.ts";
 
 /** What became of a call: the tool's own answer, or a failure at the edge. */
 export type CallOutcome =
@@ -144,6 +145,8 @@ export function toolFilter(config: ToolsConfig): (name: string) => boolean {
  * @param correlationId The request's, or null to mint one
  */
 export function internalError(log: Log, where: string, thrown: unknown, correlationId: string | null): EdgeError {
+  // It is logged where it happened, once.
+  if (thrown instanceof StartFailure) return thrown.edgeError;
   const id = correlationId ?? `gate-${crypto.randomUUID()}`;
   const detail = thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown);
   log("error", `Unexpected failure in ${where}`, { correlation_id: id, detail });

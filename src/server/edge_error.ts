@@ -27,6 +27,8 @@ export const EDGE_CODES = {
   rate_limited: -32071,
   inflight_limit: -32072,
   invalid_correlation_id: -32073,
+  /** What the service works with could not be opened: it is about to end. */
+  unavailable: -32074,
 } as const;
 
 /** What went wrong. */

@@ -22,6 +22,7 @@ const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: b
   ["rate_limited", -32071, true],
   ["inflight_limit", -32072, true],
   ["invalid_correlation_id", -32073, false],
+  ["unavailable", -32074, false],
 ];
 
 Deno.test("jsonRpcError() gives each kind its code, and tells what may be retried", () => {

@@ -14,6 +14,7 @@ import { createLimits, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
 import type { Offer } from "./offer.ts";
 import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
+import { StartFailure, startFailure } from "./start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
 /** The tools, and what ends with them. */
@@ -31,7 +32,7 @@ export interface Runtime {
 export interface HostOptions {
   readonly server: ServerConfig;
   readonly logLevel: LogLevel;
-  /** Opens stores and makes the tools; called once. A rejection ends the process, its message is logged. */
+  /** Opens stores and makes the tools; called once. A rejection ends the process, its message is logged and told. */
   readonly loadRuntime: (log: Log) => Promise<Runtime>;
   /** What is offered besides tools; nothing unless given. */
   readonly offer?: Offer;
@@ -51,7 +52,7 @@ export interface Hosting {
   /** Opens the stores and the audit log, once. */
   readonly load: () => Promise<Runtime>;
   readonly signals: StopWatch;
-  /** Aborted when the stores or the audit log cannot be opened. */
+  /** Aborted when the stores or the audit log cannot be opened; its reason is the {@link StartFailure}. */
   readonly broken: AbortSignal;
 }
 
@@ -64,7 +65,8 @@ const LOG_FLUSH_MILLISECONDS = 200;
 /**
  * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 1 when the runtime could not be loaded or the transport not be opened
+ * @returns The exit code: 0 after an orderly end, 1 when the transport could not be opened, that of the {@link StartFailure}
+ * when the runtime could not be loaded
  */
 export async function host(options: HostOptions): Promise<number> {
   const writeError = errorOutlet();
@@ -84,11 +86,12 @@ export async function host(options: HostOptions): Promise<number> {
     const loading = options.loadRuntime(log);
     runtime = Promise.all([loading, audit.open()]).then(([loaded]) => loaded, async (error) => {
       await closeRuntime(loading, log);
-      throw error;
+      throw startFailure(error);
     });
-    runtime.catch((error) => {
-      log("error", messageOf(error));
-      broken.abort();
+    // Before whoever waits for it: clients are told of this failure, and of none that follows from it.
+    runtime.catch((failure: StartFailure) => {
+      log("error", failure.message);
+      broken.abort(failure);
     });
     return runtime;
   };
@@ -105,12 +108,12 @@ export async function host(options: HostOptions): Promise<number> {
       tools: options.server.tools,
       auth: options.server.auth,
       log,
-      ...options.server.audit.enabled ? { loadCallAudit: audit.loadCallAudit } : {},
+      ...options.server.audit.enabled ? { loadCallAudit: () => load().then(audit.loadCallAudit) } : {},
       ...(options.offer === undefined ? {} : { offer: options.offer }),
     }),
   };
   const code = await hostTransport(hosting).catch((error) => {
-    log("error", messageOf(error));
+    if (!(error instanceof StartFailure)) log("error", messageOf(error));
     return 1;
   });
   await closeRuntime(runtime, log);
@@ -119,7 +122,7 @@ export async function host(options: HostOptions): Promise<number> {
   hangup?.close();
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
-  return broken.signal.aborted ? 1 : code;
+  return broken.signal.aborted ? startFailure(broken.signal.reason).exitCode : code;
 }
 
 /** Writes to standard error, one after the other: a line of the log never stands within one of the audit log. */
@@ -143,7 +146,8 @@ async function hostStdio({ options, log, limits, dispatcher, load, signals, brok
     dispatcher,
     log,
     fastLane: options.fastLane ?? true,
-    stop: AbortSignal.any([signals.stop, broken]),
+    stop: signals.stop,
+    broken,
     answered: () => setTimeout(load, 0),
   });
   clearTimeout(preload);

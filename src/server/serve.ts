@@ -5,12 +5,14 @@
  */
 
 import { dirname } from "node:path";
+import { ConfigError } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
-import { host } from "./host.ts";
+import { host, type Runtime } from "./host.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import type { Log, LogLevel } from "./log.ts";
 import { offerWith } from "./offer.ts";
+import { StartFailure } from "./start_failure.ts";
 
 /** What the flags say about the network. */
 export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy">;
@@ -31,7 +33,8 @@ export interface ServeOptions {
 /**
  * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 1 when a store or the address could not be opened
+ * @returns The exit code: 0 after an orderly end, 8 when a store could not be opened, 2 when what the configuration names
+ * cannot be used, 1 when something else could not be opened
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, logLevel, network } = options;
@@ -42,17 +45,33 @@ export async function serve(options: ServeOptions): Promise<number> {
     // Everything beneath the tools loads behind the first answer.
     loadRuntime: async (log) => {
       await checkDocs(docs, log);
-      return await (await import("../tools/runtime.ts")).openRuntime(config, { ...options, docs });
+      return await openRuntime(options, docs);
     },
     offer: offerWith(docs),
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
 }
 
+/** Exit codes of `docs/operations.md`. */
+const MISCONFIGURED = 2;
+const UNREACHABLE = 8;
+
+async function openRuntime(options: ServeOptions, docs: Documentation): Promise<Runtime> {
+  const { isStoreFailure, openRuntime } = await import("../tools/runtime.ts");
+  try {
+    return await openRuntime(options.config, { ...options, docs });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new StartFailure(error, MISCONFIGURED);
+    throw isStoreFailure(error) ? new StartFailure(error, UNREACHABLE) : error;
+  }
+}
+
 /** Reads documents that depend on the operator's settings at once, so that what is wrong with them shows at the start. */
 async function checkDocs(docs: Documentation, log: Log): Promise<void> {
   if (!docs.isConfigured) return;
-  const { warnings } = await docs.load();
+  const { warnings } = await docs.load().catch((error) => {
+    throw new StartFailure(error, MISCONFIGURED);
+  });
   for (const warning of warnings) log("warn", warning);
 }
 

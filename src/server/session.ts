@@ -42,6 +42,8 @@ export interface Session {
   readonly receive: (text: string) => void;
   /** Answers what could not be read as a message. */
   readonly refuse: (error: EdgeError) => void;
+  /** Answers the requests in work, and whatever is asked from now on, with an error; tells of each. */
+  readonly fail: (error: EdgeError, told: () => void) => void;
   /** Resolves once no request is in work. */
   readonly idle: () => Promise<void>;
   /** Gives up what is in work: its callers are told nothing more. */
@@ -69,6 +71,10 @@ interface State {
   idleWaiters: (() => void)[];
   lastCorrelation: number;
   readonly correlationPrefix: string;
+  /** What every request is answered; null while they are served. */
+  failure: { readonly error: EdgeError; readonly told: () => void } | null;
+  /** Requests that were answered in the place of the SDK. */
+  readonly abandoned: Set<RequestId>;
 }
 
 /** Opens a session. */
@@ -82,6 +88,7 @@ export function openSession(options: SessionOptions): Session {
     consult: (id, consultation) => options.dispatcher.consult(consultation, callerOf(state, id)),
     send: (message) => {
       const id = "id" in message && !("method" in message) ? message.id : undefined;
+      if (id !== undefined && state.abandoned.delete(id)) return;
       const line = JSON.stringify("error" in message ? withEdgeData(message) : message);
       if (id !== undefined && state.work.has(id)) finish(state, id, line);
       else options.send(line);
@@ -100,10 +107,13 @@ export function openSession(options: SessionOptions): Session {
     idleWaiters: [],
     lastCorrelation: 0,
     correlationPrefix: `gate-${crypto.randomUUID().slice(0, 13)}-`,
+    failure: null,
+    abandoned: new Set(),
   };
   return {
     receive: (text) => receive(state, text),
     refuse: (error) => options.send(errorResponse(error, null)),
+    fail: (error, told) => failAll(state, error, told),
     idle: () => idle(state),
     abort: () => {
       for (const work of state.work.values()) cancel(work);
@@ -147,6 +157,10 @@ function receiveNotification(state: State, message: NotificationMessage): void {
 function receiveRequest(state: State, request: RequestMessage): void {
   const { limits, principal, send } = state.options;
   const { id } = request;
+  if (state.failure !== null) {
+    send(errorResponse(state.failure.error, id));
+    return state.failure.told();
+  }
   if (state.work.has(id)) {
     const message = "Cannot take request: its id is that of a request in work";
     return send(errorResponse({ kind: "invalid_request", message, path: "$.id" }, id));
@@ -239,6 +253,16 @@ async function callForSdk(state: State, id: RequestId): Promise<CallOutcome> {
 function cancel(work: Work): void {
   work.cancelled = true;
   work.controller.abort();
+}
+
+function failAll(state: State, error: EdgeError, told: () => void): void {
+  state.failure = { error, told };
+  for (const [id, { controller, isSdks }] of state.work) {
+    if (isSdks) state.abandoned.add(id);
+    controller.abort();
+    fail(state, id, error);
+    told();
+  }
 }
 
 function fail(state: State, id: RequestId, error: EdgeError): void {

@@ -12,6 +12,7 @@ import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
+import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./measures.ts";
 import { createServices } from "./services.ts";
 import { createTools } from "./table.ts";
@@ -80,6 +81,11 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await close();
     throw error;
   }
+}
+
+/** Whether what {@link openRuntime} throws is of a store, and not of how the service was set up. */
+export function isStoreFailure(thrown: unknown): boolean {
+  return thrown instanceof StoreError;
 }
 
 async function signerOf(signingKey: string | null): Promise<PackSigner | null> {

@@ -192,6 +192,8 @@ for (const [what, path, content, says] of UNUSABLE) {
     inFolder(async (folder) => {
       if (content !== null) Deno.writeTextFileSync(`${folder}/${path}`, content);
       await using server = startGate(folder, `[server.audit]\npath = "${path}"\n`);
+      await server.logged('"level":"error"');
+      await server.closeInput();
       assert.equal(await server.ended(), 1);
       assert.match(server.errors(), says);
       if (content !== null) assert.equal(Deno.readTextFileSync(`${folder}/${path}`), content);

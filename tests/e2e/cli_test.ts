@@ -198,7 +198,7 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
       "not a database, but long enough to be read as the header of one".repeat(20),
     );
     const broken = await gate(folder, "doctor");
-    assert.equal(broken.code, 2);
+    assert.equal(broken.code, 8);
     assert.match(broken.stdout, /^fail +run_state_store, schema_registry +Cannot .*gate\.db.*not a database/m);
 
     await Deno.writeTextFile(join(folder, "gate.toml"), "server.limits.max_inflight = 0");

@@ -219,14 +219,16 @@ Deno.test("docs.* settings take away what they name", async () => {
   }
 });
 
-Deno.test("documents that cannot be served as configured end the process with 1 and the reason", async () => {
+Deno.test("documents that cannot be served as configured end the process with 2 and the reason", async () => {
   const cases: [settings: string, reason: RegExp][] = [
     [`[docs]\nextra_paths = ["FOLDER/missing"]\n`, /docs\.extra_paths\[0\]: .*missing.* does not exist/],
     ["[docs]\nmax_docs = 2\n", /docs\.max_docs: must be >= \d+ for the documents of the service/],
   ];
   for (const [settings, reason] of cases) {
     await withGate(settings, async (server) => {
-      assert.equal(await server.ended(), 1);
+      await server.logged('"level":"error"');
+      await server.closeInput();
+      assert.equal(await server.ended(), 2);
       assert.match(server.errors(), reason);
     });
   }

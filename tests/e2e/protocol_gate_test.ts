@@ -75,14 +75,3 @@ Deno.test("a tool refuses bad arguments as a result, and the store is closed at 
     assert.equal(await server.ended(), 0);
   });
 });
-
-Deno.test("a store that cannot be opened ends the process with 1 and its reason", async () => {
-  await withGate(async (start, folder) => {
-    await Deno.writeTextFile(`${folder}/gate.db`, "not a database, but long enough to be taken for one".repeat(100));
-    await using server = start();
-    const { error } = await request(server, "tools/call", { name: "schemas_list", arguments: {} }) as { error: Wire };
-    assert.deepEqual([error["code"], error["message"]], [-32603, "Internal error"]);
-    assert.equal(await server.ended(), 1);
-    assert.match(server.errors(), /"level":"error".*gate\.db/);
-  });
-});

@@ -149,12 +149,16 @@ Deno.test("where the SDK cannot be loaded, its messages fail and all others are 
 Deno.test("a process whose tools cannot be loaded says why and ends with 1", async () => {
   await using server = startFixture({ broken: 'Cannot open store "gate.db": disk I/O error' });
   await server.request("initialize", initializeParams());
+  const { error } = await server.request("tools/list") as { error: Wire };
+  assert.deepEqual([error["code"], error["message"]], [-32074, 'Cannot open store "gate.db": disk I/O error']);
   assert.equal(await server.ended(), 1);
   assert.match(server.errors(), /Cannot open store \\"gate\.db\\": disk I\/O error/);
 });
 
 Deno.test("a process without a client loads its tools all the same", async () => {
   await using server = startFixture({ broken: "Cannot open store" });
+  await server.logged("Cannot open store");
+  await server.closeInput();
   assert.equal(await server.ended(), 1);
 });
 

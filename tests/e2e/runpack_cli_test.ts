@@ -203,5 +203,6 @@ Deno.test("gate serve does not serve with a signing key that is none", () =>
     const args = gateArgs("serve", "--signing-key", "gate.toml");
     await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
     await server.logged('Cannot use key \\"gate.toml\\"');
+    await server.closeInput();
     assert.equal(await server.ended(), 1);
   }));

@@ -53,6 +53,7 @@ export const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
   rate_limited: 429,
   inflight_limit: 503,
   invalid_correlation_id: 400,
+  unavailable: 503,
 };
 
 /** Kinds that tell more as a status even where the request itself was in order; the others are answers like any other. */

@@ -10,6 +10,7 @@ import type { Dispatcher } from "../dispatcher.ts";
 import type { Limits } from "../limits.ts";
 import { delay, type Log } from "../log.ts";
 import { openSession, type Session } from "../session.ts";
+import { startFailure } from "../start_failure.ts";
 import { createLineReader } from "./lines.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
@@ -31,10 +32,12 @@ export interface StdioOptions {
   readonly fastLane: boolean;
   /** Aborted when the process should stop: no more is read, what is in work is finished. */
   readonly stop: AbortSignal;
+  /** Aborted where there is nothing to serve with; its reason is what clients are told, or thrown. */
+  readonly broken: AbortSignal;
   /** Called once, after the first answer is on its way. */
   readonly answered: () => void;
-  /** How long the end waits for what is in work; {@link PATIENCE} unless told. */
-  readonly patience?: Readonly<Record<"stopped" | "end_of_input", number>>;
+  /** How long the end waits; {@link PATIENCE} unless told. */
+  readonly patience?: Readonly<Record<keyof typeof PATIENCE, number>>;
 }
 
 /** Why reading ended. */
@@ -56,10 +59,10 @@ const LINES_A_TURN = 32;
 const READ_BYTES = 1 << 16;
 
 /**
- * How long a process waits for what is in work, in milliseconds: when it was told to stop, and when its input has ended,
- * where tools have their own, shorter deadlines.
+ * How long a process waits, in milliseconds: for what is in work when it was told to stop, and when its input has ended,
+ * where tools have their own, shorter deadlines; and for a request to answer, when there is nothing to serve with.
  */
-export const PATIENCE = { stopped: 10_000, end_of_input: 60_000 } as const;
+export const PATIENCE = { stopped: 10_000, end_of_input: 60_000, broken: 10_000 } as const;
 
 /** Serves one client until its input ends, it no longer reads, or the process should stop. */
 export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
@@ -83,10 +86,35 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
       options.answered();
     },
   });
-  const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal]));
+  const told = tellOfFailure(options, session);
+  const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal, told.signal]));
+  told.cancel();
   await finishWork(options, session, outbox, end, gone.signal);
   await session.close();
   return gone.signal.aborted ? "reader_gone" : end;
+}
+
+/**
+ * Where there is nothing to serve with, answers why to the requests in work, or else to the first that comes: an end
+ * without a word looks like a defect of the client.
+ *
+ * @returns Aborted once that was said, or nobody has asked for long enough
+ */
+function tellOfFailure(
+  { broken, patience = PATIENCE }: StdioOptions,
+  session: Session,
+): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const told = new AbortController();
+  let cancel = (): void => undefined;
+  const tell = (): void => {
+    const late = delay(patience.broken);
+    cancel = late.cancel;
+    late.passed.then(() => told.abort());
+    session.fail(startFailure(broken.reason).edgeError, () => told.abort());
+  };
+  if (broken.aborted) tell();
+  else broken.addEventListener("abort", tell);
+  return { signal: told.signal, cancel: () => cancel() };
 }
 
 /** Reads and hands on every line until the input ends or reading should stop. */

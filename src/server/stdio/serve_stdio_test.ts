@@ -21,6 +21,8 @@ interface Setup {
   readonly reads: boolean;
   /** When the process is told to stop, in milliseconds; null for never. */
   readonly stopAfter: number | null;
+  /** When it turns out that there is nothing to serve with, in milliseconds; never unless given. */
+  readonly breaksAfter?: number;
   /** Whether writing fails. */
   readonly gone?: boolean;
 }
@@ -29,6 +31,8 @@ interface Setup {
 interface Outcome {
   readonly end: StdioEnd;
   readonly answered: number[];
+  /** Messages of the errors among them. */
+  readonly refused: string[];
   readonly aborted: boolean;
   readonly warned: boolean;
   /** Calls of the tool `large`. */
@@ -38,6 +42,7 @@ interface Outcome {
 /** What {@link serve} counts while it runs. */
 interface Counts {
   readonly answered: number[];
+  readonly refused: string[];
   aborted: boolean;
   warned: boolean;
   begun: number;
@@ -81,13 +86,16 @@ function makeTools(counts: Counts): Map<string, Tool> {
 
 /** Serves one connection with little patience. */
 async function serve(setup: Setup): Promise<Outcome> {
-  const outcome: Counts = { answered: [], aborted: false, warned: false, begun: 0, timers: [] };
+  const outcome: Counts = { answered: [], refused: [], aborted: false, warned: false, begun: 0, timers: [] };
   const { timers } = outcome;
   const tools = makeTools(outcome);
   const pieces: (Uint8Array | null)[] = [new TextEncoder().encode(setup.input), ...(setup.ends ? [null] : [])];
   const never = new Promise<never>(() => {});
   const stop = new AbortController();
   if (setup.stopAfter !== null) timers.push(setTimeout(() => stop.abort(), setup.stopAfter));
+  const broken = new AbortController();
+  const { breaksAfter } = setup;
+  if (breaksAfter !== undefined) timers.push(setTimeout(() => broken.abort(new Error("No store")), breaksAfter));
   const { server } = DEFAULT_SETTINGS;
   const end = await serveStdio({
     streams: {
@@ -101,7 +109,9 @@ async function serve(setup: Setup): Promise<Outcome> {
         if (setup.gone === true) return Promise.reject(new Deno.errors.BrokenPipe("broken pipe"));
         if (!setup.reads) return never;
         for (const line of new TextDecoder().decode(bytes).trim().split("\n")) {
-          outcome.answered.push(JSON.parse(line).id);
+          const { id, error } = JSON.parse(line);
+          outcome.answered.push(id);
+          if (error !== undefined) outcome.refused.push(`${error.data.kind}: ${error.message}`);
         }
         return Promise.resolve(bytes.length);
       },
@@ -119,8 +129,9 @@ async function serve(setup: Setup): Promise<Outcome> {
     },
     fastLane: true,
     stop: stop.signal,
+    broken: broken.signal,
     answered: () => undefined,
-    patience: { stopped: 120, end_of_input: 120 },
+    patience: { stopped: 120, end_of_input: 120, broken: 120 },
   });
   for (const timer of timers) clearTimeout(timer);
   return { end, ...outcome };
@@ -148,6 +159,21 @@ const ROWS: readonly Row[] = [
   ["a stop, nobody reads", { input: BOTH, ends: false, reads: false, stopAfter: 10 }, "stopped  warned"],
   ["a stop before anything", { input: "", ends: false, reads: true, stopAfter: 0 }, "stopped "],
   [
+    "the loss of what it serves with, nobody asks",
+    { input: "", ends: false, reads: true, stopAfter: null, breaksAfter: 10 },
+    "stopped ",
+  ],
+  [
+    "the loss of what it serves with, a stuck call",
+    { input: STUCK, ends: false, reads: true, stopAfter: null, breaksAfter: 10 },
+    "stopped 1,2 aborted unavailable: No store",
+  ],
+  [
+    "the loss of what it serves with, nobody reads",
+    { input: STUCK, ends: false, reads: false, stopAfter: null, breaksAfter: 10 },
+    "stopped  aborted warned",
+  ],
+  [
     "a reader that is gone",
     { input: STUCK, ends: false, reads: true, stopAfter: null, gone: true },
     "reader_gone  aborted",
@@ -156,9 +182,9 @@ const ROWS: readonly Row[] = [
 
 for (const [what, setup, expected] of ROWS) {
   Deno.test(`serveStdio() ends after ${what}: ${expected}`, async () => {
-    const { end, answered, aborted, warned } = await serve(setup);
-    const seen = `${end} ${answered.join()}${aborted ? " aborted" : ""}${warned ? " warned" : ""}`;
-    assert.equal(seen, expected);
+    const { end, answered, refused, aborted, warned } = await serve(setup);
+    const words = [...aborted ? ["aborted"] : [], ...warned ? ["warned"] : [], ...refused];
+    assert.equal([end, answered.join(), ...words].join(" "), expected);
   });
 }
 

@@ -1,0 +1,169 @@
+/** A server whose store cannot be opened says why to whoever asks, and ends with the exit code for that. */
+
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { APPLICATION_ID, FORMAT_VERSION } from "@/store/sqlite/format.ts";
+import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
+import { gate, gateArgs, inFolder } from "./gate_command.ts";
+
+/** Lets go of what keeps a store from being opened. */
+type Release = () => void;
+
+interface Obstacle {
+  readonly what: string;
+  /** Path of the store in the folder. */
+  readonly path: string;
+  readonly place: (path: string) => Release;
+  readonly says: RegExp;
+  /** Exit code of `gate store check`: what is there, but not as it was written, fails verification. */
+  readonly check: number;
+}
+
+function nothing(): void {}
+
+const OBSTACLES: readonly Obstacle[] = [
+  {
+    what: "is no database",
+    path: "gate.db",
+    place: (path) => {
+      Deno.writeTextFileSync(path, "not a database, but long enough to be taken for one".repeat(100));
+      return nothing;
+    },
+    says: /^Cannot open store ".*gate\.db": the file is not a database$/,
+    check: 6,
+  },
+  {
+    what: "is of a newer version",
+    path: "gate.db",
+    place: (path) => {
+      using database = new DatabaseSync(path);
+      const version = FORMAT_VERSION + 1;
+      database.exec(`CREATE TABLE t (a); PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`);
+      return nothing;
+    },
+    says: /^Cannot open store ".*gate\.db": its format version \d+ is newer than \d+/,
+    check: 8,
+  },
+  {
+    what: "is held by another process",
+    path: "gate.db",
+    place: (path) => {
+      const database = new DatabaseSync(path);
+      database.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+      return () => database.close();
+    },
+    says: /^Cannot open store ".*gate\.db": another process holds the database$/,
+    check: 8,
+  },
+  {
+    what: "is a folder",
+    path: "gate.db",
+    place: (path) => {
+      Deno.mkdirSync(path);
+      return nothing;
+    },
+    says: /^Cannot open store ".*gate\.db": it is a folder, expected a file$/,
+    check: 8,
+  },
+  {
+    what: "cannot be written",
+    path: "file/gate.db",
+    place: (path) => {
+      Deno.writeTextFileSync(path.slice(0, path.lastIndexOf("/")), "");
+      return nothing;
+    },
+    says: /^Cannot create store ".*gate\.db": Not a directory/,
+    check: 8,
+  },
+];
+
+interface Obstructed {
+  readonly serve: () => ServerProcess;
+  readonly run: (...command: readonly string[]) => Promise<{ readonly code: number; readonly stderr: string }>;
+}
+
+/** Runs a test in a folder whose store cannot be opened. */
+async function obstructed(
+  { path, place }: Obstacle,
+  server: string,
+  test: (world: Obstructed) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (folder) => {
+    const store = `type = "sqlite"\npath = "${path}"\nbusy_timeout_ms = 50\n`;
+    const config = `[server]\n${server}\n[run_state_store]\n${store}[schema_registry]\n${store}`;
+    await Deno.writeTextFile(`${folder}/gate.toml`, config);
+    const release = place(`${folder}/${path}`);
+    try {
+      await test({
+        serve: () => startServer({ args: gateArgs("serve", "--config", "gate.toml"), cwd: folder }),
+        run: (...command) => gate(folder, ...command, "--config", "gate.toml"),
+      });
+    } finally {
+      release();
+    }
+  });
+}
+
+/** The message of an error that says that nothing can be served. */
+function told(answer: Wire): string {
+  const { code, message, data } = answer["error"] as { code: number; message: string; data: Wire };
+  assert.deepEqual([code, data["kind"], data["retryable"]], [-32074, "unavailable", false]);
+  return message;
+}
+
+/** What standard error says of the failure, once it is there. */
+async function logged(server: ServerProcess): Promise<string> {
+  await server.logged('"level":"error"');
+  const entries = server.errors().split("\n").filter((line) => line.includes('"level":"error"'));
+  assert.equal(entries.length, 1, server.errors());
+  return String((JSON.parse(entries[0] ?? "") as Wire)["message"]);
+}
+
+for (const obstacle of OBSTACLES) {
+  const { what, says, check } = obstacle;
+
+  Deno.test(`a store that ${what}: a request in work is answered with the reason, and the process ends with 8`, () =>
+    obstructed(obstacle, "", async ({ serve }) => {
+      await using server = serve();
+      await server.request("initialize", initializeParams());
+      assert.match(told(await server.request("tools/call", { name: "scenarios_list", arguments: {} })), says);
+      assert.equal(await server.ended(), 8);
+      assert.match(await logged(server), says);
+    }));
+
+  Deno.test(`a store that ${what}: the first request after it was found out is answered with the reason`, () =>
+    obstructed(obstacle, "", async ({ serve }) => {
+      for (const method of ["initialize", "tools/list", "ping", "resources/list"]) {
+        await using server = serve();
+        assert.match(await logged(server), says);
+        assert.match(told(await server.request(method, method === "initialize" ? initializeParams() : {})), says);
+        assert.equal(await server.ended(), 8);
+      }
+    }));
+
+  Deno.test(`a store that ${what}: over HTTP nothing is served, and the process ends with 8`, () =>
+    obstructed(obstacle, 'transport = "http"\nbind = "127.0.0.1:0"', async ({ serve }) => {
+      await using server = serve();
+      assert.equal(await server.ended(), 8);
+      assert.match(await logged(server), says);
+    }));
+
+  Deno.test(`a store that ${what}: gate client and gate doctor end with 8, gate store check with ${check}`, () =>
+    obstructed(obstacle, "", async ({ run }) => {
+      const client = await run("client", "list");
+      assert.equal(client.code, 8);
+      assert.match(client.stderr.trimEnd().replace(/^gate: /, ""), says);
+      assert.equal((await run("doctor")).code, 8);
+      const checked = await run("store", "check");
+      assert.equal(checked.code, check);
+      assert.match(checked.stderr, /^gate: Cannot /);
+    }));
+}
+
+Deno.test("a server without a store ends with its input, where nobody asks", () =>
+  obstructed(OBSTACLES[0] ?? assert.fail(), "", async ({ serve }) => {
+    await using server = serve();
+    await logged(server);
+    await server.closeInput();
+    assert.equal(await server.ended(), 8);
+  }));
