@@ -8,6 +8,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
 import { formatPath } from "../canonical/path.ts";
 import { utf8Length } from "../canonical/utf8.ts";
+import { didYouMean } from "../law/suggest.ts";
 import type { Channel } from "../law/types.ts";
 import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
@@ -26,6 +27,8 @@ import type {
 export const ITEMS_PER_CONDITION = 64;
 /** Most evidence items of one call. */
 export const ITEMS_PER_CALL = 4096;
+/** Rejections of one call that look for what was probably meant, which takes a look at every known name. */
+export const HINTS_MAXIMUM = 16;
 
 /** An evidence item as a caller sends it. */
 export interface CallerEvidence {
@@ -127,11 +130,18 @@ const DOMAIN_REJECTIONS: Readonly<Record<DomainFaultCode, Omit<ItemRejection, "m
   value_out_of_bounds: { code: "value_outside_domain", member: ["value", "value"] },
 };
 
-function rejectionOf(law: CompiledLaw, stage: CompiledStage, item: CallerEvidence): ItemRejection | null {
+function rejectionOf(
+  law: CompiledLaw,
+  stage: CompiledStage,
+  item: CallerEvidence,
+  mayHint: boolean,
+): ItemRejection | null {
   const id = item.condition_id;
   const compiled = law.conditionIndex.get(id);
   if (compiled === undefined) {
-    return { code: "condition_not_found", member: ["condition_id"], message: `Condition "${id}" is not in the law` };
+    const hint = mayHint ? didYouMean(id, stage.slotOf.keys()) : "";
+    const message = `Condition "${id}" is not in the law${hint}`;
+    return { code: "condition_not_found", member: ["condition_id"], message };
   }
   if (!stage.slotOf.has(id)) {
     const message = `Condition "${id}" is not used by stage "${stage.stage.stage_id}"`;
@@ -213,7 +223,7 @@ export function presentCallerEvidence(
   const maximumBytes = maximumValueBytes(law, profile);
   const items: PresentedEvidence[] = [];
   evidence.forEach((item, index) => {
-    const rejection = rejectionOf(law, stage, item);
+    const rejection = rejectionOf(law, stage, item, rejections.length < HINTS_MAXIMUM);
     if (rejection !== null) {
       const { member, ...rest } = rejection;
       rejections.push({ ...rest, path: formatPath(["caller_evidence", index, ...member]) });

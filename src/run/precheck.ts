@@ -7,6 +7,7 @@
 import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
+import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding } from "../law/types.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
 import type { Surroundings } from "./command.ts";
@@ -16,6 +17,7 @@ import {
   type CallerEvidence,
   type EvidenceRejection,
   hashValue,
+  HINTS_MAXIMUM,
   presentCallerEvidence,
   type PresentedEvidence,
 } from "./evidence.ts";
@@ -91,7 +93,9 @@ function assumeItems(
     const binding = compiled.bindings.find(({ binding_id }) => binding_id === one.binding_id);
     const condition = compiled.conditions[compiled.slotOf.get(binding?.condition_id ?? "") ?? -1];
     if (binding === undefined || condition === undefined) {
-      const message = `Binding "${one.binding_id}" does not serve stage "${compiled.stage.stage_id}"`;
+      const known = compiled.bindings.map(({ binding_id }) => binding_id);
+      const hint = rejections.length < HINTS_MAXIMUM ? didYouMean(one.binding_id, known) : "";
+      const message = `Binding "${one.binding_id}" does not serve stage "${compiled.stage.stage_id}"${hint}`;
       rejections.push({ code: "binding_not_found", path, message });
     } else if (seen.has(one.binding_id)) {
       rejections.push({ code: "binding_repeated", path, message: `Binding "${one.binding_id}" is given twice` });

@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
+import { nearestNames } from "../canonical/nearest.ts";
 import type { RefusalOutcome, Refused } from "./command.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { asJson } from "./primitives.ts";
@@ -41,6 +42,25 @@ export function findStage(
   const compiled = law.stages[index];
   const stage = state.stages[index];
   if (compiled !== undefined && stage !== undefined) return { compiled, stage };
-  const stages = law.stages.slice(0, NAMED_STAGES).map(({ stage }) => stage.stage_id);
-  return refusal("stage_not_found", { stage_id: stageId, stages, stage_count: law.stages.length });
+  return refusal("stage_not_found", stageNames(law, stageId));
+}
+
+/** What a caller is told who names a stage that the law does not have: the ids there are, and those nearest to the one given. */
+export function stageNames(
+  law: CompiledLaw,
+  stageId: string,
+): {
+  readonly stage_id: string;
+  readonly stages: readonly string[];
+  readonly stage_count: number;
+  readonly nearest?: readonly string[];
+} {
+  const ids = law.stages.map(({ stage }) => stage.stage_id);
+  const nearest = nearestNames(stageId, ids);
+  return {
+    stage_id: stageId,
+    stages: ids.slice(0, NAMED_STAGES),
+    stage_count: ids.length,
+    ...nearest.length === 0 ? {} : { nearest },
+  };
 }

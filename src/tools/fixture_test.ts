@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { tenantsOf } from "../access/principal.ts";
 import type { Principal } from "../access/types.ts";
-import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import { isJsonArray, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { GateConfig } from "../config/types.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
@@ -50,8 +50,13 @@ export interface Bench {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Calls a tool that must succeed. */
   readonly call: (name: string, input: JsonObject, principal?: Principal) => Promise<JsonObject>;
-  /** Calls a tool that must fail. */
-  readonly fail: (name: string, input: JsonObject, principal?: Principal) => Promise<ToolError>;
+  /** Calls a tool that must fail, and say what to do next. */
+  readonly fail: (name: string, input: JsonObject, principal?: Principal) => Promise<Failure>;
+}
+
+/** An error; its next steps stand beside the other details. */
+export interface Failure extends ToolError {
+  readonly next: readonly JsonObject[];
 }
 
 /** What the cases run over. */
@@ -126,9 +131,27 @@ function benchOf(services: Services): Bench {
     fail: async (name, input, principal = LOCAL) => {
       const answer = await handle(name, input, principal);
       assert.ok("code" in answer && "retryable" in answer, `${name} succeeded: ${JSON.stringify(answer)}`);
-      return answer as ToolError;
+      const { details: told = {}, ...error } = answer as ToolError;
+      const { next = null, ...details } = told;
+      return { ...error, ...Object.keys(details).length === 0 ? {} : { details }, next: checkSteps(tools, next) };
     },
   };
+}
+
+/** Checks the next steps of a refusal: there are some, and each is a call that the tools take. */
+export function checkSteps(tools: Bench["tools"], next: JsonValue): readonly JsonObject[] {
+  assert.ok(isJsonArray(next) && next.length > 0, "a refusal has next steps");
+  for (const step of next as readonly JsonObject[]) {
+    assert.deepEqual(Object.keys(step), ["tool", "arguments_hint", "why"]);
+    const tool = tools.get(step["tool"] as string);
+    assert.ok(tool, `next tool ${step["tool"]} exists`);
+    const known = tool.inputSchema["properties"] as JsonObject;
+    for (const name of Object.keys(step["arguments_hint"] as JsonObject)) {
+      assert.notEqual(member(known, name), undefined, `${tool.name} takes ${name}`);
+    }
+    assert.match(String(step["why"]), /^[A-Za-z].{10,300}[^.]$/);
+  }
+  return next as readonly JsonObject[];
 }
 
 /** 32 hex digits that name a number. */

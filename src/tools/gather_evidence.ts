@@ -6,6 +6,7 @@
 
 import type { Acquisition } from "../evidence/acquisition/acquire.ts";
 import { type RequestedBinding, selectBindings, type SelectedBinding } from "../evidence/acquisition/select.ts";
+import { schemaFailure } from "../evidence/sandbox/schema_sandbox.ts";
 import type { EvaluateCommand, Refused, Stamps } from "../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { refuseEvaluation } from "../run/decide_evaluate.ts";
@@ -107,6 +108,5 @@ function needsTheOutside(stage: CompiledStage, requested: readonly RequestedBind
 }
 
 function describeFailure({ index, condition_id, error }: VerdictFailure): object {
-  const retryable = error.code === "worker_failed" || error.code === "overloaded" || error.code === "closed";
-  return { condition_id, item_id: `caller:${index}`, code: `schema_${error.code}`, message: error.message, retryable };
+  return { condition_id, item_id: `caller:${index}`, ...schemaFailure(error) };
 }

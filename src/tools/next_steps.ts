@@ -5,107 +5,91 @@
  */
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
-import type { Head } from "../run/types.ts";
 import type { Outcome } from "./mutation.ts";
+import { failuresOf, nextAfterAcquisition } from "./next_acquisition.ts";
+import {
+  afterDenial,
+  afterRejection,
+  afterRunComplete,
+  afterRunNotFound,
+  afterStageNotFound,
+  afterStale,
+  FRESH_ID,
+  type RefusedCall,
+  type Retry,
+  statusStep,
+  textOf,
+} from "./next_shared.ts";
 import type { NextStep } from "./types.ts";
 
-/** Stands in a hint for an identity that the caller makes up. */
-const FRESH_ID = "<32 fresh random hex digits>";
-
 /** A refused mutation of a run. */
-export interface RefusedMutation {
-  readonly tool: string;
+export interface RefusedMutation extends RefusedCall {
   readonly family: string;
-  readonly run: { readonly namespace_id: number; readonly scenario_id: string; readonly run_id: string };
   readonly operation_id: string;
-  readonly expected_head: Head;
   readonly stage_id?: string;
 }
 
 /** The steps after a refused open, evaluate or submit. */
-export function nextAfterMutation(refused: RefusedMutation, outcome: Outcome): NextStep[] {
-  const { tool, run } = refused;
-  const { result } = outcome;
-  switch (outcome.outcome) {
+export function nextAfterMutation(refused: RefusedMutation, { outcome, result }: Outcome): NextStep[] {
+  const retry = retryOf(refused);
+  switch (outcome) {
     case "stale":
-      return afterStale(refused, result);
+      return afterStale(refused, result, retry);
     case "operation_conflict":
       return afterConflict(refused, result);
     case "run_not_found":
-      return [{
-        tool: "scenarios_list",
-        arguments_hint: { namespace_id: run.namespace_id },
-        why: "No run has this run_id and scenario_id in the namespace: find the scenario, then start a run of it",
-      }];
+      return afterRunNotFound(refused);
     case "stage_not_found":
-      return [retry(refused, { stage_id: firstOf(result, "stages") }, "Name a stage of the scenario"), status(refused)];
+      return afterStageNotFound(refused, result, retry);
     case "stage_not_ready":
     case "stage_already_opened":
     case "stage_not_open":
       return afterStageState(refused, result);
     case "policy_denied":
-      return afterDenial(refused, result);
+      return afterDenial(result, retry);
     case "evidence_rejected":
-      return [retry(refused, {}, "Correct the evidence at each path of rejections and call again")];
-    case "acquisition_failed":
-      return [retry(refused, {}, "Nothing was recorded: call again, unchanged, once the failure is over")];
-    case "stage_open_mismatch":
-      return [retry(refused, {
-        scope: {
-          kind: "stage_open",
-          stage_id: text(result, "stage_id"),
-          stage_open_record_id: text(result, "stage_open_record_id"),
-        },
-      }, "Name the record that opened the stage")];
-    case "content_type_rejected":
-      return [retry(refused, {
-        content_type: isJsonExpected(result) ? "application/json" : "application/octet-stream",
-      }, "Name a media type that fits the payload")];
-    case "payload_rejected":
-      return [
-        retry(
-          refused,
-          {},
-          member(result, "reason") === "base64_invalid"
-            ? "Write the bytes as base64 with padding and call again"
-            : "Send a payload within the limit, or an external one: {kind: external, content_ref}",
-        ),
-      ];
+      return afterRejection(retry);
+    case "acquisition_failed": {
+      const { namespace_id, scenario_id } = refused.run;
+      return nextAfterAcquisition(failuresOf(result), retry, { namespace_id, scenario_id }, true);
+    }
     default:
-      return [{ tool, arguments_hint: { ...run }, why: "Call again" }];
+      return afterSubmission(result, outcome, retry);
   }
 }
 
-function retry(refused: RefusedMutation, change: JsonObject, why: string): NextStep {
-  const { tool, run, operation_id, expected_head, stage_id } = refused;
+function retryOf({ tool, run, operation_id, expected_head, stage_id }: RefusedMutation): Retry {
   const stage = stage_id === undefined ? {} : { stage_id };
   const head = { record_id: expected_head.record_id, revision: expected_head.revision };
-  return { tool, arguments_hint: { ...run, ...stage, operation_id, expected_head: head, ...change }, why };
+  const same = { ...run, ...stage, operation_id, expected_head: head };
+  return (change, why) => ({ tool, arguments_hint: { ...same, ...change }, why });
 }
 
-function status({ run }: RefusedMutation): NextStep {
-  return {
-    tool: "scenario_status",
-    arguments_hint: { ...run },
-    why: "See the stages, the ready frontier and the head",
-  };
-}
-
-function afterStale(refused: RefusedMutation, head: JsonObject): NextStep[] {
-  const revision = member(head, "revision");
-  const since = Math.min(refused.expected_head.revision, typeof revision === "number" ? revision : 0);
-  return [
-    {
-      tool: "scenario_history",
-      arguments_hint: { ...refused.run, after_revision: since },
-      why: "The run moved on: see what was accepted since your head",
-    },
-    retry(
-      refused,
-      { expected_head: head },
-      "If it still applies, call again at the current head; nothing was recorded",
-    ),
-  ];
+/** After an artifact that was not taken. */
+function afterSubmission(result: JsonObject, outcome: string, retry: Retry): NextStep[] {
+  switch (outcome) {
+    case "stage_open_mismatch": {
+      const stage_id = textOf(result, "stage_id");
+      const stage_open_record_id = textOf(result, "stage_open_record_id");
+      return [
+        retry(
+          { scope: { kind: "stage_open", stage_id, stage_open_record_id } },
+          "Name the record that opened the stage",
+        ),
+      ];
+    }
+    case "content_type_rejected": {
+      const isJson = textOf(result, "expected").startsWith("application/json");
+      const content_type = isJson ? "application/json" : "application/octet-stream";
+      return [retry({ content_type }, "Name a media type that fits the payload")];
+    }
+    default: {
+      const why = member(result, "reason") === "base64_invalid"
+        ? "Write the bytes as base64 with padding and call again"
+        : "Send a payload within the limit, or an external one: {kind: external, content_ref}";
+      return [retry({}, why)];
+    }
+  }
 }
 
 function afterConflict(refused: RefusedMutation, result: JsonObject): NextStep[] {
@@ -117,11 +101,11 @@ function afterConflict(refused: RefusedMutation, result: JsonObject): NextStep[]
         namespace_id: run.namespace_id,
         run_id: run.run_id,
         operation_id: { family, identity: operation_id },
-        invocation_identity: text(result, "accepted_invocation_identity"),
+        invocation_identity: textOf(result, "accepted_invocation_identity"),
       },
       why: "This operation_id was accepted with other arguments: get what it did",
     },
-    retry(refused, { operation_id: FRESH_ID }, "For a new operation use a fresh operation_id"),
+    retryOf(refused)({ operation_id: FRESH_ID }, "For a new operation use a fresh operation_id"),
   ];
 }
 
@@ -134,14 +118,8 @@ function afterStageState(refused: RefusedMutation, result: JsonObject): NextStep
     arguments_hint: { ...run, stage_id, expected_head: head, operation_id: FRESH_ID },
     why,
   });
-  if (member(result, "reason") === "run_complete") {
-    return [{
-      tool: "scenario_history",
-      arguments_hint: { ...run },
-      why: "The run is complete and takes submissions only",
-    }];
-  }
-  const stageId = text(result, "stage_id");
+  if (member(result, "reason") === "run_complete") return afterRunComplete(refused);
+  const stageId = textOf(result, "stage_id");
   switch (member(result, "classification")) {
     case "ready_unopened":
       return [at("scenario_open_stage", stageId, "The stage is ready: open it first")];
@@ -152,25 +130,11 @@ function afterStageState(refused: RefusedMutation, result: JsonObject): NextStep
       const open = isJsonArray(ready) && ready[0] !== undefined
         ? [at("scenario_open_stage", ready[0], "The prerequisite does not hold yet: go on with a stage that is ready")]
         : [];
-      return [...open, status(refused)];
+      return [...open, statusStep(refused)];
     }
     default:
-      return [status(refused)];
+      return [statusStep(refused)];
   }
-}
-
-function afterDenial(refused: RefusedMutation, result: JsonObject): NextStep[] {
-  const packet = text(result, "packet_id");
-  if (member(result, "reason") === "packet_expired") {
-    return [{
-      tool: "scenario_define",
-      arguments_hint: {},
-      why: `Entry packet "${packet}" has expired: define the scenario with a later expiry and start a run of that law`,
-    }];
-  }
-  return [
-    retry(refused, {}, `The operator's disclosure policy refuses entry packet "${packet}": ask for a rule, then retry`),
-  ];
 }
 
 /** The steps after a refused creation. */
@@ -195,7 +159,7 @@ export function nextAfterCreation(input: JsonObject, outcome: Outcome): NextStep
         arguments_hint: {
           namespace_id,
           creation_request_id,
-          invocation_identity: text(outcome.result, "accepted_invocation_identity"),
+          invocation_identity: textOf(outcome.result, "accepted_invocation_identity"),
         },
         why: "This creation_request_id was accepted with other arguments: get the run it created",
       }, again({ creation_request_id: FRESH_ID }, "For another run use a fresh creation_request_id")];
@@ -210,18 +174,4 @@ export function nextAfterCreation(input: JsonObject, outcome: Outcome): NextStep
     default:
       return [again({}, "Nothing was recorded: call again, unchanged")];
   }
-}
-
-function text(result: JsonObject, name: string): string {
-  const value = member(result, name);
-  return typeof value === "string" ? value : "";
-}
-
-function firstOf(result: JsonObject, name: string): JsonValue {
-  const value = member(result, name);
-  return isJsonArray(value) ? value[0] ?? "" : "";
-}
-
-function isJsonExpected(result: JsonObject): boolean {
-  return text(result, "expected").startsWith("application/json");
 }

@@ -5,10 +5,11 @@
  */
 
 import assert from "node:assert/strict";
-import { isJsonArray, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import {
   type Bench,
   type BenchOptions,
+  checkSteps,
   envelope,
   evidence,
   id,
@@ -132,15 +133,6 @@ function testCase(entry: Case, store: typeof STORES[number]): void {
 
 /** Every refusal says what comes next, by tools that exist. */
 function checkNext(entry: Case, bench: Bench, next: JsonValue): void {
-  assert.ok(isJsonArray(next) && next.length > 0, "a refusal has next steps");
-  for (const step of next as readonly JsonObject[]) {
-    assert.deepEqual(Object.keys(step), ["tool", "arguments_hint", "why"]);
-    const tool = bench.tools.get(step["tool"] as string);
-    assert.ok(tool, `next tool ${step["tool"]} exists`);
-    const known = tool.inputSchema["properties"] as JsonObject;
-    for (const name of Object.keys(step["arguments_hint"] as JsonObject)) {
-      assert.notEqual(member(known, name), undefined, `${tool.name} takes ${name}`);
-    }
-  }
-  if (entry.next !== undefined) assert.equal((next[0] as JsonObject)["tool"], entry.next);
+  const [first] = checkSteps(bench.tools, next);
+  if (entry.next !== undefined) assert.equal(first?.["tool"], entry.next);
 }

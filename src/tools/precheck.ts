@@ -18,6 +18,7 @@ import { checkDataShape } from "./data_shape_check.ts";
 import { failure, success } from "./errors.ts";
 import { anyJson, identity, jsonObject, name, namespaceId } from "./input.ts";
 import { missingMember } from "./missing_answer.ts";
+import { stageNotFound } from "./not_found.ts";
 import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
 import { findNamedLaw } from "./precheck_law.ts";
 import { refuseRegistry } from "./schema_record.ts";
@@ -88,7 +89,7 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   const law = await findNamedLaw(services, input);
   if ("code" in law) return { ok: false, error: law };
   const stage = stageOf(law, input.stage_id);
-  if (stage === null) return stageNotFound(law, input);
+  if (stage === null) return stageNotFound(law, input.stage_id ?? "");
   const refusals = services.surroundings.profile.validation.strict ? await checkDataShape(services, stage, root) : [];
   if (refusals.length > 0) {
     const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
@@ -112,15 +113,6 @@ function schemaOf(record: string): JsonValue {
 function stageOf(law: CompiledLaw, named: string | undefined): CompiledStage | null {
   if (named === undefined) return law.stages.find(({ prerequisite }) => prerequisite === null) ?? null;
   return law.stages[law.stageIndex.get(named) ?? -1] ?? null;
-}
-
-/** Stage ids that an error names. */
-const NAMED_STAGES = 64;
-
-function stageNotFound(law: CompiledLaw, { stage_id = "" }: Input): ToolAnswer {
-  const stages = law.stages.slice(0, NAMED_STAGES).map(({ stage }) => stage.stage_id);
-  const message = `Cannot precheck stage ${JSON.stringify(stage_id)}: the law has no such stage`;
-  return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length });
 }
 
 function shapeNotFound({ namespace_id, data_shape }: Input): ToolAnswer {

@@ -9,7 +9,7 @@ import { runKeyOf } from "../run/command.ts";
 import { runMembers } from "./input.ts";
 import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
-import { runNotFound } from "./run_not_found.ts";
+import { runNotFound } from "./not_found.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";

@@ -11,6 +11,7 @@ import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts
 import { failure, success } from "./errors.ts";
 import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./input.ts";
 import { missingMember } from "./missing_answer.ts";
+import { stageNotFound } from "./not_found.ts";
 import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
 import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
@@ -19,9 +20,6 @@ import { makeTool, READS } from "./tool.ts";
 import type { Tool, ToolAnswer } from "./types.ts";
 
 const NAMED = { name: "scenario_precheck_stage", group: "Run" } as const;
-
-/** How many stage ids an error names. */
-const NAMED_STAGES = 64;
 
 const input = z.strictObject({
   namespace_id: namespaceId,
@@ -57,13 +55,7 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const law = await services.projections.law(namespace_id, scenario_law_identity);
   if (law?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
-  if (stage === undefined) {
-    const stages = law.stages.slice(0, NAMED_STAGES).map((compiled) => compiled.stage.stage_id);
-    const message = `Cannot precheck stage ${JSON.stringify(stage_id)}: the law has no such stage`;
-    const arguments_hint = { namespace_id, scenario_id, scenario_law_identity, stage_id: stages[0] ?? "" };
-    const next = [{ tool: NAMED.name, arguments_hint, why: "Name a stage of the law" }];
-    return failure("stage_not_found", message, { stage_id, stages, stage_count: law.stages.length, next });
-  }
+  if (stage === undefined) return stageNotFound(law, stage_id);
   const evidence = input.caller_evidence ?? [];
   // Evidence that is rejected is not run through schemas.
   const first = judge(services, law, stage, input, new Map());

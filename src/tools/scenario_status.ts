@@ -15,7 +15,7 @@ import type { ProjectedRun } from "../store/projection.ts";
 import { runMembers } from "./input.ts";
 import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
 import { PAGE_CHARACTERS } from "./pages.ts";
-import { runNotFound } from "./run_not_found.ts";
+import { runNotFound } from "./not_found.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";

@@ -11,6 +11,7 @@ import { readJson } from "../canonical/scan.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./authorise.ts";
 import { decodeInput, publishSchema } from "./decode.ts";
 import { answering, failure } from "./errors.ts";
+import { withNext } from "./next_of_error.ts";
 import { resultOrError } from "./output.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./types.ts";
 
@@ -66,7 +67,6 @@ export function makeTool<Schema extends z.ZodType>(
   services: AccessServices,
   parts: ToolParts<Schema>,
 ): Tool {
-  const changes = !parts.hints.readOnlyHint || parts.hints.openWorldHint;
   let inputSchema: JsonObject | undefined;
   return {
     name: parts.name,
@@ -78,24 +78,34 @@ export function makeTool<Schema extends z.ZodType>(
       return inputSchema ??= publishSchema(parts.input);
     },
     outputSchema: resultOrError(parts.output),
-    handle(input, call): Promise<ToolAnswer> {
-      const namespaceId = parts.namespaced === false ? null : namespaceOfInput(input) ?? "unread";
-      // Whoever may not use the tool is not told what is wrong with its arguments.
-      const barred = refuseRole(services, parts, call, namespaceId);
-      if (barred !== null) return Promise.resolve({ ok: false, error: barred });
-      const decoded = decodeInput(parts.input, input);
-      if (!decoded.ok) return Promise.resolve(decoded);
-      return answering(async () => {
-        const asked = typeof namespaceId === "number" ? refuseNamespace(services, call, namespaceId) : null;
-        const refused = asked instanceof Promise ? await asked : asked;
-        if (refused !== null) return refuseCall(parts, refused, input);
-        const denied = parts.admit?.(decoded.input, call) ?? null;
-        if (denied !== null) return { ok: false, error: denied };
-        if (changes && call.witness !== undefined && !await call.witness.begin()) return unlogged();
-        return await parts.act(decoded.input, input, call);
-      });
+    async handle(input, call): Promise<ToolAnswer> {
+      return withNext(parts.name, input, await answerCall(services, parts, input, call));
     },
   };
+}
+
+function answerCall<Schema extends z.ZodType>(
+  services: AccessServices,
+  parts: ToolParts<Schema>,
+  input: JsonObject,
+  call: Call,
+): Promise<ToolAnswer> {
+  const changes = !parts.hints.readOnlyHint || parts.hints.openWorldHint;
+  const namespaceId = parts.namespaced === false ? null : namespaceOfInput(input) ?? "unread";
+  // Whoever may not use the tool is not told what is wrong with its arguments.
+  const barred = refuseRole(services, parts, call, namespaceId);
+  if (barred !== null) return Promise.resolve({ ok: false, error: barred });
+  const decoded = decodeInput(parts.input, input);
+  if (!decoded.ok) return Promise.resolve(decoded);
+  return answering(async () => {
+    const asked = typeof namespaceId === "number" ? refuseNamespace(services, call, namespaceId) : null;
+    const refused = asked instanceof Promise ? await asked : asked;
+    if (refused !== null) return refuseCall(parts, refused, input);
+    const denied = parts.admit?.(decoded.input, call) ?? null;
+    if (denied !== null) return { ok: false, error: denied };
+    if (changes && call.witness !== undefined && !await call.witness.begin()) return unlogged();
+    return await parts.act(decoded.input, input, call);
+  });
 }
 
 function unlogged(): ToolAnswer {

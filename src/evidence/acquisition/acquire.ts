@@ -11,7 +11,7 @@ import type { DomainSchema } from "../../law/value/types.ts";
 import type { AcquisitionFailure } from "../../run/command.ts";
 import type { CompiledCondition, CompiledLaw } from "../../run/compile.ts";
 import type { PresentedEvidence } from "../../run/evidence.ts";
-import { type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
+import { schemaFailure, type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
 import type { EvidenceContext, Provider, ProviderAnswer, Providers } from "../types.ts";
 import { examineResult } from "./examine.ts";
 import { createLimiter, type Limiter, QUESTIONS_AT_ONCE } from "./limiter.ts";
@@ -94,11 +94,11 @@ async function acquireOne(
   signal: AbortSignal,
 ): Promise<PresentedEvidence | AcquisitionFailure> {
   const { binding_id, provider_id, condition_id } = selected.binding;
-  const fail = (code: string, message: string, retryable = false): AcquisitionFailure => ({
+  const fail = (code: string, message: string): AcquisitionFailure => ({
     binding_id,
     code,
     message,
-    retryable,
+    retryable: false,
   });
   const provider = parts.providers.get(provider_id);
   const condition = request.law.conditionIndex.get(condition_id);
@@ -114,8 +114,7 @@ async function acquireOne(
     );
   } catch (error) {
     if (!(error instanceof SchemaSandboxError)) throw error;
-    const retryable = error.code === "worker_failed" || error.code === "overloaded" || error.code === "closed";
-    return fail(`schema_${error.code}`, error.message, retryable);
+    return { binding_id, ...schemaFailure(error) };
   }
 }
 

@@ -5,9 +5,10 @@
  */
 
 import { formatPath } from "../../canonical/path.ts";
+import { didYouMean } from "../../law/suggest.ts";
 import type { AcquisitionBinding, Timestamp } from "../../law/types.ts";
 import type { CompiledStage } from "../../run/compile.ts";
-import type { EvidenceRejection } from "../../run/evidence.ts";
+import { type EvidenceRejection, HINTS_MAXIMUM } from "../../run/evidence.ts";
 
 /** A binding that a call names, with the trigger time that it may give. */
 export interface RequestedBinding {
@@ -41,7 +42,8 @@ export function selectBindings(stage: CompiledStage, requested: readonly Request
     const path = formatPath(["local_acquisition", index, "binding_id"]);
     const quoted = JSON.stringify(one.binding_id);
     if (!known.has(one.binding_id)) {
-      const message = `Binding ${quoted} does not serve stage ${JSON.stringify(stage.stage.stage_id)}`;
+      const hint = rejections.length < HINTS_MAXIMUM ? didYouMean(one.binding_id, known) : "";
+      const message = `Binding ${quoted} does not serve stage ${JSON.stringify(stage.stage.stage_id)}${hint}`;
       rejections.push({ code: "binding_not_found", path, message });
     } else if (named.has(one.binding_id)) {
       rejections.push({ code: "binding_repeated", path, message: `Binding ${quoted} is named twice` });

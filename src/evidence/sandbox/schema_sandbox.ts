@@ -35,6 +35,20 @@ export class SchemaSandboxError extends Error {
   }
 }
 
+/** The code under which an acquisition tells of it. */
+export type SchemaFailureCode = "schema_refused" | `schema_${Exclude<SchemaSandboxErrorCode, "schema_refused">}`;
+
+/** A failure to reach a verdict, as an acquisition tells of it. */
+export function schemaFailure(
+  { code, message }: SchemaSandboxError,
+): { readonly code: SchemaFailureCode; readonly message: string; readonly retryable: boolean } {
+  return {
+    code: code === "schema_refused" ? code : `schema_${code}`,
+    message,
+    retryable: code === "worker_failed" || code === "overloaded" || code === "closed",
+  };
+}
+
 /** Compiles and runs user JSON Schemas, 2020-12, apart from the server. */
 export interface SchemaSandbox {
   /**
