@@ -4,7 +4,7 @@
  * @module
  */
 
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../evidence/trust/signing_key.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
@@ -17,6 +17,7 @@ export async function runApproveKeygen(file: string, options: { readonly json?: 
   const path = resolve(file);
   const publicPath = `${path}.pub`;
   const { private_pem, public_text } = makeKeyPair();
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => refuse(dirname(path), error));
   await writeNew(path, private_pem, 0o600);
   await writeNew(publicPath, public_text, 0o644);
   if (options.json === true) {
@@ -37,9 +38,10 @@ async function writeNew(path: string, text: string, mode: number): Promise<void>
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "keys are never replaced");
     }
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CliError("usage", `Cannot write "${path}": folder does not exist`);
-    }
-    throw error;
+    refuse(path, error);
   }
+}
+
+function refuse(path: string, error: unknown): never {
+  throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -17,7 +17,7 @@ import { VERSION } from "../server/identity.ts";
 import { exitCodeOfEdge } from "./client_exit_code.ts";
 import { CliError } from "./cli_error.ts";
 import { clientBlock } from "./client_block.ts";
-import { type ServerEnd, type ServerProcess, serverProcess } from "./client_process.ts";
+import { type ServerProcess, serverProcess } from "./client_process.ts";
 import { EXIT } from "./exit_codes.ts";
 import { readBounded } from "./runpack_keys.ts";
 
@@ -60,7 +60,10 @@ export async function withServer<Result>(
     await client.connect(transport, { timeout });
     return await body({ client, timeout });
   } catch (error) {
-    throw explain(error, timeout, started?.end() ?? null);
+    const end = started?.end() ?? null;
+    // Once it is closed, all that the server said is read.
+    await client.close().catch(() => undefined);
+    throw explain(error, timeout, end, started?.said() ?? "");
   } finally {
     await client.close().catch(() => undefined);
   }
@@ -126,9 +129,14 @@ async function headersOf(tokenFile: string | undefined): Promise<Record<string, 
 }
 
 /** What an error of the protocol library amounts to; one of this program stays what it is. */
-function explain(error: unknown, timeout: number, end: ServerEnd | null): unknown {
+function explain(error: unknown, timeout: number, end: Deno.CommandStatus | null, said: string): unknown {
   if (error instanceof CliError) return error;
-  if (error instanceof ProtocolError) return new CliError("refused", error.message, null, exitCodeOfEdge(error.data));
+  const words = said === "" ? "" : `:\n${said}`;
+  if (error instanceof ProtocolError) {
+    const exitCode = exitCodeOfEdge(error.data);
+    const why = exitCode === EXIT.unexpected ? words : "";
+    return new CliError("refused", `${error.message}${why}`, null, exitCode);
+  }
   if (error instanceof SdkHttpError) {
     const { status } = error;
     if (status === 401 || status === 403) return denied(`The server refuses the caller: HTTP ${status}`);
@@ -138,16 +146,15 @@ function explain(error: unknown, timeout: number, end: ServerEnd | null): unknow
     return unreachable(`Cannot reach the server: no answer within ${timeout} ms`);
   }
   if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
-  if (end !== null) return explainEnd(end);
+  if (end !== null) return explainEnd(end, words);
   const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
   return unreachable(`Cannot reach the server: ${reason}`);
 }
 
 /** Why a server that was started is gone: where it says that it was started wrongly, that is a mistake in the call. */
-function explainEnd({ exitCode, said }: ServerEnd): CliError {
-  const words = said === "" ? "" : `:\n${said}`;
-  const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
-  if (exitCode === EXIT.usage) return new CliError("usage", `The server refused to start: it ${ended}${words}`);
+function explainEnd({ code, signal }: Deno.CommandStatus, words: string): CliError {
+  const ended = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+  if (code === EXIT.usage) return new CliError("usage", `The server refused to start: it ${ended}${words}`);
   return unreachable(`Cannot reach the server: it ${ended}${words}`);
 }
 

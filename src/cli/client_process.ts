@@ -6,11 +6,15 @@
 
 import { Buffer } from "node:buffer";
 import { ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
 import { CliError } from "./cli_error.ts";
 import { shown } from "./text.ts";
 
 /** Characters of what a server says on standard error that are kept: the last ones say why it ended. */
-const SAID_CHARACTERS = 4096;
+const SAID_CHARACTERS = 64 * 1024;
+/** Lines of that which are shown. */
+const SAID_LINES = 20;
 /** Milliseconds that a server has to end, each time that it is asked to. */
 const GRACE_MILLIS = 2000;
 
@@ -18,15 +22,9 @@ const GRACE_MILLIS = 2000;
 export interface ServerProcess {
   readonly transport: Transport;
   /** How it ended by itself; null while it runs. */
-  readonly end: () => ServerEnd | null;
-}
-
-/** How a server ended. */
-export interface ServerEnd {
-  /** Null where a signal ended it. */
-  readonly exitCode: number | null;
-  /** Its last words on standard error. */
-  readonly said: string;
+  readonly end: () => Deno.CommandStatus | null;
+  /** The last messages on its standard error, a line each; all of them once the transport is closed. */
+  readonly said: () => string;
 }
 
 /** A server that is started when its transport is; the SDK's own transport does not tell how a process ended. */
@@ -34,7 +32,7 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
   let child: Deno.ChildProcess | null = null;
   let writer: WritableStreamDefaultWriter<Uint8Array> | null = null;
   let over: Promise<void> = Promise.resolve();
-  let end: ServerEnd | null = null;
+  let end: Deno.CommandStatus | null = null;
   let said = "";
   const incoming = new ReadBuffer();
 
@@ -60,8 +58,8 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
       const started = child = spawn(command, args);
       writer = started.stdin.getWriter();
       over = Promise.all([started.status, each(started.stdout, hear), each(started.stderr, note)])
-        .then(([{ code, signal }]) => {
-          end = { exitCode: signal === null ? code : null, said: said.trim().split("\n").map(shown).join("\n") };
+        .then(([status]) => {
+          end = status;
           transport.onclose?.();
         });
       return Promise.resolve();
@@ -78,7 +76,18 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
       await child.status;
     },
   };
-  return { transport, end: () => end };
+  return { transport, end: () => end, said: () => wordsOf(said) };
+}
+
+/** What a log says to people: its messages, and nothing of an audit log. */
+function wordsOf(said: string): string {
+  const lines = said.split("\n").flatMap((line) => {
+    const parsed = line.startsWith("{") ? parseJson(line) : null;
+    if (parsed === null || !parsed.ok || !isJsonObject(parsed.value)) return line.trim() === "" ? [] : [shown(line)];
+    const message = member(parsed.value, "message");
+    return typeof message === "string" ? [shown(message)] : [];
+  });
+  return lines.slice(-SAID_LINES).join("\n");
 }
 
 function spawn(command: string, args: readonly string[]): Deno.ChildProcess {

@@ -9,7 +9,7 @@ import { ConfigError, formatProblem } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import { clientBlock } from "./client_block.ts";
 import { dataDirOf } from "./data_dir.ts";
-import { checkClock, checkFolder, checkStoreFile, type Finding } from "./doctor_checks.ts";
+import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { columns, paint, type Tone, wantsColour } from "./text.ts";
@@ -110,6 +110,7 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
+  findings.push(...await checkKeys(config));
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]));
   return findings;

@@ -1,13 +1,17 @@
 /**
- * The checks of `gate doctor` that look at the machine: store files, folders, disk and clock.
+ * The checks of `gate doctor` that look at the machine: store files, keys, folders, disk and clock.
  *
  * @module
  */
 
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { trustedKeyFiles } from "../config/paths.ts";
+import type { GateConfig } from "../config/types.ts";
 import { openReaderConnection, readFormat } from "../store/sqlite/connection.ts";
 import { toStoreError } from "../store/sqlite/errors.ts";
+import { readPublicKey } from "../tools/operator_profile.ts";
+import { readBounded } from "./runpack_keys.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -76,6 +80,23 @@ function checkDisk(folder: string): Finding {
   if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little to record anything` };
   if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
   return { check: "disk", status: "ok", message };
+}
+
+/** Reads every public key that signatures are verified with. */
+export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
+  const policies = [config.trust.default_policy, ...config.providers.map(({ trust }) => trust ?? "audit" as const)];
+  const files = policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir));
+  const keys = new Map(files.map(({ key_id, path }) => [key_id, path]));
+  return await Promise.all(
+    [...keys].map(async ([key, path]): Promise<Finding> => {
+      try {
+        await readPublicKey(path, readBounded);
+        return { check: "trusted key", status: "ok", message: `${key} is a public key` };
+      } catch (error) {
+        return { check: "trusted key", status: "fail", message: messageOf(error) };
+      }
+    }),
+  );
 }
 
 /** Whether the clock can be right: within the life of the service, and not before the last change of a store. */

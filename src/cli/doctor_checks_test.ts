@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { checkClock, checkFolder, checkStoreFile } from "./doctor_checks.ts";
+import { loadConfig } from "../config/load.ts";
+import { checkClock, checkFolder, checkKeys, checkStoreFile } from "./doctor_checks.ts";
 
 /** Runs a body with a fresh folder, which is removed afterwards. */
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -62,5 +63,36 @@ Deno.test("checkStoreFile() tells a store from what is none", async () => {
     other.exec("CREATE TABLE t (a); PRAGMA application_id = 7");
     other.close();
     assert.equal(statusOf("other.db"), "fail");
+  });
+});
+
+Deno.test("checkKeys() reads each trusted key once, and says which cannot be used", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeFile(join(folder, "good.pub"), new Uint8Array(32));
+    await Deno.writeFile(join(folder, "short.pub"), new Uint8Array(31));
+    const path = join(folder, "gate.toml");
+    await Deno.writeTextFile(
+      path,
+      `[trust]
+default_policy = { require_signature = { keys = ["good.pub", "short.pub"] } }
+[[providers]]
+name = "time"
+type = "builtin"
+trust = { require_signature = { keys = ["good.pub", "missing.pub"] } }
+`,
+    );
+    assert.deepEqual(await checkKeys(await loadConfig({ config: path })), [
+      { check: "trusted key", status: "ok", message: "good.pub is a public key" },
+      {
+        check: "trusted key",
+        status: "fail",
+        message: `Cannot read public key "${join(folder, "short.pub")}": expected 32 raw bytes or their base64`,
+      },
+      {
+        check: "trusted key",
+        status: "fail",
+        message: `Cannot read public key "${join(folder, "missing.pub")}": it does not exist`,
+      },
+    ]);
   });
 });

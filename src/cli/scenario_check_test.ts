@@ -145,7 +145,7 @@ Deno.test("a scenario is drawn in layers, and explained in an order in which it 
   ]]);
   assert.equal(
     terminalGraph(law),
-    "small\n ○ first   at once\n ○ other   at once\n  └○ second  after first or other\n    └● complete when second\n",
+    "small\n ○ first     at once\n ○ other     at once\n  └○ second  after first or other\n    └● complete when second\n",
   );
   assert.match(mermaidGraph(law), /r2\{"first or other"\}\n {2}s0 -\.-> r2\n {2}s1 -\.-> r2\n {2}r2 --> s2\n/);
   const words = explainLaw(law);

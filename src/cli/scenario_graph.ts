@@ -11,7 +11,7 @@ import { writeOut, writeResult } from "./output.ts";
 import { describeDiagnostics, type ScenarioFlags } from "./scenario_check.ts";
 import { withScenario } from "./scenario_law.ts";
 import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./scenario_layers.ts";
-import { shown } from "./text.ts";
+import { columns, shown } from "./text.ts";
 
 /** The forms of a graph. */
 export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;
@@ -62,8 +62,7 @@ function graphData(law: ScenarioLaw): GraphData {
 /** The graph in layers, each stage with what it waits for. */
 export function terminalGraph(law: ScenarioLaw): string {
   const layers = layersOf(law);
-  const width = Math.max(...law.stages.map(({ stage_id }) => shown(stage_id).length));
-  const lines = layers.flatMap((layer, index) =>
+  const rows = layers.flatMap((layer, index) =>
     layer.map((stage, at) => {
       const mark = index === 0 ? " " : at === 0 ? "└" : " ";
       const after = stage.prerequisite.kind === "root"
@@ -73,11 +72,11 @@ export function terminalGraph(law: ScenarioLaw): string {
       const discloses = packets === 0
         ? ""
         : `, discloses ${stage.entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
-      return `${"  ".repeat(index)}${mark}○ ${shown(stage.stage_id).padEnd(width)}  ${after}${discloses}`;
+      return [`${"  ".repeat(index)}${mark}○ ${shown(stage.stage_id)}`, `${after}${discloses}`];
     })
   );
   const end = `${"  ".repeat(layers.length)}└● complete when ${plainRequirement(law.completion_requirement)}`;
-  return [`${shown(law.scenario_id)}`, ...lines, end, ""].join("\n");
+  return `${shown(law.scenario_id)}\n${columns(rows)}${end}\n`;
 }
 
 /** A text as Mermaid takes it between double quotes. */

@@ -25,10 +25,13 @@ export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8A
 /**
  * The Ed25519 public key of a key file: 32 raw bytes or their base64.
  *
- * @throws {Error} Where the file holds neither, so that start-up stops.
+ * @throws {Error} Where the file cannot be read or holds neither, so that start-up stops.
  */
 export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Uint8Array> {
-  const bytes = await read(path, KEY_FILE_BYTES);
+  const bytes = await read(path, KEY_FILE_BYTES).catch((error) => {
+    const why = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
+    throw new Error(`Cannot read public key "${path}": ${why}`);
+  });
   if (bytes.length === 32) return bytes;
   const decoded = bytes.length <= KEY_FILE_BYTES ? decodeBase64(new TextDecoder().decode(bytes).trim()) : null;
   if (decoded?.length === 32) return decoded;

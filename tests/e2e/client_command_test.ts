@@ -110,7 +110,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
     const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
       [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
-      [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by a signal\n/],
+      [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
       [["list", "--stdio", "--", "cat", "--no-such-flag"], 8, /ended with exit code 1:\n.*no-such-flag/],
       [
         ["list", "--stdio", "--", "./no-such-program"],

@@ -81,7 +81,6 @@ export async function withExample(
   await inFolder(async (folder) => {
     await copyFolder(new URL(`../../docs/examples/${example.name}/`, import.meta.url).pathname, folder);
     await prepare(folder);
-    await Deno.mkdir(`${folder}/keys`, { recursive: true });
     assert.equal((await gate(folder, "approve", "keygen", "keys/approver.key")).code, 0);
     const printed = await gate(folder, "scenario", "json", example.file, ...await configOf(folder));
     assert.equal(printed.code, 0, printed.stdout + printed.stderr);
