@@ -13,7 +13,7 @@ import type { Decision, Request, Stamps } from "../run/command.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { invocationIdentity } from "../run/invocation.ts";
 import { asJson } from "../run/primitives.ts";
-import type { Head, OperationFamily, RunKey, RunState } from "../run/types.ts";
+import type { Head, OperationFamily, RunKey, RunState, TimeSource } from "../run/types.ts";
 import type { Artifact, Receipt, StoredRecord } from "../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { mutationName } from "./in_flight.ts";
@@ -115,11 +115,21 @@ export function fromReceipt(receipt: Receipt, invocation: Identity): Outcome {
   };
 }
 
-/** Mints the stamps of a decision. */
-export function mintStamps(services: Services): Stamps {
-  const time = services.time.read();
-  if (time === null) throw new AuthorityUnavailable("time");
-  return { time };
+/**
+ * The stamps of a decision. An authority is asked when the decision first reads its stamp, and once: what is refused
+ * without one is told whether or not a stamp can be had.
+ *
+ * @throws {AuthorityUnavailable} From the reading, where no stamp can be had.
+ */
+export function mintStamps(services: Pick<Services, "time">): Stamps {
+  let minted: TimeSource | null = null;
+  return {
+    get time(): TimeSource {
+      minted ??= services.time.read();
+      if (minted === null) throw new AuthorityUnavailable("time");
+      return minted;
+    },
+  };
 }
 
 /** The outcome for a run that is not there. */
