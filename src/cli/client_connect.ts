@@ -60,10 +60,10 @@ export async function withServer<Result>(
     await client.connect(transport, { timeout });
     return await body({ client, timeout });
   } catch (error) {
-    const end = started?.end() ?? null;
-    // Once it is closed, all that the server said is read.
+    const isGone = started !== null && started.end() !== null;
+    // Once it is closed, all that the server said is read, and it is known how it ended.
     await client.close().catch(() => undefined);
-    throw explain(error, timeout, end, started?.said() ?? "");
+    throw explain(error, timeout, started && { isGone, status: started.end(), said: started.said() });
   } finally {
     await client.close().catch(() => undefined);
   }
@@ -128,15 +128,18 @@ async function headersOf(tokenFile: string | undefined): Promise<Record<string, 
   );
 }
 
+/** How a server that was started came to its end. */
+interface StartedEnd {
+  /** It ended by itself, before the conversation was closed. */
+  readonly isGone: boolean;
+  readonly status: Deno.CommandStatus | null;
+  readonly said: string;
+}
+
 /** What an error of the protocol library amounts to; one of this program stays what it is. */
-function explain(error: unknown, timeout: number, end: Deno.CommandStatus | null, said: string): unknown {
+function explain(error: unknown, timeout: number, end: StartedEnd | null): unknown {
   if (error instanceof CliError) return error;
-  const words = said === "" ? "" : `:\n${said}`;
-  if (error instanceof ProtocolError) {
-    const exitCode = exitCodeOfEdge(error.data);
-    const why = exitCode === EXIT.unexpected ? words : "";
-    return new CliError("refused", `${error.message}${why}`, null, exitCode);
-  }
+  if (error instanceof ProtocolError) return explainRefusal(error, end);
   if (error instanceof SdkHttpError) {
     const { status } = error;
     if (status === 401 || status === 403) return denied(`The server refuses the caller: HTTP ${status}`);
@@ -146,14 +149,24 @@ function explain(error: unknown, timeout: number, end: Deno.CommandStatus | null
     return unreachable(`Cannot reach the server: no answer within ${timeout} ms`);
   }
   if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
-  if (end !== null) return explainEnd(end, words);
+  if (end?.isGone === true && end.status !== null) return explainEnd(end.status, end.said);
   const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
   return unreachable(`Cannot reach the server: ${reason}`);
 }
 
+/** Why a server answered with an error; one that cannot work as it was started ends with the exit code for that. */
+function explainRefusal({ message, data }: ProtocolError, end: StartedEnd | null): CliError {
+  const exitCode = exitCodeOfEdge(data);
+  const isMisconfigured = exitCode === EXIT.unreachable && end?.status?.code === EXIT.usage;
+  if (isMisconfigured) return new CliError("usage", `The server refused to start: ${message}`);
+  const isUnexpected = exitCode === EXIT.unexpected && end !== null && end.said !== "";
+  return new CliError("refused", isUnexpected ? `${message}:\n${end.said}` : message, null, exitCode);
+}
+
 /** Why a server that was started is gone: where it says that it was started wrongly, that is a mistake in the call. */
-function explainEnd({ code, signal }: Deno.CommandStatus, words: string): CliError {
+function explainEnd({ code, signal }: Deno.CommandStatus, said: string): CliError {
   const ended = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+  const words = said === "" ? "" : `:\n${said}`;
   if (code === EXIT.usage) return new CliError("usage", `The server refused to start: it ${ended}${words}`);
   return unreachable(`Cannot reach the server: it ${ended}${words}`);
 }

@@ -7,6 +7,7 @@
 import { decodeBase64, encodeBase64 } from "../canonical/base64.ts";
 import { compareCodePoints } from "../canonical/order.ts";
 import { trustedKeyFiles } from "../config/paths.ts";
+import { ConfigError } from "../config/problems.ts";
 import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../config/types.ts";
 import type { DisclosurePolicy, DisclosureRule, OperatorProfile, TargetSelector, TrustPolicy } from "../run/profile.ts";
 
@@ -38,13 +39,22 @@ export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Ui
   throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
 }
 
-async function trustPolicy(policy: TrustPolicyConfig, baseDir: string, read: ReadKeyFile): Promise<TrustPolicy> {
+/** The policy that stands at a member of the configuration, with its keys. */
+async function trustPolicy(
+  { config_path, base_dir }: GateConfig,
+  member: string,
+  policy: TrustPolicyConfig,
+  read: ReadKeyFile,
+): Promise<TrustPolicy> {
   if (policy === "audit") return "audit";
   const keys = await Promise.all(
-    trustedKeyFiles(policy, baseDir).map(async ({ key_id, path }) => ({
-      key_id,
-      public_key: encodeBase64(await readPublicKey(path, read)),
-    })),
+    trustedKeyFiles(policy, base_dir).map(async ({ key_id, path }, index) => {
+      const key = await readPublicKey(path, read).catch(({ message }: Error) => {
+        const problem = { path: `${member}.require_signature.keys[${index}]`, message };
+        throw new ConfigError(config_path ?? "built-in defaults", [problem]);
+      });
+      return { key_id, public_key: encodeBase64(key) };
+    }),
   );
   return { require_signature: { keys } };
 }
@@ -73,6 +83,8 @@ function disclosurePolicy({ policy }: GateConfig): DisclosurePolicy {
 /**
  * The profile of a configuration. Key files are read now: one that cannot be read stops start-up.
  *
+ * @throws {ConfigError} Where a key file cannot be read, or holds no key
+ *
  * @param permissive Whether the dev-permissive relaxation is in force at this moment.
  */
 export async function operatorProfile(
@@ -84,7 +96,7 @@ export async function operatorProfile(
   const providers = config.providers.filter(({ trust }) => trust !== null);
   const policies = await Promise.all(providers.map(async ({ name, trust }) => ({
     provider_id: name,
-    policy: await trustPolicy(trust ?? "audit", config.base_dir, read),
+    policy: await trustPolicy(config, `providers.${name}.trust`, trust ?? "audit", read),
   })));
   return {
     value_limits: {
@@ -94,7 +106,7 @@ export async function operatorProfile(
     validation: { ...config.validation },
     trust: {
       min_lane: config.trust.min_lane,
-      default_policy: await trustPolicy(config.trust.default_policy, config.base_dir, read),
+      default_policy: await trustPolicy(config, "trust.default_policy", config.trust.default_policy, read),
       providers: policies.sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
     },
     anchors: config.anchors.providers.map(({ provider_id, anchor_type, required_fields }) => ({

@@ -105,6 +105,8 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
     await Deno.writeTextFile(`${folder}/list.json`, "[]");
+    const keyless = '[trust]\ndefault_policy = { require_signature = { keys = ["no.pub"] } }\n';
+    await Deno.writeTextFile(`${folder}/keyless.toml`, keyless);
     const wrong = processOf(gateArgs("serve", "--config", "wrong.toml"));
     const wrongCommand = ["--stdio", "--", wrong.command, ...wrong.args];
     const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
