@@ -175,6 +175,12 @@ function countRejections(evidence: readonly CallerEvidence[]): EvidenceRejection
   }));
 }
 
+/** The rejection of a value over {@link maximumValueBytes}. */
+export function tooLarge(path: readonly (string | number)[], bytes: number, maximumBytes: number): EvidenceRejection {
+  const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${bytes}`;
+  return { code: "value_too_large", path: formatPath(path), message };
+}
+
 function presentItem(
   sha256: Sha256,
   item: CallerEvidence,
@@ -184,10 +190,7 @@ function presentItem(
 ): PresentedEvidence | EvidenceRejection {
   const { identity, valueText, content_hash } = hashValue(sha256, item.value);
   const bytes = utf8Length(valueText);
-  if (bytes > maximumBytes) {
-    const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${bytes}`;
-    return { code: "value_too_large", path: formatPath(["caller_evidence", index, "value", "value"]), message };
-  }
+  if (bytes > maximumBytes) return tooLarge(["caller_evidence", index, "value", "value"], bytes, maximumBytes);
   return {
     item_id: `caller:${index}`,
     condition_id: item.condition_id,

@@ -4,9 +4,11 @@
  * @module
  */
 
+import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
+import { utf8Length } from "../canonical/utf8.ts";
 import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding } from "../law/types.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
@@ -18,8 +20,10 @@ import {
   type EvidenceRejection,
   hashValue,
   HINTS_MAXIMUM,
+  maximumValueBytes,
   presentCallerEvidence,
   type PresentedEvidence,
+  tooLarge,
 } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
 import type { TraceItem } from "./types.ts";
@@ -84,6 +88,7 @@ function assumeItems(
   sha256: Sha256,
   compiled: CompiledStage,
   assumed: readonly AssumedAcquisition[],
+  maximumBytes: number,
 ): { readonly items: PresentedEvidence[]; readonly rejections: EvidenceRejection[] } {
   const items: PresentedEvidence[] = [];
   const rejections: EvidenceRejection[] = [];
@@ -101,7 +106,9 @@ function assumeItems(
       rejections.push({ code: "binding_repeated", path, message: `Binding "${one.binding_id}" is given twice` });
     } else {
       seen.add(one.binding_id);
-      items.push(assumeValue(sha256, condition, binding, one));
+      const bytes = one.value === null ? 0 : utf8Length(canonicalize(one.value));
+      if (bytes > maximumBytes) rejections.push(tooLarge(["local_acquisition", index, "value"], bytes, maximumBytes));
+      else items.push(assumeValue(sha256, condition, binding, one));
     }
   });
   return { items, rejections };
@@ -138,7 +145,7 @@ export function precheckStage(
 ): Precheck {
   const { primitives, profile, keys } = surroundings;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
-  const assumption = assumeItems(primitives.sha256, compiled, assumed);
+  const assumption = assumeItems(primitives.sha256, compiled, assumed, maximumValueBytes(law, profile));
   if (!presentation.ok || assumption.rejections.length > 0) {
     return { ok: false, rejections: [...presentation.ok ? [] : presentation.rejections, ...assumption.rejections] };
   }

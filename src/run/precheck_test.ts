@@ -24,8 +24,9 @@ function precheck(
   law: CompiledLaw,
   evidence: readonly CallerEvidence[],
   assumed: readonly AssumedAcquisition[] = [],
+  surroundings = TRUST,
 ): string {
-  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, TRUST);
+  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, surroundings);
   if (!result.ok) return result.rejections.map(({ code, path }) => `${code} ${path}`).join(", ");
   const [line] = result.trace;
   return [result.outcome, line?.reason, ...line?.assumptions ?? []].filter(Boolean).join(" ");
@@ -83,6 +84,23 @@ Deno.test("precheckStage() rejects evidence as an evaluation would, and bindings
     precheck(law, [callerItem("other", bool(true))], [{ binding_id: "nowhere", value: 3 }, env(3), env(3)]),
     "condition_of_other_stage $.caller_evidence[0].condition_id, " +
       "binding_not_found $.local_acquisition[0].binding_id, binding_repeated $.local_acquisition[2].binding_id",
+  );
+});
+
+Deno.test("precheckStage() bytes of an assumed value: n - 1, n, n + 1 canonical bytes, in UTF-8", () => {
+  const law = oneConditionLaw({}, {
+    observation_domain: { domain: "Json", maximum_bytes: 1000 },
+    predicate: { predicate: "Exists" },
+  });
+  const bounded = surroundingsWith({ value_limits: { maximum_value_bytes: 12, maximum_payload_bytes: 12 } });
+  for (const [text, expected] of [["äääää", "true"], ["äääää!", "value_too_large"]] as const) {
+    assert.match(precheck(law, [], [env(text.slice(1))], bounded), /^true/);
+    assert.equal(precheck(law, [], [env(text)], bounded).split(" ")[0], expected, text);
+  }
+  assert.match(precheck(law, [], [env(null)], bounded), /^true/);
+  assert.equal(
+    precheck(law, [callerItem("c", bool(true))], [env({ a: "0123456789" })], bounded),
+    "value_type_mismatch $.caller_evidence[0].value.value_type, value_too_large $.local_acquisition[0].value",
   );
 });
 

@@ -3,10 +3,10 @@ import { answered, NOTHING, testProvider } from "../../tests/simulation/acquisit
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { condition, schemaRecord, spec, stage, withTools } from "./fixture_test.ts";
 
-const DOMAIN = { domain: "Json", maximum_bytes: 100, schema: { schema_id: "report", version: "1" } };
+const DOMAIN = { domain: "Json", schema: { schema_id: "report", version: "1" } };
 
-function scenario(): JsonObject {
-  const made = condition("report", DOMAIN, { predicate: "Exists" });
+function scenario(maximum_bytes = 100): JsonObject {
+  const made = condition("report", { ...DOMAIN, maximum_bytes }, { predicate: "Exists" });
   const policy = { ...made["evidence_use_policy"] as JsonObject, allowed_channels: ["provider_acquisition"] };
   return spec({
     conditions: [{ ...made, evidence_use_policy: policy }],
@@ -29,6 +29,30 @@ const ROWS: readonly [JsonValue, string][] = [
   [{ failed: 1 }, "unknown"],
   [null, "unknown"],
 ];
+
+Deno.test("scenario_precheck_stage holds assumed values to the law's value limit, and says where", async () => {
+  const provider = testProvider("scanner", () => answered(NOTHING));
+  await withTools(async (bench) => {
+    await bench.call("schemas_register", { record: schemaRecord() });
+    const value_limits = { selection: "Explicit", maximum_value_bytes: 15, maximum_payload_bytes: 100 };
+    const defined = await bench.call("scenario_define", { spec: { ...scenario(15), value_limits } });
+    const asked = (value: JsonValue): JsonObject => ({
+      namespace_id: 2,
+      scenario_id: "release",
+      scenario_law_identity: defined["scenario_law_identity"] as string,
+      stage_id: "build",
+      local_acquisition: [{ binding_id: "scan", value }],
+    });
+    assert.equal((await bench.call("scenario_precheck_stage", asked({ passed: true })))["outcome"], "true");
+    const { code, details } = await bench.fail("scenario_precheck_stage", asked({ passed: false }));
+    assert.equal(code, "evidence_rejected");
+    assert.deepEqual((details as JsonObject)["rejections"], [{
+      code: "value_too_large",
+      path: "$.local_acquisition[0].value",
+      message: "Expected a value of at most 15 canonical bytes, got 16",
+    }]);
+  }, { change: (services) => ({ ...services, providers: new Map([["scanner", provider]]) }) });
+});
 
 Deno.test("scenario_precheck_stage runs assumed values through the schema of their condition", async () => {
   const provider = testProvider("scanner", () => answered(NOTHING));

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { checkRegistry } from "../access/registry_acl.ts";
 import type { RegistryAction } from "../config/store_types.ts";
 import { toolError } from "./errors.ts";
-import { jsonObject, name, namespaceId, timestamp } from "./input.ts";
+import { jsonObject, name, namespaceId } from "./input.ts";
 import { closed, INTEGER, OBJECT, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
 import type { Call, ToolError } from "./types.ts";
@@ -27,7 +27,8 @@ export const schemaRecord = z.strictObject({
   schema: jsonObject({
     description: "JSON Schema 2020-12; references only within the document; format is not asserted",
   }),
-  created_at: timestamp.describe("When the schema was written, as its author says"),
+  created_at: z.strictObject({ kind: z.literal("unix_millis"), value: z.int() })
+    .describe("When the schema was written, as its author says"),
   signing: z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }).exactOptional()
     .describe(
       'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',

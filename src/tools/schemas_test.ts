@@ -61,6 +61,12 @@ const REFUSED:
     ["a control character", { version: "1\u0000" }, "invalid_input", /\$\.record\.version/],
     ["257 bytes", { schema_id: `${"é".repeat(128)}a` }, "invalid_input", /\$\.record\.schema_id/],
     ["a bare time", { created_at: 5 }, "invalid_input", /\$\.record\.created_at: Expected an object/],
+    [
+      "a logical time",
+      { created_at: { kind: "logical", value: 5 } },
+      "invalid_input",
+      /\$\.record\.created_at\.kind: Expected "unix_millis"/,
+    ],
     ["an unknown member", { schemas: {} }, "invalid_input", /did you mean "schema"/],
     ["namespace 0", { namespace_id: 0 }, "invalid_input", /\$\.record\.namespace_id: Expected at least 1, got 0/],
     ["namespace 1", { namespace_id: 1 }, "namespace_refused", /namespace\.allow_default/],
