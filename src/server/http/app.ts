@@ -1,12 +1,12 @@
 /**
  * What every request of the HTTP transports passes before an endpoint sees it, in this order: health, header fields,
- * `Host` and `Origin`, correlation id, path and method, authentication.
+ * `Host` and `Origin`, correlation id, path and method, authentication, the rate of its sender.
  *
  * @module
  */
 
 import type { CallOrigin } from "../../tools/types.ts";
-import type { Audit, AuditKind } from "../audit/types.ts";
+import type { AuditKind } from "../audit/types.ts";
 import type { Authenticator } from "../auth/types.ts";
 import type { EdgeError } from "../edge_error.ts";
 import type { Health } from "../health.ts";
@@ -17,6 +17,7 @@ import { readCorrelation, readTraceparent } from "../trace.ts";
 import type { Exchange } from "./exchange.ts";
 import type { NameChecks } from "./names.ts";
 import { peerKey } from "./peers.ts";
+import type { Refusals } from "./refusals.ts";
 import { edgeRefusal, emptyReply, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
@@ -35,7 +36,7 @@ export interface AppOptions {
   readonly limits: Limits;
   readonly health: Health;
   readonly metrics: Metrics;
-  readonly audit: Audit;
+  readonly refusals: Refusals;
   readonly nextServerId: () => string;
   readonly log: Log;
 }
@@ -91,8 +92,7 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
     traceparent: readTraceparent(request.headers.get("traceparent")),
   };
   const refuse = (kind: AuditKind, reason: string, refusal: Refusal): HttpReply => {
-    options.metrics.refused(reason);
-    record(options, { kind, outcome: "refused", reason, subject: null, origin });
+    options.refusals.tell({ kind, reason, subject: null, origin });
     return refusalReply(refusal);
   };
   const { headers } = request;
@@ -143,10 +143,10 @@ async function dispatch(
     return refuse("authentication", detail, { status, error: { kind, message }, fields });
   }
   const { principal } = authentication;
-  const reply = await endpoint({ request, principal, origin });
+  const early = options.limits.count(principal.subject);
+  const reply = early === null ? await endpoint({ request, principal, origin }) : refusalReply(edgeRefusal(early));
   if (reply.refused !== undefined) {
-    options.metrics.refused(reply.refused);
-    record(options, { kind: "request", outcome: "refused", reason: reply.refused, subject: principal.subject, origin });
+    options.refusals.tell({ kind: "request", reason: reply.refused, subject: principal.subject, origin });
   }
   return reply;
 }
@@ -200,9 +200,4 @@ function notFound(): Refusal {
 function notAllowed(route: Route): Refusal {
   const fields = { allow: Object.keys(route).join(", ") };
   return { status: 405, error: { kind: "invalid_request", message: "Method not allowed" }, fields };
-}
-
-/** Tells the audit log what nothing depends on: a sink that fails shows in readiness. */
-function record(options: AppOptions, event: Parameters<Audit["record"]>[0]): void {
-  options.audit.record(event).catch(() => undefined);
 }

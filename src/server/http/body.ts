@@ -14,8 +14,13 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  *
  * @param message The request; its body is not read yet
  * @param maximumBytes The most bytes that are kept
+ * @param hasRoom Asked whether so many bytes may be kept, each time that there are more
  */
-export function readBody(message: IncomingMessage, maximumBytes: number): Promise<BodyReading> {
+export function readBody(
+  message: IncomingMessage,
+  maximumBytes: number,
+  hasRoom: (bytes: number) => boolean,
+): Promise<BodyReading> {
   if (Number(message.headers["content-length"] ?? 0) > maximumBytes) {
     return Promise.resolve({ ok: false, fault: "too_large" });
   }
@@ -33,6 +38,7 @@ export function readBody(message: IncomingMessage, maximumBytes: number): Promis
     if (settled) return;
     size += chunk.length;
     if (size > maximumBytes) settle({ ok: false, fault: "too_large" });
+    else if (!hasRoom(size)) settle({ ok: false, fault: "no_room" });
     else chunks.push(chunk);
   });
   message.on("end", () => settle(decode(chunks, size)));

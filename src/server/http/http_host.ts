@@ -14,7 +14,7 @@ import { openTls, type TlsServing } from "../tls/tls_serving.ts";
 import { createServerIds } from "../trace.ts";
 import type { ConnectionBounds } from "./listener.ts";
 import type { NetworkCheck } from "./peers.ts";
-import { connectionRefusals, type RefusedConnection } from "./refusals.ts";
+import { connectionRefusals, createRefusals, type Refusals, type RefusedConnection } from "./refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
 
 /** What the HTTP transports need besides the configuration. */
@@ -47,13 +47,15 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const metrics = createMetrics();
   const audit = await hosting.audit.open();
   const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
-  const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, metrics, audit, nextServerId }));
-  const parts = { runtime, metrics, audit, tls, nextServerId, http: options.http };
+  const refusals = createRefusals({ metrics, audit });
+  const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, refusals, nextServerId }));
+  const parts = { runtime, metrics, audit, refusals, tls, nextServerId, http: options.http };
   const serving = await startServing(hosting, transport, parts);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
   await serving.close(PATIENCE_MILLISECONDS);
   tls?.close();
+  refusals.flush();
   log("debug", "Stopped serving", { reason: "stopped" });
   return 0;
 }
@@ -62,6 +64,7 @@ interface Parts {
   readonly runtime: Awaited<ReturnType<Hosting["load"]>>;
   readonly metrics: Metrics;
   readonly audit: Audit;
+  readonly refusals: Refusals;
   readonly tls: TlsServing | null;
   readonly nextServerId: () => string;
   readonly http: HttpHostOptions;
@@ -69,7 +72,7 @@ interface Parts {
 
 async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
   const { options, log, limits } = hosting;
-  const { runtime, metrics, audit, tls, nextServerId, http } = parts;
+  const { runtime, metrics, audit, refusals, tls, nextServerId, http } = parts;
   const { server } = options;
   metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
   metrics.source(runtime.measures ?? (() => []));
@@ -80,7 +83,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     dispatcher: observed(hosting.dispatcher, metrics),
     limits,
     metrics,
-    audit,
+    refusals,
     nextServerId,
     log,
     tls: tls?.listener ?? null,

@@ -12,19 +12,20 @@ import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../log.ts";
 import { readBody } from "./body.ts";
 import { HEADER_FIELDS, readFields } from "./fields.ts";
+import { type Connections, createConnections } from "./connections.ts";
 import { addressOf } from "./peers.ts";
 import type { HttpReply, StreamSink } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
 /** Bounds on connections; times in milliseconds. */
 export interface ConnectionBounds {
-  /** Connections at one time; further ones are closed at once. */
+  /** Connections at one time; for further ones those give way that wait. */
   readonly connections: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
   /** Until a request's head is complete; where TLS ends here, until its handshake is. */
   readonly headTime: number;
-  /** Until a request's body is complete. */
+  /** Until a request's body is complete, and until its answer is read. */
   readonly requestTime: number;
   /** That a connection may wait for its next request. */
   readonly idleTime: number;
@@ -64,6 +65,11 @@ export interface Listener {
   readonly close: (patience: number) => Promise<void>;
 }
 
+interface State {
+  readonly connections: Connections;
+  closing: boolean;
+}
+
 /** What `node:http` calls for a request. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => void;
 
@@ -83,9 +89,16 @@ const PROTOCOL_ANSWERS: Readonly<Record<string, string>> = {
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { bounds, tls } = options;
-  const open = new Set<Socket>();
-  const state = { closing: false };
+  const interval = Math.min(CHECK_INTERVAL, bounds.headTime / 2);
+  const connections = createConnections({
+    connections: bounds.connections,
+    readTime: bounds.requestTime,
+    interval,
+    refused: options.refused,
+  });
+  const state: State = { closing: false, connections };
   const handler: Handler = (message, response) => {
+    if (!connections.begin(message.socket)) return;
     answer(options, state, message, response).catch((error) => {
       options.log("error", "Unexpected failure in the listener", { detail: String(error) });
       message.socket.destroy();
@@ -96,7 +109,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     headersTimeout: bounds.headTime,
     requestTimeout: bounds.requestTime,
     keepAliveTimeout: bounds.idleTime,
-    connectionsCheckingInterval: Math.min(CHECK_INTERVAL, bounds.headTime / 2),
+    connectionsCheckingInterval: interval,
     requireHostHeader: false,
     noDelay: true,
   };
@@ -104,20 +117,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     ? createServer(settings, handler)
     : tls.createServer({ ...settings, handshakeTimeout: bounds.headTime }, handler);
   server.maxHeadersCount = HEADER_FIELDS + 1;
-  server.on("connection", (socket: Socket) => {
-    if (open.size >= bounds.connections) {
-      options.refused("too_many_connections", socket.remoteAddress ?? "");
-      return void socket.destroy();
-    }
-    open.add(socket);
-    socket.on("close", () => open.delete(socket));
-  });
+  server.on("connection", connections.open);
+  server.on(tls === null ? "connection" : "secureConnection", connections.watch);
+  server.on("checkExpectation", handler);
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
     options.refused("method_not_allowed", socket.remoteAddress ?? "");
     socket.destroy();
   });
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     const code = error.code ?? "unknown";
+    if (!connections.has(socket)) return;
     // Of TLS that failed tells whoever ends TLS.
     const isOpen = tls === null || tls.tlsOf(socket) !== null;
     if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
@@ -131,10 +140,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const { address, port } = server.address() as AddressInfo;
   return {
     address: { hostname: address, port },
-    connections: () => open.size,
+    connections: connections.count,
     close: (patience) => {
       state.closing = true;
-      return close(server, open, patience);
+      return close(server, connections, patience);
     },
   };
 }
@@ -150,19 +159,19 @@ function bound(server: Server, options: ListenerOptions): Promise<void> {
   return promise;
 }
 
-async function close(server: Server, open: ReadonlySet<Socket>, patience: number): Promise<void> {
+async function close(server: Server, connections: Connections, patience: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   server.closeIdleConnections();
   const late = delay(patience);
   await Promise.race([closed, late.passed]);
   late.cancel();
-  for (const socket of open) socket.destroy();
+  connections.close();
 }
 
 async function answer(
   options: ListenerOptions,
-  state: { readonly closing: boolean },
+  state: State,
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -172,7 +181,8 @@ async function answer(
   if (message.rawHeaders.length > 2 * HEADER_FIELDS) {
     options.refused("too_many_header_fields", peerAddress);
     response.writeHead(431, { connection: "close" });
-    return void response.end();
+    response.end();
+    return handedOver(state, message, response);
   }
   const gone = new AbortController();
   response.on("close", () => {
@@ -188,20 +198,28 @@ async function answer(
     peerAddress,
     tls,
     signal: gone.signal,
-    readBody: (maximumBytes) => readBody(message, maximumBytes),
+    readBody: (maximumBytes, hasRoom) => readBody(message, maximumBytes, hasRoom),
   });
   if (gone.signal.aborted) return;
   // What is left of a body is not read, so nothing can follow it; an end that is near takes no more requests either.
   if (!message.complete || state.closing) response.shouldKeepAlive = false;
-  write(message, response, reply, gone.signal);
+  if (reply.stream === undefined) {
+    write(message, response, reply);
+    return handedOver(state, message, response);
+  }
+  response.on("close", () => state.connections.end(message.socket));
+  response.writeHead(reply.status, reply.fields);
+  response.flushHeaders();
+  reply.stream(sinkOf(response, gone.signal));
 }
 
-function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply, gone: AbortSignal): void {
-  if (reply.stream !== undefined) {
-    response.writeHead(reply.status, reply.fields);
-    response.flushHeaders();
-    return reply.stream(sinkOf(response, gone));
-  }
+/** All that is left to do is the client's: to read. */
+function handedOver({ connections }: State, { socket }: IncomingMessage, response: ServerResponse): void {
+  connections.answered(socket, response);
+  connections.end(socket);
+}
+
+function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): void {
   if (reply.body === null) {
     response.writeHead(reply.status, reply.status === 204 ? reply.fields : { ...reply.fields, "content-length": "0" });
     return void response.end();

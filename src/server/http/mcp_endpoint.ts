@@ -15,22 +15,22 @@ import { fastAnswer } from "../fast_answer.ts";
 import { type FastPlan, planFast } from "../fast_lane.ts";
 import { idOfFaulty } from "../faulty_id.ts";
 import { MODERN_VERSION } from "../identity.ts";
-import type { Limits } from "../limits.ts";
+import { FULL, type Limits } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { readMessage, type RequestMessage } from "../message.ts";
 import { messageTraceparent } from "../trace.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Intake } from "./intake.ts";
 import { mediaRefusal } from "./media.ts";
 import { fieldsAgree } from "./modern_fields.ts";
 import { callFailureReply, edgeRefusal, emptyReply, type HttpReply, jsonReply, refusalReply } from "./reply.ts";
-import type { BodyFault } from "./request.ts";
 import type { SdkHttpLane } from "./sdk_http_lane.ts";
 
 /** What the endpoint needs. */
 export interface McpEndpointOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
-  readonly maximumBodyBytes: number;
+  readonly intake: Intake;
   readonly log: Log;
   readonly sdk: SdkHttpLane;
   /** False leaves every message to the SDK. */
@@ -43,28 +43,18 @@ export interface McpEndpointOptions {
 export async function answerMcp(options: McpEndpointOptions, exchange: Exchange): Promise<HttpReply> {
   const refusal = mediaRefusal(exchange.request.headers);
   if (refusal !== null) return refusalReply(refusal);
-  const overload = options.limits.admit(exchange.principal.subject);
+  const { limits, intake } = options;
+  if (limits.isFull()) return refusalReply(edgeRefusal(FULL));
+  // Nothing is in work before it is all there: who sends slowly takes nobody's place.
+  const body = await intake.read(exchange);
+  if (!body.ok) return body.reply;
+  const { subject } = exchange.principal;
+  const overload = limits.enter(subject);
   if (overload !== null) return refusalReply(edgeRefusal(overload));
   try {
-    const body = await exchange.request.readBody(options.maximumBodyBytes);
-    if (!body.ok) return refusalReply(edgeRefusal(bodyError(body.fault, options.maximumBodyBytes)));
     return await answerText(options, exchange, body.text);
   } finally {
-    options.limits.release();
-  }
-}
-
-/** What is wrong with a body, as clients are told. */
-export function bodyError(fault: BodyFault, maximumBytes: number): EdgeError {
-  switch (fault) {
-    case "too_large": {
-      const message = `Request too large: must be at most ${maximumBytes} bytes (server.max_body_bytes)`;
-      return { kind: "request_too_large", message };
-    }
-    case "not_utf8":
-      return { kind: "parse_error", message: "Cannot read message: must be UTF-8" };
-    case "incomplete":
-      return { kind: "invalid_request", message: "Cannot read message: the body ended early" };
+    limits.release(subject);
   }
 }
 

@@ -1,29 +1,122 @@
 import assert from "node:assert/strict";
 import { type AuditEvent, NO_AUDIT } from "../audit/types.ts";
-import { createMetrics } from "../metrics.ts";
-import { AUDITED_A_SECOND, connectionRefusals } from "./refusals.ts";
+import { createMetrics, type Metrics } from "../metrics.ts";
+import { connectionRefusals, createRefusals, type Refusals, TOLD_APART } from "./refusals.ts";
 
-Deno.test("connectionRefusals() counts every refusal, audits some a second, and says how many it left out", () => {
+interface World {
+  readonly events: AuditEvent[];
+  readonly metrics: Metrics;
+  readonly refusals: Refusals;
+  /** Lets the time pass for which refusals are counted. */
+  readonly pass: () => void;
+}
+
+function openWorld(): World {
   const events: AuditEvent[] = [];
   const metrics = createMetrics();
-  let time = 0;
-  const refused = connectionRefusals("tls", {
-    transport: "http",
+  const waiting: (() => void)[] = [];
+  const refusals = createRefusals({
     metrics,
-    nextServerId: () => "gate-id",
     audit: { ...NO_AUDIT, record: (event) => Promise.resolve(void events.push(event)) },
-    now: () => time,
+    after: (_milliseconds, run) => void waiting.push(run),
   });
-  for (let index = 0; index < AUDITED_A_SECOND + 7; index++) refused("no_certificate", "192.0.2.1");
-  assert.equal(events.length, AUDITED_A_SECOND);
-  time = 1000;
-  refused("no_certificate", "192.0.2.1");
-  refused("no_certificate", "192.0.2.1");
-  const [, , ...last] = events.slice(AUDITED_A_SECOND - 2);
-  assert.deepEqual(last.map(({ kind, reason, details }) => [kind, reason, details]), [
-    ["tls", "no_certificate", { refused_unaudited: 7 }],
-    ["tls", "no_certificate", undefined],
+  return { events, metrics, refusals, pass: () => waiting.splice(0).forEach((run) => run()) };
+}
+
+/** Turns somebody away. */
+function refuse(
+  { refusals }: World,
+  peer_address: string,
+  reason = "token_unknown",
+  subject: string | null = null,
+): void {
+  const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
+  refusals.tell({ kind: "authentication", reason, subject, origin: { ...origin, peer_address } });
+}
+
+/** What each line tells: of whom, why, and of how many; 1 is a line about a single one. */
+function told({ events }: World): unknown[] {
+  return events.map(({ origin, subject, reason, details }) => [
+    subject ?? origin?.peer_address,
+    reason,
+    details === undefined ? 1 : details["count"],
   ]);
-  const count = AUDITED_A_SECOND + 9;
-  assert.ok(metrics.render().includes(`gate_refusals_total{reason="no_certificate"} ${count}\n`));
+}
+
+Deno.test("tell() writes the first of a kind and source whole, and those that follow in one line with their number", () => {
+  const world = openWorld();
+  for (let index = 0; index < 1000; index++) refuse(world, "192.0.2.1");
+  refuse(world, "192.0.2.1", "token_missing");
+  refuse(world, "192.0.2.2");
+  refuse(world, "192.0.2.2", "rate_limited", "token:a");
+  refuse(world, "192.0.2.3", "rate_limited", "token:a");
+  const first = [
+    ["192.0.2.1", "token_unknown", 1],
+    ["192.0.2.1", "token_missing", 1],
+    ["192.0.2.2", "token_unknown", 1],
+    ["token:a", "rate_limited", 1],
+  ];
+  assert.deepEqual(told(world), first);
+  world.pass();
+  const rest = [["192.0.2.1", "token_unknown", 999], ["token:a", "rate_limited", 1]];
+  assert.deepEqual(told(world), [...first, ...rest]);
+  assert.equal(world.events.at(-1)?.origin?.peer_address, "192.0.2.3", "the line is that of the last one");
+  assert.ok(world.metrics.render().includes('gate_refusals_total{reason="token_unknown"} 1001\n'));
+  refuse(world, "192.0.2.1");
+  assert.deepEqual(told(world).at(-1), ["192.0.2.1", "token_unknown", 1], "it begins anew");
+  world.pass();
+  assert.equal(world.events.length, first.length + rest.length + 1, "nothing was left to tell");
+});
+
+Deno.test("tell() takes a network of IPv6 that is one client's for one source", () => {
+  const world = openWorld();
+  for (let index = 1; index <= 9; index++) refuse(world, `2001:db8:0:1::${index}`);
+  world.pass();
+  assert.deepEqual(told(world), [["2001:db8:0:1::1", "token_unknown", 1], ["2001:db8:0:1::9", "token_unknown", 8]]);
+});
+
+for (const sources of [TOLD_APART - 1, TOLD_APART, TOLD_APART + 1]) {
+  Deno.test(`tell() tells ${TOLD_APART} sources apart and no more: ${sources}`, () => {
+    const world = openWorld();
+    for (let index = 0; index < sources; index++) refuse(world, `10.0.${index >> 8}.${index & 255}`);
+    refuse(world, "10.9.9.9", "rate_limited", "token:a");
+    const apart = Math.min(sources, TOLD_APART);
+    assert.equal(world.events.length, apart + 1, "known callers have room of their own");
+    world.pass();
+    const rest = told(world).slice(apart + 1);
+    assert.deepEqual(rest, sources > TOLD_APART ? [[null, "token_unknown", 1]] : []);
+  });
+}
+
+Deno.test("flush() tells of what was counted at once", () => {
+  const world = openWorld();
+  for (let index = 0; index < 3; index++) refuse(world, "192.0.2.1");
+  world.refusals.flush();
+  assert.deepEqual(told(world), [["192.0.2.1", "token_unknown", 1], ["192.0.2.1", "token_unknown", 2]]);
+  world.refusals.flush();
+  world.pass();
+  assert.equal(world.events.length, 2);
+});
+
+Deno.test("connectionRefusals() tells of connections by the address of their other end", () => {
+  const world = openWorld();
+  const refused = connectionRefusals("tls", {
+    transport: "sse",
+    refusals: world.refusals,
+    nextServerId: () => "gate-1",
+  });
+  refused("no_certificate", "192.0.2.1");
+  assert.deepEqual(world.events, [{
+    kind: "tls",
+    outcome: "refused",
+    reason: "no_certificate",
+    subject: null,
+    origin: {
+      transport: "sse",
+      peer_address: "192.0.2.1",
+      correlation_id: null,
+      server_correlation_id: "gate-1",
+      traceparent: null,
+    },
+  }]);
 });

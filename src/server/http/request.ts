@@ -8,7 +8,7 @@ import type { RequestTls } from "../auth/types.ts";
 import type { HeaderFields } from "./fields.ts";
 
 /** Why a body could not be read. */
-export type BodyFault = "too_large" | "not_utf8" | "incomplete";
+export type BodyFault = "too_large" | "not_utf8" | "incomplete" | "no_room";
 
 /** A body, or why there is none. */
 export type BodyReading =
@@ -29,6 +29,6 @@ export interface HttpRequest {
   readonly tls: RequestTls | null;
   /** Aborted when the client is gone before it was answered. */
   readonly signal: AbortSignal;
-  /** Reads the body, at most so many bytes; no more is ever kept. */
-  readonly readBody: (maximumBytes: number) => Promise<BodyReading>;
+  /** Reads the body, at most so many bytes, and no more than there is room for; no more is ever kept. */
+  readonly readBody: (maximumBytes: number, hasRoom: (bytes: number) => boolean) => Promise<BodyReading>;
 }

@@ -6,7 +6,6 @@
 
 import { parseBind } from "../../config/bind.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
-import type { Audit } from "../audit/types.ts";
 import type { Authenticator } from "../auth/types.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Health } from "../health.ts";
@@ -16,9 +15,10 @@ import type { Metrics } from "../metrics.ts";
 import { createSseRoutes, type SseRoutes } from "../sse/sse_routes.ts";
 import { createApp, type Route } from "./app.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds, listen, type Listener, type ListenerOptions } from "./listener.ts";
-import { answerMcp } from "./mcp_endpoint.ts";
+import { answerMcp, type McpEndpointOptions } from "./mcp_endpoint.ts";
 import { createNameChecks } from "./names.ts";
-import { connectionRefusals } from "./refusals.ts";
+import { createIntake } from "./intake.ts";
+import { connectionRefusals, type Refusals } from "./refusals.ts";
 import type { HttpReply } from "./reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./sdk_http_lane.ts";
 
@@ -34,7 +34,7 @@ export interface HttpOptions {
   readonly limits: Limits;
   readonly health: Health;
   readonly metrics: Metrics;
-  readonly audit: Audit;
+  readonly refusals: Refusals;
   /** Gives each request its id. */
   readonly nextServerId: () => string;
   readonly log: Log;
@@ -63,10 +63,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
-  const sse = options.transport === "sse" ? createSseRoutes(options) : null;
+  const intake = createIntake(options.server.max_body_bytes);
+  metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
+  const endpoint = { ...options, sdk, intake };
+  const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   const app = createApp({
     ...options,
-    routes: new Map([...(sse?.routes ?? mcpRoutes(options, sdk)), ["/metrics", metricsRoute(metrics)]]),
+    routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
     names: createNameChecks({ bindAddress: bind.hostname, ...options }),
   });
   const listener = await listen({
@@ -89,8 +92,7 @@ async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null
   await closing;
 }
 
-function mcpRoutes(options: HttpOptions, sdk: SdkHttpLane): readonly (readonly [string, Route])[] {
-  const endpoint = { ...options, sdk, maximumBodyBytes: options.server.max_body_bytes };
+function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Route])[] {
   const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange) };
   return [["/mcp", route], ["/rpc", route]];
 }

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { delay } from "../log.ts";
+import { type Connections, createConnections, PIPELINED } from "./connections.ts";
+
+interface Fake extends EventEmitter {
+  readonly remoteAddress: string;
+  destroyed: boolean;
+  readonly destroy: () => void;
+}
+
+/** A connection that tells of its end later, as real ones do. */
+function socketOf(remoteAddress: string): Socket {
+  const fake: Fake = Object.assign(new EventEmitter(), {
+    remoteAddress,
+    destroyed: false,
+    destroy: (): void => {
+      if (fake.destroyed) return;
+      fake.destroyed = true;
+      queueMicrotask(() => fake.emit("close"));
+    },
+  });
+  return fake as unknown as Socket;
+}
+
+interface World extends AsyncDisposable {
+  readonly connections: Connections;
+  readonly told: string[];
+  readonly open: (address: string) => Socket;
+}
+
+function openWorld(most: number, readTime = 60_000): World {
+  const told: string[] = [];
+  const connections = createConnections({
+    connections: most,
+    readTime,
+    interval: 5,
+    refused: (reason, address) => void told.push(`${reason} ${address}`),
+  });
+  const open = (address: string): Socket => {
+    const socket = socketOf(address);
+    connections.open(socket);
+    return socket;
+  };
+  return { connections, told, open, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
+}
+
+for (const opened of [2, 3, 4]) {
+  Deno.test(`open() keeps 3 connections: ${opened}`, async () => {
+    await using world = openWorld(3);
+    const sockets = Array.from({ length: opened }, () => world.open("192.0.2.1"));
+    assert.deepEqual(sockets.map(({ destroyed }) => destroyed), [opened > 3, false, false, false].slice(0, opened));
+    assert.equal(world.connections.count(), Math.min(opened, 3));
+    assert.deepEqual(world.told, opened > 3 ? ["too_many_connections 192.0.2.1"] : []);
+  });
+}
+
+Deno.test("open() makes room by the oldest that waits of whoever has most of those", async () => {
+  await using world = openWorld(5);
+  const good = world.open("192.0.2.1");
+  const [first, second] = [world.open("192.0.2.9"), world.open("192.0.2.9")];
+  const working = world.open("192.0.2.9");
+  assert.equal(world.connections.begin(working), true);
+  world.open("192.0.2.2");
+  world.open("192.0.2.3");
+  assert.deepEqual([good, first, second, working].map(({ destroyed }) => destroyed), [false, true, false, false]);
+  world.connections.begin(second);
+  world.connections.begin(good);
+  world.connections.end(good);
+  world.open("192.0.2.3");
+  world.open("192.0.2.3");
+  assert.deepEqual([good, second, working].map(({ destroyed }) => destroyed), [false, false, false]);
+  assert.deepEqual(
+    world.told.slice(1),
+    ["too_many_connections 192.0.2.2", "too_many_connections 192.0.2.3"],
+  );
+});
+
+Deno.test("open() ends the newcomer where every connection has a request in work", async () => {
+  await using world = openWorld(2);
+  const sockets = [world.open("192.0.2.1"), world.open("192.0.2.1")];
+  for (const socket of sockets) world.connections.begin(socket);
+  assert.equal(world.open("192.0.2.2").destroyed, true);
+  assert.deepEqual(sockets.map(({ destroyed }) => destroyed), [false, false]);
+  assert.deepEqual(world.told, ["too_many_connections 192.0.2.2"]);
+});
+
+for (const requests of [PIPELINED - 1, PIPELINED, PIPELINED + 1]) {
+  Deno.test(`watch() lets ${PIPELINED} requests of one connection be read at one time: ${requests}`, async () => {
+    await using world = openWorld(2);
+    const socket = world.open("192.0.2.1");
+    const parser = { onIncoming: (): number => world.connections.begin(socket) ? 0 : 1 };
+    Object.assign(socket, { parser });
+    world.connections.watch(socket);
+    const read = Array.from({ length: requests }, () => parser.onIncoming());
+    const isMuch = requests > PIPELINED;
+    assert.deepEqual(read, Array.from({ length: requests }, (_, index) => index < PIPELINED ? 0 : 2));
+    assert.deepEqual([socket.destroyed, world.connections.has(socket)], [isMuch, !isMuch]);
+    assert.deepEqual(world.told, isMuch ? ["too_many_pipelined 192.0.2.1"] : []);
+    for (let index = 0; index < Math.min(requests, PIPELINED); index++) world.connections.end(socket);
+    assert.equal(parser.onIncoming(), isMuch ? 2 : 0, "of a connection that has ended nothing is read");
+  });
+}
+
+Deno.test("begin() takes no request of a connection that has ended", async () => {
+  await using world = openWorld(1);
+  const socket = world.open("192.0.2.1");
+  world.open("192.0.2.1");
+  assert.deepEqual([socket.destroyed, world.connections.begin(socket)], [true, false]);
+});
+
+function responseOf(writableFinished: boolean): ServerResponse {
+  return Object.assign(new EventEmitter(), { writableFinished }) as unknown as ServerResponse;
+}
+
+Deno.test("answered() ends the connection of an answer that is not read, and no other", async () => {
+  await using world = openWorld(4, 50);
+  const [slow, done, quick] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(world.open) as [Socket, Socket, Socket];
+  world.connections.answered(slow, responseOf(false));
+  world.connections.answered(done, responseOf(true));
+  const read = responseOf(false);
+  world.connections.answered(quick, read);
+  read.emit("close");
+  while (!slow.destroyed) await delay(5).passed;
+  await delay(100).passed;
+  assert.deepEqual([done.destroyed, quick.destroyed], [false, false]);
+  assert.deepEqual(world.told, ["answer_not_read 192.0.2.1"]);
+});

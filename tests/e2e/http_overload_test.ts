@@ -1,0 +1,276 @@
+/**
+ * What one caller, or a stranger, can take of a server over HTTP: connections, bodies on their way, places in work, answers
+ * that are not read, and the disk under the audit log. Whatever they hold, somebody else is served.
+ */
+
+import assert from "node:assert/strict";
+import { PIPELINED } from "@/server/http/connections.ts";
+import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
+import { intakeBounds } from "@/server/http/intake.ts";
+import { TOKEN } from "./http_attack_rows.ts";
+import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
+import {
+  assertHealthy,
+  attack,
+  bearerAuth,
+  fieldsOf,
+  halfOpen,
+  headOf,
+  linesAfterEnd,
+  metric,
+  OTHER_TOKEN,
+  refusals,
+  refusalsIn,
+  settledMemory,
+  type Target,
+  until,
+} from "./http_target.ts";
+
+/** Two callers, and nobody's patience is short. */
+const TWO = { auth: bearerAuth([TOKEN, OTHER_TOKEN]) };
+const PATIENT = { bounds: CONNECTION_BOUNDS };
+const HALF_BODY = "Content-Length: 4000\r\n\r\n{";
+
+/** Requests on one connection, one after the other; gives how often each status came. */
+async function flood(target: Target, request: string, count: number): Promise<Map<string, number>> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port: target.port });
+  const [bytes, buffer] = [new TextEncoder().encode(request), new Uint8Array(1 << 14)];
+  const statuses = new Map<string, number>();
+  try {
+    for (let sent = 0; sent < count; sent++) {
+      await connection.write(bytes);
+      const read = await connection.read(buffer);
+      const [, status = "none"] = /^HTTP\/1\.1 (\d+)/.exec(new TextDecoder().decode(buffer.subarray(0, read ?? 0))) ??
+        [];
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  } finally {
+    connection.close();
+  }
+  return statuses;
+}
+
+const bare = (line: string, ...fields: string[]): string => [line, "Host: localhost", ...fields, "", ""].join("\r\n");
+
+/** What strangers can repeat as fast as they like: the request, its status, and the word for it. */
+const REPEATED: readonly (readonly [what: string, request: string, status: string, word: string])[] = [
+  ["a path that is not there", bare("GET /nowhere HTTP/1.1"), "404", "path_unknown"],
+  ["another name", bare("GET /mcp HTTP/1.1").replace("localhost", "evil.example.com"), "403", "host_not_allowed"],
+  ["no token", bare("GET /metrics HTTP/1.1"), "401", "token_missing"],
+  ["a guess", bare("GET /metrics HTTP/1.1", "Authorization: Bearer guess"), "401", "token_unknown"],
+];
+
+const REPEATS = 500;
+
+Deno.test("what strangers repeat is counted each time, and told to the log in two lines a minute", async () => {
+  await attack({}, PATIENT, async (target) => {
+    for (const [what, request, status, word] of REPEATED) {
+      assert.deepEqual(await flood(target, request, REPEATS), new Map([[status, REPEATS]]), what);
+      assert.equal(await refusals(target, word), REPEATS, what);
+    }
+    await assertHealthy(target);
+    const lines = await linesAfterEnd(target);
+    for (const [what, , , word] of REPEATED) assert.equal(refusalsIn(lines, word), REPEATS, what);
+    // However long it took, it was told of minutes and not of requests.
+    const told = lines.filter(({ outcome }) => outcome === "refused");
+    assert.ok(told.length < REPEATED.length * REPEATS / 10, JSON.stringify(told));
+    for (const { peer_address } of told) assert.equal(peer_address, "127.0.0.1");
+  });
+});
+
+Deno.test("what a caller repeats beyond its rate is counted each time, and told in two lines a minute", async () => {
+  const rate_limit = { max_requests: 10, window_ms: 60_000, max_entries: 64 };
+  await attack({ ...TWO, limits: { max_inflight: 256, rate_limit } }, PATIENT, async (target) => {
+    const body = callText(1, "echo");
+    // Not even what is refused for its form comes free.
+    const request = `${
+      headOf().replace("application/json", "text/plain")
+    }Content-Length: ${body.length}\r\n\r\n${body}`;
+    const statuses = await flood(target, request, REPEATS);
+    assert.ok(
+      (statuses.get("415") ?? 0) <= 10 && (statuses.get("429") ?? 0) >= REPEATS - 10,
+      JSON.stringify([...statuses]),
+    );
+    await assertHealthy(target, OTHER_TOKEN);
+    const lines = await linesAfterEnd(target);
+    assert.equal(refusalsIn(lines, "rate_limited"), statuses.get("429"));
+    assert.ok(lines.filter(({ reason }) => reason === "rate_limited").length < REPEATS / 10);
+  });
+});
+
+/** Half-sent bodies of one caller, some below the most that it may have on their way, and so many places in work. */
+const HELD = 100;
+
+Deno.test("half-sent bodies of one caller take nobody's place", async () => {
+  await attack({ ...TWO, limits: { max_inflight: 4, rate_limit: null } }, PATIENT, async (target) => {
+    const opened = await halfOpen(target.port, HELD, `${headOf()}${HALF_BODY}`);
+    await until("all are on their way", async () => await metric(target, "gate_http_bodies") === HELD);
+    assert.equal(await metric(target, "gate_inflight"), 0);
+    await assertHealthy(target, OTHER_TOKEN);
+    await assertHealthy(target, TOKEN);
+    for (const connection of opened) connection.close();
+    await until("none is left", async () => await metric(target, "gate_http_bodies") === 0);
+  });
+});
+
+const BODIES = intakeBounds(1).bodies;
+
+Deno.test("one caller has so many bodies on their way, and what comes beyond them is refused at once", async () => {
+  await attack(TWO, PATIENT, async (target) => {
+    const opened = await halfOpen(target.port, BODIES - 1, `${headOf()}${HALF_BODY}`);
+    await until("all but one are on their way", async () => await metric(target, "gate_http_bodies") === BODIES - 1);
+    await assertHealthy(target, TOKEN);
+    opened.push(...await halfOpen(target.port, 1, `${headOf()}${HALF_BODY}`));
+    await until("all are on their way", async () => await metric(target, "gate_http_bodies") === BODIES);
+    const refused = await send(target.url, callText(1, "echo"), { headers: fieldsOf(TOKEN) });
+    assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "1"]);
+    await assertHealthy(target, OTHER_TOKEN);
+    for (const connection of opened) connection.close();
+  });
+});
+
+Deno.test("long bodies of one caller are kept up to so many bytes, and others send theirs", async () => {
+  await attack({ ...TWO, max_body_bytes: 1 << 20 }, PATIENT, async (target) => {
+    const { callerBytes } = intakeBounds(1 << 20);
+    const most = Math.ceil(callerBytes / (1 << 20)) + 1;
+    const part = `${headOf()}Content-Length: ${1 << 20}\r\n\r\n${" ".repeat((1 << 20) - 1)}`;
+    const opened = await halfOpen(target.port, most + 4, part);
+    await until("what is too much is refused", async () => await refusals(target, "inflight_limit") > 0);
+    const held = await metric(target, "gate_http_bodies") ?? 0;
+    assert.ok(held <= most, `${held}`);
+    const text = callText(1, "echo", { text: "a".repeat(500_000) });
+    assert.equal((await send(target.url, text, { headers: fieldsOf(OTHER_TOKEN) })).status, 200);
+    await assertHealthy(target, TOKEN);
+    for (const connection of opened) connection.close();
+  });
+});
+
+Deno.test("one caller cannot take every place in work, where there are others", async () => {
+  await attack({ ...TWO, limits: { max_inflight: 16, rate_limit: null } }, PATIENT, async (target) => {
+    const stop = new AbortController();
+    const wait = (): Promise<Response> =>
+      fetch(`${target.url}/mcp`, {
+        method: "POST",
+        headers: { ...fieldsOf(), "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: callText(1, "wait", { milliseconds: 60_000 }),
+        signal: stop.signal,
+      });
+    const calls = Array.from({ length: 15 }, () => wait().catch(() => null));
+    await until("places are taken", async () => await metric(target, "gate_inflight") === 14);
+    await until("one was too much", async () => await refusals(target, "inflight_limit") === 1);
+    await assertHealthy(target, OTHER_TOKEN);
+    stop.abort();
+    await Promise.all(calls);
+    await until("places are free", async () => await metric(target, "gate_inflight") === 0);
+    await assertHealthy(target, TOKEN);
+  });
+});
+
+/** Opens a stream of the older transport; gives the path for messages, and how to read on. */
+async function openStream(
+  target: Target,
+  token: string,
+): Promise<{ readonly path: string; readonly next: () => Promise<string>; readonly close: () => void }> {
+  const stop = new AbortController();
+  const headers = { accept: "text/event-stream", ...fieldsOf(token) };
+  const response = await fetch(`${target.url}/sse`, { headers, signal: stop.signal });
+  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+  const next = async (): Promise<string> => (await reader.read()).value ?? "";
+  const path = /data: (\S+)/.exec(await next())?.[1] ?? "";
+  return { path, next, close: () => stop.abort() };
+}
+
+Deno.test("over SSE half-sent messages of one caller take nobody's place, and are as many as over HTTP", async () => {
+  const limits = { max_inflight: 4, rate_limit: null };
+  await attack({ ...TWO, transport: "sse", limits }, PATIENT, async (target) => {
+    const [held, other] = [await openStream(target, TOKEN), await openStream(target, OTHER_TOKEN)];
+    const opened = await halfOpen(target.port, BODIES, `${headOf(TOKEN, held.path)}${HALF_BODY}`);
+    await until("all are on their way", async () => await metric(target, "gate_http_bodies") === BODIES);
+    const say = (path: string, token: string): Promise<Answer> =>
+      send(target.url, callText(7, "echo", { a: 1 }), { path, headers: fieldsOf(token) });
+    assert.equal((await say(held.path, TOKEN)).status, 503);
+    assert.equal((await say(other.path, OTHER_TOKEN)).status, 202);
+    assert.match(await other.next(), /"structuredContent":\{"input":\{"a":1\}\}/);
+    // A message that is whole only after its stream has ended is nobody's.
+    held.close();
+    await until("the stream has ended", async () => await metric(target, "gate_sse_sessions") === 1);
+    const rest = ["", `${" ".repeat(3999)}`];
+    const late = opened.pop();
+    await late?.write(new TextEncoder().encode(rest.join("")));
+    const buffer = new Uint8Array(1024);
+    const count = await late?.read(buffer) ?? 0;
+    assert.match(new TextDecoder().decode(buffer.subarray(0, count)), /^HTTP\/1\.1 404/);
+    late?.close();
+    for (const connection of opened) connection.close();
+    other.close();
+  });
+});
+
+Deno.test("over SSE messages that nobody answers are counted, too", async () => {
+  const rate_limit = { max_requests: 6, window_ms: 60_000, max_entries: 64 };
+  await attack({ ...TWO, transport: "sse", limits: { max_inflight: 4, rate_limit } }, PATIENT, async (target) => {
+    // The stream is the first of six requests.
+    const { path, next, close } = await openStream(target, TOKEN);
+    const text = (id: number): string =>
+      id === 5
+        ? callText(id, "echo")
+        : message(undefined, "notifications/progress", { progressToken: 1, progress: id });
+    const statuses: number[] = [];
+    for (let id = 1; id <= 8; id++) {
+      statuses.push((await send(target.url, text(id), { path, headers: fieldsOf(TOKEN) })).status);
+    }
+    assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429, 429, 429]);
+    assert.match(await next(), /"id":5/, "a request is counted once");
+    const other = await openStream(target, OTHER_TOKEN);
+    assert.notEqual(other.path, "");
+    for (const end of [close, other.close]) end();
+  });
+});
+
+Deno.test("a packet full of requests is ended after the first of them, and leaves nothing behind", async () => {
+  await attack({}, PATIENT, async (target) => {
+    const healthz = bare("GET /healthz HTTP/1.1");
+    const few = await exchange(target.port, [
+      healthz.repeat(PIPELINED - 1) + healthz.replace("Host", "Connection: close\r\nHost"),
+    ]);
+    assert.equal(few.text.match(/HTTP\/1\.1 200/g)?.length, PIPELINED);
+    const heaps: number[] = [];
+    const packet = (healthz + bare("GET /healthz HTTP/1.1", "Expect: much")).repeat(750);
+    for (let round = 1; round <= 2; round++) {
+      const packets = Array.from({ length: 200 }, () => exchange(target.port, [packet], 20_000));
+      for (const { closed } of await Promise.all(packets)) assert.equal(closed, true);
+      assert.equal(await refusals(target, "too_many_pipelined"), round * 200);
+      assert.equal(await refusals(target, "HPE_ERROR"), 0);
+      heaps.push((await settledMemory(target)).heap);
+    }
+    const [before = 0, after = Infinity] = heaps;
+    assert.ok(after <= before * 1.1 + 1e6, JSON.stringify(heaps));
+    const answered = await metric(target, 'gate_http_requests_total{route="/healthz",status="200"}') ?? Infinity;
+    assert.ok(answered <= PIPELINED * 401, `${answered}`);
+    await assertHealthy(target);
+    assert.ok(!target.process.errors().includes('"level":"error"'), target.process.errors());
+  });
+});
+
+Deno.test("who does not read an answer is let go of", async () => {
+  await attack({}, {}, async (target) => {
+    const body = callText(1, "echo", { text: "a".repeat(500_000) });
+    const request = `${headOf()}Content-Length: ${body.length}\r\n\r\n${body}`;
+    // What the system holds ready for a reader is a few megabytes; more waits in the server.
+    const opened = await halfOpen(target.port, 5, request.repeat(PIPELINED - 1));
+    await until("they are let go of", async () => await refusals(target, "answer_not_read") === opened.length);
+    await until("they are gone", async () => (await metric(target, "gate_http_connections") ?? Infinity) <= 1);
+    for (const connection of opened) connection.close();
+    await assertHealthy(target);
+  });
+});
+
+Deno.test("strangers who hold every connection give way to whoever comes", async () => {
+  await attack({}, { bounds: { ...CONNECTION_BOUNDS, connections: 16 } }, async (target) => {
+    const opened = await halfOpen(target.port, 40, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+    for (let round = 0; round < 5; round++) await assertHealthy(target);
+    assert.ok(await refusals(target, "too_many_connections") >= 24);
+    assert.ok((await metric(target, "gate_http_connections") ?? Infinity) <= 16);
+    for (const connection of opened) connection.close();
+  });
+});
