@@ -5,6 +5,7 @@
  */
 
 import { loadConfig } from "../config/load.ts";
+import { LOAD_WHEN_NEEDED } from "./client_block.ts";
 import { COMPILE_FLAGS, EMBEDDED_FILES } from "./compile_plan.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -21,7 +22,8 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   const config = await loadConfig({ config: options.config });
   const plan = await planPermissions(config);
   const serve = ["serve", ...(config.config_path === null ? [] : ["--config", config.config_path])];
-  const run = ["deno", "run", ...permissionFlags(plan), "--config", ownPath("deno.json"), ownPath("main.ts"), ...serve];
+  const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
+  const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];
   const compile = [
     ...["deno", "compile", ...permissionFlags(compiledPlan(plan)), ...COMPILE_FLAGS, "--config", ownPath("deno.json")],
     ...EMBEDDED_FILES.flatMap((path) => ["--include", ownPath(path)]),

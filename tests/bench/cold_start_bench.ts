@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
 import { envelope, initializeParams } from "../e2e/client.ts";
 import { type BenchRow, compare } from "./harness.ts";
 import { type CommandLine, installServerEverything, SERVER_EVERYTHING } from "./server_everything.ts";
@@ -31,7 +32,16 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate_cold_start_" });
   try {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-    const args = ["run", "--no-prompt", "-P=serve", `${ROOT}main.ts`, "serve", "--config", `${folder}/gate.toml`];
+    const args = [
+      "run",
+      "--no-prompt",
+      LOAD_WHEN_NEEDED,
+      "-P=serve",
+      `${ROOT}main.ts`,
+      "serve",
+      "--config",
+      `${folder}/gate.toml`,
+    ];
     const ours = { command: Deno.execPath(), args };
     const peer = await installServerEverything(folder);
     // The store exists, and the runtime has compiled what it caches.

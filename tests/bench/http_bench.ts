@@ -5,6 +5,7 @@
  * @module
  */
 
+import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
 import { callText, listening, send } from "../e2e/http_fixture.ts";
 import { initializeParams, startServer, type Wire } from "../e2e/client.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
@@ -52,7 +53,16 @@ export async function run(): Promise<BenchRow[]> {
 
 /** A server process that listens. */
 function startGateHttp(folder: string): ReturnType<typeof listening> {
-  const args = ["run", "--no-prompt", "-P=serve", `${ROOT}main.ts`, "serve", "--config", `${folder}/gate.toml`];
+  const args = [
+    "run",
+    "--no-prompt",
+    LOAD_WHEN_NEEDED,
+    "-P=serve",
+    `${ROOT}main.ts`,
+    "serve",
+    "--config",
+    `${folder}/gate.toml`,
+  ];
   return listening(startServer({ args }));
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
 import { evidence, id, schemaRecord, spec, stage } from "../../src/tools/fixture_test.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { alternate, type BenchRow, makeRow, type RowSpec } from "./harness.ts";
@@ -50,7 +51,16 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   try {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-    const args = ["run", "--no-prompt", "-P=serve", `${ROOT}main.ts`, "serve", "--config", `${folder}/gate.toml`];
+    const args = [
+      "run",
+      "--no-prompt",
+      LOAD_WHEN_NEEDED,
+      "-P=serve",
+      `${ROOT}main.ts`,
+      "serve",
+      "--config",
+      `${folder}/gate.toml`,
+    ];
     const gate = await openPeer({ command: Deno.execPath(), args });
     const everything = await installServerEverything(folder);
     try {
@@ -185,7 +195,7 @@ async function walkRun(call: CallTool): Promise<JsonObject> {
 
 /** Memory of a server that was greeted and has listed its tools: as installed, and with a configuration and stores on disk. */
 async function idleRows(gate: StdioPeer, everything: CommandLine, folder: string): Promise<BenchRow[]> {
-  const args = ["run", "--no-prompt", "-P=serve", `${ROOT}main.ts`, "serve", "--data-dir", folder];
+  const args = ["run", "--no-prompt", LOAD_WHEN_NEEDED, "-P=serve", `${ROOT}main.ts`, "serve", "--data-dir", folder];
   const installed = await openPeer({ command: Deno.execPath(), args });
   const peer = await openPeer(everything);
   const sides = [installed, gate, peer];

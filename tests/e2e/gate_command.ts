@@ -6,6 +6,8 @@
  * @module
  */
 
+import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
+
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
 
@@ -18,7 +20,7 @@ export interface Ended {
 
 /** Arguments of `deno` for a `gate` command. */
 export function gateArgs(...args: readonly string[]): string[] {
-  return ["run", "--no-prompt", "--quiet", "--config", SETTINGS, "-P=serve", MAIN, ...args];
+  return ["run", "--no-prompt", "--quiet", LOAD_WHEN_NEEDED, "--config", SETTINGS, "-P=serve", MAIN, ...args];
 }
 
 /** A program and its arguments. */

@@ -11,6 +11,8 @@ import type { EvidenceQuery } from "../types.ts";
 import { type Document, readJsonDocument } from "./json_document.ts";
 import { selectJson, selectWhole } from "./json_path.ts";
 import { type Finding, observed, paramsOf, readText } from "./result.ts";
+// Not loaded when first needed: the worker that this runs in may not read the modules of the program.
+import { readYamlDocument } from "./yaml_document.ts";
 
 /** What the worker is set up with. */
 export interface JsonSetup {
@@ -38,7 +40,7 @@ interface RootedFile {
 type Failing = { readonly error: ObservedError };
 
 /** Answers a json check. */
-export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Promise<JsonAnswer> {
+export function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): JsonAnswer {
   const given = paramsOf(query, ["file", "jsonpath"], true);
   if ("error" in given) return { finding: given, path: null };
   const file = readText(given.params, "file");
@@ -47,32 +49,30 @@ export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Pro
   if (jsonpath !== null && typeof jsonpath !== "string") return { finding: jsonpath, path: null };
   const found = findFile(setup.root, file);
   if ("error" in found) return { finding: found, path: null };
-  return { finding: await readAndSelect(setup, found, file, jsonpath), path: found.path };
+  return { finding: readAndSelect(setup, found, file, jsonpath), path: found.path };
 }
 
-async function readAndSelect(
+function readAndSelect(
   setup: JsonSetup,
   found: RootedFile,
   file: string,
   jsonpath: string | null,
-): Promise<Finding> {
+): Finding {
   const isYaml = /\.ya?ml$/i.test(found.path);
   if (isYaml && !setup.allow_yaml) {
     return observed("yaml_disabled", "YAML files are not read (allow_yaml)", { file });
   }
   const bytes = readBounded(found.real, file, setup.max_bytes);
   if ("error" in bytes) return bytes;
-  const read = await readDocument(bytes, file, isYaml);
+  const read = readDocument(bytes, file, isYaml);
   if ("error" in read) return read;
   const selection = jsonpath === null ? selectWhole(read.document) : selectJson(read.document, jsonpath);
   if ("error" in selection) return selection;
   return { found: selection.found, content_type: isYaml ? "application/yaml" : "application/json" };
 }
 
-async function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Promise<Document> {
-  if (!isYaml) return readJsonDocument(bytes, { file });
-  const { readYamlDocument } = await import("./yaml_document.ts");
-  return readYamlDocument(bytes, { file });
+function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Document {
+  return isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
 }
 
 /** The real path of a file; the runtime refuses whatever lies outside the root, whichever way leads there. */
