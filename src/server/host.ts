@@ -10,7 +10,7 @@ import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./console.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
-import { createLimits, type Limits } from "./limits.ts";
+import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
 import type { Offer } from "./offer.ts";
 import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
@@ -102,7 +102,7 @@ export async function host(options: HostOptions): Promise<number> {
     audit,
     load,
     broken: broken.signal,
-    limits: createLimits(options.server.limits),
+    limits: createLimits(options.server.limits, { isShared: hasSeveralCallers(options.server) }),
     dispatcher: createDispatcher({
       loadTools: async () => (await load()).tools,
       tools: options.server.tools,

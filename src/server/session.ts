@@ -25,7 +25,7 @@ import { messageTraceparent } from "./trace.ts";
 /** What a session needs. */
 export interface SessionOptions {
   readonly dispatcher: Dispatcher;
-  readonly limits: Limits;
+  readonly limits: Pick<Limits, "admit" | "release">;
   readonly principal: Principal;
   /** Where the connection comes from. */
   readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
@@ -279,7 +279,7 @@ function finish(state: State, id: RequestId, line: string): void {
 
 function release(state: State, id: RequestId): void {
   if (!state.work.delete(id)) return;
-  state.options.limits.release();
+  state.options.limits.release(state.options.principal.subject);
   if (state.work.size > 0) return;
   for (const resolve of state.idleWaiters.splice(0)) resolve();
 }

@@ -11,9 +11,11 @@ import { createLocalOnly } from "@/server/auth/local_only.ts";
 import { createDispatcher } from "@/server/dispatcher.ts";
 import { createHealth } from "@/server/health.ts";
 import { createApp, type Route } from "@/server/http/app.ts";
+import { createIntake } from "@/server/http/intake.ts";
 import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
 import { answerMcp } from "@/server/http/mcp_endpoint.ts";
 import { createNameChecks } from "@/server/http/names.ts";
+import { createRefusals } from "@/server/http/refusals.ts";
 import { createLimits } from "@/server/limits.ts";
 import { openLog } from "@/server/log.ts";
 import { createMetrics } from "@/server/metrics.ts";
@@ -25,10 +27,11 @@ const { log } = openLog({ level: "warn", format: "text", write: (bytes) => Deno.
 const settings = DEFAULT_SETTINGS.server;
 const lane = createFixtureLane(makeFixtureServer);
 const limits = createLimits(settings.limits);
+const metrics = createMetrics();
 const endpoint = {
   dispatcher: createDispatcher({ loadTools: () => Promise.resolve(new Map()), tools: settings.tools, auth: null, log }),
   limits,
-  maximumBodyBytes: settings.max_body_bytes,
+  intake: createIntake(settings.max_body_bytes),
   log,
   sdk: lane,
   fastLane: false,
@@ -49,8 +52,8 @@ const listener = await listen({
     authenticate: createLocalOnly([]),
     limits,
     health: createHealth({ stores: () => Promise.resolve([]), folders: [], auditFault: () => null }),
-    metrics: createMetrics(),
-    audit: NO_AUDIT,
+    metrics,
+    refusals: createRefusals({ metrics, audit: NO_AUDIT }),
     nextServerId: createServerIds(crypto.getRandomValues(new Uint8Array(8))),
     log,
   }),

@@ -92,7 +92,7 @@ const FRAMES: readonly AttackRow[] = [
     "an encoding after chunks",
     post(ECHO, { "Content-Length": null, "Transfer-Encoding": "chunked, gzip" }),
     400,
-    "HPE_",
+    "HPE_ERROR",
   ),
   row("a chunk whose size is none", chunked("zz\r\n{}\r\n0\r\n\r\n"), 400, "HPE_ERROR"),
   row("a chunk larger than all numbers", chunked(`${"f".repeat(20)}\r\n`), 400, "HPE_ERROR"),

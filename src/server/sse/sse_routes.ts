@@ -8,20 +8,18 @@
 
 import type { Route } from "../http/app.ts";
 import type { Dispatcher } from "../dispatcher.ts";
-import type { EdgeError } from "../edge_error.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { bodyError } from "../http/mcp_endpoint.ts";
+import type { Intake } from "../http/intake.ts";
 import { accepts, mediaRefusal } from "../http/media.ts";
-import { edgeRefusal, emptyReply, type HttpReply, refusalReply, type StreamSink } from "../http/reply.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
-import type { Limits } from "../limits.ts";
+import { edgeRefusal, emptyReply, type HttpReply, type Refusal, refusalReply, type StreamSink } from "../http/reply.ts";
+import { FULL, type Limits } from "../limits.ts";
 import { delay, type Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { openSession, type Session } from "../session.ts";
 
 /** What the transport needs. */
 export interface SseOptions {
-  readonly server: ServerConfig;
+  readonly intake: Intake;
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
   readonly metrics: Metrics;
@@ -104,6 +102,8 @@ function startSession(
   const { principal, origin } = exchange;
   const session = openSession({
     ...options,
+    // Messages were counted when they came.
+    limits: { admit: options.limits.enter, release: options.limits.release },
     principal,
     origin: { transport: "sse", peer_address: origin.peer_address },
     send: (line) => {
@@ -137,16 +137,15 @@ async function takeMessage(
   const found = sessions.get(id);
   // Somebody else's session looks like one that is not there.
   if (found === undefined || found.subject !== principal.subject) {
-    return refusalReply({ status: 404, error: { kind: "invalid_request", message: "No such session" } });
+    return refusalReply(NO_SESSION);
   }
-  if (options.limits.isFull()) return refusalReply(edgeRefusal(OVERLOAD));
-  const body = await request.readBody(options.server.max_body_bytes);
-  if (!body.ok) return refusalReply(edgeRefusal(bodyError(body.fault, options.server.max_body_bytes)));
+  if (options.limits.isFull()) return refusalReply(edgeRefusal(FULL));
+  const body = await options.intake.read(exchange);
+  if (!body.ok) return body.reply;
+  // The stream may have ended while the message came.
+  if (!sessions.has(id)) return refusalReply(NO_SESSION);
   found.session.receive(body.text);
   return emptyReply(202);
 }
 
-const OVERLOAD: EdgeError = {
-  kind: "inflight_limit",
-  message: "Server overloaded: server.limits.max_inflight requests are in work",
-};
+const NO_SESSION: Refusal = { status: 404, error: { kind: "invalid_request", message: "No such session" } };
