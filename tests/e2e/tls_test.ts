@@ -299,6 +299,18 @@ Deno.test("the server's certificate is renewed while connections stay open", asy
   });
 });
 
+Deno.test("SIGHUP has certificates read at once, whether they seem to have changed or not", async () => {
+  await inWorld(async (world) => {
+    await using server = await startTls(world);
+    const connection = await keptConnection(world, server.port);
+    server.process.signal("SIGHUP");
+    await server.process.logged("Certificates read again");
+    assert.equal(await connection.ask(), 200);
+    connection.close();
+    assert.equal(await curl(world, server.url, world.alice), 200);
+  });
+});
+
 Deno.test("a renewal with a fault leaves everything as it was, and says so", async () => {
   await inWorld(async (world) => {
     await using server = await startTls(world);

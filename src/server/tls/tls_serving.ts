@@ -17,7 +17,7 @@ import { assertEnforcement } from "./enforcement.ts";
 /** TLS that is ready to serve. */
 export interface TlsServing {
   readonly listener: NonNullable<ListenerOptions["tls"]>;
-  /** Reads the files again if they have changed; a fault is logged and leaves everything as it was. */
+  /** Reads the files again; a fault is logged and leaves everything as it was. */
   readonly reload: () => Promise<void>;
   /** Stops looking for changes. */
   readonly close: () => void;
@@ -56,10 +56,10 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   let server: SecureServer | null = null;
   let guard: PeerGuard | null = null;
 
-  const reload = async (): Promise<void> => {
+  const read = async (isWanted: boolean): Promise<void> => {
     try {
       const current = await materialStamp(config);
-      if (current === stamp) return;
+      if (current === stamp && !isWanted) return;
       const renewed = await loadMaterial(config);
       server?.setSecureContext(contextOf(renewed));
       // Who was let in by an authority that is gone must be let in again.
@@ -74,10 +74,13 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
       });
     }
   };
-  const timer = setInterval(reload, options.interval ?? LOOK_MILLISECONDS);
+  let reading = Promise.resolve();
+  // One after the other: what was read first must not stand last.
+  const readNext = (isWanted: boolean): Promise<void> => reading = reading.then(() => read(isWanted));
+  const timer = setInterval(() => readNext(false), options.interval ?? LOOK_MILLISECONDS);
 
   return {
-    reload,
+    reload: () => readNext(true),
     close: () => clearInterval(timer),
     listener: {
       createServer: (settings: object, handler: Handler): Server => {
