@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
+import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
 import { envelope, initializeParams } from "../e2e/client.ts";
 import { type BenchRow, compare } from "./harness.ts";
 import { type CommandLine, installServerEverything, SERVER_EVERYTHING } from "./server_everything.ts";

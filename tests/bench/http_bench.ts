@@ -5,7 +5,7 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
+import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
 import { callText, listening, send } from "../e2e/http_fixture.ts";
 import { initializeParams, startServer, type Wire } from "../e2e/client.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
+import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
 import { evidence, id, schemaRecord, spec, stage } from "../../src/tools/fixture_test.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { alternate, type BenchRow, makeRow, type RowSpec } from "./harness.ts";

@@ -6,10 +6,11 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../../src/cli/client_block.ts";
-
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
+
+/** As the block for clients and the deployment guide have it: a server from a checkout reads modules when they are first needed. */
+export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
 /** How a command ended. */
 export interface Ended {
