@@ -1,0 +1,56 @@
+/** What the pages of the examples say to type, typed: every shell block that needs nothing filled in runs to its end. */
+
+import assert from "node:assert/strict";
+import { gateArgs, inFolder, processOf } from "../e2e/gate_command.ts";
+
+const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
+/** Words that stand for what only the reader knows; and the demo, which is a test of its own. */
+const NOT_TO_BE_PASTED = /\b(LAW_IDENTITY|RUN_ID|RECORD_ID)\b|deno task/;
+
+interface Block {
+  readonly name: string;
+  readonly commands: string;
+}
+
+async function blocksOf(page: string): Promise<Block[]> {
+  const text = await Deno.readTextFile(new URL(page, EXAMPLES));
+  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```/gm)].map((match) => match[1] ?? "");
+  return blocks.map((commands, index) => ({ name: `docs/examples/${page} block ${index + 1}`, commands }));
+}
+
+const folders = (await Array.fromAsync(Deno.readDir(EXAMPLES))).filter(({ isDirectory }) => isDirectory);
+const pages = ["README.md", ...folders.map(({ name }) => `${name}/README.md`).sort()]
+  .filter((page) => page !== "mcp_provider/README.md");
+const blocks = (await Promise.all(pages.map(blocksOf))).flat().filter(({ commands }) =>
+  !NOT_TO_BE_PASTED.test(commands)
+);
+
+Deno.test("the pages of the examples have blocks to paste", () => assert.ok(blocks.length >= 8, `${blocks.length}`));
+
+/** Puts a program `gate` into a folder. */
+async function installGate(folder: string): Promise<void> {
+  const { command, args } = processOf(gateArgs());
+  const line = [command, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  await Deno.writeTextFile(`${folder}/gate`, `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
+}
+
+for (const { name, commands } of blocks) {
+  Deno.test(`${name} runs to its end`, () =>
+    inFolder(async (folder) => {
+      await Deno.mkdir(`${folder}/bin`);
+      await installGate(`${folder}/bin`);
+      await Deno.mkdir(`${folder}/docs`);
+      const copied = await new Deno.Command("cp", { args: ["-R", EXAMPLES.pathname, `${folder}/docs/examples`] })
+        .output();
+      assert.equal(copied.code, 0);
+      const { code, stdout, stderr } = await new Deno.Command("bash", {
+        args: ["-eu", "-o", "pipefail", "-c", commands],
+        cwd: folder,
+        env: { PATH: `${folder}/bin:${Deno.env.get("PATH") ?? ""}`, NO_COLOR: "1", GATE_CONFIG: "" },
+        stdin: "null",
+      }).output();
+      const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+      assert.equal(code, 0, said);
+      assert.ok(said.length > 0);
+    }));
+}
