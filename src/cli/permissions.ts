@@ -4,6 +4,7 @@
  * @module
  */
 
+import { resolve } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import { LOAD_WHEN_NEEDED } from "./client_block.ts";
 import { COMPILE_FLAGS, EMBEDDED_FILES } from "./compile_plan.ts";
@@ -11,17 +12,28 @@ import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./permissions_plan.ts";
 
-/** The flags of `gate permissions`. */
+/** The flags of `gate permissions`; those of `gate serve` that need a permission are among them. */
 export interface PermissionsOptions {
   readonly config?: string;
+  readonly dataDir?: string;
+  readonly signingKey?: string;
   readonly json?: boolean;
 }
 
 /** Runs `gate permissions`. */
 export async function runPermissions(options: PermissionsOptions): Promise<number> {
   const config = await loadConfig({ config: options.config });
-  const plan = await planPermissions(config);
-  const serve = ["serve", ...(config.config_path === null ? [] : ["--config", config.config_path])];
+  const files = {
+    dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
+    signingKey: options.signingKey === undefined ? undefined : resolve(options.signingKey),
+  };
+  const plan = await planPermissions(config, files);
+  const serve = [
+    "serve",
+    ...config.config_path === null ? [] : ["--config", config.config_path],
+    ...files.dataDir === undefined ? [] : ["--data-dir", files.dataDir],
+    ...files.signingKey === undefined ? [] : ["--signing-key", files.signingKey],
+  ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];
   const compile = [

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type {
   BuiltinProviderEntry,
@@ -65,14 +65,22 @@ const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR
 /** Variables that the client of the object store looks at. */
 const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "_X_AMZN_TRACE_ID"];
 
-/** The permissions for `gate serve` with a configuration. Paths are as the runtime compares them: links followed. */
-export async function planPermissions(config: GateConfig): Promise<PermissionPlan> {
+/** What the flags of `gate serve` name besides the configuration, as absolute paths. */
+export interface ServedFiles {
+  readonly dataDir?: string | undefined;
+  readonly signingKey?: string | undefined;
+}
+
+/** The permissions for `gate serve` with a configuration and flags. Paths are as the runtime compares them: links followed. */
+export async function planPermissions(config: GateConfig, files: ServedFiles = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
   const own = ownHosts(config);
   const outward = config.providers.flatMap(requestConfig);
   const net = netOf(outward, own, notes);
-  const read = [...readPaths(config), ...providerPaths(config), ...writtenFolders(config)];
-  const write = writePaths(config);
+  const dataDir = dataDirOf(config, files.dataDir);
+  const key = files.signingKey === undefined ? [] : [files.signingKey];
+  const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config)];
+  const write = writePaths(config, dataDir);
   return {
     read: unique([...read, ...write].flatMap(withRealPath)),
     write: unique(write.flatMap(withRealPath)),
@@ -99,10 +107,16 @@ function unique(values: readonly string[]): readonly string[] {
 
 /** A path, and the one that it leads to: the runtime asks for both. */
 function withRealPath(path: string): readonly string[] {
+  return [path, realPath(path)];
+}
+
+/** Where a path leads to, also where there is nothing yet. */
+function realPath(path: string): string {
   try {
-    return [path, Deno.realPathSync(path)];
+    return Deno.realPathSync(path);
   } catch {
-    return [path];
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
   }
 }
 
@@ -141,10 +155,9 @@ function providerPaths(config: GateConfig): readonly string[] {
 }
 
 /** Files that gate writes, by their folder where that is still to be made, and the folder of runpacks. */
-function writePaths(config: GateConfig): readonly string[] {
+function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   const audit = config.server.audit.path;
   const files = [...storeFiles(config), ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
-  const dataDir = dataDirOf(config, undefined);
   return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
 }
 
@@ -152,7 +165,7 @@ function writePaths(config: GateConfig): readonly string[] {
 function writtenFolders(config: GateConfig): readonly string[] {
   const audit = config.server.audit.path;
   const files = [...storeFiles(config), ...audit === null ? [] : [audit]];
-  return [dataDirOf(config, undefined), ...files.map(dirname)];
+  return files.map(dirname);
 }
 
 /** The files of the stores; their journals need no listing of their own. */

@@ -187,8 +187,11 @@ function addProvider(program: Command, finish: Finish): void {
 function addPermissions(program: Command, finish: Finish): void {
   withJson(command(program, "permissions", "Print the permission flags that a configuration needs", [
     "gate permissions --config gate.toml",
+    "gate permissions --config gate.toml --signing-key signing.pem",
   ]))
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--data-dir <DIR>", "as for gate serve")
+    .option("--signing-key <PATH>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions.ts")).runPermissions(flags)));
 }
 

@@ -178,25 +178,60 @@ Deno.test("every command of gate runpack has help with examples", () =>
     }
   }));
 
+/** Exports the run over a server, and compares what it publishes in a data folder with the golden pack and its signature. */
+async function publishSigned(folder: string, args: readonly string[], dataDir: string): Promise<void> {
+  await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
+  await server.request("initialize", initializeParams());
+  const answer = await server.request("tools/call", { name: "runpack_export", arguments: RUN.state.run_key });
+  const identity = await identityOf("plain");
+  assert.deepEqual((answer["result"] as { structuredContent: unknown }).structuredContent, {
+    publication: { outcome: "published", runpack_identity: identity },
+  }, server.errors());
+  await server.closeInput();
+  assert.equal(await server.ended(), 0);
+  const signed = await filesIn(join(GOLDEN_FOLDER, "signed"));
+  const published = await filesIn(join(folder, dataDir, "runpacks"));
+  const { keyId } = goldenSigner();
+  assert.equal(published.get(`manifests/${identity}.json`), signed.get("manifest.json"));
+  assert.equal(published.get(`signatures/${identity}/${keyId}.json`), signed.get(`signatures/${keyId}.json`));
+  assert.equal(published.size, signed.size);
+}
+
 Deno.test("gate serve publishes into its data folder, signed with its key", () =>
-  withGoldenRun(async (folder) => {
-    const args = gateArgs("serve", "--signing-key", "release.key", "--data-dir", "data", "--log-level", "error");
-    await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
-    await server.request("initialize", initializeParams());
-    const answer = await server.request("tools/call", { name: "runpack_export", arguments: RUN.state.run_key });
-    const identity = await identityOf("plain");
-    assert.deepEqual((answer["result"] as { structuredContent: unknown }).structuredContent, {
-      publication: { outcome: "published", runpack_identity: identity },
-    });
-    await server.closeInput();
-    assert.equal(await server.ended(), 0);
-    const signed = await filesIn(join(GOLDEN_FOLDER, "signed"));
-    const published = await filesIn(join(folder, "data", "runpacks"));
-    const { keyId } = goldenSigner();
-    assert.equal(published.get(`manifests/${identity}.json`), signed.get("manifest.json"));
-    assert.equal(published.get(`signatures/${identity}/${keyId}.json`), signed.get(`signatures/${keyId}.json`));
-    assert.equal(published.size, signed.size);
-  }));
+  withGoldenRun((folder) =>
+    publishSigned(
+      folder,
+      gateArgs("serve", "--signing-key", "release.key", "--data-dir", "data", "--log-level", "error"),
+      "data",
+    )
+  ));
+
+for (const dataDir of ["there", "new", "new/and/deep", "link/new"]) {
+  Deno.test(`gate permissions prints flags under which gate serve publishes into "${dataDir}", signed with its key`, () =>
+    withGoldenRun(async (folder) => {
+      // The folder of the store may be read as a whole.
+      const key = "keys/release.key";
+      for (const name of ["there", "keys"]) await Deno.mkdir(join(folder, name));
+      await Deno.rename(join(folder, "release.key"), join(folder, key));
+      await Deno.symlink("there", join(folder, "link"));
+      await Deno.mkdir(join(folder, "stores"));
+      await Deno.rename(join(folder, "gate.db"), join(folder, "stores/gate.db"));
+      await Deno.writeTextFile(join(folder, "gate.toml"), CONFIG.replace("gate.db", "stores/gate.db"));
+      const flags = ["--signing-key", key, "--data-dir", dataDir];
+      const { code, stdout, stderr } = await gate(folder, "permissions", ...flags, "--json");
+      assert.equal(code, 0, stderr);
+      const [deno, ...run] = (JSON.parse(stdout) as { result: { run: string[] } }).result.run;
+      assert.equal(deno, "deno");
+      await publishSigned(folder, run, dataDir);
+      const without = run.map((word) =>
+        word.startsWith("--allow-read=") ? word.split(",").filter((path) => !path.endsWith(key)).join() : word
+      );
+      await using server = startServer({ args: without, cwd: folder, env: { GATE_CONFIG: "" } });
+      await server.logged(key);
+      await server.closeInput();
+      assert.notEqual(await server.ended(), 0, "without leave to read the key it is not served");
+    }));
+}
 
 Deno.test("gate serve does not serve with a signing key that is none", () =>
   withGoldenRun(async (folder) => {
