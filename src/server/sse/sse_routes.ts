@@ -42,7 +42,7 @@ export const SSE_SESSIONS = { all: 256, caller: 64 } as const;
 const BEHIND_BYTES = 4 << 20;
 
 /** How often a stream says that it is still there, in milliseconds. */
-const KEEP_ALIVE_MILLISECONDS = 15_000;
+export const KEEP_ALIVE_MILLISECONDS = 15_000;
 
 const SESSION_QUERY = /^session_id=([0-9a-f]{64})$/;
 

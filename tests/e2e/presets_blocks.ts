@@ -1,0 +1,37 @@
+/**
+ * What operators copy from `docs/deployment.md`, so that tests run what the page says.
+ *
+ * @module
+ */
+
+import { readBlocks } from "../checks/doc_links.ts";
+
+/** The root of the checkout. */
+export const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** The block of a language that holds a text. */
+export async function deploymentBlock(language: string, holding: string): Promise<string> {
+  const page = await Deno.readTextFile(`${ROOT}docs/deployment.md`);
+  const found = readBlocks(page).filter((block) => block.language === language && block.text.includes(holding));
+  const [block, ...others] = found;
+  if (block === undefined || others.length > 0) {
+    throw new Error(`Cannot tell the block of ${language} with "${holding}": there are ${found.length}`);
+  }
+  return block.text;
+}
+
+/** Replaces each text by another; each must be there. */
+export function replaceAll(text: string, edits: readonly (readonly [from: string, to: string])[]): string {
+  return edits.reduce((edited, [from, to]) => {
+    if (!edited.includes(from)) throw new Error(`Cannot replace "${from}": it is not there`);
+    return edited.replaceAll(from, to);
+  }, text);
+}
+
+/** The flags of `gate serve` in the container of the page. */
+export async function containerFlags(): Promise<readonly string[]> {
+  const [, command = ""] = /^CMD (.*)$/m.exec(await deploymentBlock("dockerfile", "FROM")) ?? [];
+  const [serve, ...flags] = JSON.parse(command) as string[];
+  if (serve !== "serve") throw new Error(`Cannot find the flags of serve: ${command}`);
+  return flags;
+}

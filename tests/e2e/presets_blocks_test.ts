@@ -1,0 +1,109 @@
+/** The blocks of `docs/deployment.md` and the presets that they name fit each other. */
+
+import assert from "node:assert/strict";
+import { networkSettings } from "@/cli/network_settings.ts";
+import { parseServeArguments } from "@/cli/serve_flags.ts";
+import { loadConfig } from "@/config/load.ts";
+import type { GateConfig } from "@/config/types.ts";
+import { KEEP_ALIVE_MILLISECONDS } from "@/server/sse/sse_routes.ts";
+import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { containerFlags, deploymentBlock, replaceAll, ROOT } from "./presets_blocks.ts";
+import { PRESETS } from "./presets_serve.ts";
+
+const preset = (name: string): Promise<GateConfig> => loadConfig({ config: `${PRESETS}${name}`, environment: "" });
+
+/** Asserts that a preset, installed as `/etc/gate/gate.toml`, may be served with some flags. */
+function assertServes({ server }: GateConfig, flags: readonly string[]): void {
+  const read = parseServeArguments(flags);
+  assert.equal(read.config, "/etc/gate/gate.toml");
+  networkSettings(server, read);
+}
+
+Deno.test("the unit of systemd serves the preset that is installed for it, in the folders that it makes", async () => {
+  const unit = await deploymentBlock("ini", "[Unit]");
+  const config = await preset("mtls_host.toml");
+  assert.match(await deploymentBlock("sh", "useradd"), / config\/mtls_host\.toml \/etc\/gate\/gate\.toml$/m);
+  const [program, command, ...flags] = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(" ") ?? [];
+  assert.deepEqual([program, command], ["/usr/local/bin/gate", "serve"]);
+  assertServes(config, flags);
+  assert.match(unit, /^StateDirectory=gate$/m);
+  assert.match(unit, /^LogsDirectory=gate$/m);
+  assert.equal(config.run_state_store.path, "/var/lib/gate/gate.db");
+  assert.equal(config.schema_registry.path, "/var/lib/gate/gate.db");
+  assert.equal(config.server.audit.path, "/var/log/gate/audit.jsonl");
+});
+
+Deno.test("the unit of systemd for a checkout serves it with the same flags", async () => {
+  const [unit, other] = [
+    await deploymentBlock("ini", "[Unit]"),
+    await deploymentBlock("ini", "ExecStart=/usr/bin/deno"),
+  ];
+  const words = other.trim().split(" ");
+  const entry = words.indexOf("/opt/gate/main.ts");
+  assert.ok(unit.includes(`=/usr/local/bin/gate ${words.slice(entry + 1).join(" ")}\n`), other);
+  const [run, settings] = [words.indexOf("run"), words.indexOf("--config")];
+  assert.deepEqual([run, words[settings + 1], words.includes("-P=serve")], [1, "/opt/gate/deno.json", true]);
+  assert.ok(settings < entry);
+});
+
+Deno.test("the audit log that is rotated is the one that the preset writes, and the TLS of the page is the preset's", async () => {
+  const { server } = await preset("mtls_host.toml");
+  assert.ok((await deploymentBlock("text", "postrotate")).includes(`\n${server.audit.path} {\n`));
+  const text = await Deno.readTextFile(`${PRESETS}mtls_host.toml`);
+  assert.ok(text.includes(await deploymentBlock("toml", "[server.tls]")));
+});
+
+Deno.test("the container serves its preset, with files that there are, on the port that the proxy asks", async () => {
+  const file = await deploymentBlock("dockerfile", "FROM");
+  const copies = [...file.matchAll(/^COPY --chmod=(\d+) (\S+) (\S+)$/gm)].map(([, ...words]) => words);
+  assert.equal(copies.length, file.match(/^(COPY|ADD)\b/gm)?.length);
+  assert.deepEqual(copies, [
+    ["0755", "gate", "/usr/local/bin/gate"],
+    ["0644", "config/container_behind_proxy.toml", "/etc/gate/gate.toml"],
+  ]);
+  await Deno.stat(`${ROOT}config/container_behind_proxy.toml`);
+  assert.match(file, /^ENTRYPOINT \["\/usr\/local\/bin\/gate"\]$/m);
+  assert.match(file, /^USER 10001:10001$/m);
+  const config = await preset("container_behind_proxy.toml");
+  assertServes(config, await containerFlags());
+  const port = /^EXPOSE (\d+)$/m.exec(file)?.[1] ?? "";
+  assert.equal(config.server.bind, `0.0.0.0:${port}`);
+  assert.match(await deploymentBlock("nginx", "server {"), new RegExp(`proxy_pass +http://10\\.0\\.0\\.3:${port};`));
+  const volume = /^VOLUME (\S+)$/m.exec(file)?.[1] ?? "";
+  for (const { path } of [config.run_state_store, config.schema_registry]) assert.ok(path?.startsWith(`${volume}/`));
+});
+
+Deno.test("nginx of the page takes requests of the size that gate takes, and waits longer than a stream is silent", async () => {
+  const block = await deploymentBlock("nginx", "server {");
+  const { server } = await preset("container_behind_proxy.toml");
+  assert.match(block, /client_max_body_size +1m;/);
+  assert.equal(server.max_body_bytes, 1 << 20);
+  const silent = /say every (\d+) seconds that they are still there/.exec(block)?.[1];
+  assert.ok(Number(/proxy_read_timeout +(\d+)s;/.exec(block)?.[1]) > 2 * Number(silent));
+  assert.equal(KEEP_ALIVE_MILLISECONDS, Number(silent) * 1000);
+});
+
+Deno.test("the script for backups runs as it stands, and what it leaves is whole", () =>
+  inFolder(async (folder) => {
+    const { command, args } = processOf(gateArgs());
+    const line = [command, ...args].map((word) => `'${word}'`).join(" ");
+    await Deno.writeTextFile(`${folder}/gate`, `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/gate.toml`, 'run_state_store = { type = "sqlite", path = "gate.db" }\n');
+    // A store begins with its first opening.
+    const registered = await gate(folder, "client", "list", "--config", `${folder}/gate.toml`);
+    assert.equal(registered.code, 0, registered.stderr);
+    const script = replaceAll(await deploymentBlock("sh", "/etc/cron.daily/gate"), [
+      ["/usr/local/bin/gate", `${folder}/gate`],
+      ["/etc/gate/gate.toml", `${folder}/gate.toml`],
+      ["/var/backups/gate", `${folder}/backups`],
+    ]);
+    // As cron starts it: by its first line, not by a shell that was told to read it.
+    await Deno.writeTextFile(`${folder}/daily`, script, { mode: 0o755 });
+    const { success, stderr } = await new Deno.Command(`${folder}/daily`, { env: { GATE_CONFIG: "" } }).output();
+    assert.ok(success, new TextDecoder().decode(stderr));
+    const [backup, ...others] = await Array.fromAsync(Deno.readDir(`${folder}/backups`));
+    assert.match(backup?.name ?? "", /^gate-\d{8}T\d{6}\.db$/);
+    assert.deepEqual(others, []);
+    assert.equal((await Deno.stat(`${folder}/backups/${backup?.name}`)).mode! & 0o777, 0o600);
+    assert.equal((await gate(folder, "store", "check", `${folder}/backups/${backup?.name}`)).code, 0);
+  }));
