@@ -28,10 +28,20 @@ export function replaceAll(text: string, edits: readonly (readonly [from: string
   }, text);
 }
 
-/** The flags of `gate serve` in the container of the page. */
+/** The flags of `gate serve` in the container, besides the configuration that is installed there. */
 export async function containerFlags(): Promise<readonly string[]> {
-  const [, command = ""] = /^CMD (.*)$/m.exec(await deploymentBlock("dockerfile", "FROM")) ?? [];
-  const [serve, ...flags] = JSON.parse(command) as string[];
-  if (serve !== "serve") throw new Error(`Cannot find the flags of serve: ${command}`);
-  return flags;
+  const [, command = "[]"] = /^CMD (.*)$/m.exec(await deploymentBlock("dockerfile", "FROM")) ?? [];
+  return flagsOf(JSON.parse(command) as string[]);
+}
+
+/** The flags of `gate serve` in the unit of systemd, besides the configuration that is installed for it. */
+export async function unitFlags(): Promise<readonly string[]> {
+  const [, command = ""] = /^ExecStart=\/usr\/local\/bin\/gate (.*)$/m.exec(await deploymentBlock("ini", "[Unit]")) ??
+    [];
+  return flagsOf(command.split(" "));
+}
+
+function flagsOf([serve, config, path, ...flags]: readonly string[]): readonly string[] {
+  if (serve === "serve" && config === "--config" && path === "/etc/gate/gate.toml") return flags;
+  throw new Error(`Cannot find the flags of serve with its configuration: ${serve} ${config} ${path}`);
 }

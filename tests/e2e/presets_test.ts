@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
 import { condition, spec } from "@/tools/fixture_test.ts";
 import { gate, inFolder } from "./gate_command.ts";
+import { containerFlags } from "./presets_blocks.ts";
 import { runLifecycle } from "./presets_lifecycle.ts";
 import { assertAudited, driveStdio, type Edits, PRESETS, serveHttp } from "./presets_serve.ts";
 
@@ -86,12 +87,13 @@ Deno.test("config/container_behind_proxy.toml believes the subject from the prox
     const edits: Edits = [["0.0.0.0:8080", "0.0.0.0:0"]];
     const subject = { "x-gate-client-subject": "CN=pipeline,OU=Build,O=Example" };
     const host = { host: "gate.example.com" };
-    const flags = ["--allow-non-loopback", "--allowed-host", "gate.example.com", "--trusted-proxy"];
+    const trusting = async (proxies: string): Promise<string[]> =>
+      (await containerFlags()).map((flag) => flag === "10.0.0.2" ? proxies : flag);
     const name = "container_behind_proxy.toml";
     await serveHttp(
       name,
       folder,
-      { edits, flags: [...flags, "127.0.0.0/24"] },
+      { edits, flags: await trusting("127.0.0.0/24") },
       async ({ as, status, ready, process }) => {
         await runLifecycle(as({ headers: { ...host, ...subject, "x-forwarded-for": "192.0.2.1" } }));
         await ready({ headers: host });
@@ -100,7 +102,7 @@ Deno.test("config/container_behind_proxy.toml believes the subject from the prox
         assert.match(process.errors(), /scenario_define/, "the audit log stands on standard error");
       },
     );
-    await serveHttp(name, folder, { edits, flags: [...flags, "10.0.0.0/24"] }, async ({ status }) => {
+    await serveHttp(name, folder, { edits, flags: await trusting("10.0.0.2") }, async ({ status }) => {
       assert.equal(await status({ headers: { ...host, ...subject } }), 401);
     });
   }));

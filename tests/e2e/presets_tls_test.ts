@@ -5,6 +5,7 @@ import { schemaRecord, spec } from "@/tools/fixture_test.ts";
 import type { Wire } from "./client.ts";
 import { inFolder } from "./gate_command.ts";
 import type { Sending } from "./http_fixture.ts";
+import { unitFlags } from "./presets_blocks.ts";
 import { contentOf, runLifecycle } from "./presets_lifecycle.ts";
 import { assertAudited, type Edits, type Served, serveHttp } from "./presets_serve.ts";
 import {
@@ -98,7 +99,7 @@ Deno.test("config/mtls_host.toml lets certificates in by their subject", () =>
     const stranger = await issue("stranger", "/O=Example/OU=Build/CN=stranger");
     const options = {
       edits: [["0.0.0.0:8443", "0.0.0.0:0"]] as Edits,
-      flags: ["--allow-non-loopback", "--allowed-host", "gate.example.com"],
+      flags: await unitFlags(),
     };
     await serveHttp("mtls_host.toml", folder, options, async ({ as, status, ready }) => {
       const host = { headers: { host: "gate.example.com" } };
