@@ -5,7 +5,7 @@
  */
 
 import type { ClaimStatus, VerificationReport } from "../runpack/verify_types.ts";
-import { columns, paint, type Tone, wantsColour } from "./text.ts";
+import { columns, paint, shown, type Tone, wantsColour } from "./text.ts";
 
 const TONES: Readonly<Record<ClaimStatus["status"], Tone | null>> = {
   satisfied: "good",
@@ -43,7 +43,8 @@ export function verdictOf({ claims }: VerificationReport): string {
 }
 
 function detailOf(status: ClaimStatus): string {
-  return "reason" in status ? status.reason : "method" in status ? status.method : "";
+  // The name of a file may be anything.
+  return "reason" in status ? shown(status.reason) : "method" in status ? status.method : "";
 }
 
 function paintStatus(line: string, status: ClaimStatus | undefined, colour: boolean): string {

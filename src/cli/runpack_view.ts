@@ -11,6 +11,7 @@ import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
 import { onPacks } from "./runpack_session.ts";
+import { shown } from "./text.ts";
 
 /** What a reader of packs is handed. */
 export const READER_PRIMITIVES = verificationPrimitives(HOST_PRIMITIVES);
@@ -41,7 +42,7 @@ function unviewable(
     ? "it is larger than what is read"
     : reason.place === null
     ? reason.code
-    : `${reason.code}: ${reason.place}`;
+    : shown(`${reason.code}: ${reason.place}`);
   const hint = "gate runpack verify says more";
   return new CliError("runpack_invalid", `Cannot show "${named}": ${why}`, hint, EXIT.verificationFailed);
 }

@@ -46,6 +46,32 @@ export function readEntryName(name: string): PackEntryName | null {
   return identity.startsWith(folder ?? "") ? { part: "object", identity } : null;
 }
 
+const FOLDER = /^(?:objects(?:\/[0-9a-f]{2})?|signatures)$/;
+
+/** Whether a folder has a place in a pack. */
+export function isPackFolder(path: string): boolean {
+  return FOLDER.test(path);
+}
+
+/**
+ * What a path that has no place in a pack is called: the outermost folder that has none, else the file itself.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { strayName } from "@/runpack/archive.ts";
+ *
+ * assert.equal(strayName("notes/today/a.txt"), "notes");
+ * assert.equal(strayName("objects/README"), "objects/README");
+ * ```
+ */
+export function strayName(path: string): string {
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
+    if (!isPackFolder(path.slice(0, end))) return path.slice(0, end);
+  }
+  return path;
+}
+
 /** How many bytes an entry may have. */
 export function entryLimit({ part }: PackEntryName): number {
   if (part === "manifest") return MANIFEST_BYTES;

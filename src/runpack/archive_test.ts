@@ -12,6 +12,7 @@ import {
   readArchiveIndex,
   readEntryName,
   signatureName,
+  strayName,
 } from "./archive.ts";
 import { MANIFEST_BYTES, OBJECT_BYTES, SIGNATURE_BYTES, SIGNATURES } from "./types.ts";
 
@@ -145,6 +146,21 @@ Deno.test("readArchiveIndex() refuses every change of a header's byte", async ()
     await assert.rejects(readArchiveIndex(over(changed)), ArchiveError);
   }));
 });
+
+// Paths that have no place in a pack, and what each is called.
+const STRAYS: readonly (readonly [string, string])[] = [
+  ["README", "README"],
+  ["notes/of/today", "notes"],
+  ["objects/README", "objects/README"],
+  ["objects/zz/file", "objects/zz"],
+  ["objects/ab/file", "objects/ab/file"],
+  [`${LOW}/file`, LOW],
+  ["signatures/of/somebody", "signatures/of"],
+];
+
+for (const [path, name] of STRAYS) {
+  Deno.test(`strayName() calls ${path} ${name}`, () => assert.equal(strayName(path), name));
+}
 
 Deno.test("readEntryName() reads the three forms of a name", () => {
   assert.deepEqual(readEntryName("manifest.json"), { part: "manifest" });

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { compareCodePoints } from "../canonical/order.ts";
+import { readEntryName } from "./archive.ts";
 import { checkObject, MaterialEnd, type ObjectUse, type Reading, readObject } from "./material.ts";
 import { decodeArtifactList, decodeSegmentNode } from "./nodes.ts";
 import type { Cost } from "./verify_budget.ts";
@@ -37,7 +39,7 @@ export interface SegmentPart {
   readonly receipts: Uint8Array;
   readonly values: Uint8Array;
   /** Reads the bytes of a large value of this segment again. */
-  readonly readLarge: (value: LargeValue) => Promise<Uint8Array>;
+  readonly readLarge: (index: number) => Promise<Uint8Array>;
 }
 
 /** The places of a node in the tree: which segments it has to hold. */
@@ -157,26 +159,32 @@ async function* walkSegment(
   const records = await take(reading, segment.records, `${place}/records`, purpose);
   const receipts = await take(reading, segment.receipts, `${place}/receipts`, purpose);
   const values = await take(reading, segment.values, `${place}/values`, purpose);
-  const large = (value: LargeValue, at: string): ObjectUse => ({
-    place: `${place}/large_values/${at}`,
-    cost: purpose === "replay" ? { canonical_work_bytes: value.bytes } : {},
+  const large = ({ bytes }: LargeValue, index: number): ObjectUse => ({
+    place: `${place}/large_values/${index}`,
+    cost: purpose === "replay" ? { canonical_work_bytes: bytes } : {},
   });
-  for (const [at, value] of segment.large_values.entries()) await checkObject(reading, value, large(value, `${at}`));
+  for (const [index, value] of segment.large_values.entries()) await checkObject(reading, value, large(value, index));
   if (records === null || receipts === null || values === null) return;
-  const readLarge = (value: LargeValue): Promise<Uint8Array> =>
-    readObject(reading, value, large(value, value.identity));
+  const readLarge = async (index: number): Promise<Uint8Array> => {
+    const value = segment.large_values[index];
+    if (value === undefined) throw new RangeError(`Cannot read large value ${index}: there is none`);
+    return await readObject(reading, value, large(value, index));
+  };
   yield { part: "segment", segment, records, receipts, values, readLarge };
 }
 
-/** A pack that can be listed holds nothing else. */
+/** A pack that can be listed holds nothing else. The least name tells, since file systems list in orders of their own. */
 async function checkListed({ source, seen }: Reading): Promise<void> {
   if (source.list === null) return;
+  let least: string | null = null;
   try {
     for await (const name of source.list()) {
-      if (!seen.has(name)) throw new MaterialEnd(violation("object_unreferenced", name.slice(0, 64)));
+      const place = readEntryName(name);
+      if (place?.part === "object" && seen.has(place.identity)) continue;
+      if (least === null || compareCodePoints(name, least) < 0) least = name;
     }
-  } catch (error) {
-    if (error instanceof MaterialEnd) throw error;
-    throw new MaterialEnd(violation("object_unreadable", "list"));
+  } catch {
+    throw new MaterialEnd(violation("object_unreadable", "files"));
   }
+  if (least !== null) throw new MaterialEnd(violation("object_unreferenced", least));
 }

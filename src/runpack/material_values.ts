@@ -16,9 +16,8 @@ import { isCanonicalText, readLines, readText } from "./canonical_text.ts";
 import type { SegmentPart } from "./material_tree.ts";
 import { namedValues } from "./segments.ts";
 import { anything, closed, contentHash, oneOf, text, variant } from "./shape.ts";
-import { violation } from "./verify_findings.ts";
-import type { Violation } from "./verify_types.ts";
-import { INLINE_VALUE_BYTES, type LargeValue, type ValueLine } from "./types.ts";
+import { INLINE_VALUE_BYTES, type ValueLine } from "./types.ts";
+import type { ViolationCode } from "./verify_types.ts";
 
 /** What records of a segment name once or more. */
 export interface ValueName {
@@ -42,7 +41,7 @@ export interface SegmentValues {
   /** Takes note that a value was made anew, hashes to its identity and has this text. */
   readonly confirm: (kind: ValueLine["kind"], identity: Identity, body: string) => void;
   /** What is wrong with what the segment holds, given what its records name; null where nothing is. */
-  readonly finish: (named: Iterable<ValueName>, withheld: ReadonlySet<string>) => Promise<Violation | null>;
+  readonly finish: (named: Iterable<ValueName>, withheld: ReadonlySet<string>) => Promise<ViolationCode | null>;
 }
 
 /** A text as a typed value; null where it is none. */
@@ -89,15 +88,16 @@ interface Line {
 /** Opens the values of a segment. */
 export function openValues(sha256: Sha256, { segment, values, readLarge }: SegmentPart): SegmentValues {
   const lines = readValueLines(values);
-  const byKey = new Map(lines?.map((line) => [line.key, line]));
-  const large = new Map(segment.large_values.map((value) => [keyOf(value.kind, value.identity), value]));
-  let last: { readonly key: string; readonly body: string } | null = null;
+  // Where a name is there twice, which is a contradiction of its own, the first one is it.
+  const byKey = new Map(lines?.toReversed().map((line) => [line.key, line]));
+  const largeKeys = segment.large_values.map(({ kind, identity }) => keyOf(kind, identity));
+  const large = new Map(largeKeys.map((key, index) => [key, index] as const).reverse());
+  let last: { readonly index: number; readonly body: string } | null = null;
 
-  const readBody = async (value: LargeValue): Promise<string | null> => {
-    const key = keyOf(value.kind, value.identity);
-    if (last?.key === key) return last.body;
-    const body = decodeUtf8Strict(await readLarge(value));
-    if (body !== null) last = { key, body };
+  const readBody = async (index: number): Promise<string | null> => {
+    if (last?.index === index) return last.body;
+    const body = decodeUtf8Strict(await readLarge(index));
+    if (body !== null) last = { index, body };
     return body;
   };
   const isRight = (kind: ValueLine["kind"], identity: Identity, body: string | null): boolean => {
@@ -106,13 +106,13 @@ export function openValues(sha256: Sha256, { segment, values, readLarge }: Segme
     if (value === undefined || !isCanonicalText(body, value)) return false;
     return kind === "payload" ? isPayload(value) : isTypedValue(value);
   };
-  const findWrong = async (): Promise<Violation | null> => {
+  const findWrong = async (): Promise<ViolationCode | null> => {
     for (const line of lines ?? []) {
-      if (!line.confirmed && !isRight(line.kind, line.identity, line.body)) return violation("value_mismatch");
+      if (!line.confirmed && !isRight(line.kind, line.identity, line.body)) return "value_mismatch";
     }
-    for (const value of segment.large_values) {
-      if (value.bytes <= INLINE_VALUE_BYTES) return violation("value_unexpected");
-      if (!isRight(value.kind, value.identity, await readBody(value))) return violation("value_mismatch");
+    for (const [index, { kind, identity, bytes }] of segment.large_values.entries()) {
+      if (bytes <= INLINE_VALUE_BYTES) return "value_unexpected";
+      if (!isRight(kind, identity, await readBody(index))) return "value_mismatch";
     }
     return null;
   };
@@ -120,25 +120,24 @@ export function openValues(sha256: Sha256, { segment, values, readLarge }: Segme
   return {
     async body(kind, identity): Promise<string | null> {
       const key = keyOf(kind, identity);
-      const value = large.get(key);
-      return byKey.get(key)?.body ?? (value === undefined ? null : await readBody(value));
+      const index = large.get(key);
+      return byKey.get(key)?.body ?? (index === undefined ? null : await readBody(index));
     },
     confirm(kind, identity, body): void {
       const line = byKey.get(keyOf(kind, identity));
       if (line?.body === body) line.confirmed = true;
     },
-    async finish(named, withheld): Promise<Violation | null> {
-      if (lines === null) return violation("value_invalid");
+    async finish(named, withheld): Promise<ViolationCode | null> {
+      if (lines === null) return "value_invalid";
       let [line, at] = [0, 0];
       for (const { kind, identity, conditions } of named) {
         if (conditions.every((condition) => condition !== null && withheld.has(condition))) continue;
         const key = keyOf(kind, identity);
-        const next = segment.large_values[at];
         if (lines[line]?.key === key) line++;
-        else if (next !== undefined && keyOf(next.kind, next.identity) === key) at++;
-        else return violation("value_missing");
+        else if (largeKeys[at] === key) at++;
+        else return "value_missing";
       }
-      if (line < lines.length || at < segment.large_values.length) return violation("value_unexpected");
+      if (line < lines.length || at < segment.large_values.length) return "value_unexpected";
       return await findWrong();
     },
   };

@@ -133,7 +133,10 @@ export interface PackSource {
    * chunk holds until the next one is asked for: who keeps it keeps a copy.
    */
   readonly object: (identity: Identity, maximumBytes: number) => AsyncIterable<Uint8Array> | SourceFault;
-  /** Identities of all objects that the pack holds; null where the source is shared by many packs. */
+  /**
+   * Names of all files that the pack holds in its form, but for its manifest and its signatures; null where the source is
+   * shared by many packs. What has no place in a pack is named by {@link import("./archive.ts").strayName}.
+   */
   readonly list: (() => AsyncIterable<string>) | null;
 }
 

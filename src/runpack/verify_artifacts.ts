@@ -50,11 +50,11 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
   return {
     add(reference, bytes): Violation | null {
       const { kind, identity } = reference;
-      listed.push(reference);
+      const place = `artifacts/${listed.push(reference) - 1}`;
       const value = identifyBytes(primitives.sha256, kind, bytes) === identity ? readCanonical(bytes) : undefined;
-      if (value === undefined) return violation("artifact_invalid", kind);
+      if (value === undefined) return violation("artifact_invalid", place);
       keep(reference, value);
-      return contracts.get(identity) === null ? violation("artifact_invalid", kind) : null;
+      return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
     },
     listed: () => listed,
     surroundings: (profile) => profiles.get(profile) ?? "missing",

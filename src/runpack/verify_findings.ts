@@ -39,6 +39,11 @@ export function atRevision(revision: number): string {
   return `revision ${revision}`;
 }
 
+/** The place of an item of a record's evidence, counted from 0. */
+export function atItem(revision: number, index: number): string {
+  return `${atRevision(revision)}, item ${index}`;
+}
+
 /** Findings with nothing in them. */
 export function createFindings(): Findings {
   const violations = new Map<ClaimName, Violation>();

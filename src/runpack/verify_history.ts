@@ -17,6 +17,7 @@ import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
 import { checkLink, checkRecordTree } from "./claims/accepted_history_continuity.ts";
 import { checkAdmission, checkProvenance } from "./claims/attribution_authorization_availability.ts";
 import { checkState } from "./claims/current_state_equivalence.ts";
+import { checkWithheld } from "./claims/evidence_retention_reconstruction.ts";
 import { checkHead } from "./claims/exact_head_reconstruction.ts";
 import { checkFamily } from "./claims/operation_receipt_consistency.ts";
 import { checkAllocation, checkBoundContracts, checkBoundSchemas } from "./claims/run_allocation_integrity.ts";
@@ -27,6 +28,7 @@ import { collectNames, openValues, readPayload, readTypedValue, type SegmentValu
 import { leafHash } from "./merkle.ts";
 import type { Procedure } from "./procedure_kernel_1.ts";
 import { procedureOf } from "./procedures.ts";
+import { SEGMENT_RECORDS } from "./types.ts";
 import type { Course } from "./verify_course.ts";
 import { atRevision, violation } from "./verify_findings.ts";
 import { isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./verify_record.ts";
@@ -65,15 +67,21 @@ async function openLaw(course: Course): Promise<void> {
   course.law = law.law;
   for (const assumption of law.assumptions) course.assumptions.add(assumption);
   note(course, "scenario_graph_binding", checkManifestGraph(law.law, manifest));
+  note(course, "evidence_retention_reconstruction", checkWithheld(law.law, manifest));
 }
 
 async function takeSegment(course: Course, part: SegmentPart): Promise<void> {
   const { segment } = part;
+  const role = `segments/${(segment.first_revision - 1) / SEGMENT_RECORDS}`;
   const count = segment.last_revision - segment.first_revision + 1;
   const records = readLines(part.records, count);
   const receipts = readLines(part.receipts, count);
-  if (records === null) return broken(course, "accepted_history_continuity", violation("record_invalid"));
-  if (receipts === null) note(course, "operation_receipt_consistency", violation("receipt_invalid"));
+  if (records === null) {
+    return broken(course, "accepted_history_continuity", violation("record_invalid", `${role}/records`));
+  }
+  if (receipts === null) {
+    note(course, "operation_receipt_consistency", violation("receipt_invalid", `${role}/receipts`));
+  }
   const values = openValues(course.primitives.sha256, part);
   const names = collectNames();
   for (let index = 0; index < count; index++) {
@@ -90,9 +98,14 @@ async function takeSegment(course: Course, part: SegmentPart): Promise<void> {
     names.add(record);
     if (course.records % PAUSE_RECORDS === 0) await course.primitives.pause?.();
   }
-  if (records.length > count) note(course, "accepted_history_continuity", violation("record_unexpected"));
-  if ((receipts?.length ?? 0) > count) note(course, "operation_receipt_consistency", violation("receipt_unexpected"));
-  note(course, "evidence_retention_reconstruction", await values.finish(names.names(), course.withheld));
+  if (records.length > count) {
+    note(course, "accepted_history_continuity", violation("record_unexpected", `${role}/records`));
+  }
+  if ((receipts?.length ?? 0) > count) {
+    note(course, "operation_receipt_consistency", violation("receipt_unexpected", `${role}/receipts`));
+  }
+  const code = await values.finish(names.names(), course.withheld);
+  if (code !== null) note(course, "evidence_retention_reconstruction", violation(code, role));
 }
 
 function broken(course: Course, claim?: ClaimName, found?: Violation): void {

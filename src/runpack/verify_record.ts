@@ -20,7 +20,7 @@ import { SUBMISSION } from "./claims/submission_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
 import type { Procedure } from "./procedure_kernel_1.ts";
 import type { PackArtifacts } from "./verify_artifacts.ts";
-import { atRevision, type Findings, violation } from "./verify_findings.ts";
+import { atItem, atRevision, type Findings, violation } from "./verify_findings.ts";
 import { gapsOf, isValue, itemsOf, type RecordClaim, type Step } from "./verify_step.ts";
 import type { VerificationPrimitives } from "./verify_types.ts";
 
@@ -87,7 +87,7 @@ export async function judgeVerdicts(
   findings: Findings,
 ): Promise<boolean> {
   let assumed = false;
-  for (const { item, value } of itemsOf(step)) {
+  for (const [index, { item, value }] of itemsOf(step).entries()) {
     if (item.schema_verdict === undefined) continue;
     const domain = step.law.conditionIndex.get(item.condition_id)?.condition.observation_domain;
     const schema = domain?.domain === "Json" ? domain.schema : undefined;
@@ -100,7 +100,7 @@ export async function judgeVerdicts(
     const verdict = await validateSchema?.(bound.schema_identity, document, value.value) ?? null;
     if (verdict === null) assumed = true;
     else if (verdict !== item.schema_verdict) {
-      const place = `${atRevision(step.record.revision)}, item ${item.item_id}`;
+      const place = atItem(step.record.revision, index);
       findings.violate(EVIDENCE_ADMISSION.claim, violation("schema_verdict_mismatch", place));
     }
   }

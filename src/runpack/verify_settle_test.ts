@@ -73,5 +73,5 @@ Deno.test("verifyRunpack() no records within the budget: what the first one has 
 Deno.test("verifyRunpack() values that are nothing but line feeds are refused before they are told apart", async () => {
   const pack = forge(RUN, (parts) => parts.valueLines = () => ["\n".repeat(200_000_000)]);
   const statuses = statusesOf(await verifyWhole(pack));
-  assert.equal(statuses["evidence_retention_reconstruction"], "violated value_invalid");
+  assert.equal(statuses["evidence_retention_reconstruction"], "violated value_invalid: segments/0");
 });

@@ -17,6 +17,7 @@ import {
   verifyWhole,
 } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
+import { objectName } from "./archive.ts";
 import { TEXT_BYTES } from "./types.ts";
 import { verifyRunpack } from "./verify.ts";
 import { BUDGET_MEMBERS, CLAIMS, type VerificationReport, type VerificationRequest } from "./verify_types.ts";
@@ -206,7 +207,7 @@ Deno.test("verifyRunpack() object too many: object_unreferenced; of a shared rep
   const extra = objectOf({ stray: true });
   const pack = withObjects(PACK, (objects) => objects.set(extra.identity, extra.bytes));
   const statuses = statusesOf(await verifyIntegrity(pack));
-  assert.equal(statuses["artifact_tree_integrity"], `violated object_unreferenced: ${extra.identity}`);
+  assert.equal(statuses["artifact_tree_integrity"], `violated object_unreferenced: ${objectName(extra.identity)}`);
   const shared = { ...memorySource(pack), list: null };
   assert.equal(statusesOf(await verifyRunpack(shared, INTEGRITY, PRIMITIVES))["artifact_tree_integrity"], "satisfied");
 });

@@ -148,6 +148,7 @@ export type ViolationCode =
   | "intent_mismatch"
   | "decision_mismatch"
   // evidence
+  | "condition_missing"
   | "condition_mismatch"
   | "item_invalid"
   | "item_repeated"
@@ -180,7 +181,7 @@ export type ViolationCode =
   | "time_source_mismatch"
   | "acceptance_time_mismatch";
 
-/** A contradiction: what it is, and where, as a role (`segments/0/records`) or a revision (`revision 12`). */
+/** A contradiction: what it is, and where, as docs/format/runpack.md "Reasons" has it. */
 export interface Violation {
   readonly code: ViolationCode;
   readonly place: string | null;

@@ -5,14 +5,14 @@
  * @module
  */
 
-import { canonicalize } from "../../src/canonical/canonicalize.ts";
+import { canonicalBytes, canonicalize } from "../../src/canonical/canonicalize.ts";
 import { decodeBase64 } from "../../src/canonical/base64.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { readJson } from "../../src/canonical/scan.ts";
 import { graphIdentity, lawIdentity } from "../../src/law/law.ts";
 import type { ScenarioLaw } from "../../src/law/types.ts";
 import type { RunRecord } from "../../src/run/types.ts";
-import { identify } from "../../src/canonical/identity.ts";
+import { identify, identifyBytes } from "../../src/canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import type { Editable } from "../simulation/law_specs.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
@@ -153,7 +153,13 @@ function placesOf(value: Editable): [Editable, string | number][] {
 
 /** Rewrites one place of a run. */
 function rewrite(parts: Parts, choose: Choose): void {
-  const roots = [...parts.records, ...parts.receipts, parts.law, ...parts.artifacts, ...parts.bodies.values()];
+  rewriteIn(
+    [...parts.records, ...parts.receipts, parts.law, ...parts.artifacts, ...parts.bodies.values()],
+    choose,
+  );
+}
+
+function rewriteIn(roots: readonly Editable[], choose: Choose): void {
   const places = placesOf(roots[choose(roots.length)]);
   const [holder, name] = places[choose(places.length)] ?? [{}, ""];
   const what = choose(STRANGE.length + 4);
@@ -183,6 +189,35 @@ export function rewritten(run: PlayedRun, choose: Choose, prepare: (parts: Parts
 function withheldOf(parts: Parts, choose: Choose): string[] {
   const conditions = parts.law.conditions as Editable[];
   return conditions.length === 0 ? [] : [conditions[choose(conditions.length)].condition_id];
+}
+
+/** A pack whose manifest, artifact list or root node was rewritten in one place or two; null where it cannot be written. */
+export function restructured(pack: MemoryPack, choose: Choose): MemoryPack | null {
+  try {
+    return restructure(pack, choose);
+  } catch {
+    return null;
+  }
+}
+
+function restructure(pack: MemoryPack, choose: Choose): MemoryPack {
+  const read = (bytes: Uint8Array | undefined): Editable => readJson(new TextDecoder().decode(bytes));
+  const manifest = read(pack.manifest);
+  const objects = new Map(pack.objects);
+  const places = ["manifest", "artifacts", "segments"];
+  for (let round = choose(3) === 0 ? 2 : 1; round > 0; round--) {
+    const place = places[choose(places.length)] ?? "";
+    const before = manifest[place]?.object;
+    const holder = { value: place === "manifest" ? manifest : read(objects.get(before)) };
+    rewriteIn([holder.value], choose);
+    if (place === "manifest") continue;
+    objects.delete(before);
+    const bytes = canonicalBytes(holder.value);
+    const object = identifyBytes(sha256, "object", bytes);
+    objects.set(object, bytes);
+    manifest[place] = { bytes: bytes.length, object };
+  }
+  return { manifest: canonicalBytes(manifest), objects };
 }
 
 /** One change to the bytes of a pack. */

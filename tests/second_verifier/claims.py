@@ -1,4 +1,7 @@
-"""The claims on one record, 12 to 18, 20 and 23: each function gives the code of a contradiction, or None."""
+"""The claims on one record, 12 to 18, 20 and 23.
+
+Each function gives the code of a contradiction, (code, index) where it is one of an item of evidence, or None.
+"""
 
 import ed25519
 import evidence
@@ -116,7 +119,12 @@ def admission(step):
     if code is not None:
         return code
     attempt = step.attempt()
-    return next(filter(None, (_item_fault(step, attempt, item, value) for item, value in zip(items, step.items))), None)
+    return _first(_item_fault(step, attempt, item, value) for item, value in zip(items, step.items))
+
+
+def _first(codes):
+    """The first item's code that is one, with the item's index."""
+    return next(((code, index) for index, code in enumerate(codes) if code is not None), None)
 
 
 def _is_caller(item):
@@ -178,16 +186,17 @@ def _has_members(item):
 def retention(step):
     if step.record["record_kind"] != "stage_evaluated":
         return None
-    for item, value in zip(step.body["evidence"], step.items):
-        if not isinstance(value, dict):
-            continue
-        if evidence.value_identity(value) != item["value_identity"]:
-            return "value_mismatch"
-        if value["value_type"] != item.get("value_type"):
-            return "value_type_mismatch"
-        if evidence.value_hash(value) != item.get("content_hash"):
-            return "content_hash_mismatch"
-    return None
+    return _first(_retention_fault(item, value) for item, value in zip(step.body["evidence"], step.items))
+
+
+def _retention_fault(item, value):
+    if not isinstance(value, dict):
+        return None
+    if evidence.value_identity(value) != item["value_identity"]:
+        return "value_mismatch"
+    if value["value_type"] != item.get("value_type"):
+        return "value_type_mismatch"
+    return None if evidence.value_hash(value) == item.get("content_hash") else "content_hash_mismatch"
 
 
 def use_policy(step, contracts):
@@ -216,7 +225,7 @@ def use_policy(step, contracts):
         code = _qualification_fault(items[index], step.items[index], one, whole)
         code = code or _owed_fault(attempt, items[index], contracts)
         if code is not None:
-            return code
+            return code, index
     return None
 
 
@@ -272,8 +281,7 @@ def acquisition(step, bound, contracts):
     if step.record["record_kind"] != "stage_evaluated":
         return None
     bindings = {one["binding_id"]: one for one in step.law["acquisition_bindings"]}
-    faults = (_acquisition_fault(item, bindings, bound, contracts) for item in step.body["evidence"])
-    return next(filter(None, faults), None)
+    return _first(_acquisition_fault(item, bindings, bound, contracts) for item in step.body["evidence"])
 
 
 def _acquisition_fault(item, bindings, bound, contracts):
@@ -350,7 +358,7 @@ class Sources:
         if records.law_stage(step.law, step.body["stage_id"]) is None:
             return None
         attempt = step.attempt()
-        for item, value in zip(step.body["evidence"], step.items):
+        for index, (item, value) in enumerate(zip(step.body["evidence"], step.items)):
             if not item["qualified"]:
                 continue
             self.counted += 1
@@ -359,7 +367,7 @@ class Sources:
             if not named or not evidence.is_bound(attempt, item) and evidence.is_bare(attempt, item, value, key):
                 self.unsigned += 1
             elif not evidence.is_bound(attempt, item):
-                return "signature_invalid"
+                return "signature_invalid", index
         return None
 
     def gap(self):

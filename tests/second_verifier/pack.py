@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 
 from canonical_json import parse_canonical
 from identities import identify_bytes
@@ -12,49 +11,88 @@ from shapes import (
 )
 
 MANIFEST_BYTES = 2**20
-_FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json\Z")
+_FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json")
+_FOLDER = re.compile(r"objects(/[0-9a-f]{2})?|signatures")
+SIGNATURE_BYTES, SIGNATURES = 2**14, 64
 
-
-UNREADABLE = object()
+# What stands in the place of bytes: of something that is no plain file, and of an empty folder, which is nothing otherwise.
+UNREADABLE, EMPTY = object(), object()
 
 
 class Pack:
     """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere.
 
-    In place of the bytes of what is no plain file stands UNREADABLE.
+    In place of the bytes of what is no plain file stands UNREADABLE or EMPTY; `strays` is None where the pack cannot be listed.
     """
 
     def __init__(self, manifest, objects, signatures=(), strays=()):
-        self.manifest, self.objects, self.signatures, self.strays = manifest, objects, list(signatures), list(strays)
+        self.manifest, self.objects, self.signatures, self.strays = manifest, objects, list(signatures), strays
 
 
-def _sorted_files(files):
+def _sorted_files(files, strays):
     manifest = files.pop("manifest.json", None)
-    objects = {name[11:]: data for name, data in files.items() if _fits(name) and name.startswith("objects/")}
-    signed = [data for name, data in sorted(files.items()) if _fits(name) and name.startswith("signatures/")]
-    signatures = [data for data in signed if data is not UNREADABLE]
-    strays = [name for name, data in files.items() if not _fits(name) or name.startswith("s") and data is UNREADABLE]
-    return Pack(manifest, objects, signatures, sorted(strays))
+    manifest = UNREADABLE if manifest is EMPTY else manifest
+    objects = {name[11:]: data for name, data in files.items() if name.startswith("objects/")}
+    signed = [data for name, data in sorted(files.items()) if name.startswith("signatures/")]
+    signatures = [data for data in signed if data is not UNREADABLE and len(data) <= SIGNATURE_BYTES][:SIGNATURES]
+    return Pack(manifest, objects, signatures, strays)
 
 
 def _fits(name):
     return _FILE.fullmatch(name) is not None
 
 
+def object_name(identity):
+    return f"objects/{identity[:2]}/{identity}"
+
+
 def open_folder(folder):
     """The pack in a folder. Only plain files are read: a link, a pipe or a folder in the place of one is unreadable."""
-    files = {}
-    for path, folders, names in os.walk(folder):
-        for name in names + folders:
-            whole = os.path.join(path, name)
-            place = os.path.relpath(whole, folder).replace(os.sep, "/")
-            mode = os.lstat(whole).st_mode
-            if stat.S_ISREG(mode):
-                with open(whole, "rb") as file:
-                    files[place] = file.read()
-            elif not stat.S_ISDIR(mode) or _fits(place) and not place.startswith("signatures/"):
+    files, strays = {}, []
+    try:
+        for place, entry in _listed(os.fsencode(folder), ""):
+            is_folder, bytes_wanted = entry.is_dir(follow_symlinks=False), not place.startswith("signatures/")
+            if is_folder:
+                holds = _holds_something(entry)
+                if _fits(place) and bytes_wanted:
+                    files[place] = UNREADABLE if holds else EMPTY
+                elif holds:
+                    strays.append(place)
+            elif entry.is_file(follow_symlinks=False) and _fits(place):
+                files[place] = _read(entry)
+            elif _fits(place) and bytes_wanted:
                 files[place] = UNREADABLE
-    return _sorted_files(files)
+            else:
+                strays.append(place)
+    except OSError:
+        strays = None
+    return _sorted_files(files, strays)
+
+
+def _listed(folder, within):
+    """Every entry of a folder and of the folders in it that have a place, each with its path."""
+    for entry in os.scandir(folder):
+        place = within + entry.name.decode("utf-8", "replace")
+        if entry.is_dir(follow_symlinks=False) and _FOLDER.fullmatch(place):
+            yield from _listed(entry.path, place + "/")
+        else:
+            yield place, entry
+
+
+def _holds_something(entry):
+    try:
+        entry.name.decode("utf-8")
+        return any(True for _ in os.scandir(entry.path))
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def _read(entry):
+    try:
+        with open(entry.path, "rb") as file:
+            return file.read()
+    except OSError:
+        return UNREADABLE
 
 
 def open_archive(data):
@@ -74,7 +112,7 @@ def open_archive(data):
         at += 512 + size + padding
     if data[at:] != bytes(1024):
         raise ValueError("end of archive")
-    return _sorted_files(files)
+    return _sorted_files(files, [])
 
 
 def _header(name, size):
@@ -134,7 +172,10 @@ def read_manifest(data):
 
 
 class Contradiction(Exception):
-    """The first thing in reading order that is wrong with the tree."""
+    """The first thing in reading order that is wrong with the tree: its code and its place."""
+
+    def __init__(self, code, place):
+        super().__init__(f"{code}: {place}")
 
 
 class Exhausted(Exception):
@@ -165,7 +206,7 @@ class Reading:
     def __init__(self, pack, budget, replays):
         self.pack, self.budget, self.replays, self.read = pack, budget, replays, set()
 
-    def object(self, entry, parsed, nodes=0):
+    def object(self, entry, place, parsed, nodes=0):
         """The bytes that a reference names; what it takes is counted when an object is read first."""
         name, size = entry["object"], entry["bytes"]
         data = self.pack.objects.get(name)
@@ -173,35 +214,39 @@ class Reading:
             amounts = {"bytes_read": size, "objects": 1, "tree_nodes": nodes, "canonical_work_bytes": size if parsed else 0}
             self.budget.test(**amounts)
             if data is None:
-                raise Contradiction("object_missing")
-            if data is UNREADABLE:
-                raise Contradiction("object_unreadable")
+                raise Contradiction("object_missing", place)
+            if data is UNREADABLE or data is EMPTY:
+                raise Contradiction("object_unreadable", place)
             self.budget.take(**amounts)
             self.read.add(name)
         if len(data) != size:
-            raise Contradiction("object_size_mismatch")
+            raise Contradiction("object_size_mismatch", place)
         if identify_bytes("object", data) != name:
-            raise Contradiction("object_identity_mismatch")
+            raise Contradiction("object_identity_mismatch", place)
         return data
 
     def tree(self, manifest):
         """Everything of a pack: (law bytes, artifacts, segments)."""
-        law = self.object(manifest["law"], self.replays)
+        law = self.object(manifest["law"], "law", self.replays)
         artifacts = self.artifacts(manifest["artifacts"])
         segments = list(self.segments(manifest))
-        for name in self.pack.objects:
-            if name not in self.read:
-                raise Contradiction("object_unreferenced")
-        if self.pack.strays:
-            raise Contradiction("object_unreferenced")
+        if self.pack.strays is None:
+            raise Contradiction("object_unreadable", "files")
+        unread = [name for name, data in self.pack.objects.items() if name not in self.read and data is not EMPTY]
+        unreferenced = [*map(object_name, unread), *self.pack.strays]
+        if unreferenced:
+            raise Contradiction("object_unreferenced", min(unreferenced))
         return law, artifacts, segments
 
     def artifacts(self, entry):
         try:
-            listed = read_artifacts(self.object(entry, True))
+            listed = read_artifacts(self.object(entry, "artifacts", True))
         except Departure:
-            raise Contradiction("artifacts_invalid") from None
-        return [(item["kind"], item["identity"], self.object(item, self.replays)) for item in listed]
+            raise Contradiction("artifacts_invalid", "artifacts") from None
+        return [
+            (item["kind"], item["identity"], self.object(item, f"artifacts/{index}", self.replays))
+            for index, item in enumerate(listed)
+        ]
 
     def segments(self, manifest):
         size = manifest["record_tree"]["size"]
@@ -209,20 +254,21 @@ class Reading:
         while held < size:
             level, held = level + 1, held * 256
         if level > 3:
-            raise Contradiction("tree_shape_invalid")
+            raise Contradiction("tree_shape_invalid", f"nodes/{level}/0")
         yield from self.below(manifest["segments"], level, 1, size)
 
     def below(self, entry, level, first, last):
         """The segments of the node that has to hold the revisions from first to last."""
-        try:
-            found, children = read_node(self.object(entry, True, 1))
-        except Departure:
-            raise Contradiction("node_invalid") from None
-        if found != level:
-            raise Contradiction("tree_shape_invalid")
         step = 256 * 256**level
+        place = f"nodes/{level}/{(first - 1) // (256 * step)}"
+        try:
+            found, children = read_node(self.object(entry, place, True, 1))
+        except Departure:
+            raise Contradiction("node_invalid", place) from None
+        if found != level:
+            raise Contradiction("tree_shape_invalid", place)
         if len(children) != -(-(last - first + 1) // step):
-            raise Contradiction("tree_shape_invalid")
+            raise Contradiction("tree_shape_invalid", place)
         for index, child in enumerate(children):
             begin = first + index * step
             end = min(last, begin + step - 1)
@@ -230,10 +276,16 @@ class Reading:
                 yield from self.below(child, level - 1, begin, end)
                 continue
             if (child["first_revision"], child["last_revision"]) != (begin, end):
-                raise Contradiction("tree_shape_invalid")
-            yield self.segment(child)
+                raise Contradiction("tree_shape_invalid", f"segments/{begin // 256}")
+            yield self.segment(child, f"segments/{begin // 256}")
 
-    def segment(self, segment):
-        parts = {name: self.object(segment[name], self.replays) for name in ("records", "receipts", "values")}
-        large = [(item["kind"], item["identity"], self.object(item, self.replays)) for item in segment["large_values"]]
-        return {"first": segment["first_revision"], "last": segment["last_revision"], "large": large, **parts}
+    def segment(self, segment, place):
+        parts = {
+            name: self.object(segment[name], f"{place}/{name}", self.replays) for name in ("records", "receipts", "values")
+        }
+        large = [
+            (item["kind"], item["identity"], self.object(item, f"{place}/large_values/{index}", self.replays))
+            for index, item in enumerate(segment["large_values"])
+        ]
+        revisions = {"first": segment["first_revision"], "last": segment["last_revision"]}
+        return {"place": place, "large": large, **revisions, **parts}

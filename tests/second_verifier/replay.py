@@ -35,9 +35,13 @@ class Findings:
     def __init__(self):
         self.violated, self.lacking = {}, {}
 
-    def violate(self, claim, code):
-        if code is not None:
-            self.violated.setdefault(claim, code)
+    def violate(self, claim, fault, place=None):
+        """Notes a contradiction: a code, or (code, index of an item of evidence), at a place."""
+        if fault is None:
+            return
+        code, item = fault if isinstance(fault, tuple) else (fault, None)
+        reason = code if place is None else f"{code}: {place}" if item is None else f"{code}: {place}, item {item}"
+        self.violated.setdefault(claim, reason)
 
     def lack(self, claim, reason):
         self.lacking.setdefault(claim, []).append(reason)
@@ -52,15 +56,19 @@ class Replay:
         self.sources, self.record_limit = claims.Sources(keys), record_limit
         self.withheld, self.records, self.ended = set(manifest["withheld_conditions"]), 0, None
         self.law = self.state = self.head = self.previous = self.created = None
-        self.leaves, self.named, self.operations = [], {}, set()
+        self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas = {}, {}, set()
 
     def run(self):
         violate = self.findings.violate
-        violate("run_allocation_integrity", self.read_artifacts())
+        self.read_artifacts()
         violate("scenario_law_construction", self.construct())
         if self.law is not None:
             violate("scenario_graph_binding", self.manifest_graph_fault())
+            known = {condition["condition_id"] for condition in self.law["conditions"]}
+            unknown = [index for index, name in enumerate(self.manifest["withheld_conditions"]) if name not in known]
+            if unknown:
+                violate("evidence_retention_reconstruction", "condition_missing", f"withheld_conditions/{unknown[0]}")
         try:
             for segment in self.segments:
                 self.segment(segment)
@@ -82,19 +90,18 @@ class Replay:
         return self.findings
 
     def read_artifacts(self):
-        fault = None
-        for kind, name, data in self.artifacts:
+        for index, (kind, name, data) in enumerate(self.artifacts):
             value, is_canonical = parse_canonical(data)
-            if not is_canonical or identify_bytes(kind, data) != name:
-                fault = "artifact_invalid"
-            elif kind == "operator-profile":
+            valid = is_canonical and identify_bytes(kind, data) == name
+            if valid and kind == "operator-profile":
                 self.profiles[name] = value if records.is_profile(value) else None
-            elif kind == "schema":
+            elif valid and kind == "schema":
                 self.schemas.add(name)
-            elif kind == "contract":
-                self.contracts[name] = value if records.is_contract(value) else None
-                fault = fault or (None if self.contracts[name] is not None else "artifact_invalid")
-        return fault
+            elif valid:
+                valid = records.is_contract(value)
+                self.contracts[name] = value if valid else None
+            if not valid:
+                self.findings.violate("run_allocation_integrity", "artifact_invalid", f"artifacts/{index}")
 
     def construct(self):
         value, is_canonical = parse_canonical(self.law_bytes)
@@ -120,17 +127,25 @@ class Replay:
         same = self.law["scenario_id"] == self.manifest["scenario_id"]
         return None if same and self.law["namespace_id"] == self.manifest["run_key"]["namespace_id"] else "scenario_mismatch"
 
-    def broken(self, claim, code):
-        self.findings.violate(claim, code)
+    def broken(self, claim, code, place=None):
+        self.findings.violate(claim, code, place or self.place)
         raise _Broken("history_broken")
 
+    @property
+    def place(self):
+        """The place of the record that is looked at: the one after the head."""
+        return f"revision {(self.head or {'revision': 0})['revision'] + 1}"
+
+    def violate(self, claim, fault):
+        self.findings.violate(claim, fault, self.place)
+
     def segment(self, segment):
-        count = segment["last"] - segment["first"] + 1
+        count, role = segment["last"] - segment["first"] + 1, segment["place"]
         lines, receipts, held, named = lines_of(segment["records"]), lines_of(segment["receipts"]), Values(segment), {}
         if lines is None:
-            self.broken("accepted_history_continuity", "record_invalid")
+            self.broken("accepted_history_continuity", "record_invalid", f"{role}/records")
         if receipts is None:
-            self.findings.violate("operation_receipt_consistency", "receipt_invalid")
+            self.findings.violate("operation_receipt_consistency", "receipt_invalid", f"{role}/receipts")
         for index in range(count):
             if index >= len(lines):
                 self.broken("accepted_history_continuity", "record_missing")
@@ -142,10 +157,10 @@ class Replay:
             for kind, name, condition in named_values(record):
                 named.setdefault((kind, name), []).append(condition)
         if len(lines) > count:
-            self.findings.violate("accepted_history_continuity", "record_unexpected")
+            self.findings.violate("accepted_history_continuity", "record_unexpected", f"{role}/records")
         if receipts is not None and len(receipts) > count:
-            self.findings.violate("operation_receipt_consistency", "receipt_unexpected")
-        self.findings.violate("evidence_retention_reconstruction", held.fault(named, self.withheld))
+            self.findings.violate("operation_receipt_consistency", "receipt_unexpected", f"{role}/receipts")
+        self.findings.violate("evidence_retention_reconstruction", held.fault(named, self.withheld), role)
 
     def record(self, line, receipt, held):
         record = self.opened(line)
@@ -194,7 +209,7 @@ class Replay:
         return record
 
     def creation(self, body):
-        violate = self.findings.violate
+        violate = self.violate
         providers = [(one["provider_id"], self.contracts.get(one["contract_identity"])) for one in body["contracts"]]
         if len({name for name, _ in providers}) < len(providers):
             violate("run_allocation_integrity", "contract_repeated")
@@ -220,7 +235,7 @@ class Replay:
             violate("run_allocation_integrity", "schema_missing")
 
     def note_record(self, record):
-        violate = self.findings.violate
+        violate = self.violate
         violate("run_allocation_integrity", self.allocation_fault(record))
         admission = record["admission"]
         if record["operator_profile"] != admission["profile_id"]:
@@ -233,10 +248,10 @@ class Replay:
         elif records.FAMILY[record["record_kind"]] != operation[0]:
             violate("operation_receipt_consistency", "family_mismatch")
         self.operations.add(operation)
-        self.named[record["operator_profile"]] = "operator-profile"
+        self.named.add(("operator-profile", record["operator_profile"]))
         if record["record_kind"] == "run_created":
-            self.named.update({one["contract_identity"]: "contract" for one in record["body"]["contracts"]})
-            self.named.update({one["schema_identity"]: "schema" for one in record["body"]["schemas"]})
+            self.named.update(("contract", one["contract_identity"]) for one in record["body"]["contracts"])
+            self.named.update(("schema", one["schema_identity"]) for one in record["body"]["schemas"])
 
     def allocation_fault(self, record):
         if record["run_key"] != self.manifest["run_key"]:
@@ -249,14 +264,14 @@ class Replay:
 
     def note_hashes(self, record):
         if record["admission"]["request_provenance_digest"] != provenance(record):
-            self.findings.violate("attribution_authorization_availability", "provenance_mismatch")
+            self.violate("attribution_authorization_availability", "provenance_mismatch")
         stamp, source = record["acceptance_time"], record["body"]["time_source"]
         last = 0 if self.previous is None else self.previous["acceptance_time"]["accepted_audit_instant"]
         wanted = acceptance_time(source, {"accepted_audit_instant": last})
         if any(wanted[name] != stamp[name] for name in ("source_material_identity", "authority_revision", "time_authority_id")):
-            self.findings.violate("acceptance_time_witness_structure", "time_source_mismatch")
+            self.violate("acceptance_time_witness_structure", "time_source_mismatch")
         elif wanted != stamp:
-            self.findings.violate("acceptance_time_witness_structure", "acceptance_time_mismatch")
+            self.violate("acceptance_time_witness_structure", "acceptance_time_mismatch")
 
     def step(self, profile, record, record_id, held):
         body, items, payload = record["body"], [], None
@@ -275,7 +290,7 @@ class Replay:
         return Step(self.law, self.law_identity, self.graph, profile, self.state, record, record_id, items, payload)
 
     def judge(self, step, line):
-        violate = self.findings.violate
+        violate = self.violate
         bound = [] if self.created is None else self.created["contracts"]
         violate("stage_open_consistency", claims.stage_open(step))
         violate("evaluation_attempt_consistency", claims.evaluation_attempt(step))
@@ -313,7 +328,7 @@ class Replay:
     def receipt(self, record, record_id, after, line):
         claim = "creation_receipt_integrity" if record["revision"] == 1 else "operation_receipt_consistency"
         if line is None:
-            self.findings.violate(claim, "receipt_missing")
+            self.violate(claim, "receipt_missing")
             return
         result = records.result_of(self.law, record, record_id, after)
         if result is None:
@@ -323,11 +338,11 @@ class Replay:
             return
         value, is_canonical = parse_canonical(line) if len(line) <= TEXT_BYTES else (None, False)
         if not is_canonical or not isinstance(value, dict) or set(value) != {"invocation_identity", "operation", "result"}:
-            self.findings.violate(claim, "receipt_invalid")
+            self.violate(claim, "receipt_invalid")
         elif any(value[name] != common[name] for name in common):
-            self.findings.violate(claim, "receipt_mismatch")
+            self.violate(claim, "receipt_mismatch")
         else:
-            self.findings.violate(claim, "result_mismatch")
+            self.violate(claim, "result_mismatch")
 
     def finish(self):
         violate, manifest = self.findings.violate, self.manifest
@@ -336,11 +351,13 @@ class Replay:
             violate("accepted_history_continuity", "record_tree_mismatch")
         if self.head != manifest["head"]:
             violate("exact_head_reconstruction", "head_mismatch")
-        listed = {name: kind for kind, name, _ in self.artifacts}
-        if any(listed.get(name) != kind for name, kind in self.named.items()):
-            violate("run_allocation_integrity", "artifact_missing")
-        elif len(self.artifacts) != len(self.named):
-            violate("run_allocation_integrity", "artifact_unexpected")
+        listed = [(kind, name) for kind, name, _ in self.artifacts]
+        missing = sorted(self.named - set(listed))
+        unexpected = [index for index, one in enumerate(listed) if one not in self.named]
+        if missing:
+            violate("run_allocation_integrity", "artifact_missing", " ".join(missing[0]))
+        elif unexpected:
+            violate("run_allocation_integrity", "artifact_unexpected", f"artifacts/{unexpected[0]}")
         if self.state is not None and records.state_identity(self.state) != manifest["state_identity"]:
             violate("current_state_equivalence", "state_mismatch")
         gap = self.sources.gap()

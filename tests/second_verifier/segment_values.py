@@ -32,7 +32,7 @@ class Values:
         self.lines = self._read_lines(segment["values"])
         self.bodies = {}
         for kind, name, body, data in [*(self.lines or []), *self.large]:
-            self.bodies[kind, name] = body
+            self.bodies.setdefault((kind, name), body)
 
     @staticmethod
     def _read(data):

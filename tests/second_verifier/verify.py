@@ -20,9 +20,8 @@ sys.setrecursionlimit(10_000)
 import dsse
 from canonical_json import canonical
 from identities import identify, identify_bytes, sha256
-from pack import (
-    MANIFEST_BYTES, MAXIMUM, UNREADABLE, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest,
-)
+from pack import MANIFEST_BYTES, UNREADABLE, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest
+from shapes import MAXIMUM
 from replay import CLAIMS, Findings, Replay
 
 METHODS = dict(zip(CLAIMS, (f"{name}_v6" for name in (

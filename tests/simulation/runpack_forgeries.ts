@@ -268,6 +268,9 @@ export const FORGERIES: readonly ForgeryRow[] = [
   row("a value too many", { evidence_retention_reconstruction: "value_unexpected" }, (parts) => {
     parts.valueLines = (lines) => [...lines, lines[0] ?? ""];
   }),
+  row("a withheld condition that the law lacks", {
+    evidence_retention_reconstruction: "condition_missing",
+  }, (parts) => parts.withheld.push("nobody")),
   row("values in another order", { evidence_retention_reconstruction: "value_missing" }, (parts) => {
     parts.valueLines = (lines) => lines.toReversed();
   }),

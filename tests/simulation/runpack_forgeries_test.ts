@@ -4,6 +4,7 @@ import { FORGERIES } from "./runpack_forgeries.ts";
 import { forge } from "./runpack_forge.ts";
 import { identityOf, packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
 import { playGoldenRun } from "./runpack_run.ts";
+import { unlistedReasons } from "./runpack_violations.ts";
 
 const RUN = playGoldenRun();
 
@@ -13,7 +14,9 @@ Deno.test("forge() without a change builds the very pack that is exported", asyn
 
 for (const { name, forge: change, violates } of FORGERIES) {
   Deno.test(`verifyRunpack() ${name}: ${Object.values(violates).join(", ")}`, async () => {
-    const statuses = statusesOf(await verifyWhole(forge(RUN, change)));
+    const report = await verifyWhole(forge(RUN, change));
+    assert.deepEqual(unlistedReasons(report), []);
+    const statuses = statusesOf(report);
     const violated = Object.entries(statuses).filter(([, status]) => status.startsWith("violated "));
     const codes = violated.map(([claim, status]) => [claim, status.slice("violated ".length).split(":")[0]]);
     assert.deepEqual(Object.fromEntries(codes), violates);

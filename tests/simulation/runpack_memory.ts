@@ -9,6 +9,7 @@ import { canonicalBytes } from "../../src/canonical/canonicalize.ts";
 import { identifyBytes, type Identity } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
+import { objectName } from "../../src/runpack/archive.ts";
 import { exportRun, type ExportSource } from "../../src/runpack/export.ts";
 import { runpackIdentity } from "../../src/runpack/manifest.ts";
 import type { PackSource } from "../../src/runpack/types.ts";
@@ -55,7 +56,7 @@ async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 }
 
 async function* namesOf(pack: MemoryPack): AsyncGenerator<string> {
-  for (const identity of pack.objects.keys()) yield await Promise.resolve(identity);
+  for (const identity of pack.objects.keys()) yield await Promise.resolve(objectName(identity));
 }
 
 /** Exports a run that was played. */

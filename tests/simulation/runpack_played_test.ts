@@ -314,7 +314,7 @@ Deno.test("source_authenticity signature that does not verify: signature_invalid
     parts.records[2].body.evidence[0].signature.signature = KEY_1.sign("something else");
   });
   const statuses = statusesOf(await verifyWhole(pack, { trusted_keys: KEYS }));
-  assert.match(statuses["source_authenticity"] ?? "", /^violated signature_invalid: revision 3, item caller:0$/);
+  assert.match(statuses["source_authenticity"] ?? "", /^violated signature_invalid: revision 3, item 0$/);
   assert.match(statuses["evidence_use_policy_satisfaction"] ?? "", /^violated/);
 });
 

@@ -5,7 +5,7 @@
  */
 
 import { isIdentity } from "../../canonical/identity.ts";
-import { MANIFEST_NAME, objectName, readArchiveIndex, readEntryName } from "../archive.ts";
+import { MANIFEST_NAME, objectName, readArchiveIndex, readEntryName, strayName } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -47,8 +47,8 @@ export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack>
     list: async function* (): AsyncGenerator<string> {
       for (const path of byPath.keys()) {
         const place = readEntryName(path);
-        if (place === null) yield await Promise.resolve(path);
-        else if (place.part === "object") yield place.identity;
+        if (place === null) yield await Promise.resolve(strayName(path));
+        else if (place.part === "object") yield path;
       }
     },
   };

@@ -10,7 +10,7 @@ import type { AcquisitionWitness, RecordedEvidence } from "../../run/types.ts";
 import { sameJson } from "../canonical_text.ts";
 import { channelOf } from "../contract_facts.ts";
 import { anyOf, anything, closed, contentHash, identity, millis, object, oneOf, orNull, text } from "../shape.ts";
-import { atRevision, violation } from "../verify_findings.ts";
+import { atItem, violation } from "../verify_findings.ts";
 import { itemsOf, type RecordClaim, type Step } from "../verify_step.ts";
 import type { Violation, ViolationCode } from "../verify_types.ts";
 
@@ -20,9 +20,9 @@ export const ACQUISITION_WITNESS: RecordClaim = {
   method: "acquisition_witness_v6",
   needsValues: false,
   check(step): Violation | null {
-    for (const { item } of itemsOf(step)) {
+    for (const [index, { item }] of itemsOf(step).entries()) {
       const code = faultOf(step, item);
-      if (code !== null) return violation(code, `${atRevision(step.record.revision)}, item ${item.item_id}`);
+      if (code !== null) return violation(code, atItem(step.record.revision, index));
     }
     return null;
   },

@@ -4,10 +4,18 @@
  * @module
  */
 
+import type { CompiledLaw } from "../../run/compile.ts";
 import { hashValue } from "../../run/evidence.ts";
-import { atRevision, violation } from "../verify_findings.ts";
+import type { Manifest } from "../types.ts";
+import { atItem, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim } from "../verify_step.ts";
 import type { Violation } from "../verify_types.ts";
+
+/** Whether every condition that is withheld is one of the law: of any other nothing can have been left out. */
+export function checkWithheld({ conditionIndex }: CompiledLaw, { withheld_conditions }: Manifest): Violation | null {
+  const index = withheld_conditions.findIndex((id) => !conditionIndex.has(id));
+  return index < 0 ? null : violation("condition_missing", `withheld_conditions/${index}`);
+}
 
 /** The claim; what a whole segment holds is compared by its values. */
 export const EVIDENCE_RETENTION: RecordClaim = {
@@ -16,9 +24,9 @@ export const EVIDENCE_RETENTION: RecordClaim = {
   needsValues: true,
   check(step): Violation | null {
     const { sha256 } = step.surroundings.primitives;
-    for (const { item, value } of itemsOf(step)) {
+    for (const [index, { item, value }] of itemsOf(step).entries()) {
       if (!isValue(value)) continue;
-      const place = `${atRevision(step.record.revision)}, item ${item.item_id}`;
+      const place = atItem(step.record.revision, index);
       const { identity, content_hash } = hashValue(sha256, value);
       if (identity !== item.value_identity) return violation("value_mismatch", place);
       if (value.value_type !== item.value_type) return violation("value_type_mismatch", place);

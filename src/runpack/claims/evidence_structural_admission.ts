@@ -12,7 +12,7 @@ import { checkInDomain } from "../../law/value/typed_value.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../run/evidence.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
-import { atRevision, violation } from "../verify_findings.ts";
+import { atItem, atRevision, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../verify_step.ts";
 import type { Violation, ViolationCode } from "../verify_types.ts";
 
@@ -29,9 +29,9 @@ export const EVIDENCE_ADMISSION: RecordClaim = {
     const items = itemsOf(step);
     const code = orderFault(items) ?? countFault(items);
     if (code !== null) return violation(code, atRevision(step.record.revision));
-    for (const one of items) {
+    for (const [index, one] of items.entries()) {
       const fault = itemFault(step, stage, one);
-      if (fault !== null) return violation(fault, `${atRevision(step.record.revision)}, item ${one.item.item_id}`);
+      if (fault !== null) return violation(fault, atItem(step.record.revision, index));
     }
     return null;
   },

@@ -16,7 +16,7 @@ import type { EvaluatedAttempt, QualificationSurroundings, QualifiedEvidence } f
 import { hasBoundSignature } from "../../run/statement.ts";
 import type { DisqualificationReason, RecordedEvidence } from "../../run/types.ts";
 import { presentRecorded } from "../procedure_kernel_1.ts";
-import { atRevision, violation } from "../verify_findings.ts";
+import { atItem, atRevision, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../verify_step.ts";
 import type { Violation, ViolationCode } from "../verify_types.ts";
 
@@ -27,18 +27,18 @@ export const EVIDENCE_USE_POLICY: RecordClaim = {
   needsValues: true,
   check(step): Violation | null {
     const qualification = qualificationOf(step);
-    const place = atRevision(step.record.revision);
+    const { revision } = step.record;
     if (qualification === null) return null;
     const items = itemsOf(step);
     const anew = qualifyAnew(qualification.stage, items, qualification.surroundings);
-    if (anew === null) return violation("qualification_mismatch", place);
+    if (anew === null) return violation("qualification_mismatch", atRevision(revision));
     const complete = items.every(({ value }) => typeof value !== "string");
     for (const [index, one] of items.entries()) {
       const found = anew[index];
       const code = found === undefined
         ? "qualification_mismatch"
         : faultOf(one, recordEvidence(found), complete) ?? errorFault(step, qualification.surroundings, one.item);
-      if (code !== null) return violation(code, `${place}, item ${one.item.item_id}`);
+      if (code !== null) return violation(code, atItem(revision, index));
     }
     return null;
   },

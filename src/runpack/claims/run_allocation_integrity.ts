@@ -9,6 +9,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RunCreatedBody, RunKey, RunRecord } from "../../run/types.ts";
 import type { ContractFacts } from "../contract_facts.ts";
+import { compareArtifacts } from "../nodes.ts";
 import type { ArtifactReference } from "../types.ts";
 import { atRevision, violation } from "../verify_findings.ts";
 import type { ChainStep } from "../verify_step.ts";
@@ -47,18 +48,18 @@ export function checkBoundContracts(
 /** Whether every schema that the law names is bound, each once, and no other. */
 export function checkBoundSchemas({ law }: CompiledLaw, { schemas }: RunCreatedBody): Violation | null {
   const bound = schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version]));
-  if (new Set(bound).size !== bound.length) return violation("schema_repeated");
+  if (new Set(bound).size !== bound.length) return violation("schema_repeated", atRevision(1));
   const named = new Set(law.schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version])));
   for (const { observation_domain: domain } of law.conditions) {
     if (domain.domain === "Json" && domain.schema !== undefined) {
       named.add(JSON.stringify([domain.schema.schema_id, domain.schema.version]));
     }
   }
-  if (bound.some((schema) => !named.has(schema))) return violation("schema_unexpected");
-  return bound.length === named.size ? null : violation("schema_missing");
+  if (bound.some((schema) => !named.has(schema))) return violation("schema_unexpected", atRevision(1));
+  return bound.length === named.size ? null : violation("schema_missing", atRevision(1));
 }
 
-/** What records name of artifacts: identities by kind. */
+/** What records name of artifacts. */
 export interface NamedArtifacts {
   readonly add: (record: RunRecord) => void;
   /** Compares with the artifacts that the pack lists. */
@@ -67,20 +68,25 @@ export interface NamedArtifacts {
 
 /** Collects the artifacts that records name. */
 export function nameArtifacts(): NamedArtifacts {
-  const named = new Map<Identity, ArtifactReference["kind"]>();
+  const named = new Map<string, Pick<ArtifactReference, "kind" | "identity">>();
+  const keyOf = ({ kind, identity }: Pick<ArtifactReference, "kind" | "identity">): string => `${kind} ${identity}`;
+  const name = (kind: ArtifactReference["kind"], identity: Identity): void => {
+    const one = { kind, identity };
+    named.set(keyOf(one), one);
+  };
   return {
     add(record): void {
-      named.set(record.operator_profile, "operator-profile");
+      name("operator-profile", record.operator_profile);
       if (record.record_kind !== "run_created") return;
-      for (const { contract_identity } of record.body.contracts) named.set(contract_identity, "contract");
-      for (const { schema_identity } of record.body.schemas) named.set(schema_identity, "schema");
+      for (const { contract_identity } of record.body.contracts) name("contract", contract_identity);
+      for (const { schema_identity } of record.body.schemas) name("schema", schema_identity);
     },
     check(listed): Violation | null {
-      const there = new Map(listed.map(({ identity, kind }) => [identity, kind]));
-      for (const [identity, kind] of named) {
-        if (there.get(identity) !== kind) return violation("artifact_missing", kind);
-      }
-      return there.size === named.size && listed.length === named.size ? null : violation("artifact_unexpected");
+      const there = new Set(listed.map(keyOf));
+      const missing = [...named.values()].filter((one) => !there.has(keyOf(one))).sort(compareArtifacts)[0];
+      if (missing !== undefined) return violation("artifact_missing", keyOf(missing));
+      const unexpected = listed.findIndex((one) => !named.has(keyOf(one)));
+      return unexpected < 0 ? null : violation("artifact_unexpected", `artifacts/${unexpected}`);
     },
   };
 }

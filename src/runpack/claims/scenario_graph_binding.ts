@@ -7,7 +7,7 @@
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RunCreatedBody } from "../../run/types.ts";
 import type { Manifest } from "../types.ts";
-import { violation } from "../verify_findings.ts";
+import { atRevision, violation } from "../verify_findings.ts";
 import type { Violation } from "../verify_types.ts";
 
 /** The method. */
@@ -22,6 +22,6 @@ export function checkManifestGraph({ law, graph_identity }: CompiledLaw, manifes
 
 /** Compares the law with what the first record says of it. */
 export function checkCreatedGraph({ law, graph_identity }: CompiledLaw, created: RunCreatedBody): Violation | null {
-  if (created.graph_identity !== graph_identity) return violation("graph_identity_mismatch", "revision 1");
-  return created.scenario_id === law.scenario_id ? null : violation("scenario_mismatch", "revision 1");
+  if (created.graph_identity !== graph_identity) return violation("graph_identity_mismatch", atRevision(1));
+  return created.scenario_id === law.scenario_id ? null : violation("scenario_mismatch", atRevision(1));
 }

@@ -59,7 +59,7 @@ export async function constructLaw(
       return factsOf(contract, checkId, (check, given) => params.verdict(providerId, check, given)) ?? "check";
     },
   });
-  if (!reproved.ok) return violation("law_invalid", reproved.refusals[0]?.path ?? null);
+  if (!reproved.ok) return violation("law_invalid");
   const identity = lawIdentity(primitives.sha256, reproved.law);
   if (identity !== expected) return violation("law_identity_mismatch");
   const law = compileLaw(reproved.law, identity, graphIdentity(primitives.sha256, reproved.law));

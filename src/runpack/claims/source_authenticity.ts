@@ -15,7 +15,7 @@ import type { EvaluatedAttempt, QualificationSurroundings } from "../../run/qual
 import { hasBoundSignature } from "../../run/statement.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import { presentRecorded } from "../procedure_kernel_1.ts";
-import { atRevision, violation } from "../verify_findings.ts";
+import { atItem, violation } from "../verify_findings.ts";
 import { isValue, itemsOf, type Step } from "../verify_step.ts";
 import type { TrustedPublicKey, UnavailableReason, Violation } from "../verify_types.ts";
 import { qualificationOf } from "./evidence_use_policy_satisfaction.ts";
@@ -54,7 +54,7 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
       const qualification = keys === null ? null : qualificationOf(step);
       if (qualification === null) return null;
       const { primitives, law, keys: profileKeys, attempt } = qualification.surroundings;
-      for (const { item, value } of itemsOf(step)) {
+      for (const [index, { item, value }] of itemsOf(step).entries()) {
         if (!item.qualified) continue;
         counted++;
         const key = profileKeys.get(item.signature?.key_id ?? "");
@@ -72,7 +72,7 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
           unsigned++;
           continue;
         }
-        return violation("signature_invalid", `${atRevision(step.record.revision)}, item ${item.item_id}`);
+        return violation("signature_invalid", atItem(step.record.revision, index));
       }
       return null;
     },

@@ -111,8 +111,7 @@ function sourceOf(archive: ArchiveBytes, index: ReadonlyMap<string, ArchiveEntry
     },
     list: async function* (): AsyncGenerator<string> {
       for (const name of index.keys()) {
-        const place = readEntryName(name);
-        if (place?.part === "object") yield await Promise.resolve(place.identity);
+        if (readEntryName(name)?.part === "object") yield await Promise.resolve(name);
       }
     },
   };

@@ -23,6 +23,15 @@ export function plainFile(path: string): "file" | SourceFault {
   }
 }
 
+/** Whether a folder lies at a path; a link to one is none. */
+export function isPlainFolder(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether an error says that nothing is at a path. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;

@@ -7,56 +7,63 @@
 import { join } from "node:path";
 
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
-import { MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
+import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
-import { createFile, isMissing, plainFile, readPlainFile, syncFolder, writeAll } from "./files.ts";
+import { createFile, isMissing, isPlainFolder, plainFile, readPlainFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
 import { createReadAhead } from "./read_ahead.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
 
-/** Files of a folder that are looked at; more than that many are none of a pack. */
-const FILES = 2_000_000;
-
 /** A pack in a folder, for a verifier. What has no place in a pack is listed by its path. */
 export function folderPackSource(folder: string): PackSource {
   const readAhead = createReadAhead();
+  const plain = new Map<string, boolean>();
+  // A link in the place of a folder leads out of the pack, so there is nothing behind it.
+  const isPlain = (name: string): boolean => {
+    const known = plain.get(name) ?? isPlainFolder(join(folder, name));
+    plain.set(name, known);
+    return known;
+  };
   return {
     manifest: () => readPlainFile(join(folder, MANIFEST_NAME), MANIFEST_BYTES),
     object: (identity, maximumBytes) => {
       if (!isIdentity(identity)) return "missing";
-      const path = join(folder, objectName(identity));
+      const name = objectName(identity);
+      if (!["objects", name.slice(0, name.lastIndexOf("/"))].every(isPlain)) return "missing";
+      const path = join(folder, name);
       const kind = plainFile(path);
       return kind === "file" ? readAhead(path, maximumBytes) : kind;
     },
-    list: async function* (): AsyncGenerator<string> {
-      for await (const { name, isPlain } of walk(folder, "", { left: FILES })) {
-        const place = isPlain ? readEntryName(name) : null;
-        if (place === null) yield name;
-        else if (place.part === "object") yield place.identity;
-      }
-    },
+    list: () => listFiles(folder, ""),
   };
 }
 
-async function* walk(
-  folder: string,
-  prefix: string,
-  budget: { left: number },
-): AsyncGenerator<{ readonly name: string; readonly isPlain: boolean }> {
-  for await (const entry of Deno.readDir(join(folder, prefix))) {
-    const name = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
+/** Names of what is in a folder of a pack, but for its manifest and signatures; an empty folder is nothing. */
+async function* listFiles(folder: string, within: string): AsyncGenerator<string> {
+  for await (const { name: entry, isFile, isDirectory } of Deno.readDir(join(folder, within))) {
+    const name = within === "" ? entry : `${within}/${entry}`;
     // A link to a folder is no folder here, so nothing is followed out of the pack or in circles.
-    if (entry.isDirectory) yield* walk(folder, name, budget);
-    else yield { name, isPlain: entry.isFile };
-    if (--budget.left < 0) {
-      throw new RepositoryError("integrity_failure", `Cannot read "${folder}": it holds too many files`);
-    }
+    if (isDirectory && isPackFolder(name)) yield* listFiles(folder, name);
+    else if (isDirectory) {
+      if (!await isEmpty(join(folder, name))) yield name;
+    } else if (!isFile || (readEntryName(name)?.part ?? "object") === "object") yield name;
+  }
+}
+
+async function isEmpty(folder: string): Promise<boolean> {
+  try {
+    for await (const _ of Deno.readDir(folder)) return false;
+    return true;
+  } catch {
+    // What cannot be looked into may hold anything.
+    return false;
   }
 }
 
 /** The signatures in a folder, in key id order. Files that cannot be one are passed over. */
 export async function folderSignatures(folder: string): Promise<readonly SignatureFile[]> {
   const found: SignatureFile[] = [];
+  if (!isPlainFolder(join(folder, "signatures"))) return found;
   try {
     for await (const { name } of Deno.readDir(join(folder, "signatures"))) {
       const place = readEntryName(`signatures/${name}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
 import { objectsOf, withPack } from "../../../tests/simulation/runpack_repository_cases.ts";
-import { ArchiveError } from "../archive.ts";
+import { ArchiveError, objectName } from "../archive.ts";
 import type { PackSource } from "../types.ts";
 import { openArchive, writeArchive } from "./archive_file.ts";
 import type { PackContents } from "./contents.ts";
@@ -32,7 +32,7 @@ async function assertSource(source: PackSource, contents: PackContents): Promise
   const objects = await objectsOf(contents);
   for (const [identity, text] of objects) assert.equal(await read(source, identity), text);
   assert.ok(source.list !== null);
-  assert.deepEqual((await Array.fromAsync(source.list())).sort(), [...objects.keys()].sort());
+  assert.deepEqual((await Array.fromAsync(source.list())).sort(), [...objects.keys()].map(objectName).sort());
   const { law } = contents.decoded;
   assert.equal((await read(source, law.object, 10)).length, 11);
   assert.equal(await read(source, SHA256("nothing")), "missing");
@@ -81,13 +81,16 @@ Deno.test("folderPackSource() lists what has no place in a pack by its path", ()
     withFolder(async (folder) => {
       const pack = join(folder, "pack");
       await writeFolder(pack, contents);
-      const objects = [...(await objectsOf(contents)).keys()];
+      const objects = [...(await objectsOf(contents)).keys()].map(objectName);
       await Deno.writeTextFile(join(pack, "README"), "");
       await Deno.writeTextFile(join(pack, "objects", "stray"), "");
       await Deno.symlink(folder, join(pack, "signatures", "loop"));
+      await Deno.mkdir(join(pack, "notes", "of", "today"), { recursive: true });
+      await Deno.mkdir(join(pack, "objects", "empty"));
       const source = folderPackSource(pack);
       const listed = await Array.fromAsync(source.list?.() ?? []);
-      assert.deepEqual(listed.sort(), [...objects, "README", "objects/stray", "signatures/loop"].sort());
+      const strays = ["README", "notes", "objects/stray", "signatures/loop"];
+      assert.deepEqual(listed.sort(), [...objects, ...strays].sort());
     })));
 
 Deno.test("folderPackSource() takes no link and no folder for an object", () =>
@@ -106,6 +109,19 @@ Deno.test("folderPackSource() takes no link and no folder for an object", () =>
       const source = folderPackSource(pack);
       assert.equal(await read(source, law.object), "unreadable");
       assert.equal(await read(source, segments.object), "unreadable");
+    })));
+
+Deno.test("folderPackSource() and folderSignatures() follow no link in the place of a folder", () =>
+  withPack(0, (contents) =>
+    withFolder(async (folder) => {
+      const pack = join(folder, "pack");
+      await writeFolder(pack, contents);
+      for (const name of ["objects", "signatures"]) {
+        await Deno.rename(join(pack, name), join(folder, name));
+        await Deno.symlink(join(folder, name), join(pack, name));
+      }
+      assert.equal(await read(folderPackSource(pack), contents.decoded.law.object), "missing");
+      assert.deepEqual(await folderSignatures(pack), []);
     })));
 
 Deno.test("folderPackSource() of a folder that is not there has nothing", () =>
