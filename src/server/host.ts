@@ -78,7 +78,7 @@ export async function host(options: HostOptions): Promise<number> {
   const audit = createAuditService({ config: options.server.audit, writeError, log });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
-  const hangup = options.server.audit.path === null ? null : watchHangup(audit.reopen);
+  const hangup = heedsHangup(options.server) ? watchHangup(audit.reopen) : null;
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;
   const load = (): Promise<Runtime> => {
@@ -123,6 +123,11 @@ export async function host(options: HostOptions): Promise<number> {
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
   return broken.signal.aborted ? startFailure(broken.signal.reason).exitCode : code;
+}
+
+/** Whether SIGHUP asks to read files again; on stdio without such files it says that the terminal is gone. */
+function heedsHangup({ transport, audit }: ServerConfig): boolean {
+  return transport !== "stdio" || audit.path !== null;
 }
 
 /** Writes to standard error, one after the other: a line of the log never stands within one of the audit log. */

@@ -104,6 +104,24 @@ Deno.test("gate serve goes on with the chain in a new file at SIGHUP, and gate a
     assert.equal(wrongOrder.code, 6);
   }));
 
+Deno.test("two processes that share a log go on in one chain where it is rotated and only one of them is told", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/audit.jsonl`;
+    await using one = startGate(folder, AUDITED);
+    await using two = startGate(folder, AUDITED);
+    for (const [at, server] of [one, two, one, two].entries()) await call(server, "scenario_define", define(`a${at}`));
+    Deno.renameSync(path, `${path}.1`);
+    for (const [at, server] of [one, two].entries()) await call(server, "scenario_define", define(`b${at}`));
+    one.signal("SIGHUP");
+    await until("the new file", () => exists(path));
+    for (const [at, server] of [two, one, two].entries()) await call(server, "scenario_define", define(`c${at}`));
+    assert.deepEqual([await end(one), await end(two)], [0, 0]);
+    const { code, files } = await verified(folder, "audit.jsonl.1", "audit.jsonl");
+    assert.deepEqual([code, files.map((file) => file["sound"]), files[1]?.["end_proven"]], [0, [true, true], true]);
+    const count = (file: string): number => linesOf(file).filter(({ tool }) => tool === "scenario_define").length;
+    assert.deepEqual([count(`${path}.1`), count(path)], [12, 6]);
+  }));
+
 Deno.test("gate audit verify says the first line that breaks the chain, and ends with 6", () =>
   inFolder(async (folder) => {
     const server = startGate(folder, AUDITED);

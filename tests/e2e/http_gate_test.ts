@@ -71,6 +71,15 @@ Deno.test("gate serve listens beyond the machine where all of it is meant, and s
     assert.ok(!server.process.errors().includes("a-token-of-this-test"));
   }));
 
+Deno.test("gate serve over HTTP lives through SIGHUP, whether or not it has files to read again", () =>
+  withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
+    await using server = await listening(serve(folder, []));
+    server.process.signal("SIGHUP");
+    assert.equal((await send(server.url, callText(1, "schemas_list", { namespace_id: 2 }), {})).status, 200);
+    server.process.signal("SIGTERM");
+    assert.equal(await server.process.ended(), 0);
+  }));
+
 Deno.test("gate serve ends with 1 where its address is taken, and says which", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr;

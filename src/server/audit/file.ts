@@ -13,18 +13,29 @@ import type { AuditEvent } from "./types.ts";
 
 /** An open audit file, and where its chain stands. */
 export interface AuditFile {
-  /** Writes events as lines, all of them or none. False: another process holds the file just now. */
-  readonly append: (events: readonly TimedEvent[]) => boolean;
+  /**
+   * Writes events as lines, all of them or none. False: another process holds the file just now.
+   *
+   * @param anyway Whether to write although the path leads elsewhere by now
+   * @throws {AuditFileGone} Where another file is to be written in its place
+   */
+  readonly append: (events: readonly TimedEvent[], anyway?: boolean) => boolean;
   /** Makes what is written survive a power failure, and the head file say so. */
   readonly sync: () => Promise<void>;
   /** Where the chain stands. */
   readonly chain: () => ChainState;
+  /**
+   * Opens what the path leads to now. Where this file was moved away, no other process can write to it meanwhile: the
+   * chain goes on from its last line, whoever wrote that.
+   */
+  readonly successor: (open: (from: ChainState) => AuditFile) => AuditFile;
   /** Lets other processes, and others in this one, have the file. */
   readonly release: () => void;
   readonly close: () => void;
 }
 
 interface State {
+  readonly path: string;
   readonly file: Deno.FsFile;
   readonly lock: FileLock;
   chain: ChainState;
@@ -50,7 +61,7 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
   const file = Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
   try {
     const lock = createFileLock(file);
-    const state = { file, lock, chain: newChain(), end: 0 };
+    const state: State = { path, file, lock, chain: newChain(), end: 0 };
     if (!lockSoon(lock)) throw new Error(`Cannot open audit log "${path}": another process holds it`);
     try {
       begin(state, from ?? readHead(path), opening);
@@ -58,13 +69,14 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
       lock.give(true);
     }
     return {
-      append: (events) => append(state, events),
+      append: (events, anyway = false) => append(state, events, anyway),
       sync: async () => {
         const { chain } = state;
         await file.syncData();
-        saveHead(lock, path, chain);
+        saveHead(state, chain);
       },
       chain: () => state.chain,
+      successor: (open) => successor(state, open),
       release: lock.release,
       close: () => {
         lock.release();
@@ -77,18 +89,48 @@ export function openAuditFile(path: string, from: ChainState | null, opening: Au
   }
 }
 
-/** The file was deleted: what is written to it can never be read. */
+/** The file was deleted, so that what is written to it can never be read; or it was moved away, and another stands in its place. */
 export class AuditFileGone extends Error {
   override readonly name = "AuditFileGone";
 }
 
 /** Writes the head file while nobody else does; another process that holds the file for long writes its own. */
-function saveHead(lock: FileLock, path: string, chain: ChainState): void {
+function saveHead(state: State, chain: ChainState): void {
+  const { path, lock } = state;
   if (!lockSoon(lock)) return;
   try {
-    writeHead(path, chain);
+    // The head of lines that others have written in the place of this file is theirs to write.
+    if (placeOf(state) !== "written_elsewhere") writeHead(path, chain);
   } finally {
     lock.give(false);
+  }
+}
+
+function successor(state: State, open: (from: ChainState) => AuditFile): AuditFile {
+  const { file, lock } = state;
+  lock.release();
+  // A second lock of the same file would wait for the first.
+  if (placeOf(state) === "here") return open(state.chain);
+  if (!lockSoon(lock)) throw new Error(`Cannot leave audit log "${state.path}": another process holds it`);
+  try {
+    const { size } = file.statSync();
+    if (size !== state.end) catchUp(state, [], size);
+    return open(state.chain);
+  } finally {
+    lock.give(true);
+    lock.release();
+  }
+}
+
+/** Where the path of an open file leads by now; a system that does not tell files apart says that nothing was moved. */
+function placeOf({ path, file }: State): "here" | "nowhere" | "elsewhere" | "written_elsewhere" {
+  try {
+    const [there, here] = [Deno.statSync(path), file.statSync()];
+    if (here.ino === null || (there.ino === here.ino && there.dev === here.dev)) return "here";
+    return there.size === 0 ? "elsewhere" : "written_elsewhere";
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "nowhere";
+    throw error;
   }
 }
 
@@ -135,7 +177,7 @@ function tailOf(state: State, size: number): AuditTail {
   return size === 0 ? { chain: null, torn: null } : readTail(state.file, size);
 }
 
-function append(state: State, events: readonly TimedEvent[]): boolean {
+function append(state: State, events: readonly TimedEvent[], anyway: boolean): boolean {
   const { file, lock } = state;
   const taken = lock.take();
   if (taken === null) return false;
@@ -144,6 +186,9 @@ function append(state: State, events: readonly TimedEvent[]): boolean {
     if (taken === "taken") {
       const { size, nlink } = file.statSync();
       if (nlink === 0) throw new AuditFileGone("Cannot write the audit log: its file was deleted");
+      if (!anyway && placeOf(state).endsWith("elsewhere")) {
+        throw new AuditFileGone("Cannot write the audit log: another file stands in its place");
+      }
       shared = size !== state.end;
       if (shared) catchUp(state, events, size);
     }

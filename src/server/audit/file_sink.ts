@@ -148,8 +148,7 @@ function writeBatch(state: State, batch: readonly Waiting[]): boolean {
     if (!state.file.append([...gap, ...events])) return false;
   } catch (error) {
     if (!(error instanceof AuditFileGone)) throw error;
-    openAgain(state);
-    if (!state.file.append([...gap, ...events])) return false;
+    if (!appendElsewhere(state, [...gap, ...events])) return false;
   }
   state.lost = 0;
   return true;
@@ -179,11 +178,24 @@ function setFault(state: State, fault: string | null): void {
   if (wasWhole || fault === null) state.options.onFault?.(fault);
 }
 
+/** Writes to what the path leads to now; where that cannot be opened, to a file that was moved away and is still open. */
+function appendElsewhere(state: State, events: readonly TimedEvent[]): boolean {
+  try {
+    openAgain(state);
+  } catch (error) {
+    try {
+      return state.file.append(events, true);
+    } catch {
+      throw error;
+    }
+  }
+  return state.file.append(events);
+}
+
 /** Opens the path anew. The chain goes on in an empty file, and from the last line of any other. */
 function openAgain(state: State): void {
   const { path, opening, open = openAuditFile } = state.options;
-  state.file.release();
-  const fresh = open(path, state.file.chain(), { ...opening, reason: "log_reopened" });
+  const fresh = state.file.successor((from) => open(path, from, { ...opening, reason: "log_reopened" }));
   closeQuietly(state.file);
   state.file = fresh;
 }

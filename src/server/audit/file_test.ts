@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { openAuditFile } from "./file.ts";
+import { AuditFileGone, openAuditFile } from "./file.ts";
 import { headPath, readHead } from "./head.ts";
-import { LINE_BYTES, timeEvent } from "./line.ts";
+import { type ChainState, LINE_BYTES, timeEvent } from "./line.ts";
 import { readLine } from "./read_line.ts";
 import type { AuditEvent } from "./types.ts";
 import { type AuditReport, verifyAuditFile } from "./verify.ts";
@@ -262,6 +262,62 @@ Deno.test("two writers share a file and one chain", () =>
     two.close();
     const report = await verifyAuditFile(bytesOf(await Deno.readFile(path)));
     assert.deepEqual([report.sound, report.lines], [true, 42]);
+  }));
+
+/** The chain at the end of a file that is sound. */
+async function chainOf(path: string, after: ChainState | null): Promise<ChainState> {
+  const { sound, broken, chain_id, last_sequence, head } = await verifyAuditFile(bytesOf(await Deno.readFile(path)), {
+    after,
+  });
+  assert.ok(sound, JSON.stringify(broken));
+  return { chain_id: chain_id ?? "", sequence: last_sequence ?? 0, head: head ?? "" };
+}
+
+Deno.test("two writers whose file is moved away go on in the new one, in one chain, whoever is told of it", () =>
+  withPath(async (path) => {
+    const files = [openAuditFile(path, null, OPENING), openAuditFile(path, null, OPENING)];
+    const write = (index: number, reason: string): boolean =>
+      files[index]?.append([timeEvent(event(reason), 1)]) ?? assert.fail();
+    const reopen = (index: number): void => {
+      const old = files[index] ?? assert.fail();
+      files[index] = old.successor((from) => openAuditFile(path, from, OPENING));
+      old.close();
+    };
+    assert.ok(write(0, "a") && write(1, "b"));
+    Deno.renameSync(path, `${path}.1`);
+    // The other one has written last, which who is told has not seen yet.
+    assert.ok(write(0, "c") && write(1, "d"));
+    reopen(0);
+    assert.ok(write(0, "e"));
+    assert.throws(() => write(1, "f"), AuditFileGone);
+    await files[1]?.sync();
+    assert.equal(readHead(path), null, "the head is not that of the old file");
+    reopen(1);
+    assert.ok(write(1, "f") && write(0, "g"));
+    await files[0]?.sync();
+    for (const file of files) file.close();
+    assert.deepEqual(reasonsOf(`${path}.1`), ["chain_started", "process_started", "a", "b", "c", "d"]);
+    assert.deepEqual(reasonsOf(path), ["chain_continued", "e", "process_started", "f", "g"]);
+    const last = await chainOf(path, await chainOf(`${path}.1`, null));
+    assert.deepEqual(readHead(path), last);
+  }));
+
+Deno.test("a writer whose file is moved away writes on in it until another stands in its place", () =>
+  withPath(async (path) => {
+    const old = openAuditFile(path, null, OPENING);
+    Deno.renameSync(path, `${path}.1`);
+    assert.ok(old.append([timeEvent(event("a"), 1)]));
+    await old.sync();
+    assert.equal(readHead(path)?.sequence, 2, "whoever starts now goes on with the chain");
+    Deno.writeTextFileSync(path, "");
+    old.release();
+    assert.throws(() => old.append([timeEvent(event("b"), 1)]), AuditFileGone);
+    assert.ok(old.append([timeEvent(event("b"), 1)], true), "unless it is to stay");
+    const next = old.successor((from) => openAuditFile(path, from, OPENING));
+    old.close();
+    next.close();
+    assert.deepEqual(reasonsOf(path), ["chain_continued"]);
+    await chainOf(path, await chainOf(`${path}.1`, null));
   }));
 
 Deno.test("a file that is cut while it is open shows a gap", () =>

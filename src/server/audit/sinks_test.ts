@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AuditFile } from "./file.ts";
+import { type AuditFile, AuditFileGone } from "./file.ts";
 import { AuditUnavailable, LOCK_MILLISECONDS, openFileSink, QUEUE_EVENTS } from "./file_sink.ts";
 import { DETAILS_CHARACTERS, newChain, type TimedEvent } from "./line.ts";
 import { readLine } from "./read_line.ts";
@@ -43,6 +43,7 @@ function fileOn(under: Disk): AuditFile {
     },
     sync: () => under.sync === null ? Promise.resolve() : Promise.reject(new Error(under.sync)),
     chain: newChain,
+    successor: (open) => open(newChain()),
     release: () => {},
     close: () => {},
   };
@@ -168,6 +169,39 @@ Deno.test("openFileSink() opens the file again, and says what is wrong where it 
   assert.equal(sink.fault(), "Permission denied");
   await sink.record(event("a"));
   assert.equal(sink.fault(), null, "the file that was open is still written");
+  await sink.close();
+});
+
+Deno.test("openFileSink() follows its path to another file, and stays with a moved one where that cannot be opened", async () => {
+  const under = disk();
+  let state: "here" | "moved" | "deleted" = "here";
+  let opened = 0;
+  const sink = openFileSink({
+    path: "/audit.jsonl",
+    opening: OPENING,
+    open: () => {
+      if (opened++ === 1) throw new Error("Permission denied");
+      if (opened > 1) state = "here";
+      const file = fileOn(under);
+      return {
+        ...file,
+        append: (events, anyway) => {
+          if (state === "deleted" || (state === "moved" && anyway !== true)) throw new AuditFileGone("gone");
+          return file.append(events);
+        },
+      };
+    },
+  });
+  state = "moved";
+  await sink.record(event("a"));
+  assert.deepEqual([opened, state, sink.fault()], [2, "moved", null]);
+  await sink.record(event("b"));
+  assert.deepEqual([opened, state], [3, "here"]);
+  opened = 1;
+  state = "deleted";
+  await assert.rejects(sink.record(event("c")), /Permission denied/);
+  await sink.record(event("d"));
+  assert.deepEqual(under.batches, [["a"], ["b"], ["events_lost", "d"]]);
   await sink.close();
 });
 
