@@ -265,3 +265,56 @@ Deno.test("openCatalogue() opens no pipe", () =>
     assert.deepEqual([docs.length, warnings.length], [0, 1]);
     assert.match(warnings[0] ?? "", /is no regular file$/);
   }));
+
+Deno.test("openCatalogue() reads nothing through a link that takes the place of a file or folder meanwhile", () =>
+  inFolder(async (folder) => {
+    await write(folder, { "docs/a/b.md": "ours", "docs/c.md": "ours", "docs/d.md": "ours", "out/b.md": "theirs" });
+    const open = Deno.open;
+    const swaps: Readonly<Record<string, readonly [name: string, target: string]>> = {
+      "docs/a/b.md": ["docs/a", "out"],
+      "docs/c.md": ["docs/c.md", "out/b.md"],
+    };
+    Deno.open = async (path, options) => {
+      const [name, target] = swaps[String(path).slice(folder.length + 1)] ?? [];
+      if (name === undefined) return await open(path, options);
+      await Deno.rename(`${folder}/${name}`, `${folder}/aside`);
+      await Deno.symlink(`${folder}/${target}`, `${folder}/${name}`);
+      try {
+        return await open(path, options);
+      } finally {
+        await Deno.remove(`${folder}/${name}`);
+        await Deno.rename(`${folder}/aside`, `${folder}/${name}`);
+      }
+    };
+    try {
+      const { docs, warnings } = await extra(`${folder}/docs`);
+      assert.deepEqual(docs.map(({ doc_id, text }) => [doc_id, text]), [["d", "ours"]]);
+      assert.deepEqual(warnings.map((warning) => warning.replace(folder, "F")), [
+        'docs.extra_paths: "F/docs/a/b.md" is left out: it changes while it is read',
+        'docs.extra_paths: "F/docs/c.md" is left out: it changes while it is read',
+      ]);
+    } finally {
+      Deno.open = open;
+    }
+  }));
+
+Deno.test("openCatalogue() gives the same documents in the same order for the same tree, however it was made", () =>
+  inFolder(async (folder) => {
+    const names = ["b.md", "a/b.md", "B.md", "a/c.md", "c/b.md", "\u{10000}.md", "\uffff.md"];
+    const orders = [names, names.toReversed(), names.toSorted()];
+    for (const [index, order] of orders.entries()) {
+      for (const name of order) await write(`${folder}/${index}`, { [name]: `# ${name}\nx` });
+    }
+    for (const index of orders.keys()) {
+      const { docs } = await extra(`${folder}/${index}`);
+      assert.deepEqual(docs.map(({ doc_id, doc_title }) => `${doc_id}: ${doc_title}`), [
+        "b: B.md",
+        "b_2: a/b.md",
+        "c: a/c.md",
+        "b_3: b.md",
+        "b_4: c/b.md",
+        "_: \uffff.md",
+        "__: \u{10000}.md",
+      ]);
+    }
+  }));

@@ -5,8 +5,10 @@
  * @module
  */
 
+import { basename, dirname, join } from "node:path";
 import { sortedBy } from "../canonical/order.ts";
 import { decodeUtf8Strict } from "../canonical/utf8.ts";
+import { type FileReading, readBelow } from "../config/files.ts";
 import type { DocsConfig } from "../config/types.ts";
 import { titleOf } from "./sections.ts";
 import { type Doc, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
@@ -14,6 +16,17 @@ import { type Doc, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
 /** Entries of folders that are looked at, and how deep folders may lie in each other. */
 export const EXTRA_ENTRIES_MAXIMUM = 4096;
 const FOLDER_DEPTH_MAXIMUM = 16;
+
+/** An entry of a folder, as it was when it was looked at. */
+type Entry = Pick<Deno.FileInfo, "isFile" | "isDirectory" | "isSymlink">;
+
+/** The folder of one path of `docs.extra_paths`: the path itself, or the folder around it if it is a file. */
+interface Extra {
+  /** As it is configured, for warnings. */
+  readonly folder: string;
+  /** Its real path; nothing is read out of it. */
+  readonly root: string;
+}
 
 /** What was found so far. */
 interface Reading {
@@ -45,77 +58,70 @@ export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): 
     entriesLeft: EXTRA_ENTRIES_MAXIMUM,
   };
   for (const [index, path] of config.extra_paths.entries()) {
-    const info = await Deno.lstat(path).catch((error: unknown) => {
+    const entry = await Deno.lstat(path).catch((error: unknown) => {
       const why = error instanceof Deno.errors.NotFound ? "does not exist" : "cannot be read";
       throw new DocsError(`docs.extra_paths[${index}]: "${path}" ${why}`);
     });
-    await readEntry(reading, path, info, 0);
+    const folder = entry.isDirectory ? path : dirname(path);
+    const extra = { folder, root: await Deno.realPath(folder) };
+    await readEntry(reading, extra, entry.isDirectory ? [] : [basename(path)], entry);
   }
   return reading;
 }
 
-async function readEntry(
-  reading: Reading,
-  path: string,
-  entry: Pick<Deno.FileInfo, "isFile" | "isDirectory" | "isSymlink">,
-  depth: number,
-): Promise<void> {
-  if (entry.isSymlink) return skip(reading, path, "is a symbolic link");
-  if (entry.isDirectory) return await readFolder(reading, path, depth);
-  if (!entry.isFile) return skip(reading, path, "is no regular file");
-  if (!path.endsWith(".md")) return skip(reading, path, "does not end in .md");
-  await readFile(reading, path);
+/** @param way From the root of the path, names that lie in each other */
+async function readEntry(reading: Reading, extra: Extra, way: readonly string[], entry: Entry): Promise<void> {
+  if (entry.isSymlink) return skip(reading, extra, way, "is a symbolic link");
+  if (entry.isDirectory) return await readFolder(reading, extra, way);
+  if (!entry.isFile) return skip(reading, extra, way, "is no regular file");
+  if (!way.at(-1)?.endsWith(".md")) return skip(reading, extra, way, "does not end in .md");
+  await readFile(reading, extra, way);
 }
 
-async function readFolder(reading: Reading, path: string, depth: number): Promise<void> {
-  if (depth > FOLDER_DEPTH_MAXIMUM) return skip(reading, path, `lies more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
+async function readFolder(reading: Reading, extra: Extra, way: readonly string[]): Promise<void> {
+  if (way.length > FOLDER_DEPTH_MAXIMUM) {
+    return skip(reading, extra, way, `lies more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
+  }
   const entries: Deno.DirEntry[] = [];
-  for await (const entry of Deno.readDir(path)) {
-    if (reading.entriesLeft-- <= 0) {
-      return skip(reading, path, `holds more than is looked at: ${EXTRA_ENTRIES_MAXIMUM} entries in all`);
+  try {
+    for await (const entry of Deno.readDir(join(extra.root, ...way))) {
+      if (reading.entriesLeft-- <= 0) {
+        const limit = `${EXTRA_ENTRIES_MAXIMUM} entries in all`;
+        return skip(reading, extra, way, `holds more than is looked at: ${limit}`);
+      }
+      entries.push(entry);
     }
-    entries.push(entry);
+  } catch {
+    return skip(reading, extra, way, "cannot be read");
   }
   for (const entry of sortedBy(entries, ({ name }) => name)) {
-    await readEntry(reading, `${path}/${entry.name}`, entry, depth + 1);
+    await readEntry(reading, extra, [...way, entry.name], entry);
   }
 }
 
-async function readFile(reading: Reading, path: string): Promise<void> {
+async function readFile(reading: Reading, extra: Extra, way: readonly string[]): Promise<void> {
   const { max_doc_bytes, max_docs, max_total_bytes } = reading.config;
-  if (reading.docsLeft <= 0) return skip(reading, path, `is one too many: docs.max_docs is ${max_docs}`);
+  if (reading.docsLeft <= 0) return skip(reading, extra, way, `is one too many: docs.max_docs is ${max_docs}`);
   const most = Math.min(max_doc_bytes, reading.bytesLeft);
-  const bytes = await readAtMost(path, most).catch(() => undefined);
-  if (bytes === undefined) return skip(reading, path, "cannot be read");
-  if (bytes === null) {
+  const read = await readBelow(extra.root, way.join("/"), most).catch((): FileReading => ({ fault: "not_a_file" }));
+  if ("fault" in read) {
+    if (read.fault === "changed") return skip(reading, extra, way, "changes while it is read");
+    if (read.fault === "not_a_file") return skip(reading, extra, way, "cannot be read");
     const limit = most === max_doc_bytes
       ? `docs.max_doc_bytes is ${max_doc_bytes}`
       : `docs.max_total_bytes is ${max_total_bytes}`;
-    return skip(reading, path, `is too large: ${limit}`);
+    return skip(reading, extra, way, `is too large: ${limit}`);
   }
-  const text = decodeUtf8Strict(bytes);
-  if (text === null) return skip(reading, path, "is not UTF-8");
-  if (text.trim() === "") return skip(reading, path, "is empty");
-  reading.docs.push(extraDoc(reading.ids, path, text, bytes.length));
+  const text = decodeUtf8Strict(read.bytes);
+  if (text === null) return skip(reading, extra, way, "is not UTF-8");
+  if (text.trim() === "") return skip(reading, extra, way, "is empty");
+  reading.docs.push(extraDoc(reading.ids, way.at(-1) ?? "", text, read.bytes.length));
   reading.docsLeft -= 1;
-  reading.bytesLeft -= bytes.length;
+  reading.bytesLeft -= read.bytes.length;
 }
 
-/** The bytes of a file, or null where there are more than so many; no more than that is read. */
-async function readAtMost(path: string, most: number): Promise<Uint8Array | null> {
-  using file = await Deno.open(path);
-  if ((await file.stat()).size > most) return null;
-  const buffer = new Uint8Array(most + 1);
-  let filled = 0;
-  for (let read = await file.read(buffer); read !== null; read = await file.read(buffer.subarray(filled))) {
-    filled += read;
-    if (filled > most) return null;
-  }
-  return buffer.slice(0, filled);
-}
-
-function extraDoc(ids: Set<string>, path: string, text: string, bytes: number): Doc {
-  const stem = path.slice(path.lastIndexOf("/") + 1, -".md".length);
+function extraDoc(ids: Set<string>, name: string, text: string, bytes: number): Doc {
+  const stem = name.slice(0, -".md".length);
   const doc_id = freshId(ids, stem);
   return {
     doc_id,
@@ -138,10 +144,10 @@ function freshId(ids: Set<string>, stem: string): string {
   return id;
 }
 
-function skip(reading: Reading, path: string, why: string): void {
+function skip(reading: Reading, { folder }: Extra, way: readonly string[], why: string): void {
   // An operator needs to know that something is left out, not every file of a tree that was meant to be another.
   if (reading.warnings.length < WARNINGS_MAXIMUM) {
-    reading.warnings.push(`docs.extra_paths: "${path}" is left out: it ${why}`);
+    reading.warnings.push(`docs.extra_paths: "${join(folder, ...way)}" is left out: it ${why}`);
   }
 }
 

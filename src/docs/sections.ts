@@ -10,6 +10,12 @@ import type { Doc, Section } from "./types.ts";
 /** Bytes of one section; what is longer goes on in another of the same heading, so that an answer stays small. */
 export const SECTION_BYTES_MAXIMUM = 16 * 1024;
 
+/** UTF-16 code units of a title or heading that count: it stands with every section, and is looked at for each. */
+export const HEADING_CHARACTERS_MAXIMUM = 256;
+
+/** Headings of one document that begin a section; what stands under further ones belongs to the last of these. */
+export const HEADINGS_MAXIMUM = 1024;
+
 /** Where a line of code begins or ends: up to three spaces, then three or more backticks or tildes. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 
@@ -44,8 +50,20 @@ interface Piece {
  * @returns Null where there is none
  */
 export function titleOf(text: string): string | null {
-  const title = /^# +([^\r\n]*)/.exec(text)?.[1]?.trim() ?? "";
+  const title = bounded(/^# +([^\r\n]*)/.exec(text)?.[1] ?? "");
   return title === "" ? null : title;
+}
+
+/** The text of a heading, without the marks that may close it (CommonMark 0.31, 4.2). */
+function headingOf(line: string): string {
+  const text = line.trimEnd();
+  let end = text.length;
+  while (text.charAt(end - 1) === "#") end--;
+  return bounded(/\s/.test(text.charAt(end - 1)) ? text.slice(0, end) : text);
+}
+
+function bounded(text: string): string {
+  return text.trim().slice(0, HEADING_CHARACTERS_MAXIMUM).toWellFormed().trimEnd();
 }
 
 /** The sections of a document, in order. Lines of code between fences are never headings. */
@@ -56,11 +74,11 @@ export function splitSections(doc: Doc): readonly Section[] {
   const isCode = codeWatcher();
   for (const [index, line] of doc.text.split(/\r?\n/).entries()) {
     const heading = isCode(line) ? null : /^(##|###) +(.*)$/.exec(line);
-    if (heading === null) {
+    if (heading === null || pieces.length > HEADINGS_MAXIMUM) {
       if (index > 0 || titleOf(line) === null) piece.lines.push(line);
       continue;
     }
-    const text = (heading[2] ?? "").replace(/\s+#+\s*$/, "").trim();
+    const text = headingOf(heading[2] ?? "");
     const isChapter = heading[1] === "##";
     if (isChapter) chapter = text;
     piece = { heading: text, parent: isChapter ? "" : chapter, lines: [] };

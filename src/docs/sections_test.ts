@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { SECTION_BYTES_MAXIMUM, splitSections, titleOf } from "./sections.ts";
+import { createSearch } from "./answer.ts";
+import {
+  HEADING_CHARACTERS_MAXIMUM,
+  HEADINGS_MAXIMUM,
+  SECTION_BYTES_MAXIMUM,
+  splitSections,
+  titleOf,
+} from "./sections.ts";
 import type { Doc } from "./types.ts";
 
 function docOf(text: string, doc_title = "T"): Doc {
@@ -34,6 +41,8 @@ Deno.test("splitSections() cuts at headings of the second and third level, and n
     ["other levels", "## A\n# x\n#### y\n", "A: # x\n#### y"],
     ["no space", "## A\n##b", "A: ##b"],
     ["closing marks", "## A ##\na", "A: a"],
+    ["closing marks with spaces", "## A  # \t \na", "A: a"],
+    ["marks that close nothing", "## A#\na\n## # B\nb\n## ##\nc", "A#: a", "# B: b", "##: c"],
     ["Windows line ends", "# Title\r\nx\r\n## A\r\na\r\n", "T: x", "A: a"],
     ["a later heading of the first level", "x\n# y", "T: x\n# y"],
     ["a fence", "## A\n```sh\n## not\n```\n## B\nb", "A: ```sh\n## not\n```", "B: b"],
@@ -83,3 +92,45 @@ Deno.test("titleOf() reads a heading of the first level on the first line", () =
   ];
   for (const [text, title] of cases) assert.equal(titleOf(text), title, text);
 });
+
+Deno.test("splitSections() keeps so much of a heading, and begins so many sections", () => {
+  for (const length of [HEADING_CHARACTERS_MAXIMUM - 1, HEADING_CHARACTERS_MAXIMUM, HEADING_CHARACTERS_MAXIMUM + 1]) {
+    const kept = "h".repeat(Math.min(length, HEADING_CHARACTERS_MAXIMUM));
+    assert.deepEqual(split(`## ${"h".repeat(length)}\na`), [`${kept}: a`]);
+    assert.equal(titleOf(`# ${"h".repeat(length)}`), kept);
+  }
+  for (const count of [HEADINGS_MAXIMUM - 1, HEADINGS_MAXIMUM, HEADINGS_MAXIMUM + 1]) {
+    const sections = split(Array.from({ length: count }, (_, at) => `## H${at}\n${at}\n`).join(""));
+    assert.equal(sections.length, Math.min(count, HEADINGS_MAXIMUM));
+    const last = HEADINGS_MAXIMUM - 1;
+    const rest = count > HEADINGS_MAXIMUM ? `\n## H${last + 1}\n${last + 1}` : "";
+    if (count >= HEADINGS_MAXIMUM) assert.equal(sections.at(-1), `H${last}: ${last}${rest}`);
+  }
+});
+
+/** Documents as large as any may be, made to cost more than their size. */
+const COSTLY: readonly (readonly [what: string, part: string, before?: string, after?: string])[] = [
+  ["a heading of spaces", " ", "## a", "b"],
+  ["a heading of marks", "#", "## a ", "b"],
+  ["a heading of spaces and marks", " #", "## a", "b"],
+  ["headings", "## a\nb\n"],
+  ["headings below a long one", "### a\nb\n", `## ${"long ".repeat(100_000)}\n`],
+  ["headings below a long title", "## a\nb\n", `# ${"long ".repeat(100_000)}\n`],
+  ["fences", "```\n"],
+  ["fences that never close", "~~~\n", "```\n"],
+  ["one word", "a"],
+  ["names of many parts", "a_B"],
+  ["marks over one letter", "\u0301", "e"],
+];
+
+for (const [what, part, before = "", after = ""] of COSTLY) {
+  Deno.test(`a document of ${what} is cut and searched in time that follows from its size`, () => {
+    const bytes = 1024 * 1024;
+    const text = `${before}${part.repeat((bytes - before.length - after.length) / part.length)}${after}`;
+    const started = performance.now();
+    const doc = docOf(text, titleOf(text) ?? "T");
+    createSearch([doc], splitSections(doc))("a long b", 10);
+    // It takes a second at most; what takes longer the longer the document is would take many minutes.
+    assert.ok(performance.now() - started < 60_000);
+  });
+}

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { type FileReading, readBelow, readBounded } from "./files.ts";
+
+async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await Deno.mkdir(`${folder}/root/inner/deep`, { recursive: true });
+    await Deno.mkdir(`${folder}/out/deep`, { recursive: true });
+    for (const name of ["root/a", "root/inner/a", "root/inner/deep/a"]) {
+      await Deno.writeTextFile(`${folder}/${name}`, "ours");
+    }
+    for (const name of ["out/a", "out/deep/a"]) await Deno.writeTextFile(`${folder}/${name}`, "theirs");
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function shown(reading: FileReading): string {
+  return "fault" in reading ? reading.fault : new TextDecoder().decode(reading.bytes);
+}
+
+const READERS: readonly (readonly [string, typeof readBounded])[] = [
+  ["readBounded", readBounded],
+  [
+    "readBelow",
+    (path, maximumBytes) => readBelow(path.replace(/\/[^/]*$/, ""), path.replace(/^.*\//, ""), maximumBytes),
+  ],
+];
+
+for (const [name, read] of READERS) {
+  Deno.test(`${name}() takes regular files of so many bytes, and no more`, () =>
+    inFolder(async (folder) => {
+      const path = `${folder}/root/a`;
+      assert.deepEqual(await read(path, 3), { fault: "too_large", size: 4 });
+      assert.equal(shown(await read(path, 4)), "ours");
+      assert.equal(shown(await read(path, 5)), "ours");
+      await Deno.writeTextFile(path, "");
+      assert.equal(shown(await read(path, 0)), "");
+      assert.equal(shown(await read(`${folder}/root/inner`, 9)), "not_a_file");
+      await new Deno.Command("mkfifo", { args: [`${folder}/root/pipe`] }).output();
+      assert.equal(shown(await read(`${folder}/root/pipe`, 9)), "not_a_file");
+      await assert.rejects(read(`${folder}/root/none`, 9), Deno.errors.NotFound);
+    }));
+
+  Deno.test(`${name}() takes nothing of a file that holds more than it said to`, () =>
+    inFolder(async (folder) => {
+      const open = Deno.open;
+      Deno.open = async (path, options) => {
+        const file = await open(path, options);
+        const statSync = file.statSync.bind(file);
+        return Object.assign(file, { statSync: () => ({ ...statSync(), size: 3 }) });
+      };
+      try {
+        assert.equal(shown(await read(`${folder}/root/a`, 9)), "changed");
+      } finally {
+        Deno.open = open;
+      }
+    }));
+}
+
+/** When a link stands in the place of something: from before the call on, while the file is opened, or also at the look after that. */
+type When = "before" | "while" | "until after";
+
+/** The file that is asked for, what is put in the place of what and when, what comes of it. */
+const SWAPS: readonly (readonly [path: string, name: string, target: string, when: When, outcome: string])[] = [
+  ["a", "root/a", "out/a", "before", "changed"],
+  ["a", "root/a", "out/a", "while", "changed"],
+  ["a", "root/a", "out/a", "until after", "changed"],
+  ["inner/a", "root/inner/a", "out/a", "while", "changed"],
+  ["inner/a", "root/inner", "out", "before", "changed"],
+  ["inner/a", "root/inner", "out", "while", "changed"],
+  ["inner/a", "root/inner", "out", "until after", "changed"],
+  ["inner/deep/a", "root/inner/deep", "out/deep", "until after", "changed"],
+  ["inner/deep/a", "root/inner", "out", "until after", "changed"],
+  ["a", "root/inner", "out", "until after", "ours"],
+  ["inner/a", "root/inner/deep", "out/deep", "until after", "ours"],
+];
+
+for (const [path, name, target, when, outcome] of SWAPS) {
+  Deno.test(`readBelow() of "${path}" gives ${outcome} where "${name}" is a link ${when} it is opened`, () =>
+    inFolder(async (folder) => {
+      const { open, lstatSync } = Deno;
+      const swap = (): void => {
+        Deno.renameSync(`${folder}/${name}`, `${folder}/aside`);
+        Deno.symlinkSync(`${folder}/${target}`, `${folder}/${name}`);
+      };
+      let isSwapped = false;
+      const swapBack = (): void => {
+        if (isSwapped) Deno.removeSync(`${folder}/${name}`);
+        if (isSwapped) Deno.renameSync(`${folder}/aside`, `${folder}/${name}`);
+        isSwapped = false;
+      };
+      if (when === "before") swap();
+      else {
+        Deno.open = async (path, options) => {
+          swap();
+          isSwapped = true;
+          const file = await open(path, options);
+          if (when === "while") swapBack();
+          return file;
+        };
+        Deno.lstatSync = (path) => {
+          const found = lstatSync(path);
+          swapBack();
+          return found;
+        };
+      }
+      try {
+        assert.equal(shown(await readBelow(`${folder}/root`, path, 9)), outcome);
+      } finally {
+        Object.assign(Deno, { open, lstatSync });
+      }
+    }));
+}
+
+Deno.test("readBelow() waits for a folder that was made just now, and for no other", () =>
+  inFolder(async (folder) => {
+    const { ctime } = await Deno.stat(`${folder}/root`);
+    assert.ok(ctime !== null);
+    assert.equal(shown(await readBelow(`${folder}/root`, "inner/a", 9)), "ours");
+    assert.ok(Date.now() - ctime.getTime() >= 1000);
+    // What changes within the last folder replaces none of those on the way.
+    await Deno.writeTextFile(`${folder}/root/inner/new`, "");
+    assert.equal(shown(await readBelow(`${folder}/root`, "inner/a", 9)), "ours");
+  }));
