@@ -40,6 +40,29 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
+    name: "behind nginx",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/proxy_nginx_test.ts"],
+    minutes: 5,
+    needs: [
+      { program: "nginx", debianPackage: "nginx" },
+      { program: "openssl", debianPackage: "openssl" },
+      { program: "curl", debianPackage: "curl" },
+    ],
+  },
+  {
+    name: "the unit of systemd",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/systemd_unit_test.ts"],
+    minutes: 5,
+    needs: [
+      { program: "systemd-analyze", debianPackage: "systemd" },
+      { program: "kill", debianPackage: "procps" },
+    ],
+  },
+  {
     name: "providers over TLS",
     kind: "tests",
     options: [],
@@ -62,6 +85,22 @@ export const FULL_STEPS: readonly Step[] = [
     paths: ["tests/full/browser_verifier_test.ts"],
     minutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
+  {
+    name: "completions in bash, zsh and fish",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/completions_test.ts"],
+    minutes: 5,
+    needs: [{ program: "zsh", debianPackage: "zsh" }, { program: "fish", debianPackage: "fish" }],
+  },
+  {
+    name: "what the pages of the examples say to paste",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/examples_pages_test.ts"],
+    minutes: 5,
+    needs: [{ program: "jq", debianPackage: "jq" }],
   },
   {
     name: "a minute of mixed load",

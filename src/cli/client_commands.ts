@@ -5,7 +5,8 @@
  */
 
 import type { Command } from "commander";
-import { collect, command, type Finish, type Flags, group, withJson } from "./command_parts.ts";
+import { TOOL_PAGES } from "../docs/tool_pages.ts";
+import { collect, command, type Finish, type Flags, group, withJson, withValues } from "./command_parts.ts";
 
 /** Adds `gate client` with its commands. */
 export function addClient(program: Command, finish: Finish): void {
@@ -28,13 +29,14 @@ function withServerFlags(added: Command): Command {
 }
 
 function addCall(client: Command, finish: Finish): void {
-  withServerFlags(withJson(command(client, "call", "Call a tool; the exit code says what it answered", [
+  const added = withServerFlags(withJson(command(client, "call", "Call a tool; the exit code says what it answered", [
     "gate client call scenarios_list --arg namespace_id=2",
     "gate client call scenario_define --input call.json --config gate.toml",
     "gate client call scenario_status --input - < run.json",
     "gate client call providers_list --url http://127.0.0.1:8080",
     "gate client call providers_list --stdio -- gate serve --config gate.toml",
-  ])))
+  ])));
+  withValues(added, { tool: TOOL_PAGES.map((page) => page.replace(/^tools\/(.*)\.md$/, "$1")) })
     .argument("<tool>", "name of the tool")
     .argument("[command...]", "with --stdio: the rest of the command")
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")

@@ -16,6 +16,7 @@ export type Finish = (code: number) => void;
 export const CONFIG_FILE = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
+const VALUES = new WeakMap<Command, Readonly<Record<string, readonly string[]>>>();
 
 /** A command with its examples. */
 export function command(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
@@ -39,6 +40,12 @@ export function withJson(added: Command): Command {
   return added.option("--json", "write one JSON object, and errors as JSON");
 }
 
+/** The command with what some of its flags, by `--name`, and its arguments, by name, may be. */
+export function withValues(added: Command, values: Readonly<Record<string, readonly string[]>>): Command {
+  VALUES.set(added, values);
+  return added;
+}
+
 /** Takes a flag that may be given more than once. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
@@ -50,6 +57,8 @@ export interface DescribedArgument {
   readonly required: boolean;
   readonly repeatable: boolean;
   readonly description: string;
+  /** All that it may be; null where that is no list. */
+  readonly values: readonly string[] | null;
 }
 
 /** One flag of a command. */
@@ -59,6 +68,8 @@ export interface DescribedFlag {
   /** What it takes, as help shows it; null for a switch. */
   readonly value: string | null;
   readonly description: string;
+  /** All that the value may be; null where that is no list. */
+  readonly values: readonly string[] | null;
 }
 
 /** A command, as `gate help --json` tells it and as shells complete it. */
@@ -76,6 +87,7 @@ export interface DescribedCommand {
 
 /** Describes a command that is called by some words. */
 export function describeCommand(command: Command, words: readonly string[]): DescribedCommand {
+  const values = VALUES.get(command) ?? {};
   return {
     words,
     summary: command.summary(),
@@ -85,11 +97,13 @@ export function describeCommand(command: Command, words: readonly string[]): Des
       required: argument.required,
       repeatable: argument.variadic,
       description: argument.description,
+      values: values[argument.name()] ?? null,
     })),
     flags: command.createHelp().visibleOptions(command).map(({ long, flags, description }) => ({
       name: long ?? flags,
       value: /[<[](.*)[>\]]/.exec(flags)?.[1] ?? null,
       description,
+      values: values[long ?? flags] ?? null,
     })),
     commands: command.commands.map((one) => ({ name: one.name(), summary: one.summary() })),
     examples: EXAMPLES.get(command) ?? [],

@@ -5,16 +5,11 @@
  */
 
 import type { Command } from "commander";
+import { type Shell, SHELLS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";
-import { type DescribedCommand, describeTree } from "./command_parts.ts";
+import { type DescribedCommand, type DescribedFlag, describeTree } from "./command_parts.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
-
-/** The shells. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** One of {@link SHELLS}. */
-export type Shell = typeof SHELLS[number];
 
 /** Runs `gate completions`. */
 export function runCompletions(program: Command, name: string, flags: { readonly json?: boolean }): number {
@@ -41,33 +36,82 @@ export function completionScript(shell: Shell, commands: readonly DescribedComma
   }
 }
 
+/** What may stand in a place: these words, a file, or what no shell can know. */
+type Place = readonly string[] | "files" | "nothing";
+
+/** What flags and arguments are called that take a file or a folder. */
+const FILES = ["PATH", "FILE", "DIR", "file", "runpack", "a", "b", "command"];
+
+/** What follows a flag; null for a switch. */
+function placeOf({ value, values }: DescribedFlag): Place | null {
+  if (value === null) return null;
+  return values ?? (FILES.includes(value) ? "files" : "nothing");
+}
+
+/** What may stand where an argument does, or a command below. */
+function ownPlace({ commands, arguments: own }: DescribedCommand): Place {
+  const words = [...commands.map(({ name }) => name), ...own.flatMap(({ values }) => values ?? [])];
+  if (words.length > 0) return words;
+  return own.some(({ name }) => FILES.includes(name)) ? "files" : "nothing";
+}
+
 /** The words of a command as one, to switch by. */
 function keyOf(words: readonly string[]): string {
   return words.join(" ");
 }
 
+/** Commands that are found by their words, as alternatives of a shell pattern. */
+function pathPattern(commands: readonly DescribedCommand[]): string {
+  return commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
+}
+
+/** Every flag with a value, by the words of its command and its name, in the shape of a `case`. */
+function valueCases(commands: readonly DescribedCommand[], body: (place: Place) => string): string[] {
+  return commands.flatMap(({ words, flags }) =>
+    flags.flatMap((flag) => {
+      const place = placeOf(flag);
+      return place === null ? [] : [`    "${keyOf(words)} ${flag.name}") ${body(place)} ;;`];
+    })
+  );
+}
+
 function bashScript(commands: readonly DescribedCommand[]): string {
-  const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
-  const cases = commands.map(({ words, flags, commands }) => {
-    const offered = [...commands.map(({ name }) => name), ...flags.map(({ name }) => name)].join(" ");
-    return `    "${keyOf(words)}") offered="${offered}" ;;`;
+  const offer = (place: Place): string =>
+    place === "files" ? "files=1" : place === "nothing" ? "" : `offered="${place.join(" ")}"`;
+  const cases = commands.map((one) => {
+    const flags = one.flags.map(({ name }) => name).join(" ");
+    return `    "${keyOf(one.words)}") flags="${flags}"; ${offer(ownPlace(one))} ;;`;
   });
   return `# bash completion of gate; source it, or put it where bash-completion looks
 _gate() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word index offered=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local path="" word index offered="" flags="" files="" IFS=$' \\t\\n'
+  COMPREPLY=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="\${COMP_WORDS[index]}"
+    # What help explains is completed as it would be called.
+    if [[ $index == 1 && $COMP_CWORD -gt 2 && "$word" == help ]]; then continue; fi
     case "\${path:+$path }$word" in
-      ${paths}) path="\${path:+$path }$word" ;;
+      ${pathPattern(commands)}) path="\${path:+$path }$word" ;;
     esac
   done
-  case "$path" in
-${cases.join("\n")}
+  case "$path $previous" in
+${valueCases(commands, (place) => offer(place) || ":").join("\n")}
+    *)
+      case "$path" in
+${cases.map((line) => `    ${line}`).join("\n")}
+      esac
+      if [[ "$current" == -* ]]; then offered="$flags" files=""; fi
+      ;;
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
-  if [[ "$current" != -* ]]; then COMPREPLY+=($(compgen -f -- "$current")); fi
+  if [[ "$files" ]]; then
+    compopt -o filenames 2>/dev/null
+    IFS=$'\\n'
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
 }
-complete -o filenames -F _gate gate
+complete -F _gate gate
 `;
 }
 
@@ -77,36 +121,42 @@ function quoted(text: string): string {
 }
 
 function zshScript(commands: readonly DescribedCommand[]): string {
-  const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
   const entry = (name: string, description: string): string => quoted(`${name.replaceAll(":", "\\:")}:${description}`);
-  const cases = commands.map(({ words, flags, commands }) =>
-    [
-      `    "${keyOf(words)}")`,
-      `      names=(${commands.map(({ name, summary }) => entry(name, summary)).join(" ")})`,
-      `      flags=(${flags.map(({ name, description }) => entry(name, description)).join(" ")})`,
+  const offer = (place: Place): string =>
+    place === "files"
+      ? "_files"
+      : place === "nothing"
+      ? "_message 'a value'"
+      : `compadd -- ${place.map(quoted).join(" ")}`;
+  const cases = commands.map((one) => {
+    const named = one.commands.map(({ name, summary }) => entry(name, summary));
+    const names = named.length > 0 ? `names=(${named.join(" ")}); _describe 'command' names` : offer(ownPlace(one));
+    return [
+      `    "${keyOf(one.words)}")`,
+      `      flags=(${one.flags.map(({ name, description }) => entry(name, description)).join(" ")})`,
+      `      if [[ "$current" == -* ]]; then _describe -o 'flag' flags; else ${names}; fi`,
       "      ;;",
-    ].join("\n")
-  );
+    ].join("\n");
+  });
   return `#compdef gate
 # zsh completion of gate; put it into a folder of $fpath as _gate
 _gate() {
-  local path_words="" word index
+  local current="\${words[CURRENT]}" path_words="" word index
   local -a names flags
   for ((index = 2; index < CURRENT; index++)); do
     word="\${words[index]}"
+    # What help explains is completed as it would be called.
+    if [[ $index == 2 && $CURRENT -gt 3 && "$word" == help ]]; then continue; fi
     case "\${path_words:+$path_words }$word" in
-      ${paths}) path_words="\${path_words:+$path_words }$word" ;;
+      ${pathPattern(commands)}) path_words="\${path_words:+$path_words }$word" ;;
     esac
   done
+  case "$path_words \${words[CURRENT-1]}" in
+${valueCases(commands, (place) => `${offer(place)}; return`).join("\n")}
+  esac
   case "$path_words" in
 ${cases.join("\n")}
   esac
-  if [[ "\${words[CURRENT]}" == -* ]]; then
-    _describe -o 'flag' flags
-  else
-    (( \${#names} )) && _describe 'command' names
-    _files
-  fi
 }
 if [ "$funcstack[1]" = "_gate" ]; then _gate "$@"; else compdef _gate gate; fi
 `;
@@ -114,12 +164,20 @@ if [ "$funcstack[1]" = "_gate" ]; then _gate "$@"; else compdef _gate gate; fi
 
 function fishScript(commands: readonly DescribedCommand[]): string {
   const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(keyOf(words))).join(" ");
-  const lines = commands.flatMap(({ words, flags, commands }) => {
-    const when = `-n ${quoted(`__gate_at ${quoted(keyOf(words))}`)}`;
+  const follows = (place: Place | null): string => {
+    if (place === null) return "";
+    return place === "files" ? " -r -F" : place === "nothing" ? " -x" : ` -x -a ${quoted(place.join(" "))}`;
+  };
+  const lines = commands.flatMap((one) => {
+    const when = `complete -c gate -n ${quoted(`__gate_at ${quoted(keyOf(one.words))}`)}`;
+    const own = ownPlace(one);
+    const values = one.arguments.flatMap(({ values }) => values ?? []);
     return [
-      ...commands.map(({ name, summary }) => `complete -c gate ${when} -f -a ${name} -d ${quoted(summary)}`),
-      ...flags.map(({ name, value, description }) =>
-        `complete -c gate ${when} -l ${name.slice(2)}${value === null ? "" : " -r"} -d ${quoted(description)}`
+      ...(own === "files" ? [] : [`${when} -f`]),
+      ...one.commands.map(({ name, summary }) => `${when} -a ${name} -d ${quoted(summary)}`),
+      ...(values.length > 0 ? [`${when} -a ${quoted(values.join(" "))}`] : []),
+      ...one.flags.map((flag) =>
+        `${when} -l ${flag.name.slice(2)}${follows(placeOf(flag))} -d ${quoted(flag.description)}`
       ),
     ];
   });
@@ -127,8 +185,12 @@ function fishScript(commands: readonly DescribedCommand[]): string {
 function __gate_at
   set -l known ${paths}
   set -l path ""
-  set -l words (commandline -opc)
-  for word in $words[2..-1]
+  set -l words (commandline -opc)[2..-1]
+  # What help explains is completed as it would be called.
+  if test (count $words) -gt 1 -a "$words[1]" = help
+    set -e words[1]
+  end
+  for word in $words
     set -l longer (string trim -- "$path $word")
     if contains -- "$longer" $known
       set path $longer

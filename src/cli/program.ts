@@ -6,6 +6,8 @@
 
 import { Command, CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
+import { VALUE_TYPES } from "../law/value/types.ts";
+import type { LogLevel } from "../server/log.ts";
 import { CliError } from "./cli_error.ts";
 import { addClient } from "./client_commands.ts";
 import {
@@ -18,12 +20,14 @@ import {
   group,
   withExamples,
   withJson,
+  withValues,
 } from "./command_parts.ts";
 import { addCompletions } from "./completions_commands.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { addRunpack } from "./runpack_commands.ts";
 import { addScenario } from "./scenario_commands.ts";
+import type { StoreSection } from "./store_files.ts";
 import { SERVE_FLAGS } from "./serve_flags.ts";
 
 /** Runs a command line whose command is not `serve`, or that asks for help. */
@@ -99,6 +103,7 @@ function addServe(program: Command): void {
     const later = flag.missing === undefined ? "" : " (not available yet)";
     serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, `${flag.description}${later}`);
   }
+  withValues(serve, { "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
   // Reached by `gate help serve` and `--help` alone: main() runs the command itself.
 }
 
@@ -152,7 +157,10 @@ function addStore(program: Command, finish: Finish): void {
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./store_check.ts")).runStoreCheck(file, flags))
     );
-  withJson(command(store, "backup", "Copy a store to a file while it is in use", ["gate store backup /backup/gate.db"]))
+  const backup = command(store, "backup", "Copy a store to a file while it is in use", [
+    "gate store backup /backup/gate.db",
+  ]);
+  withValues(withJson(backup), { "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
     .argument("<file>", "the copy; must not exist")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
@@ -215,6 +223,7 @@ function addApprove(program: Command, finish: Finish): void {
     .option("--observed-at <MS>", "Unix milliseconds of the observation (default: now)")
     .option("--digest-only", "for a condition that retains digests only")
     .action(async (flags: Flags) => finish(await (await import("./approve.ts")).runApprove(flags)));
+  withValues(approve, { "--type": VALUE_TYPES });
   withJson(
     command(approve, "keygen", "Make a key pair: the private key for its owner alone, the public key beside it", [
       "gate approve keygen keys/alice.key",
@@ -250,11 +259,13 @@ function addExplain(program: Command, finish: Finish): void {
 }
 
 function addHelp(program: Command, finish: Finish): void {
-  withJson(command(program, "help", "Explain a command, or the exit codes", [
+  const topics = [...program.commands.map((one) => one.name()), "exit-codes"];
+  const help = command(program, "help", "Explain a command, or the exit codes", [
     "gate help config check",
     "gate help config check --json",
     "gate help exit-codes",
-  ]))
+  ]);
+  withValues(withJson(help), { topic: topics })
     .argument("[topic...]", "a command, or exit-codes")
     .action(async (topic: readonly string[], flags: Flags) => {
       if (topic.length === 1 && topic[0] === "exit-codes") {

@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { describeTree } from "./command_parts.ts";
-import { completionScript, SHELLS } from "./completions.ts";
+import { completionScript } from "./completions.ts";
+import { SHELLS } from "./choices.ts";
 import { exitCodeOfAnswer, exitCodeOfEdge } from "./client_exit_code.ts";
 import { buildProgram, runProgram } from "./program.ts";
 

@@ -5,7 +5,8 @@
  */
 
 import type { Command } from "commander";
-import { command, type Finish, type Flags, group, withJson } from "./command_parts.ts";
+import { GRAPH_FORMATS } from "./choices.ts";
+import { command, type Finish, type Flags, group, withJson, withValues } from "./command_parts.ts";
 
 const FILE = "scenario file: YAML, TOML or JSON";
 const CONFIG = "configuration file, for providers and limits (default: GATE_CONFIG, then ./gate.toml)";
@@ -49,11 +50,12 @@ function addExplain(scenario: Command, finish: Finish): void {
 }
 
 function addGraph(scenario: Command, finish: Finish): void {
-  withJson(command(scenario, "graph", "Draw the stages and what each waits for", [
+  const added = withJson(command(scenario, "graph", "Draw the stages and what each waits for", [
     "gate scenario graph release.yaml",
     "gate scenario graph release.yaml --format svg > release.svg",
     "gate scenario graph release.yaml --format mermaid",
-  ]))
+  ]));
+  withValues(added, { "--format": GRAPH_FORMATS })
     .argument("<file>", FILE)
     .option("--format <FORMAT>", "terminal, mermaid or svg", "terminal")
     .option("--config <PATH>", CONFIG)

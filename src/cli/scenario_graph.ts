@@ -5,6 +5,7 @@
  */
 
 import type { Requirement, ScenarioLaw } from "../law/types.ts";
+import { GRAPH_FORMATS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -12,9 +13,6 @@ import { describeDiagnostics, type ScenarioFlags } from "./scenario_check.ts";
 import { withScenario } from "./scenario_law.ts";
 import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./scenario_layers.ts";
 import { columns, shown } from "./text.ts";
-
-/** The forms of a graph. */
-export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;
 
 /** The flags of `gate scenario graph`. */
 export interface ScenarioGraphFlags extends ScenarioFlags {

@@ -5,7 +5,8 @@
  */
 
 import type { Command } from "commander";
-import { collect, command, type Finish, type Flags, withJson } from "./command_parts.ts";
+import { PROFILES } from "../runpack/verify_types.ts";
+import { collect, command, type Finish, type Flags, withJson, withValues } from "./command_parts.ts";
 
 const RUNPACK = "a folder, a file, or the runpack identity of one in the local repository";
 const CONFIG = "configuration file, for a runpack identity (default: GATE_CONFIG, then ./gate.toml)";
@@ -24,10 +25,13 @@ export function addVerification(program: Command, runpack: Command, finish: Fini
 }
 
 function addVerify(runpack: Command, finish: Finish): void {
-  withPlace(withJson(command(runpack, "verify", "Say of each claim what a runpack shows, from its material alone", [
-    "gate runpack verify release.runpack --profile full_replay_v1",
-    "gate runpack verify release --trusted-key ci.pub --budget records=100000",
-  ])))
+  const added = withPlace(
+    withJson(command(runpack, "verify", "Say of each claim what a runpack shows, from its material alone", [
+      "gate runpack verify release.runpack --profile full_replay_v1",
+      "gate runpack verify release --trusted-key ci.pub --budget records=100000",
+    ])),
+  );
+  withValues(added, { "--profile": PROFILES })
     .argument("<runpack>", RUNPACK)
     .option("--profile <NAME>", "full_replay_v1, or integrity_only_v1, which is the default")
     .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect)
