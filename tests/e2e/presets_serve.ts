@@ -43,13 +43,35 @@ async function boot(path: string, folder: string, flags: readonly string[] = [])
   return startServer({ args: [...run.slice(1), ...flags], cwd: folder, env: { GATE_CONFIG: "", CI: "true" } });
 }
 
-/** A server over HTTP, with callers. */
-export interface Served {
+/** Callers of an address. */
+export interface Callers {
   readonly as: (sending: Sending) => CallTool;
   readonly status: (sending: Sending) => Promise<number>;
   /** Asserts that the service says that it is ready. */
   readonly ready: (sending: Sending) => Promise<void>;
+}
+
+/** A server over HTTP, with callers. */
+export interface Served extends Callers {
+  readonly url: string;
   readonly process: ServerProcess;
+}
+
+/** Callers of an address, with what to show where an answer is none. */
+export function callersOf(url: string, errors: () => string): Callers {
+  let id = 0;
+  return {
+    ready: async (sending) => {
+      const { status, text } = await send(url, null, { ...sending, path: "/readyz" });
+      assert.equal(status, 200, text);
+    },
+    as: (sending) => async (tool, input) => {
+      const { status, text } = await send(url, callText(++id, tool, input), sending);
+      assert.equal(status, 200, `${tool}: ${text} ${errors()}`);
+      return JSON.parse(text) as Wire;
+    },
+    status: async (sending) => (await send(url, callText(++id, "scenarios_list", { namespace_id: 2 }), sending)).status,
+  };
 }
 
 /** Serves a preset over HTTP while a test runs. */
@@ -62,21 +84,7 @@ export async function serveHttp(
   const path = await install(name, folder, [...hostFolders(folder), ...options.edits]);
   await using server = await listening(await boot(path, folder, options.flags));
   const url = server.url.replace("0.0.0.0", "127.0.0.1");
-  let id = 0;
-  const ready = async (sending: Sending): Promise<void> => {
-    const { status, text } = await send(url, null, { ...sending, path: "/readyz" });
-    assert.equal(status, 200, text);
-  };
-  await test({
-    process: server.process,
-    ready,
-    as: (sending) => async (tool, input) => {
-      const { status, text } = await send(url, callText(++id, tool, input), sending);
-      assert.equal(status, 200, `${tool}: ${text} ${server.process.errors()}`);
-      return JSON.parse(text) as Wire;
-    },
-    status: async (sending) => (await send(url, callText(++id, "scenarios_list", { namespace_id: 2 }), sending)).status,
-  });
+  await test({ url, process: server.process, ...callersOf(url, server.process.errors) });
 }
 
 /** Serves a preset over stdio and carries a run through it. */

@@ -6,15 +6,10 @@ import type { Wire } from "./client.ts";
 import { inFolder } from "./gate_command.ts";
 import type { Sending } from "./http_fixture.ts";
 import { unitFlags } from "./presets_blocks.ts";
+import { clientAuthority, serverCertificate } from "./presets_certificates.ts";
 import { contentOf, runLifecycle } from "./presets_lifecycle.ts";
 import { assertAudited, type Edits, type Served, serveHttp } from "./presets_serve.ts";
-import {
-  type Authority,
-  type Certified,
-  CLIENT_EXTENSIONS,
-  createAuthority,
-  SERVER_EXTENSIONS,
-} from "./tls_authority.ts";
+import { type Certified, CLIENT_EXTENSIONS } from "./tls_authority.ts";
 
 async function digestOf(token: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
@@ -24,18 +19,6 @@ async function digestOf(token: string): Promise<string> {
 /** Whether an answer refuses what was asked, as an error of either kind. */
 function isRefused(answer: Wire): boolean {
   return answer["error"] !== undefined || (answer["result"] as Wire | undefined)?.["isError"] === true;
-}
-
-async function serverCertificate(folder: string): Promise<Authority> {
-  await Deno.mkdir(`${folder}/etc/tls`, { recursive: true });
-  const authority = await createAuthority(folder, "servers", "/CN=Authority of servers");
-  const extensions = SERVER_EXTENSIONS.map((line) =>
-    line.replace("DNS:localhost", "DNS:localhost,DNS:gate.example.com")
-  );
-  const issued = await authority.issue("server", { subject: "/CN=gate.example.com", extensions });
-  await Deno.copyFile(issued.certPath, `${folder}/etc/tls/server.pem`);
-  await Deno.copyFile(issued.keyPath, `${folder}/etc/tls/server.key`);
-  return authority;
 }
 
 Deno.test("config/hardened_bearer.toml lets named tokens in, each to what its roles grant", () =>
@@ -90,8 +73,7 @@ async function refusedText(as: Served["as"], sending: Sending): Promise<string> 
 Deno.test("config/mtls_host.toml lets certificates in by their subject", () =>
   inFolder(async (folder) => {
     const { cert: ca } = await serverCertificate(folder);
-    const clients = await createAuthority(folder, "clients", "/CN=Authority of clients");
-    await Deno.copyFile(clients.certPath, `${folder}/etc/tls/clients.pem`);
+    const clients = await clientAuthority(folder);
     const issue = (name: string, subject: string): Promise<Certified> =>
       clients.issue(name, { subject, extensions: CLIENT_EXTENSIONS });
     const pipeline = await issue("pipeline", "/O=Example/OU=Build/CN=pipeline");
