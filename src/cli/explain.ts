@@ -40,7 +40,8 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
   const namespaceId = namespaceOf(options.namespace);
   const config = await loadConfig({ config: options.config });
   const { law, state } = await loadRun(config, runId, namespaceId);
-  const missing = missingOfRun(law, state, MISSING_CHARACTERS);
+  const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
+  const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
   if (options.json === true) {
     writeResult("explain", {
       ...state.run_key,

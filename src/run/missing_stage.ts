@@ -13,30 +13,59 @@ import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts
 import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
 import type { Meter } from "./missing_formula.ts";
 import { asJson } from "./primitives.ts";
-import type { RunState, StageClassification, TraceItem } from "./types.ts";
+import { minimumLane, type OperatorProfile } from "./profile.ts";
+import type { EvidenceItem, RunState, StageClassification, TraceItem } from "./types.ts";
 
 /** Most conditions of a stage whose evidence is described. */
 export const DESCRIBED_CONDITIONS = 32;
 /** Characters of JSON that the sets of one stage may take together; the first set is always shown. */
 export const SETS_CHARACTERS = 65_536;
+/** Characters of JSON that the description of a stage's evidence may take. */
+export const EVIDENCE_CHARACTERS = 32_768;
+/** Key ids of a condition that are named. */
+const NAMED_KEYS = 16;
 /** Characters of an expected value that is shown. */
 const EXPECTED_CHARACTERS = 1024;
 /** Bindings of a condition that are named. */
 const NAMED_BINDINGS = 16;
 
 /** What a policy asks of evidence beyond being in the domain, intact, and from a caller that gate knows. */
-export type PolicyInShort = Partial<
-  Pick<
-    EvidenceUsePolicy,
-    | "authorization"
-    | "authorized_key_ids"
-    | "combination"
-    | "freshness"
-    | "independence"
-    | "integrity"
-    | "required_assurance"
+export type PolicyInShort =
+  & Partial<
+    Pick<
+      EvidenceUsePolicy,
+      | "authorization"
+      | "authorized_key_ids"
+      | "combination"
+      | "freshness"
+      | "independence"
+      | "integrity"
+      | "required_assurance"
+    >
   >
->;
+  & {
+    /** How many more keys are authorized than are named; absent where all are. */
+    readonly authorized_key_ids_left_out?: number;
+  };
+
+/**
+ * Whether evidence for a condition has to be of the lane `verified`, whichever of its sources it comes by: the providers of its
+ * bindings, and null for callers.
+ */
+export type VerifiedOnly = (conditionId: string, sources: readonly (string | null)[]) => boolean;
+
+/** What an operator asks. */
+export function verifiedOnlyUnder(profile: OperatorProfile): VerifiedOnly {
+  return (_, sources) => sources.some((source) => minimumLane(profile, source) === "verified");
+}
+
+/** What an attempt shows: that an item did not count for its lane. It is the same whenever the attempt is told. */
+export function verifiedOnlyIn(evidence: readonly Pick<EvidenceItem, "condition_id" | "reason">[]): VerifiedOnly {
+  const conditions = new Set(
+    evidence.filter(({ reason }) => reason === "lane").map(({ condition_id }) => condition_id),
+  );
+  return (conditionId) => conditions.has(conditionId);
+}
 
 /** Which evidence would count for a condition. */
 export interface CountingEvidence {
@@ -48,6 +77,8 @@ export interface CountingEvidence {
   readonly predicate: { readonly predicate: PredicateName; readonly expected?: TypedValue | readonly TypedValue[] };
   readonly retention: CompiledCondition["retention"];
   readonly policy: PolicyInShort;
+  /** Present where asserted evidence does not count. */
+  readonly minimum_lane?: "verified";
   /** The first bindings that acquire it; absent where there are none. */
   readonly bindings?: readonly Pick<AcquisitionBinding, "binding_id" | "provider_id" | "check_id">[];
 }
@@ -81,12 +112,20 @@ function describePredicate({ condition: { predicate } }: CompiledCondition): Cou
 /** Assurances that not every item has. */
 const UNCOMMON = new Set<string>(["source_anchor", "source_signature"]);
 
+function namedKeys(keys: readonly string[]): PolicyInShort {
+  const left = keys.length - NAMED_KEYS;
+  return {
+    authorized_key_ids: keys.slice(0, NAMED_KEYS),
+    ...left > 0 ? { authorized_key_ids_left_out: left } : {},
+  };
+}
+
 function inShort(policy: EvidenceUsePolicy): PolicyInShort {
   const { authorization, authorized_key_ids, combination, freshness, independence, integrity } = policy;
   const required_assurance = policy.required_assurance.filter((assurance) => UNCOMMON.has(assurance));
   return {
     ...authorization === "embedding_authority" ? {} : { authorization },
-    ...authorized_key_ids === undefined ? {} : { authorized_key_ids },
+    ...authorized_key_ids === undefined ? {} : namedKeys(authorized_key_ids),
     ...combination.combination === "AllQualifyingAgree" ? {} : { combination, independence },
     ...freshness.freshness === "NotRequired" ? {} : { freshness },
     ...integrity === "canonical_content_only" ? {} : { integrity },
@@ -95,10 +134,16 @@ function inShort(policy: EvidenceUsePolicy): PolicyInShort {
 }
 
 /** Describes the evidence that would count for a condition. */
-export function countingEvidence(stage: CompiledStage, compiled: CompiledCondition): CountingEvidence {
+export function countingEvidence(
+  stage: CompiledStage,
+  compiled: CompiledCondition,
+  verifiedOnly: VerifiedOnly,
+): CountingEvidence {
   const { condition: { condition_id, observation_domain, evidence_use_policy }, retention } = compiled;
   const bindings = stage.bindings.filter((binding) => binding.condition_id === condition_id).slice(0, NAMED_BINDINGS)
     .map(({ binding_id, provider_id, check_id }) => ({ binding_id, provider_id, check_id }));
+  const callers = evidence_use_policy.allowed_channels.includes("caller_submission") ? [null] : [];
+  const sources = [...callers, ...bindings.map(({ provider_id }) => provider_id)];
   return {
     condition_id,
     channels: evidence_use_policy.allowed_channels,
@@ -106,46 +151,52 @@ export function countingEvidence(stage: CompiledStage, compiled: CompiledConditi
     predicate: describePredicate(compiled),
     retention,
     policy: inShort(evidence_use_policy),
+    ...verifiedOnly(condition_id, sources) ? { minimum_lane: "verified" as const } : {},
     ...bindings.length === 0 ? {} : { bindings },
   };
 }
 
-/** The first sets that stay within {@link SETS_CHARACTERS}. */
-function fittingSets<Item>(sets: readonly (readonly Item[])[]): readonly (readonly Item[])[] {
+/** The first items whose JSON stays within so many characters; the first one always. */
+function fitting<Item>(items: readonly Item[], maximum: number): readonly Item[] {
   let characters = 0;
-  const count = sets.findIndex((set, index) => {
-    characters += JSON.stringify(set).length;
-    return index > 0 && characters > SETS_CHARACTERS;
+  const count = items.findIndex((item, index) => {
+    characters += JSON.stringify(item).length;
+    return index > 0 && characters > maximum;
   });
-  return count < 0 ? sets : sets.slice(0, count);
+  return count < 0 ? items : items.slice(0, count);
 }
 
 /** What a stage lacks, its conditions being judged as they are. */
 export function missingOfStage(
   stage: CompiledStage,
   judged: Judged,
+  verifiedOnly: VerifiedOnly,
   meter: Meter = { left: MISSING_STEPS },
 ): StageMissing {
   const { stage_id, completion_requirement } = stage.stage;
   const found = missingSets(completion_requirement, judged, meter);
-  const sets = fittingSets(found.sets);
+  const sets = fitting(found.sets, SETS_CHARACTERS);
   const all = new Set(sets.flat().map(({ condition_id }) => condition_id));
   const named = new Set([...all].slice(0, DESCRIBED_CONDITIONS));
-  const evidence = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
-    .map((condition) => countingEvidence(stage, condition));
+  const described = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
+    .map((condition) => countingEvidence(stage, condition, verifiedOnly));
+  const evidence = fitting(sortedBy(described, ({ condition_id }) => condition_id), EVIDENCE_CHARACTERS);
   return {
     stage_id,
     sets,
     complete: found.complete && sets.length === found.sets.length,
-    evidence: sortedBy(evidence, ({ condition_id }) => condition_id),
-    ...all.size > named.size ? { evidence_left_out: all.size - named.size } : {},
+    evidence,
+    ...all.size > evidence.length ? { evidence_left_out: all.size - evidence.length } : {},
   };
 }
 
 /** What an attempt, or a precheck, lacked; null where it lacked nothing. */
-export function missingOfTrace(stage: CompiledStage, trace: readonly TraceItem[]): StageMissing | null {
-  const judged = judgedBy(trace);
-  const missing = missingOfStage(stage, judged);
+export function missingOfTrace(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  verifiedOnly: VerifiedOnly,
+): StageMissing | null {
+  const missing = missingOfStage(stage, judgedBy(trace), verifiedOnly);
   return missing.sets[0]?.length === 0 ? null : missing;
 }
 
@@ -155,7 +206,7 @@ function waitsFor(stage: CompiledStage, state: RunState, meter: Meter): StageMis
   const done = state.stages.filter(({ classification }) => classification === "complete");
   const judged: Judged = new Map(done.map(({ stage_id }) => [stage_id, "true"]));
   const found = missingSets(prerequisite.requirement, judged, meter);
-  const sets = fittingSets(found.sets.map((set) => set.map(({ condition_id }) => condition_id)));
+  const sets = fitting(found.sets.map((set) => set.map(({ condition_id }) => condition_id)), SETS_CHARACTERS);
   return { sets, complete: found.complete && sets.length === found.sets.length };
 }
 
@@ -169,29 +220,46 @@ export interface StageStanding extends StageMissing {
 /** Steps for all stages of a run together. */
 const RUN_STEPS = 4 * MISSING_STEPS;
 
+/** How much may be told of the stages of a run. */
+export interface RunBound {
+  readonly maximum: number;
+  /** What a JSON text takes of it; its characters unless given. */
+  readonly sizeOf?: (text: string) => number;
+}
+
 /**
  * What the stages of a run lack that are not complete, in the order of the law; nothing once the run is complete. No attempt carries over
  * to the next, so nothing counts as judged.
  *
- * @param maximumCharacters Stages beyond so much JSON, or beyond the steps for all, are named with no sets and `complete: false`.
+ * @param bound Stages that do not fit, or that come after the steps for all are spent, are named with no sets and `complete: false`.
  */
-export function missingOfRun(law: CompiledLaw, state: RunState, maximumCharacters: number): StageStanding[] {
+export function missingOfRun(
+  law: CompiledLaw,
+  state: RunState,
+  verifiedOnly: VerifiedOnly,
+  { maximum, sizeOf = (text) => text.length }: RunBound,
+): StageStanding[] {
   if (state.status === "complete") return [];
-  let characters = 0;
-  let steps = RUN_STEPS;
-  return law.stages.flatMap((stage, index) => {
+  const bare = law.stages.flatMap((stage, index): { stage: CompiledStage; standing: StageStanding }[] => {
     const { stage_id, classification } = state.stages[index] ?? { stage_id: "", classification: "complete" };
     if (classification === "complete") return [];
-    if (characters > maximumCharacters || steps <= 0) {
-      return [{ stage_id, classification, sets: [], complete: false, evidence: [] }];
-    }
+    return [{ stage, standing: { stage_id, classification, sets: [], complete: false, evidence: [] } }];
+  });
+  const sizeOfStage = (standing: StageStanding): number => sizeOf(JSON.stringify(standing)) + sizeOf(",");
+  let left = maximum - bare.reduce((sum, { standing }) => sum + sizeOfStage(standing), 0);
+  let steps = RUN_STEPS;
+  return bare.map(({ stage, standing }) => {
+    if (left <= 0 || steps <= 0) return standing;
     const meter = { left: Math.min(MISSING_STEPS, steps) };
     steps -= meter.left;
-    const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, meter);
+    const { stage_id, classification } = standing;
+    const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, verifiedOnly, meter);
     const waits_for = classification === "blocked" ? waitsFor(stage, state, meter) : undefined;
     steps += Math.max(meter.left, 0);
-    const standing = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
-    characters += JSON.stringify(standing).length;
-    return [standing];
+    const whole = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
+    const more = sizeOfStage(whole) - sizeOfStage(standing);
+    if (more > left) return standing;
+    left -= more;
+    return whole;
   });
 }

@@ -13,18 +13,25 @@ import { decide } from "./decide.ts";
 import {
   countingEvidence,
   DESCRIBED_CONDITIONS,
+  EVIDENCE_CHARACTERS,
   missingOfRun,
   missingOfStage,
   missingOfTrace,
   SETS_CHARACTERS,
+  type VerifiedOnly,
+  verifiedOnlyIn,
+  verifiedOnlyUnder,
 } from "./missing_stage.ts";
 import type { RunState, TraceItem } from "./types.ts";
 
 const stageOf = (law: CompiledLaw): CompiledStage => law.stages[0] as CompiledStage;
 
-function described(law: CompiledLaw): ReturnType<typeof countingEvidence> {
+/** As if asserted evidence counted. */
+const ANY_LANE: VerifiedOnly = () => false;
+
+function described(law: CompiledLaw, verifiedOnly = ANY_LANE): ReturnType<typeof countingEvidence> {
   const compiled = stageOf(law);
-  return countingEvidence(compiled, compiled.conditions[0] as CompiledCondition);
+  return countingEvidence(compiled, compiled.conditions[0] as CompiledCondition, verifiedOnly);
 }
 
 Deno.test("countingEvidence() says where evidence comes from, what it has to be, and only what its policy asks beyond that", () => {
@@ -62,6 +69,42 @@ Deno.test("countingEvidence() says where evidence comes from, what it has to be,
   ]);
 });
 
+Deno.test("countingEvidence() names 16 authorized keys, and how many more there are", () => {
+  const keys = Array.from({ length: 17 }, (_, index) => `key-${String(index).padStart(2, "0")}`);
+  const policy = (count: number): unknown =>
+    described(oneConditionLaw({ authorization: "signature", authorized_key_ids: keys.slice(0, count) })).policy;
+  const authorization = "signature";
+  assert.deepEqual(policy(15), { authorization, authorized_key_ids: keys.slice(0, 15) });
+  assert.deepEqual(policy(16), { authorization, authorized_key_ids: keys.slice(0, 16) });
+  assert.deepEqual(policy(17), {
+    authorization,
+    authorized_key_ids: keys.slice(0, 16),
+    authorized_key_ids_left_out: 1,
+  });
+});
+
+Deno.test("countingEvidence() says where no assertion counts: under an operator, and after an attempt that shows it", () => {
+  const law = oneConditionLaw({ allowed_channels: ["caller_submission", "local_acquisition"] });
+  const { profile } = surroundingsWith();
+  const under = (trust: "verified" | "asserted", permissive = false, exempt_providers: string[] = []): unknown => {
+    const changed = {
+      ...profile,
+      trust: { ...profile.trust, min_lane: trust },
+      permissive: { enabled: permissive, exempt_providers },
+    };
+    return described(law, verifiedOnlyUnder(changed)).minimum_lane;
+  };
+  assert.equal(under("verified"), "verified");
+  assert.equal(under("asserted"), undefined);
+  assert.equal(under("verified", true), undefined);
+  assert.equal(under("verified", true, ["env"]), "verified", "one source is exempt from what was relaxed");
+  const after = (reason: "lane" | "channel", condition_id: string): unknown =>
+    described(law, verifiedOnlyIn([{ condition_id, reason }])).minimum_lane;
+  assert.equal(after("lane", "c"), "verified");
+  assert.equal(after("lane", "other"), undefined);
+  assert.equal(after("channel", "c"), undefined);
+});
+
 Deno.test("countingEvidence() leaves out an expected value that is too long to show", () => {
   const expecting = (length: number): Editable => ({
     observation_domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 4096 },
@@ -97,7 +140,7 @@ Deno.test("missingOfStage() describes the first conditions only, and says how ma
   ]] as const;
   for (const [count, expected, leftOut] of rows) {
     const names = ids(count);
-    const missing = missingOfStage(stageOf(flags(names, { And: leaves(names) })), new Map());
+    const missing = missingOfStage(stageOf(flags(names, { And: leaves(names) })), new Map(), ANY_LANE);
     assert.deepEqual(missing.evidence.map(({ condition_id }) => condition_id), names.slice(0, expected));
     assert.deepEqual([missing.complete, missing.evidence_left_out], [true, leftOut]);
   }
@@ -105,22 +148,48 @@ Deno.test("missingOfStage() describes the first conditions only, and says how ma
 
 Deno.test("missingOfStage() shows sets up to a size, the first one always", () => {
   const names = ids(200, 200);
-  const group = missingOfStage(stageOf(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } })), new Map());
+  const group = missingOfStage(
+    stageOf(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } })),
+    new Map(),
+    ANY_LANE,
+  );
   const characters = JSON.stringify(group.sets).length;
   assert.deepEqual([group.sets.length, group.complete], [1, false]);
   assert.ok(characters > 150 * 200);
-  const pairs = missingOfStage(stageOf(flags(names, { RequireGroup: { min: 5, reqs: leaves(names) } })), new Map());
+  const pairs = missingOfStage(
+    stageOf(flags(names, { RequireGroup: { min: 5, reqs: leaves(names) } })),
+    new Map(),
+    ANY_LANE,
+  );
   assert.ok(pairs.sets.length > 1 && JSON.stringify(pairs.sets).length <= SETS_CHARACTERS + 100);
   const all = ids(1000, 200);
-  const whole = missingOfStage(stageOf(flags(all, { And: leaves(all) })), new Map());
+  const whole = missingOfStage(stageOf(flags(all, { And: leaves(all) })), new Map(), ANY_LANE);
   assert.deepEqual([whole.sets.length, whole.sets[0]?.length, whole.complete], [1, 1000, true]);
+});
+
+Deno.test("missingOfStage() describes evidence up to a size, the first condition always", () => {
+  const names = ids(32, 100);
+  const long = { domain: "String", minimum_bytes: 0, maximum_bytes: 4096 };
+  const predicate = { predicate: "Equals", expected: { value: "x".repeat(980), value_type: "String" } };
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "long",
+    namespace_id: 2,
+    conditions: names.map((name) => ({ ...flag(name), observation_domain: long, predicate })),
+    stages: [{ ...stage("s", "-"), completion_requirement: { And: leaves(names) } }],
+    completion_requirement: { Condition: "s" },
+  });
+  const { evidence, evidence_left_out = 0 } = missingOfStage(stageOf(law), new Map(), ANY_LANE);
+  assert.ok(JSON.stringify(evidence).length <= EVIDENCE_CHARACTERS + 100);
+  assert.ok(evidence.length > 10 && evidence_left_out > 0);
+  assert.equal(evidence.length + evidence_left_out, 32);
 });
 
 Deno.test("missingOfTrace() is null where the requirement holds", () => {
   const compiled = stageOf(flags(["a", "b"], { Or: leaves(["a", "b"]) }));
   const line = (condition_id: string, value: TraceItem["value"]): TraceItem => ({ path: "$", condition_id, value });
-  assert.equal(missingOfTrace(compiled, [line("a", "true"), line("b", "unknown")]), null);
-  assert.equal(missingOfTrace(compiled, [line("a", "false"), line("b", "unknown")])?.sets.length, 2);
+  assert.equal(missingOfTrace(compiled, [line("a", "true"), line("b", "unknown")], ANY_LANE), null);
+  assert.equal(missingOfTrace(compiled, [line("a", "false"), line("b", "unknown")], ANY_LANE)?.sets.length, 2);
 });
 
 function started(law: CompiledLaw): RunState {
@@ -144,17 +213,20 @@ Deno.test("missingOfRun() shows which stages a blocked one waits for, in smalles
   });
   const state = started(law);
   const waiting = (at: RunState): unknown =>
-    missingOfRun(law, at, 10_000).find(({ stage_id }) => stage_id === "d")?.waits_for;
+    missingOfRun(law, at, ANY_LANE, { maximum: 10_000 }).find(({ stage_id }) => stage_id === "d")?.waits_for;
   assert.deepEqual(waiting(state), { sets: [["a", "b"], ["a", "c"]], complete: true });
   const stages = state.stages.map((one) =>
     one.stage_id === "a" ? { ...one, classification: "complete" as const } : one
   );
   assert.deepEqual(waiting({ ...state, stages }), { sets: [["b"], ["c"]], complete: true });
-  assert.deepEqual(missingOfRun(law, { ...state, stages }, 10_000).map(({ stage_id }) => stage_id), ["b", "c", "d"]);
-  assert.deepEqual(missingOfRun(law, { ...state, status: "complete" }, 10_000), []);
+  assert.deepEqual(
+    missingOfRun(law, { ...state, stages }, ANY_LANE, { maximum: 10_000 }).map(({ stage_id }) => stage_id),
+    ["b", "c", "d"],
+  );
+  assert.deepEqual(missingOfRun(law, { ...state, status: "complete" }, ANY_LANE, { maximum: 10_000 }), []);
 });
 
-Deno.test("missingOfRun() names the stages beyond its bound without sets", () => {
+Deno.test("missingOfRun() keeps to its bound, and names the stages that do not fit without sets", () => {
   const law = lawOf({
     spec_version: "dag-v3",
     scenario_id: "many",
@@ -163,17 +235,22 @@ Deno.test("missingOfRun() names the stages beyond its bound without sets", () =>
     stages: ids(50).map((id) => stage(id, "x")),
     completion_requirement: { And: leaves(ids(50)) },
   });
-  const missing = missingOfRun(law, started(law), 2000);
+  const at = (maximum: number): ReturnType<typeof missingOfRun> =>
+    missingOfRun(law, started(law), ANY_LANE, { maximum });
+  const whole = at(1_000_000);
+  const bytes = JSON.stringify(whole).length;
+  assert.equal(whole.filter(({ complete }) => complete).length, 50);
+  // The brackets are the caller's, a comma is counted for each stage.
+  assert.deepEqual(at(bytes - 1), whole);
+  const missing = at(bytes - 2);
   assert.equal(missing.length, 50);
-  const shown = missing.filter(({ complete }) => complete);
-  assert.ok(shown.length > 1 && shown.length < 20);
-  assert.deepEqual(missing.at(-1), {
-    stage_id: "c0000049",
-    classification: "ready_unopened",
-    sets: [],
-    complete: false,
-    evidence: [],
-  });
+  assert.ok(missing.slice(0, 49).every(({ complete }) => complete));
+  const bare = { stage_id: "c0000049", classification: "ready_unopened", sets: [], complete: false, evidence: [] };
+  assert.deepEqual(missing.at(-1), bare);
+  const few = at(10_000);
+  assert.ok(JSON.stringify(few).length <= 10_001);
+  assert.ok(few.filter(({ complete }) => complete).length > 5);
+  assert.ok(at(0).every(({ complete }) => !complete));
 });
 
 Deno.test("missingOfRun() spends a bounded number of steps on all stages", () => {
@@ -199,7 +276,7 @@ Deno.test("missingOfRun() spends a bounded number of steps on all stages", () =>
     completion_requirement: { Condition: "s0" },
   });
   const begin = performance.now();
-  const missing = missingOfRun(law, started(law), 10_000_000);
+  const missing = missingOfRun(law, started(law), ANY_LANE, { maximum: 10_000_000 });
   assert.equal(missing.length, 200);
   assert.ok(performance.now() - begin < 3000);
 });

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json
 import { readJson } from "../canonical/scan.ts";
 import type { FeedbackLevel, ScenarioNextFeedbackConfig } from "../config/types.ts";
 import { attemptOf } from "../run/fold.ts";
+import { verifiedOnlyIn } from "../run/missing_stage.ts";
 import { asJson } from "../run/primitives.ts";
 import type { RecordedEvidence } from "../run/types.ts";
 import type { TakenStep, TakenSteps } from "./derived_mutation.ts";
@@ -97,9 +98,9 @@ function mayShowValue({ config, providers }: Services, { provider_id }: Recorded
 function shownAttempt(services: Services, taken: TakenSteps, step: TakenStep, level: FeedbackLevel): JsonObject[] {
   const { record, record_id } = step;
   if (record.record_kind !== "stage_evaluated") return [];
-  const { evidence: _evidence, ...attempt } = attemptOf(record, record_id);
+  const { evidence: items, ...attempt } = attemptOf(record, record_id);
   const stage = taken.law.stages[taken.law.stageIndex.get(attempt.stage_id) ?? -1];
-  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace);
+  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace, verifiedOnlyIn(items));
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
   return [{ ...asJson(attempt) as JsonObject, ...level === "evidence" ? { evidence } : {}, ...missing }];
 }

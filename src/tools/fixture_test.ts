@@ -15,6 +15,7 @@ import type { GateConfig } from "../config/types.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import { closeStores, openStores } from "../store/open.ts";
+import { ANSWER_BYTES, sentBytes, surelyFits } from "./bounded.ts";
 import { createServices, type ServiceParts, type Services } from "./services.ts";
 import { createTools } from "./table.ts";
 import type { Call, Tool, ToolError } from "./types.ts";
@@ -108,6 +109,14 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }
 }
 
+/** Tools of which one item may be larger than an answer by itself. */
+const OF_ITEMS = ["scenario_history", "schemas_list", "schemas_get"];
+
+function checkBytes(name: string, text: string): void {
+  if (surelyFits(text, ANSWER_BYTES) || OF_ITEMS.includes(name)) return;
+  assert.ok(sentBytes(text) <= ANSWER_BYTES, `${name} answers ${sentBytes(text)} bytes`);
+}
+
 function benchOf(services: Services): Bench {
   const tools = createTools(services);
   const handle = async (name: string, input: JsonObject, principal: Principal): Promise<JsonObject | ToolError> => {
@@ -117,6 +126,7 @@ function benchOf(services: Services): Bench {
     const answer = await tool.handle(structuredClone(input), call);
     const value = (answer.ok ? answer.result : { error: answer.error }) as JsonObject;
     assert.ok(meetsOutput(tool, value), `${name}: ${JSON.stringify(value)}`);
+    checkBytes(name, JSON.stringify(value));
     if (answer.ok && answer.text !== undefined) assert.deepEqual(JSON.parse(answer.text), answer.result);
     return answer.ok ? answer.result : answer.error;
   };

@@ -7,15 +7,19 @@
 
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import type { CompiledStage } from "../run/compile.ts";
-import { missingOfTrace } from "../run/missing_stage.ts";
+import { missingOfTrace, type VerifiedOnly, verifiedOnlyIn } from "../run/missing_stage.ts";
 import { asJson } from "../run/primitives.ts";
-import type { RunKey, TraceItem } from "../run/types.ts";
+import type { Attempt, RunKey, TraceItem } from "../run/types.ts";
 import type { Outcome } from "./mutation.ts";
 import type { Services } from "./services.ts";
 
 /** The member `missing` of whatever has a trace; no member where nothing is missing. */
-export function missingMember(stage: CompiledStage, trace: readonly TraceItem[]): JsonObject {
-  const missing = missingOfTrace(stage, trace);
+export function missingMember(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  verifiedOnly: VerifiedOnly,
+): JsonObject {
+  const missing = missingOfTrace(stage, trace, verifiedOnly);
   return missing === null ? {} : asJson({ missing: [missing] }) as JsonObject;
 }
 
@@ -26,6 +30,7 @@ export async function withMissing(services: Services, runKey: RunKey, outcome: O
   const run = await services.projections.load(runKey);
   const stage = run?.law.stages[run.law.stageIndex.get(String(attempt["stage_id"])) ?? -1];
   if (stage === undefined) return outcome;
-  const missing = missingMember(stage, attempt["trace"] as unknown as readonly TraceItem[]);
+  const { trace, evidence } = attempt as unknown as Attempt;
+  const missing = missingMember(stage, trace, verifiedOnlyIn(evidence));
   return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...missing } } };
 }

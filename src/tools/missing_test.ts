@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { answered, found, testProvider } from "../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { booleanCondition, condition, envelope, evidence, id, stage, withTools } from "./fixture_test.ts";
 import { type Scene, scene } from "./outcome_case_test.ts";
+import { SCANNED } from "./step_fixture_test.ts";
 
 /** `build` needs `tests` and one of `review` and `waiver`; `deploy` waits for `build`. */
 const RELEASE = {
@@ -58,6 +60,7 @@ Deno.test("scenario_status() names what is missing only where it is asked to", (
           predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
           retention: "RetainCanonicalValue",
           policy: {},
+          minimum_lane: "verified",
         })),
       },
       {
@@ -73,6 +76,7 @@ Deno.test("scenario_status() names what is missing only where it is asked to", (
           predicate: { predicate: "Exists" },
           retention: "RetainCanonicalValue",
           policy: {},
+          minimum_lane: "verified",
         }],
       },
     ]);
@@ -146,3 +150,20 @@ Deno.test("a complete run lacks nothing", () =>
     await evaluate(at, 2, [evidence("tests", true), evidence("review", true)]);
     assert.deepEqual((await bench.call("scenario_status", { ...at.run, include: ["missing"] }))["missing"], []);
   }));
+
+Deno.test("an attempt says of what did not count for its lane that it has to be verified, each time alike", () => {
+  const provider = testProvider("scanner", () => answered(found(true, { lane: "asserted" }), Date.now()));
+  return withTools(async (bench) => {
+    const at = await scene(bench, SCANNED);
+    await at.accept("scenario_open_stage", 1, { stage_id: "build" });
+    const input = { ...at.run, expected_head: at.head, operation_id: id(2), stage_id: "build" };
+    const answer = await bench.call("scenario_evaluate_stage", input);
+    const attempt = envelope(answer).result["attempt"] as {
+      evidence: { reason: string }[];
+      missing: { evidence: { minimum_lane: string }[] }[];
+    };
+    assert.deepEqual(attempt.evidence.map(({ reason }) => reason), ["lane"]);
+    assert.deepEqual(attempt.missing[0]?.evidence.map(({ minimum_lane }) => minimum_lane), ["verified"]);
+    assert.deepEqual(await bench.call("scenario_evaluate_stage", input), answer);
+  }, { providers: new Map([["scanner", provider]]) });
+});

@@ -6,6 +6,7 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
+import { boundedText } from "./bounded.ts";
 import { success } from "./errors.ts";
 import type { Outcome } from "./mutation.ts";
 import { textAnswer } from "./tool.ts";
@@ -22,12 +23,13 @@ import type { NextStep, ToolAnswer } from "./types.ts";
  */
 export function outcomeAnswer(outcome: Outcome, next: () => readonly NextStep[]): ToolAnswer {
   if (outcome.outcome === "accepted") {
-    const text = outcome.resultText ?? JSON.stringify(outcome.result);
+    const text = boundedText(outcome.resultText ?? JSON.stringify(outcome.result));
     return textAnswer(`{"outcome":{"outcome":"accepted","result":${text}}}`);
   }
   const steps = asJson({ next: next() }) as JsonObject;
-  const refusal = outcome.outcome === "stale"
-    ? { outcome: outcome.outcome, result: outcome.result, ...steps }
-    : { outcome: outcome.outcome, result: { ...outcome.result, ...steps } };
-  return success({ outcome: refusal });
+  if (outcome.outcome === "stale") {
+    return success({ outcome: { outcome: outcome.outcome, result: outcome.result, ...steps } });
+  }
+  const text = boundedText(JSON.stringify({ ...outcome.result, ...steps }));
+  return textAnswer(`{"outcome":{"outcome":${JSON.stringify(outcome.outcome)},"result":${text}}}`);
 }

@@ -52,10 +52,13 @@ export const ATTEMPT: JsonObject = closed({
   completed: { type: "boolean" },
   trace: listOf(OBJECT),
   evidence: listOf(OBJECT),
-}, { missing: listOf(OBJECT) });
+}, { missing: listOf(OBJECT), trace_left_out: INTEGER, evidence_left_out: INTEGER });
 
 /** The accepted result of open, evaluate or submit: what they share, and what is their own. */
-export function acceptedMutation(own: Readonly<Record<string, JsonValue>>): JsonObject {
+export function acceptedMutation(
+  own: Readonly<Record<string, JsonValue>>,
+  optional: Readonly<Record<string, JsonValue>> = {},
+): JsonObject {
   return closed({
     accepted_head: HEAD,
     operation_id: OBJECT,
@@ -63,7 +66,7 @@ export function acceptedMutation(own: Readonly<Record<string, JsonValue>>): Json
     acceptance_time: OBJECT,
     admission: OBJECT,
     ...own,
-  });
+  }, optional);
 }
 
 /** An outcome envelope: the accepted variant as it is, the others by name, `result` saying what is needed to go on. */

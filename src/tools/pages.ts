@@ -5,6 +5,7 @@
  */
 
 import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+import { RESULT_BYTES, sentBytes } from "./bounded.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
 
@@ -14,11 +15,11 @@ export const PAGE_DEFAULT = 50;
 /** Most items of a page. */
 export const PAGE_MAXIMUM = 1000;
 
-/**
- * Characters of JSON that the items of one page may take together; a page holds at least one item whatever its size. A
- * result is answered as JSON and once more as text, so this keeps the whole answer below 1 MiB.
- */
-export const PAGE_CHARACTERS = 393_216;
+/** Bytes of an answer that the items of one page may take together; a page holds at least one item whatever its size. */
+export const PAGE_BYTES: number = RESULT_BYTES - 32_768;
+
+/** Characters of items that are read for a page: no page holds more, since each is told twice. */
+export const PAGE_CHARACTERS: number = PAGE_BYTES / 2;
 
 /** Longest cursor that is looked at. */
 export const CURSOR_CHARACTERS = 8192;
@@ -80,14 +81,15 @@ export interface Page<T> {
  *
  * @param fetched At most `limit + 1` items in order
  * @param limit Items asked for
- * @param size Characters of an item as JSON
+ * @param textOf JSON text of an item
  */
-export function cutPage<T>(fetched: readonly T[], limit: number, size: (item: T) => number): Page<T> {
-  let characters = 0;
+export function cutPage<T>(fetched: readonly T[], limit: number, textOf: (item: T) => string): Page<T> {
+  let bytes = 0;
   let count = 0;
   for (const item of fetched) {
-    characters += size(item);
-    if (count === limit || (count > 0 && characters > PAGE_CHARACTERS)) break;
+    if (count === limit) break;
+    bytes += sentBytes(textOf(item)) + 2;
+    if (count > 0 && bytes > PAGE_BYTES) break;
     count++;
   }
   const items = fetched.slice(0, count);

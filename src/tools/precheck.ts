@@ -10,16 +10,17 @@ import { readJson } from "../canonical/scan.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { unmetConditions } from "../run/missing.ts";
-import { judgedBy } from "../run/missing_stage.ts";
+import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing_stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
 import { asJson } from "../run/primitives.ts";
 import { isObjectShape } from "./data_shape.ts";
+import { cutAnswer } from "./bounded.ts";
 import { checkDataShape } from "./data_shape_check.ts";
-import { failure, success } from "./errors.ts";
+import { failure } from "./errors.ts";
 import { anyJson, identity, jsonObject, name, namespaceId } from "./input.ts";
 import { missingMember } from "./missing_answer.ts";
 import { stageNotFound } from "./not_found.ts";
-import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
+import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./output.ts";
 import { findNamedLaw } from "./precheck_law.ts";
 import { refuseRegistry } from "./schema_record.ts";
 import { registeredSchemas } from "./schema_verdicts.ts";
@@ -53,13 +54,15 @@ export function precheck(services: Services): Tool {
       "its members is taken as the asserted value of the condition of the same name (any other payload, of a stage's only " +
       "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +
       "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here, whatever it says; " +
-      "outcome_without_lane is what it says. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
+      "outcome_without_lane is what it says, and conditions in missing with minimum_lane verified need evidence that an " +
+      "evaluation takes or acquires. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
     output: closed({ decision: DECISION, outcome: KLEENE, trace: listOf(OBJECT) }, {
       blocked_by: { const: "trust_lane" },
       outcome_without_lane: KLEENE,
       missing: listOf(OBJECT),
+      trace_left_out: INTEGER,
     }),
     act: async (input, _raw, call) => {
       try {
@@ -102,7 +105,9 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
     return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
   }
   const judged = await withVerdicts(services, namespace_id, stage, values);
-  return answer(law, stage, precheckAsserted(law, stage, judged, services.surroundings));
+  const { surroundings } = services;
+  const verifiedOnly = verifiedOnlyUnder(surroundings.profile);
+  return answer(law, stage, precheckAsserted(law, stage, judged, surroundings), verifiedOnly);
 }
 
 function schemaOf(record: string): JsonValue {
@@ -155,15 +160,20 @@ async function withVerdicts(
   }));
 }
 
-function answer(law: CompiledLaw, stage: CompiledStage, judged: AssertedPrecheck): ToolAnswer {
+function answer(
+  law: CompiledLaw,
+  stage: CompiledStage,
+  judged: AssertedPrecheck,
+  verifiedOnly: VerifiedOnly,
+): ToolAnswer {
   const { stage_id, completion_requirement } = stage.stage;
   const holds = judged.outcome === "true";
   const follows = (law.dependants[law.stageIndex.get(stage_id) ?? -1]?.length ?? 0) > 0;
   const kind = !holds ? "hold" : follows ? "advance" : "complete";
   const unmet = holds ? [] : unmetConditions(completion_requirement, judgedBy(judged.trace));
-  return success({
+  return cutAnswer({
     decision: { kind, stage_id, unmet },
     ...asJson(judged) as JsonObject,
-    ...missingMember(stage, judged.trace),
+    ...missingMember(stage, judged.trace, verifiedOnly),
   });
 }

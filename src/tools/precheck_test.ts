@@ -92,8 +92,20 @@ Deno.test("precheck() names the trust lane where that decides", () =>
       "true",
     ]);
     assert.equal((answer["decision"] as JsonObject)["kind"], "hold");
+    assert.deepEqual(lanesOf(answer), ["coverage verified", "passed verified", "waived verified"]);
     assert.equal((await ask())["blocked_by"], undefined);
   }, lane("verified")));
+
+/** The conditions that are described as missing, each with the lane that its evidence needs. */
+function lanesOf(answer: JsonObject): string[] {
+  const [missing] = answer["missing"] as { evidence: { condition_id: string; minimum_lane?: string }[] }[];
+  return (missing?.evidence ?? []).map(({ condition_id, minimum_lane = "any" }) => `${condition_id} ${minimum_lane}`);
+}
+
+Deno.test("precheck() asks for no lane of what is missing where asserted data counts", () =>
+  registered(async (_bench, ask) =>
+    assert.deepEqual(lanesOf(await ask()), ["coverage any", "passed any", "waived any"])
+  ));
 
 Deno.test("precheck() takes a law by identity and an inline spec, which passes the proofs of a definition", () =>
   registered(async (bench) => {

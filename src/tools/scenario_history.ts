@@ -6,10 +6,11 @@
 
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
+import type { StoredRecord } from "../store/types.ts";
 import { runMembers } from "./input.ts";
 import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
-import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
 import { runNotFound } from "./not_found.ts";
+import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -43,12 +44,16 @@ export function scenarioHistory(services: Services): Tool {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }
       const fetched = await services.runs.listRecords(runKey, after_revision ?? 0, limit + 1, PAGE_CHARACTERS);
-      const page = cutPage(fetched, limit, ({ record }) => record.length + 100);
-      const records = page.items.map(({ record_id, record }) => `{"record_id":"${record_id}","record":${record}}`);
+      const page = cutPage(fetched, limit, itemText);
+      const records = page.items.map(itemText);
       // The store may itself have stopped at the size of a page, so the head says whether more follow.
       const end = page.items.at(-1)?.revision ?? null;
       const next = end !== null && (page.last !== null || end < run.state.head.revision) ? end : null;
       return textAnswer(`{"records":[${records.join(",")}],"next_after_revision":${next}}`);
     },
   });
+}
+
+function itemText({ record_id, record }: Pick<StoredRecord, "record_id" | "record">): string {
+  return `{"record_id":"${record_id}","record":${record}}`;
 }

@@ -11,7 +11,7 @@ import { expectedHead, name, operationId, runMembers } from "./input.ts";
 import { runMutation } from "./mutation.ts";
 import { nextAfterMutation } from "./next_steps.ts";
 import { outcomeAnswer } from "./outcome.ts";
-import { acceptedMutation, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
+import { acceptedMutation, INTEGER, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
 import type { Services } from "./services.ts";
 import { makeTool, WRITES } from "./tool.ts";
 import type { Tool } from "./types.ts";
@@ -35,8 +35,9 @@ export function scenarioOpenStage(services: Services): Tool {
     ...NAMED,
     title: "Open a stage",
     description: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
-      "their payloads, proposed this once, and stage_open_record_id for submissions in the scope of the stage. Other " +
-      "stages are not touched. expected_head must be the run's current head, else the outcome is stale and its result is " +
+      "their payloads, proposed this once, and stage_open_record_id for submissions in the scope of the stage. Where 1 MiB " +
+      "is not enough, a packet's payload stands at its first intent, or is left out (payload_left_out: the runpack has it). " +
+      "Other stages are not touched. expected_head must be the run's current head, else the outcome is stale and its result is " +
       "the current head. Retry a lost answer with the same operation_id and arguments. Next: scenario_evaluate_stage at " +
       "the accepted_head returned.",
     hints: WRITES,
@@ -47,7 +48,7 @@ export function scenarioOpenStage(services: Services): Tool {
         stage_open_record_id: TEXT,
         entry_intents: listOf(OBJECT),
         ready_frontier: STAGE_IDS,
-      }),
+      }, { entry_intents_left_out: INTEGER }),
       REFUSALS,
     ),
     act: async (input, raw, call) => {

@@ -5,14 +5,18 @@
  */
 
 import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
+import { verifiedOnlyUnder } from "../run/missing_stage.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
-import { failure, success } from "./errors.ts";
+import { asJson } from "../run/primitives.ts";
+import { cutAnswer, cutObject } from "./bounded.ts";
+import { failure } from "./errors.ts";
 import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./input.ts";
 import { missingMember } from "./missing_answer.ts";
 import { stageNotFound } from "./not_found.ts";
-import { closed, KLEENE, listOf, OBJECT } from "./output.ts";
+import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./output.ts";
 import { judgeSchemas, registeredSchemas } from "./schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
@@ -45,7 +49,10 @@ export function scenarioPrecheckStage(services: Services): Tool {
       "is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
-    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, { missing: listOf(OBJECT) }),
+    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, {
+      missing: listOf(OBJECT),
+      trace_left_out: INTEGER,
+    }),
     act: (input) => precheck(services, input),
   });
 }
@@ -60,19 +67,18 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   // Evidence that is rejected is not run through schemas.
   const first = judge(services, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
+  const verifiedOnly = verifiedOnlyUnder(services.surroundings.profile);
+  const told = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
+    cutAnswer({ ...precheckResult(precheck), ...missingMember(stage, precheck.trace, verifiedOnly) });
   const judged = [...evidence, ...assumedEvidence(law, input)];
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
     const [failed] = verdicts;
-    return failed === undefined ? answer(stage, first) : { ok: false, error: sandboxFailure(failed.error) };
+    return failed === undefined ? told(first) : { ok: false, error: sandboxFailure(failed.error) };
   }
-  if (verdicts.size === 0) return answer(stage, first);
+  if (verdicts.size === 0) return told(first);
   const second = judge(services, law, stage, input, verdicts);
-  return second.ok ? answer(stage, second) : rejected(stage_id, second);
-}
-
-function answer(stage: CompiledStage, precheck: Extract<Precheck, { ok: true }>): ToolAnswer {
-  return success({ ...precheckResult(precheck), ...missingMember(stage, precheck.trace) });
+  return second.ok ? told(second) : rejected(stage_id, second);
 }
 
 /** The values that bindings are assumed to acquire, as evidence whose schemas are judged; one in each place. */
@@ -104,7 +110,7 @@ function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): 
   return failure(
     "evidence_rejected",
     `Cannot precheck stage ${JSON.stringify(stageId)}: ${first?.path ?? "$"}: ${first?.message ?? "rejected"}${more}`,
-    { stage_id: stageId, rejections: precheck.rejections.map(({ code, path, message }) => ({ code, path, message })) },
+    cutObject(asJson({ stage_id: stageId, rejections: precheck.rejections }) as JsonObject),
   );
 }
 

@@ -6,21 +6,27 @@
 
 import { z } from "zod";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
-import { missingOfRun } from "../run/missing_stage.ts";
+import { missingOfRun, verifiedOnlyUnder } from "../run/missing_stage.ts";
 import { asJson } from "../run/primitives.ts";
+import type { OperatorProfile } from "../run/profile.ts";
 import type { Attempt, RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
+import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./bounded.ts";
 import { runMembers } from "./input.ts";
 import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
-import { PAGE_CHARACTERS } from "./pages.ts";
 import { runNotFound } from "./not_found.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS, textAnswer } from "./tool.ts";
 import type { Tool } from "./types.ts";
 
 const NAMED = { name: "scenario_status", group: "Read" } as const;
+
+/** Which part of what the stages themselves leave free the attempts may take; the rest is for what is missing. */
+const ATTEMPTS_SHARE = 0.5;
 
 /** The answer for a state, which never changes: a run that is asked about often is written out once a head. */
 const TEXTS = new WeakMap<RunState, string>();
@@ -53,41 +59,55 @@ export function scenarioStatus(services: Services): Tool {
       const known = TEXTS.get(run.state);
       const text = known ?? statusText(run.state);
       if (known === undefined) TEXTS.set(run.state, text);
-      return textAnswer(include?.includes("missing") === true ? withMissingStages(text, run) : text);
+      return textAnswer(
+        include?.includes("missing") === true ? withMissingStages(text, run, services.surroundings.profile) : text,
+      );
     },
   });
 }
 
 /** The answer with what the stages lack, as far as one answer can hold it. */
-function withMissingStages(text: string, { law, state }: ProjectedRun): string {
-  const missing = missingOfRun(law, state, PAGE_CHARACTERS - text.length);
+function withMissingStages(text: string, { law, state }: ProjectedRun, profile: OperatorProfile): string {
+  const maximum = RESULT_BYTES - sentBytes(text) - sentBytes(',"missing":[]');
+  const missing = missingOfRun(law, state, verifiedOnlyUnder(profile), { maximum, sizeOf: sentBytes });
   return `${text.slice(0, -1)},"missing":${canonicalize(asJson(missing))}}`;
 }
 
 function statusText(state: RunState): string {
   // Canonical, so that every process says the same, whether it decided the records or read them.
-  return canonicalize(asJson({
-    accepted_head: { record_id: state.head.record_id, revision: state.head.revision },
-    committed_intent_count: state.committed_intent_count,
-    ready_frontier: readyFrontier(state),
-    recent_attempts: recentAttempts(state.recent_attempts),
-    stages: state.stages.map(({ stage_id, classification, stage_open_record_id }) => ({
-      stage_id,
-      classification,
-      ...stage_open_record_id === null ? {} : { stage_open_record_id },
-    })),
-    status: state.status,
-  }));
+  const textWith = (attempts: readonly JsonValue[]): string =>
+    canonicalize(asJson({
+      accepted_head: { record_id: state.head.record_id, revision: state.head.revision },
+      committed_intent_count: state.committed_intent_count,
+      ready_frontier: readyFrontier(state),
+      recent_attempts: attempts,
+      stages: state.stages.map(({ stage_id, classification, stage_open_record_id }) => ({
+        stage_id,
+        classification,
+        ...stage_open_record_id === null ? {} : { stage_open_record_id },
+      })),
+      status: state.status,
+    }));
+  const whole = textWith(asJson(state.recent_attempts) as readonly JsonValue[]);
+  if (surelyFits(whole, RESULT_BYTES * ATTEMPTS_SHARE)) return whole;
+  const bare = textWith([]);
+  const attempts = recentAttempts(state.recent_attempts, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
+  return attempts.length === 0 ? bare : textWith(attempts);
 }
 
-/** The newest attempts, oldest first, as many as one answer can hold: at least one. The others are in the history. */
-function recentAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
-  let characters = 0;
-  let first = attempts.length;
-  while (first > 0) {
-    characters += JSON.stringify(attempts[first - 1]).length;
-    if (characters > PAGE_CHARACTERS && first < attempts.length) break;
-    first--;
+/**
+ * The newest attempts, oldest first, as many as take at most `maximum` bytes. The last one is always among them, its trace and
+ * evidence cut where it is too large by itself. The others are in the history.
+ */
+function recentAttempts(attempts: readonly Attempt[], maximum: number): readonly JsonValue[] {
+  const shown: JsonValue[] = [];
+  let left = maximum;
+  for (const attempt of attempts.toReversed()) {
+    const text = JSON.stringify(attempt);
+    const cut = shown.length === 0 ? boundedText(text, maximum) : text;
+    left -= sentBytes(cut) + 2;
+    if (left < 0 && shown.length > 0) break;
+    shown.unshift(cut === text ? asJson(attempt) : readJson(cut));
   }
-  return attempts.slice(first);
+  return shown;
 }

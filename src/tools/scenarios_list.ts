@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./input.ts";
 import { closed, INTEGER, listOf, orNull, TEXT } from "./output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
@@ -36,16 +37,13 @@ export function scenariosList(services: Services): Tool {
       const [scenario_id = "", scenario_law_identity = ""] = start.after ?? [];
       const after = start.after === null ? null : { scenario_id, scenario_law_identity };
       const fetched = await services.runs.listLaws(namespace_id, after, limit + 1);
-      const page = cutPage(fetched, limit, (item) => item.scenario_id.length + 128);
+      const page = cutPage(fetched, limit, itemText);
       const last = page.last === null ? null : [page.last.scenario_id, page.last.scenario_law_identity];
-      const items = page.items.map((item) =>
-        JSON.stringify({
-          namespace_id: item.namespace_id,
-          scenario_id: item.scenario_id,
-          scenario_law_identity: item.scenario_law_identity,
-        })
-      );
-      return textAnswer(pageText(query, items, last));
+      return textAnswer(pageText(query, page.items.map(itemText), last));
     },
   });
+}
+
+function itemText({ namespace_id, scenario_id, scenario_law_identity }: LawListItem): string {
+  return JSON.stringify({ namespace_id, scenario_id, scenario_law_identity });
 }

@@ -34,7 +34,7 @@ export function schemasList(services: Services): Tool {
       const [schema_id = "", version = ""] = start.after ?? [];
       const after = start.after === null ? null : { schema_id, version };
       const fetched = await services.schemas.list(namespace_id, after, limit + 1, PAGE_CHARACTERS);
-      const page = cutPage(fetched, limit, ({ record }) => record.length);
+      const page = cutPage(fetched, limit, ({ record }) => record);
       const last = page.last === null ? null : [page.last.schema_id, page.last.version];
       return textAnswer(pageText(query, page.items.map(({ record }) => record), last));
     },

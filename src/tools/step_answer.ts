@@ -10,14 +10,14 @@ import { unmetConditions } from "../run/missing.ts";
 import { judgedBy } from "../run/missing_stage.ts";
 import { asJson } from "../run/primitives.ts";
 import type { TakenStep, TakenSteps } from "./derived_mutation.ts";
-import { closed, HEAD, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
+import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
 
 /** What was decided of a stage. */
 export const DECISION: JsonObject = closed({
   kind: { enum: ["advance", "hold", "complete"] },
   stage_id: TEXT,
   unmet: STAGE_IDS,
-});
+}, { unmet_left_out: INTEGER });
 
 /** The accepted result of a call of several steps: what these share, and what is their own. */
 export function acceptedSteps(
