@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { PUBLISHED } from "@/tools/table.ts";
 import { isTest } from "../checks/layering.ts";
 import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";
@@ -93,6 +94,9 @@ Deno.test("a compiled gate holds every module that can be reached at run time, a
   const tree = new Map((await readTree()).map((file) => [file.path, file]));
   const workers = (await includedFiles()).filter((path) => path.endsWith(".ts"));
   const expected = reached(tree, ["main.ts", ...workers]);
+  const tools = PUBLISHED.map(({ name }) => `src/tools/${name}.ts`);
+  // Tools are loaded when they are first called, from what a file says of them.
+  for (const path of ["src/tools/published.json", ...tools]) assert.ok(expected.includes(path), path);
   await compiled(null, ({ files }) => {
     const held = new Set(files);
     assert.deepEqual(expected.filter((path) => !held.has(path)), []);
