@@ -142,7 +142,7 @@ async function hostTransport(hosting: Hosting): Promise<number> {
   return await (await import("./http/http_host.ts")).hostHttp(hosting, transport);
 }
 
-async function hostStdio({ options, log, limits, dispatcher, load, signals, broken }: Hosting): Promise<number> {
+async function hostStdio({ options, log, limits, dispatcher, audit, load, signals, broken }: Hosting): Promise<number> {
   const preload = setTimeout(load, PRELOAD_MILLISECONDS);
   const end = await serveStdio({
     streams: { read: (buffer) => Deno.stdin.read(buffer), write: (bytes) => Deno.stdout.write(bytes) },
@@ -153,6 +153,7 @@ async function hostStdio({ options, log, limits, dispatcher, load, signals, brok
     fastLane: options.fastLane ?? true,
     stop: signals.stop,
     broken,
+    refused: audit.refused,
     answered: () => setTimeout(load, 0),
   });
   clearTimeout(preload);

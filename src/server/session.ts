@@ -16,6 +16,7 @@ import { type FastAnswer, fastAnswer } from "./fast_answer.ts";
 import { type FastPlan, planFast } from "./fast_lane.ts";
 import { idOfFaulty } from "./faulty_id.ts";
 import { MODERN_VERSION } from "./identity.ts";
+import type { TurnedAway } from "./http/refusals.ts";
 import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { isRequestId, type NotificationMessage, readMessage, type RequestMessage } from "./message.ts";
@@ -31,6 +32,8 @@ export interface SessionOptions {
   readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
   /** Sends one message, a line without its end. */
   readonly send: (line: string) => void;
+  /** Takes the messages that are turned away before anybody is asked; nobody is told of them without it. */
+  readonly refused?: (refusal: TurnedAway) => void;
   readonly log: Log;
   /** False leaves every message to the SDK. */
   readonly fastLane: boolean;
@@ -112,7 +115,7 @@ export function openSession(options: SessionOptions): Session {
   };
   return {
     receive: (text) => receive(state, text),
-    refuse: (error) => options.send(errorResponse(error, null)),
+    refuse: (error) => turnAway(state, error, null),
     fail: (error, told) => failAll(state, error, told),
     idle: () => idle(state),
     abort: () => {
@@ -123,16 +126,15 @@ export function openSession(options: SessionOptions): Session {
 }
 
 function receive(state: State, text: string): void {
-  const { send } = state.options;
   const parsed = parseJson(text);
   if (!parsed.ok) {
     const { code, message, path } = parsed.fault;
     const kind = code === "syntax" ? "parse_error" : "invalid_request";
     const id = code === "syntax" ? null : idOfFaulty(text);
-    return send(errorResponse({ kind, message, path, fault: code }, id));
+    return turnAway(state, { kind, message, path, fault: code }, id);
   }
   const reading = readMessage(parsed.value);
-  if (!reading.ok) return send(errorResponse(reading.error, reading.id));
+  if (!reading.ok) return turnAway(state, reading.error, reading.id);
   const { message } = reading;
   if (message.kind === "notification") receiveNotification(state, message);
   else if (message.kind === "request") receiveRequest(state, message);
@@ -163,16 +165,31 @@ function receiveRequest(state: State, request: RequestMessage): void {
   }
   if (state.work.has(id)) {
     const message = "Cannot take request: its id is that of a request in work";
-    return send(errorResponse({ kind: "invalid_request", message, path: "$.id" }, id));
+    return turnAway(state, { kind: "invalid_request", message, path: "$.id" }, id);
   }
   const refusal = limits.admit(principal.subject);
-  if (refusal !== null) return send(errorResponse(refusal, id));
+  if (refusal !== null) return turnAway(state, refusal, id);
   const work = { request, controller: new AbortController(), cancelled: false, isSdks: false };
   state.work.set(id, work);
   const claim = readClaim(request.params);
   // The SDK lets a connection that is settled on the modern era name any version.
-  if (claim.claim === "unsupported" && state.era === "modern") return fail(state, id, unsupported(claim.requested));
+  if (claim.claim === "unsupported" && state.era === "modern") {
+    const error = unsupported(claim.requested);
+    tellRefused(state, error);
+    return fail(state, id, error);
+  }
   route(state, work, claim);
+}
+
+/** Answers a message that goes no further. */
+function turnAway(state: State, error: EdgeError, id: RequestId | null): void {
+  state.options.send(errorResponse(error, id));
+  tellRefused(state, error);
+}
+
+function tellRefused(state: State, { kind: reason }: EdgeError): void {
+  const { principal: { subject }, refused } = state.options;
+  refused?.({ kind: "request", reason, subject, origin: originOf(state, null) });
 }
 
 function route(state: State, work: Work, claim: Claim): void {
@@ -227,19 +244,19 @@ function call(state: State, id: RequestId, name: string, input: JsonObject): Pro
 /** Who asks for a request in work. */
 function callerOf(state: State, id: RequestId): Call {
   const work = state.work.get(id);
-  const { principal, origin } = state.options;
-  const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
+  const origin = originOf(state, work === undefined ? null : messageTraceparent(work.request.params));
   return {
-    principal,
+    principal: state.options.principal,
     signal: work?.controller.signal ?? AbortSignal.abort(),
-    correlationId: server_correlation_id,
-    origin: {
-      ...origin,
-      correlation_id: null,
-      server_correlation_id,
-      traceparent: work === undefined ? null : messageTraceparent(work.request.params),
-    },
+    correlationId: origin.server_correlation_id,
+    origin,
   };
+}
+
+/** Whence a message came, with an id of its own. */
+function originOf(state: State, traceparent: string | null): CallOrigin {
+  const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
+  return { ...state.options.origin, correlation_id: null, server_correlation_id, traceparent };
 }
 
 /** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */

@@ -6,6 +6,7 @@
 
 import type { AuditConfig } from "../../config/server_types.ts";
 import type { AuditCall } from "../dispatcher.ts";
+import type { Refusals, TurnedAway } from "../http/refusals.ts";
 import type { Log } from "../log.ts";
 import { type Audit, NO_AUDIT } from "./types.ts";
 
@@ -15,6 +16,8 @@ export interface AuditService {
   readonly open: () => Promise<Audit>;
   /** What writes calls to it; opens it, too. */
   readonly loadCallAudit: () => Promise<AuditCall>;
+  /** Tells of a message that was turned away, with others like it; opens the log, too. Over HTTP others do that. */
+  readonly refused: (refusal: TurnedAway) => void;
   /** Opens the file again after it was moved away; a failure is logged, and shows in readiness. */
   readonly reopen: () => void;
   /** Writes the last line; a failure is logged. */
@@ -30,6 +33,9 @@ export interface AuditServiceOptions {
   readonly log: Log;
 }
 
+/** On stdio nobody asks for metrics. */
+const UNCOUNTED = { refused: (): void => undefined };
+
 /** How long the end waits for the last lines, in milliseconds: nobody may read standard error. */
 const CLOSE_MILLISECONDS = 1000;
 
@@ -40,6 +46,7 @@ export function createAuditService(options: AuditServiceOptions): AuditService {
     opening ??= options.config.enabled
       ? import("./open.ts").then(({ openAudit }) => openAudit(options))
       : Promise.resolve(NO_AUDIT);
+  let telling: Promise<Refusals> | null = null;
   const say = (what: string) => (error: unknown): void =>
     options.log("error", what, { detail: error instanceof Error ? error.message : String(error) });
   return {
@@ -49,11 +56,18 @@ export function createAuditService(options: AuditServiceOptions): AuditService {
       const { log_precheck_payloads: logPrecheckPayloads } = options.config;
       return (name, input, call) => auditCall({ audit, logPrecheckPayloads }, name, input, call);
     },
+    refused: (refusal) => {
+      if (!options.config.enabled) return;
+      telling ??= Promise.all([open(), import("../http/refusals.ts")])
+        .then(([audit, { createRefusals }]) => createRefusals({ audit, metrics: UNCOUNTED }));
+      telling.then((refusals) => refusals.tell(refusal), () => undefined);
+    },
     reopen: () => {
       opening?.then((audit) => audit.reopen()).catch(say("Cannot open the audit log again"));
     },
     close: async () => {
       if (opening === null) return;
+      await telling?.then((refusals) => refusals.flush(), () => undefined);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, CLOSE_MILLISECONDS);
       const closed = opening.then((audit) => audit.close().catch(say("Cannot close the audit log")), () => undefined);

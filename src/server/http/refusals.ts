@@ -25,7 +25,7 @@ export interface Refusals {
 
 /** What is needed to tell of them. */
 export interface RefusalOptions {
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, "refused">;
   readonly audit: Audit;
   /** Calls a function once, after so many milliseconds. */
   readonly after?: (milliseconds: number, run: () => void) => void;

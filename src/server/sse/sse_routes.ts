@@ -12,6 +12,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Intake } from "../http/intake.ts";
 import { accepts, mediaRefusal } from "../http/media.ts";
 import { edgeRefusal, emptyReply, type HttpReply, type Refusal, refusalReply, type StreamSink } from "../http/reply.ts";
+import type { Refusals } from "../http/refusals.ts";
 import { FULL, type Limits } from "../limits.ts";
 import { delay, type Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -23,6 +24,7 @@ export interface SseOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
   readonly metrics: Metrics;
+  readonly refusals: Refusals;
   readonly log: Log;
   readonly fastLane: boolean;
   readonly nextServerId: () => string;
@@ -104,6 +106,7 @@ function startSession(
     ...options,
     // Messages were counted when they came.
     limits: { admit: options.limits.enter, release: options.limits.release },
+    refused: options.refusals.tell,
     principal,
     origin: { transport: "sse", peer_address: origin.peer_address },
     send: (line) => {

@@ -7,6 +7,7 @@
 import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import type { TurnedAway } from "../http/refusals.ts";
 import type { Limits } from "../limits.ts";
 import { delay, type Log } from "../log.ts";
 import { openSession, type Session } from "../session.ts";
@@ -34,6 +35,8 @@ export interface StdioOptions {
   readonly stop: AbortSignal;
   /** Aborted where there is nothing to serve with; its reason is what clients are told, or thrown. */
   readonly broken: AbortSignal;
+  /** Takes the messages that are turned away before anybody is asked. */
+  readonly refused?: (refusal: TurnedAway) => void;
   /** Called once, after the first answer is on its way. */
   readonly answered: () => void;
   /** How long the end waits; {@link PATIENCE} unless told. */
@@ -79,6 +82,7 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
     origin: { transport: "stdio", peer_address: null },
     log: options.log,
     fastLane: options.fastLane,
+    ...options.refused === undefined ? {} : { refused: options.refused },
     send: (line) => {
       outbox.send(line);
       if (answered) return;
