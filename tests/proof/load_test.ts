@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { inFolder } from "../e2e/gate_command.ts";
-import { describeLoad, runMixedLoad } from "../full/load/mixed_load.ts";
+import { describeLoad, P99_MOST, runMixedLoad } from "../full/load/mixed_load.ts";
 
 /** Memory at the end against what it was after the first minute. */
 const GROWTH_MOST = 1.25;
-
-/** Milliseconds within which 99 of 100 mutations are answered, on a machine that does nothing else. */
-const P99_MOST = 20;
 
 Deno.test("five minutes of writers, readers and exporters: no error, memory settles, mutations stay fast", () =>
   inFolder(async (folder) => {

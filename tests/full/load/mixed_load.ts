@@ -30,6 +30,8 @@ export interface LoadReport {
   /** Milliseconds, of mutations. */
   readonly p50: number;
   readonly p99: number;
+  /** Milliseconds, of requests to a server beside it that commits one row for each and does nothing else. */
+  readonly bystanderP99: number;
   /** Bytes, once settled and at the end. */
   readonly settled: number;
   readonly atEnd: number;
@@ -58,6 +60,8 @@ const TOKEN = "d2f1c7a09be84c6bb1a3e5f7a9c0d4e6";
 const SUBMISSIONS = 24;
 /** Runs that are read and exported. */
 const RECENT = 64;
+/** Between two requests to the bystander. */
+const BYSTANDER_MILLISECONDS = 25;
 /** A resident set is taken a few times, and the least counts: garbage is not growth. */
 const LOOKS = 5;
 
@@ -85,6 +89,7 @@ export async function runMixedLoad(folder: string, mixed: MixedLoad): Promise<Lo
   const args = gateArgs("serve", "--config", `${folder}/gate.toml`, "--log-level", "info");
   await using server = await listening(startServer({ args, cwd: folder }));
   const { url } = server;
+  await using bystander = await startBystander(folder);
   const load = await openLoad(url);
   const end = pause(mixed.seconds * 1000).then(() => load.over = true);
   const settling = pause(mixed.settledAfter * 1000).then(() => residentBytes(url));
@@ -93,6 +98,7 @@ export async function runMixedLoad(folder: string, mixed: MixedLoad): Promise<Lo
     ...Array.from({ length: mixed.writers }, (_, index) => write(load, random(index))),
     ...Array.from({ length: mixed.readers }, (_, index) => read(load, random(100 + index))),
     ...Array.from({ length: mixed.exporters }, (_, index) => publish(load, random(200 + index))),
+    watch(load, bystander),
   ];
   try {
     await Promise.all([...workers, end]);
@@ -104,7 +110,8 @@ export async function runMixedLoad(folder: string, mixed: MixedLoad): Promise<Lo
   await stop(server.process);
   const { latencies, counts } = load;
   const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
-  return { mutations: latencies.length, ...counts, p50, p99, settled, atEnd };
+  const bystanderP99 = percentile(bystander.latencies, 0.99);
+  return { mutations: latencies.length, ...counts, p50, p99, bystanderP99, settled, atEnd };
 }
 
 async function stop(process: ServerProcess): Promise<void> {
@@ -221,6 +228,42 @@ async function publish(load: Load, random: Random): Promise<void> {
   }
 }
 
+interface Bystander extends AsyncDisposable {
+  readonly url: string;
+  /** Milliseconds from when each request was due. */
+  readonly latencies: number[];
+}
+
+/** Starts the server beside the one under load, on the same disk. */
+async function startBystander(folder: string): Promise<Bystander> {
+  const script = new URL("./bystander.ts", import.meta.url).pathname;
+  const permissions = ["--allow-net=127.0.0.1", "--allow-read", "--allow-write"];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--quiet", ...permissions, script, `${folder}/bystander.db`],
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: port } = await reader.read();
+  return {
+    url: `http://127.0.0.1:${port?.trim()}/`,
+    latencies: [],
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await reader.cancel();
+      await child.status;
+    },
+  };
+}
+
+/** Asks the bystander at times that do not depend on its answers, so that no wait goes uncounted. */
+async function watch(load: Load, { url, latencies }: Bystander): Promise<void> {
+  for (let due = performance.now(); !load.over; due += BYSTANDER_MILLISECONDS) {
+    await pause(Math.max(0, due - performance.now()));
+    await (await fetch(url)).text();
+    latencies.push(performance.now() - due);
+  }
+}
+
 async function residentBytes(url: string): Promise<number> {
   const sizes: number[] = [];
   for (let look = 0; look < LOOKS; look++) {
@@ -233,11 +276,27 @@ async function residentBytes(url: string): Promise<number> {
   return least;
 }
 
+/** Milliseconds within which 99 of 100 mutations are answered, on a machine that does nothing else. */
+export const P99_MOST = 20;
+
+/** How much slower than a request to the bystander a mutation may be, which has other requests before it. */
+const P99_TIMES = 2.5;
+
+/**
+ * Milliseconds within which 99 of 100 mutations are answered on a machine that others use, too: the same, or so many times
+ * what a bystander that has nothing else to do needed meanwhile.
+ */
+export function p99Limit({ bystanderP99 }: Pick<LoadReport, "bystanderP99">): number {
+  return Math.max(P99_MOST, P99_TIMES * bystanderP99);
+}
+
 /** One line for people. */
 export function describeLoad(report: LoadReport): string {
-  const { mutations, reads, exports, p50, p99, settled, atEnd } = report;
+  const { mutations, reads, exports, p50, p99, bystanderP99, settled, atEnd } = report;
   const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
   return `${mutations} mutations, ${reads} reads, ${exports} exports; mutations p50 ${p50.toFixed(1)} ms, ` +
-    `p99 ${p99.toFixed(1)} ms; resident ${mebibytes(settled)} MiB settled, ${mebibytes(atEnd)} MiB at the end, ` +
+    `p99 ${p99.toFixed(1)} ms, beside it p99 ${bystanderP99.toFixed(1)} ms; resident ${
+      mebibytes(settled)
+    } MiB settled, ${mebibytes(atEnd)} MiB at the end, ` +
     `${(atEnd / settled).toFixed(2)}x`;
 }
