@@ -6,13 +6,12 @@
  */
 
 import { compareCodePoints } from "../canonical/order.ts";
-import { MANIFEST_BYTES, OBJECT_BYTES, SIGNATURE_BYTES, SIGNATURES } from "./types.ts";
 
 /** Bytes of a header, and what files are filled up to. */
 export const BLOCK_BYTES = 512;
 /** Zero bytes after the last entry. */
 export const END_BYTES = 2 * BLOCK_BYTES;
-/** Entries of one archive: more than that many headers are not held in memory. */
+/** Entries of one archive: more than that many are not held in memory. */
 export const ARCHIVE_ENTRIES = 1_000_000;
 
 /** Where the manifest lies in a folder or archive. */
@@ -72,12 +71,6 @@ export function strayName(path: string): string {
   return path;
 }
 
-/** How many bytes an entry may have. */
-export function entryLimit({ part }: PackEntryName): number {
-  if (part === "manifest") return MANIFEST_BYTES;
-  return part === "object" ? OBJECT_BYTES : SIGNATURE_BYTES;
-}
-
 const encoder = new TextEncoder();
 
 function writeText(header: Uint8Array, offset: number, text: string): void {
@@ -124,15 +117,42 @@ export interface ArchiveBytes {
 
 /** An archive that is none of a pack. */
 export class ArchiveError extends Error {
-  /** Says what is wrong, and where. */
-  constructor(message: string) {
-    super(message);
+  /** Where it departs from the form. */
+  readonly offset: number;
+  /** How it does. */
+  readonly why: string;
+
+  /** Says what is wrong, and where; the file is named where it has a name. */
+  constructor(offset: number, why: string, path: string | null = null) {
+    super(`Cannot read archive${path === null ? "" : ` "${path}"`} at byte ${offset}: ${why}`);
     this.name = "ArchiveError";
+    this.offset = offset;
+    this.why = why;
   }
 }
 
+/** What an archive holds, up to its end or up to where it departs from its form. */
+export interface ArchiveIndex {
+  readonly entries: ReadonlyMap<string, ArchiveEntry>;
+  /** Null where it is the archive of a pack from end to end. */
+  readonly fault: ArchiveFault | null;
+}
+
+/** Where an archive departs from its form, and how. */
+export interface ArchiveFault {
+  /** The first byte of the header, filling or end that is not as it has to be. */
+  readonly offset: number;
+  readonly why: string;
+}
+
+/** The entries of an archive in which something can be verified: what is wrong with it is for a report to say then. */
+export function verifiableEntries({ entries, fault }: ArchiveIndex, path: string | null): ArchiveIndex["entries"] {
+  if (fault === null || entries.has(MANIFEST_NAME)) return entries;
+  throw new ArchiveError(fault.offset, fault.why, path);
+}
+
 function refuse(offset: number, why: string): never {
-  throw new ArchiveError(`Cannot read archive at byte ${offset}: ${why}`);
+  throw new ArchiveError(offset, why);
 }
 
 /** Name and size that a header claims, not yet believed. */
@@ -151,15 +171,13 @@ function isZero(bytes: Uint8Array): boolean {
 
 function readHeader(header: Uint8Array, offset: number, archive: ArchiveBytes, last: string): ArchiveEntry {
   const { name, bytes } = claimed(header);
-  const place = readEntryName(name);
-  if (place === null) return refuse(offset, `"${printable(name)}" has no place in a runpack`);
-  if (!(bytes <= entryLimit(place))) return refuse(offset, `"${name}" has more than ${entryLimit(place)} bytes`);
-  if (!sameBytes(header, entryHeader(name, bytes))) {
+  if (readEntryName(name) === null) return refuse(offset, `"${printable(name)}" has no place in a runpack`);
+  if (!Number.isSafeInteger(bytes) || !sameBytes(header, entryHeader(name, bytes))) {
     return refuse(offset, `the header of "${name}" is not the one it has to be`);
   }
   if (compareCodePoints(last, name) >= 0) return refuse(offset, `"${name}" does not come after "${last}"`);
   const start = offset + BLOCK_BYTES;
-  if (start + bytes + paddingAfter(bytes) + END_BYTES > archive.size) return refuse(offset, `"${name}" is cut short`);
+  if (start + bytes + paddingAfter(bytes) > archive.size) return refuse(offset, `"${name}" is cut short`);
   return { name, offset: start, bytes };
 }
 
@@ -171,31 +189,45 @@ function printable(name: string): string {
  * Reads where everything lies in an archive, without reading the files themselves. Only the one archive that a folder
  * has is taken: names in order, none twice, none that leads elsewhere, no links, nothing between or behind.
  *
- * @throws {ArchiveError} If it is no such archive
+ * @param mostEntries Another number than the format's serves tests alone
  */
-export async function readArchiveIndex(archive: ArchiveBytes): Promise<Map<string, ArchiveEntry>> {
+export async function readArchiveIndex(
+  archive: ArchiveBytes,
+  mostEntries: number = ARCHIVE_ENTRIES,
+): Promise<ArchiveIndex> {
   const entries = new Map<string, ArchiveEntry>();
-  let [offset, last, signatures] = [0, "", 0];
+  try {
+    await readEntries(archive, mostEntries, entries);
+    return { entries, fault: null };
+  } catch (error) {
+    if (error instanceof ArchiveError) return { entries, fault: { offset: error.offset, why: error.why } };
+    throw error;
+  }
+}
+
+async function readEntries(
+  archive: ArchiveBytes,
+  mostEntries: number,
+  entries: Map<string, ArchiveEntry>,
+): Promise<void> {
+  let [offset, last] = [0, ""];
   for (;;) {
     const header = await archive.read(offset, BLOCK_BYTES);
     if (header.length < BLOCK_BYTES) return refuse(offset, "it ends in the middle");
     if (isZero(header)) break;
     const entry = readHeader(header, offset, archive, last);
-    const padding = paddingAfter(entry.bytes);
-    if (padding > 0 && !isZero(await archive.read(entry.offset + entry.bytes, padding))) {
-      return refuse(entry.offset + entry.bytes, `the filling after "${entry.name}" is not zero`);
-    }
-    if (entry.name.startsWith("signatures/") && ++signatures > SIGNATURES) {
-      return refuse(offset, "it has too many signatures");
-    }
-    if (entries.size === ARCHIVE_ENTRIES) return refuse(offset, `it has more than ${ARCHIVE_ENTRIES} entries`);
+    if (entries.size === mostEntries) return refuse(offset, `it has more than ${mostEntries} entries`);
     entries.set(entry.name, entry);
+    const end = entry.offset + entry.bytes;
+    const padding = paddingAfter(entry.bytes);
+    if (padding > 0 && !isZero(await archive.read(end, padding))) {
+      return refuse(end, `the filling after "${entry.name}" is not zero`);
+    }
     last = entry.name;
-    offset = entry.offset + entry.bytes + padding;
+    offset = end + padding;
   }
   const end = await archive.read(offset, END_BYTES);
   if (end.length !== END_BYTES || !isZero(end) || offset + END_BYTES !== archive.size) {
-    return refuse(offset, `expected ${END_BYTES} zero bytes and the end`);
+    refuse(offset, `expected ${END_BYTES} zero bytes and the end`);
   }
-  return entries;
 }

@@ -59,6 +59,8 @@ export async function* walkMaterial(
   manifest: Manifest,
   purpose: WalkPurpose,
 ): AsyncGenerator<MaterialPart, void, void> {
+  const { departs } = reading.source;
+  if (departs !== undefined) throw new MaterialEnd(violation("archive_invalid", `byte ${departs}`));
   const law = await take(reading, manifest.law, "law", purpose);
   if (law !== null) yield { part: "law", bytes: law };
   yield* walkArtifacts(reading, manifest, purpose);

@@ -138,6 +138,8 @@ export interface PackSource {
    * shared by many packs. What has no place in a pack is named by {@link import("./archive.ts").strayName}.
    */
   readonly list: (() => AsyncIterable<string>) | null;
+  /** The byte at which the single file that holds the pack departs from its form; left out where it does not. */
+  readonly departs?: number;
 }
 
 /** An incremental SHA-256, handed to the verifier. */

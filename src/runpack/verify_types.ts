@@ -88,6 +88,7 @@ export type ViolationCode =
   | "format_unsupported"
   | "manifest_invalid"
   | "identity_mismatch"
+  | "archive_invalid"
   | "object_missing"
   | "object_unreadable"
   | "object_size_mismatch"

@@ -129,6 +129,7 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
     assert.match(keyless.err, /^gate: Cannot read public key ".*none": No such file/);
     const file = await gate("runpack", "verify", key);
     assert.equal(file.code, 6, "a file that is no archive does not verify");
+    assert.match(file.err, /^gate: Cannot read archive ".*release.pub" at byte 0: it ends in the middle\n/);
   }));
 
 Deno.test("gate runpack verify gives one report, whether a runpack is a folder or a file", () =>
@@ -140,9 +141,12 @@ Deno.test("gate runpack verify gives one report, whether a runpack is a folder o
     const [a, b] = [await gate("runpack", "verify", golden, "--json"), await gate("runpack", "verify", file, "--json")];
     assert.deepEqual([a.code, a.out], [0, b.out]);
     const bytes = await Deno.readFile(file);
-    bytes[600] = (bytes[600] ?? 0) ^ 1;
-    await Deno.writeFile(file, bytes);
-    assert.equal((await gate("runpack", "verify", file)).code, 6);
+    await Deno.writeFile(file, bytes.with(600, (bytes[600] ?? 0) ^ 1));
+    assert.match((await gate("runpack", "verify", file)).out, /artifact_tree_integrity +violated/);
+    await Deno.writeFile(file, bytes.subarray(0, bytes.length - 1));
+    const cut = await gate("runpack", "verify", file);
+    assert.equal(cut.code, 6);
+    assert.ok(cut.out.includes(`violated       archive_invalid: byte ${bytes.length - 1024}\n`), cut.out);
   }));
 
 Deno.test("gate runpack show tells stages, timeline and decisions with their evidence", async () => {

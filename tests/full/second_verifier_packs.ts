@@ -50,6 +50,12 @@ export async function readGolden(name: string): Promise<GoldenPack> {
   return { manifest: await Deno.readFile(new URL("manifest.json", folder)), objects, signatures };
 }
 
+/** A report as lines, one a claim, so that a difference is easy to see; nothing is left out, its identity least of all. */
+export function reportLines(report: string): string[] {
+  const { claims, ...rest } = readJson(report) as { claims: JsonValue[] };
+  return [...claims, rest].map((one) => canonicalize(one as JsonValue));
+}
+
 /** The public key that the golden signature verifies under, which also signs evidence of the vectors. */
 export async function goldenKey(): Promise<Uint8Array> {
   const { public_key } = readJson(await Deno.readTextFile(new URL("runpack/v6/signed.key.json", VECTORS))) as Editable;

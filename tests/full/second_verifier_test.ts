@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
-import type { JsonValue } from "../../src/canonical/json.ts";
-import { readJson } from "../../src/canonical/scan.ts";
-import { objectName } from "../../src/runpack/archive.ts";
-import { folderPackSource } from "../../src/runpack/host/folder.ts";
 import { reportAsJson, verifyRunpack } from "../../src/runpack/verify.ts";
 import type { VerificationRequest } from "../../src/runpack/verify_types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
@@ -20,6 +15,7 @@ import {
   goldenKey,
   mutated,
   readGolden,
+  reportLines,
   restructured,
   rewritten,
 } from "./second_verifier_packs.ts";
@@ -66,12 +62,6 @@ class SecondVerifier implements AsyncDisposable {
   }
 }
 
-/** A report as lines, one a claim, so that a difference is easy to see; nothing is left out, its identity least of all. */
-function linesOf(report: string): string[] {
-  const { claims, ...rest } = readJson(report) as { claims: JsonValue[] };
-  return [...claims, rest].map((one) => canonicalize(one as JsonValue));
-}
-
 async function compare(
   second: SecondVerifier,
   pack: MemoryPack,
@@ -88,7 +78,7 @@ async function compare(
   const report = await verifyRunpack(memorySource(pack), request, PRIMITIVES);
   assert.deepEqual(unlistedReasons(report), [], what);
   const theirs = await second.ask(pack, request);
-  assert.deepEqual(linesOf(theirs), linesOf(canonicalize(reportAsJson(report))), what);
+  assert.deepEqual(reportLines(theirs), reportLines(canonicalize(reportAsJson(report))), what);
 }
 
 const chooserOf = (seed: number): (below: number) => number => {
@@ -166,80 +156,6 @@ Deno.test("two verifiers agree on 300 packs whose manifest, artifact list or nod
       if (changed === null) continue;
       await compare(second, changed, { profile }, `pack ${index}, seed ${SEED}, round ${round}`);
     }
-  }
-});
-
-// What is done to the folder of a golden pack, given the path of its law.
-const DISTURBANCES: readonly [string, (folder: string, law: string) => Promise<void>][] = [
-  ["a link in the place of an object", async (folder, law) => {
-    await Deno.rename(law, `${folder}.law`);
-    await Deno.symlink(`${folder}.law`, law);
-  }],
-  ["a folder in the place of an object", async (_folder, law) => {
-    await Deno.remove(law);
-    await Deno.mkdir(law);
-  }],
-  ["a folder in the place of the manifest", async (folder) => {
-    await Deno.remove(join(folder, "manifest.json"));
-    await Deno.mkdir(join(folder, "manifest.json"));
-  }],
-  ["a link to a folder", (folder) => Deno.symlink(folder, join(folder, "again"))],
-  ["a link in the place of a signature", async (folder, law) => {
-    await Deno.mkdir(join(folder, "signatures"));
-    await Deno.symlink(law, join(folder, "signatures", `${"a".repeat(64)}.json`));
-  }],
-  ["a file too many", (folder) => Deno.writeTextFile(join(folder, "note"), "")],
-  ["files too many, of which the least is told", async (folder, law) => {
-    await Deno.writeTextFile(join(folder, "\u{10000}"), "");
-    await Deno.writeTextFile(join(folder, "\u{e000}"), "");
-    await Deno.writeTextFile(join(folder, `z${"y".repeat(200)}`), "");
-    await Deno.writeTextFile(`${law}0`, "");
-  }],
-  ["a folder too many", (folder) => Deno.mkdir(join(folder, "notes", "of", "today"), { recursive: true })],
-  ["a link in the place of the objects", async (folder) => {
-    await Deno.rename(join(folder, "objects"), `${folder}.objects`);
-    await Deno.symlink(`${folder}.objects`, join(folder, "objects"));
-  }],
-  ["a name that is no text", async (folder) => {
-    const bytes = "import os; os.mkdir(b'x\\xff'); open(b'w\\xf0\\x9fw', 'w')";
-    await new Deno.Command("python3", { args: ["-c", bytes], cwd: folder }).output();
-  }],
-  ["an object too many", async (folder) => {
-    await Deno.mkdir(join(folder, "objects", "00"), { recursive: true });
-    await Deno.writeTextFile(join(folder, objectName("0".repeat(64))), "");
-  }],
-  ["nothing", () => Promise.resolve()],
-  ["nothing but empty folders", async (folder) => {
-    await Deno.mkdir(join(folder, "notes"));
-    await Deno.mkdir(join(folder, objectName("0".repeat(64))), { recursive: true });
-  }],
-];
-
-Deno.test("two verifiers agree on folders that hold what is no plain file", async () => {
-  const { signatures: _none, ...plain } = await readGolden("plain");
-  const { law } = readJson(new TextDecoder().decode(plain.manifest)) as { law: { object: string } };
-  const request = { runpack_identity: null, profile: "integrity_only_v1", budget: null, trusted_keys: null } as const;
-  const scratch = await Deno.makeTempDir();
-  try {
-    for (const [index, [what, disturb]] of DISTURBANCES.entries()) {
-      const folder = join(scratch, `${index}`);
-      await Deno.mkdir(folder);
-      await Deno.writeFile(join(folder, "manifest.json"), plain.manifest);
-      for (const [identity, bytes] of plain.objects) {
-        await Deno.mkdir(join(folder, "objects", identity.slice(0, 2)), { recursive: true });
-        await Deno.writeFile(join(folder, objectName(identity)), bytes);
-      }
-      await disturb(folder, join(folder, objectName(law.object)));
-      const ours = await verifyRunpack(folderPackSource(folder), request, PRIMITIVES);
-      const { stdout } = await new Deno.Command("python3", { args: [SCRIPT, folder, "--profile", request.profile] })
-        .output();
-      const theirs = canonicalize(readJson(new TextDecoder().decode(stdout)));
-      assert.deepEqual(linesOf(theirs), linesOf(canonicalize(reportAsJson(ours))), what);
-      const violated = ours.claims.some(({ status }) => status.status === "violated");
-      assert.equal(violated, !what.startsWith("nothing"), what);
-    }
-  } finally {
-    await Deno.remove(scratch, { recursive: true });
   }
 });
 

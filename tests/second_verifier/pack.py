@@ -13,7 +13,7 @@ from shapes import (
 MANIFEST_BYTES = 2**20
 _FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json")
 _FOLDER = re.compile(r"objects(/[0-9a-f]{2})?|signatures")
-SIGNATURE_BYTES, SIGNATURES = 2**14, 64
+SIGNATURE_BYTES, SIGNATURES, ARCHIVE_ENTRIES = 2**14, 64, 1_000_000
 
 # What stands in the place of bytes: of something that is no plain file, and of an empty folder, which is nothing otherwise.
 UNREADABLE, EMPTY = object(), object()
@@ -23,7 +23,10 @@ class Pack:
     """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere.
 
     In place of the bytes of what is no plain file stands UNREADABLE or EMPTY; `strays` is None where the pack cannot be listed.
+    `departs` is the byte at which a single file departs from the form of an archive.
     """
+
+    departs = None
 
     def __init__(self, manifest, objects, signatures=(), strays=()):
         self.manifest, self.objects, self.signatures, self.strays = manifest, objects, list(signatures), strays
@@ -96,23 +99,37 @@ def _read(entry):
 
 
 def open_archive(data):
-    """The pack in a single file; raises ValueError where the bytes are not exactly one such archive."""
-    files, at, before = {}, 0, ""
-    while data[at : at + 512].strip(b"\0"):
+    """The pack in a single file, up to where its bytes are not that one archive; raises ValueError where there is no manifest then."""
+    files = {}
+    departs = _read_entries(data, files)
+    if departs is not None and "manifest.json" not in files:
+        raise ValueError(f"it departs from the form of an archive at byte {departs}")
+    pack = _sorted_files(files, [])
+    pack.departs = departs
+    return pack
+
+
+def _read_entries(data, files):
+    """Reads what an archive holds; where it departs from its form, the byte at which it does."""
+    at, before = 0, ""
+    while True:
         header = data[at : at + 512]
-        name = header[:100].rstrip(b"\0").decode("ascii")
-        size = int(header[124:135], 8)
-        if not _fits(name) or not before < name or header != _header(name, size):
-            raise ValueError(f"archive entry at {at}")
-        body = data[at + 512 : at + 512 + size]
+        if len(header) < 512:
+            return at
+        if not any(header):
+            return None if data[at:] == bytes(1024) else at
+        name, digits = header[:100].rstrip(b"\0").decode("latin-1"), header[124:135]
+        size = int(digits, 8) if re.fullmatch(rb"[0-7]{11}", digits) else 0
+        end = at + 512 + size
         padding = -size % 512
-        if len(body) != size or data[at + 512 + size : at + 512 + size + padding] != bytes(padding):
-            raise ValueError(f"archive entry at {at}")
-        files[name], before = body, name
-        at += 512 + size + padding
-    if data[at:] != bytes(1024):
-        raise ValueError("end of archive")
-    return _sorted_files(files, [])
+        if not _fits(name) or header != _header(name, size) or not before < name or end + padding > len(data):
+            return at
+        if len(files) == ARCHIVE_ENTRIES:
+            return at
+        files[name], before = data[at + 512 : end], name
+        if any(data[end : end + padding]):
+            return end
+        at = end + padding
 
 
 def _header(name, size):
@@ -227,6 +244,8 @@ class Reading:
 
     def tree(self, manifest):
         """Everything of a pack: (law bytes, artifacts, segments)."""
+        if self.pack.departs is not None:
+            raise Contradiction("archive_invalid", f"byte {self.pack.departs}")
         law = self.object(manifest["law"], "law", self.replays)
         artifacts = self.artifacts(manifest["artifacts"])
         segments = list(self.segments(manifest))

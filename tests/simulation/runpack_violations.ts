@@ -19,7 +19,7 @@ function patternOf(place: string): string {
   if (place === "OBJECT") return `(?:${OBJECT.map(patternOf).join("|")})`;
   if (place === "NAME") return "[^]+";
   if (place === "KIND IDENTITY") return "(?:contract|operator-profile|schema) [0-9a-f]{64}";
-  return place.replaceAll(/[LMN]/g, "\\d+");
+  return place.replaceAll(/\b[LMN]\b/g, "\\d+");
 }
 
 /** Of each claim, what its reasons have to match. */

@@ -5,7 +5,14 @@
  */
 
 import { isIdentity } from "../../canonical/identity.ts";
-import { MANIFEST_NAME, objectName, readArchiveIndex, readEntryName, strayName } from "../archive.ts";
+import {
+  MANIFEST_NAME,
+  objectName,
+  readArchiveIndex,
+  readEntryName,
+  strayName,
+  verifiableEntries,
+} from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -63,19 +70,19 @@ export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack>
 /**
  * A pack in a single file.
  *
- * @throws {ArchiveError} Where the file is no archive of a pack
+ * @throws {ArchiveError} Where nothing of a pack can be found in it
  */
 export async function openSingleFile(archive: Blob): Promise<OpenedPack> {
   const index = await readArchiveIndex({
     size: archive.size,
     read: (offset, bytes) => bytesOf(archive.slice(offset, offset + bytes)),
   });
-  return await openFiles(
-    [...index.values()].map(({ name, offset, bytes }) => ({
-      path: name,
-      content: archive.slice(offset, offset + bytes),
-    })),
-  );
+  const files = [...verifiableEntries(index, null).values()].map(({ name, offset, bytes }) => ({
+    path: name,
+    content: archive.slice(offset, offset + bytes),
+  }));
+  const { source, signatures } = await openFiles(files);
+  return { source: { ...source, ...index.fault === null ? {} : { departs: index.fault.offset } }, signatures };
 }
 
 /**

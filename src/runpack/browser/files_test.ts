@@ -57,9 +57,18 @@ Deno.test("openFiles() lists what has no place in a pack, and misses what is not
   assert.equal(await codes([]), "manifest_missing");
 });
 
-Deno.test("openSingleFile() refuses what is no archive of a pack", async () => {
+Deno.test("openSingleFile() refuses what has no manifest, and gives a report on what is damaged behind it", async () => {
   await assert.rejects(openSingleFile(new Blob(["none"])), ArchiveError);
-  await assert.rejects(openSingleFile(archive(FILES).slice(0, -1)), ArchiveError);
+  await assert.rejects(openSingleFile(archive(FILES).slice(0, 600)), ArchiveError);
+  const whole = archive(FILES);
+  const { report, markup } = await verifyAndRender(await openSingleFile(whole.slice(0, -1)), ASKED);
+  const claim = report.claims.find(({ status }) => status.status === "violated");
+  assert.deepEqual([claim?.claim, claim?.status], ["artifact_tree_integrity", {
+    status: "violated",
+    method: "object_tree_traversal_v6",
+    reason: `archive_invalid: byte ${whole.size - 1024}`,
+  }]);
+  assert.ok(markup.includes("do not believe what this page shows"));
 });
 
 Deno.test("readKeys() takes one key a line, and names a line that is none", () => {

@@ -9,6 +9,7 @@ import { dirname } from "node:path";
 import { type Identity, isIdentity, type Sha256 } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import {
+  ARCHIVE_ENTRIES,
   type ArchiveBytes,
   type ArchiveEntry,
   ArchiveError,
@@ -20,9 +21,10 @@ import {
   readArchiveIndex,
   readEntryName,
   signatureName,
+  verifiableEntries,
 } from "../archive.ts";
-import { MANIFEST_BYTES, type PackSource } from "../types.ts";
-import type { WalkedObject } from "../walk.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
+import { PackError, type WalkedObject } from "../walk.ts";
 import { type PackContents, sourceContents } from "./contents.ts";
 import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
@@ -32,6 +34,8 @@ const CHUNK_BYTES = 256 * 1024;
 /** An archive on disk, open until it is closed. */
 export interface OpenArchive {
   readonly source: PackSource;
+  /** What is wrong with it behind its manifest; null where nothing is. */
+  readonly fault: ArchiveError | null;
   /** The signatures in it, in key id order. */
   readonly signatures: () => Promise<readonly SignatureFile[]>;
   readonly close: () => void;
@@ -76,19 +80,22 @@ async function* readEntry(
 }
 
 /**
- * Opens an archive: its index is read, the files in it are not.
+ * Opens an archive: its index is read, the files in it are not. One that is damaged behind its manifest is opened all the
+ * same, and its source says so.
  *
- * @throws {ArchiveError} If it is no archive of a pack
+ * @throws {ArchiveError} If nothing of a pack can be found in it
  */
 export async function openArchive(path: string): Promise<OpenArchive> {
-  if (plainFile(path) !== "file") throw new ArchiveError(`Cannot read archive "${path}": it is no file`);
+  if (plainFile(path) !== "file") throw new ArchiveError(0, "it is no file", path);
   const file = await Deno.open(path);
   try {
     const archive = archiveBytes(file, (await file.stat()).size);
     const index = await readArchiveIndex(archive);
+    const entries = verifiableEntries(index, path);
     return {
-      source: sourceOf(archive, index),
-      signatures: () => signaturesOf(archive, index),
+      source: { ...sourceOf(archive, entries), ...index.fault === null ? {} : { departs: index.fault.offset } },
+      fault: index.fault === null ? null : new ArchiveError(index.fault.offset, index.fault.why, path),
+      signatures: () => signaturesOf(archive, entries),
       close: () => file.close(),
     };
   } catch (error) {
@@ -124,7 +131,7 @@ async function signaturesOf(
   const found: SignatureFile[] = [];
   for (const entry of index.values()) {
     const place = readEntryName(entry.name);
-    if (place?.part !== "signature") continue;
+    if (place?.part !== "signature" || entry.bytes > SIGNATURE_BYTES || found.length === SIGNATURES) continue;
     found.push({ keyId: place.keyId, bytes: await archive.read(entry.offset, entry.bytes) });
   }
   return found;
@@ -145,6 +152,11 @@ export async function writeArchive(
   const objects: WalkedObject[] = [];
   // Sizes stand in headers before bytes, so a first walk finds what there is, and a second read writes it.
   for await (const object of contents.objects()) objects.push(object);
+  if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
+    throw new PackError(
+      `Cannot write archive "${path}": it would have more than ${ARCHIVE_ENTRIES} files; a folder may`,
+    );
+  }
   objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
   const written = await createFile(path, async (file) => {
     const entry = async (name: string, bytes: Uint8Array): Promise<void> => {
@@ -182,6 +194,7 @@ export async function addArchiveSignature(
   const archive = await openArchive(path);
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
+    if (archive.fault !== null) throw archive.fault;
     const contents = await sourceContents(sha256, archive.source, await archive.signatures());
     const added = sign(contents);
     const kept = contents.signatures.filter(({ keyId }) => keyId !== added.keyId);
