@@ -4,9 +4,9 @@ import { type FileReading, readBelow, readBounded } from "./files.ts";
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   try {
-    await Deno.mkdir(`${folder}/root/inner/deep`, { recursive: true });
+    await Deno.mkdir(`${folder}/base/inner/deep`, { recursive: true });
     await Deno.mkdir(`${folder}/out/deep`, { recursive: true });
-    for (const name of ["root/a", "root/inner/a", "root/inner/deep/a"]) {
+    for (const name of ["base/a", "base/inner/a", "base/inner/deep/a"]) {
       await Deno.writeTextFile(`${folder}/${name}`, "ours");
     }
     for (const name of ["out/a", "out/deep/a"]) await Deno.writeTextFile(`${folder}/${name}`, "theirs");
@@ -31,16 +31,16 @@ const READERS: readonly (readonly [string, typeof readBounded])[] = [
 for (const [name, read] of READERS) {
   Deno.test(`${name}() takes regular files of so many bytes, and no more`, () =>
     inFolder(async (folder) => {
-      const path = `${folder}/root/a`;
+      const path = `${folder}/base/a`;
       assert.deepEqual(await read(path, 3), { fault: "too_large", size: 4 });
       assert.equal(shown(await read(path, 4)), "ours");
       assert.equal(shown(await read(path, 5)), "ours");
       await Deno.writeTextFile(path, "");
       assert.equal(shown(await read(path, 0)), "");
-      assert.equal(shown(await read(`${folder}/root/inner`, 9)), "not_a_file");
-      await new Deno.Command("mkfifo", { args: [`${folder}/root/pipe`] }).output();
-      assert.equal(shown(await read(`${folder}/root/pipe`, 9)), "not_a_file");
-      await assert.rejects(read(`${folder}/root/none`, 9), Deno.errors.NotFound);
+      assert.equal(shown(await read(`${folder}/base/inner`, 9)), "not_a_file");
+      await new Deno.Command("mkfifo", { args: [`${folder}/base/pipe`] }).output();
+      assert.equal(shown(await read(`${folder}/base/pipe`, 9)), "not_a_file");
+      await assert.rejects(read(`${folder}/base/none`, 9), Deno.errors.NotFound);
     }));
 
   Deno.test(`${name}() takes nothing of a file that holds more than it said to`, () =>
@@ -52,7 +52,7 @@ for (const [name, read] of READERS) {
         return Object.assign(file, { statSync: () => ({ ...statSync(), size: 3 }) });
       };
       try {
-        assert.equal(shown(await read(`${folder}/root/a`, 9)), "changed");
+        assert.equal(shown(await read(`${folder}/base/a`, 9)), "changed");
       } finally {
         Deno.open = open;
       }
@@ -64,17 +64,17 @@ type When = "before" | "while" | "until after";
 
 /** The file that is asked for, what is put in the place of what and when, what comes of it. */
 const SWAPS: readonly (readonly [path: string, name: string, target: string, when: When, outcome: string])[] = [
-  ["a", "root/a", "out/a", "before", "changed"],
-  ["a", "root/a", "out/a", "while", "changed"],
-  ["a", "root/a", "out/a", "until after", "changed"],
-  ["inner/a", "root/inner/a", "out/a", "while", "changed"],
-  ["inner/a", "root/inner", "out", "before", "changed"],
-  ["inner/a", "root/inner", "out", "while", "changed"],
-  ["inner/a", "root/inner", "out", "until after", "changed"],
-  ["inner/deep/a", "root/inner/deep", "out/deep", "until after", "changed"],
-  ["inner/deep/a", "root/inner", "out", "until after", "changed"],
-  ["a", "root/inner", "out", "until after", "ours"],
-  ["inner/a", "root/inner/deep", "out/deep", "until after", "ours"],
+  ["a", "base/a", "out/a", "before", "changed"],
+  ["a", "base/a", "out/a", "while", "changed"],
+  ["a", "base/a", "out/a", "until after", "changed"],
+  ["inner/a", "base/inner/a", "out/a", "while", "changed"],
+  ["inner/a", "base/inner", "out", "before", "changed"],
+  ["inner/a", "base/inner", "out", "while", "changed"],
+  ["inner/a", "base/inner", "out", "until after", "changed"],
+  ["inner/deep/a", "base/inner/deep", "out/deep", "until after", "changed"],
+  ["inner/deep/a", "base/inner", "out", "until after", "changed"],
+  ["a", "base/inner", "out", "until after", "ours"],
+  ["inner/a", "base/inner/deep", "out/deep", "until after", "ours"],
 ];
 
 for (const [path, name, target, when, outcome] of SWAPS) {
@@ -107,7 +107,7 @@ for (const [path, name, target, when, outcome] of SWAPS) {
         };
       }
       try {
-        assert.equal(shown(await readBelow(`${folder}/root`, path, 9)), outcome);
+        assert.equal(shown(await readBelow(`${folder}/base`, path, 9)), outcome);
       } finally {
         Object.assign(Deno, { open, lstatSync });
       }
@@ -116,11 +116,11 @@ for (const [path, name, target, when, outcome] of SWAPS) {
 
 Deno.test("readBelow() waits for a folder that was made just now, and for no other", () =>
   inFolder(async (folder) => {
-    const { ctime } = await Deno.stat(`${folder}/root`);
+    const { ctime } = await Deno.stat(`${folder}/base`);
     assert.ok(ctime !== null);
-    assert.equal(shown(await readBelow(`${folder}/root`, "inner/a", 9)), "ours");
+    assert.equal(shown(await readBelow(`${folder}/base`, "inner/a", 9)), "ours");
     assert.ok(Date.now() - ctime.getTime() >= 1000);
     // What changes within the last folder replaces none of those on the way.
-    await Deno.writeTextFile(`${folder}/root/inner/new`, "");
-    assert.equal(shown(await readBelow(`${folder}/root`, "inner/a", 9)), "ours");
+    await Deno.writeTextFile(`${folder}/base/inner/new`, "");
+    assert.equal(shown(await readBelow(`${folder}/base`, "inner/a", 9)), "ours");
   }));

@@ -1,11 +1,12 @@
 /**
- * The check of the provider `json`, as its worker runs it: one file below the root, read by its real path.
+ * The check of the provider `json`, as its worker runs it: one file below the root, looked for by its real path.
  *
  * @module
  */
 
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type JsonObject, member } from "../../canonical/json.ts";
+import { readBelow } from "../../config/files.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { EvidenceQuery } from "../types.ts";
 import { type Document, readJsonDocument } from "./json_document.ts";
@@ -33,14 +34,14 @@ const PATH_CHARACTERS_MAXIMUM = 4096;
 const PART_CHARACTERS_MAXIMUM = 255;
 
 interface RootedFile {
-  readonly real: string;
+  /** The way from the root, without links. */
   readonly path: string;
 }
 
 type Failing = { readonly error: ObservedError };
 
 /** Answers a json check. */
-export function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): JsonAnswer {
+export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Promise<JsonAnswer> {
   const given = paramsOf(query, ["file", "jsonpath"], true);
   if ("error" in given) return { finding: given, path: null };
   const file = readText(given.params, "file");
@@ -49,20 +50,20 @@ export function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): JsonAnswe
   if (jsonpath !== null && typeof jsonpath !== "string") return { finding: jsonpath, path: null };
   const found = findFile(setup.root, file);
   if ("error" in found) return { finding: found, path: null };
-  return { finding: readAndSelect(setup, found, file, jsonpath), path: found.path };
+  return { finding: await readAndSelect(setup, found, file, jsonpath), path: found.path };
 }
 
-function readAndSelect(
+async function readAndSelect(
   setup: JsonSetup,
-  found: RootedFile,
+  { path }: RootedFile,
   file: string,
   jsonpath: string | null,
-): Finding {
-  const isYaml = /\.ya?ml$/i.test(found.path);
+): Promise<Finding> {
+  const isYaml = /\.ya?ml$/i.test(path);
   if (isYaml && !setup.allow_yaml) {
     return observed("yaml_disabled", "YAML files are not read (allow_yaml)", { file });
   }
-  const bytes = readBounded(found.real, file, setup.max_bytes);
+  const bytes = await readFile(setup, path, file);
   if ("error" in bytes) return bytes;
   const read = readDocument(bytes, file, isYaml);
   if ("error" in read) return read;
@@ -75,16 +76,15 @@ function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Documen
   return isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
 }
 
-/** The real path of a file; the runtime refuses whatever lies outside the root, whichever way leads there. */
+/** The way to a file once every link is followed; the runtime refuses those that lead out of the root. */
 function findFile(root: string, file: string): RootedFile | Failing {
   const refusal = refusePath(file);
   if (refusal !== null) return refusal;
   try {
-    // Permission is asked for the path as given here, and for the path that it leads to when that one is opened.
     const real = Deno.realPathSync(join(root, file));
     const path = relative(root, real).replaceAll(sep, "/");
     if (path === ".." || path.startsWith("../") || isAbsolute(path)) return outside(file);
-    return { real, path };
+    return { path };
   } catch (error) {
     return accessError(error, file);
   }
@@ -104,23 +104,12 @@ function refusePath(file: string): Failing | null {
   return observed("path_invalid", `Expected a path of at most ${limits} and without zero characters`, details);
 }
 
-/** The bytes of a file: its size is looked at first, and never more than the limit and one byte is read. */
-function readBounded(real: string, file: string, maximum: number): Uint8Array | Failing {
+/** The bytes of a file. A link that took the place of something on the way since {@link findFile} is not followed. */
+async function readFile({ root, max_bytes }: JsonSetup, path: string, file: string): Promise<Uint8Array | Failing> {
   try {
-    const { isFile, size } = Deno.statSync(real);
-    // Asked before opening: opening a named pipe would wait for a writer.
-    if (!isFile) return unreadable(file);
-    if (size > maximum) return tooLarge(file, maximum, size);
-    using handle = Deno.openSync(real, { read: true });
-    const buffer = new Uint8Array(size + 1);
-    let length = 0;
-    while (length < buffer.length) {
-      const count = handle.readSync(buffer.subarray(length));
-      if (count === null) return buffer.subarray(0, length);
-      length += count;
-    }
-    // It grew meanwhile: what was read is no state of it.
-    return unreadable(file);
+    const read = await readBelow(root, path, max_bytes);
+    if ("bytes" in read) return read.bytes;
+    return read.fault === "too_large" ? tooLarge(file, max_bytes, read.size) : unreadable(file);
   } catch (error) {
     return accessError(error, file);
   }
