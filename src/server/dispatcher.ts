@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
+import { nearestNames } from "../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../config/server_types.ts";
 import type { Call, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
 import type { CallAudit } from "./audit/call_audit.ts";
@@ -50,19 +51,19 @@ export type AuditCall = (name: string, input: JsonObject, call: Call) => CallAud
 /** Makes the dispatcher for a configuration. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const permits = toolFilter(options.tools);
-  const allowed = new Set<string>(options.auth?.allowed_tools ?? []);
+  const isOffered = offeredTools(options);
   let loading: Promise<ReadonlyMap<ToolName, Tool>> | null = null;
   let auditing: Promise<AuditCall> | null = null;
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
   const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
   const findTool = async (name: string, call: Call): Promise<Tool | Refusal> => {
-    const tool = permits(name) ? (await load()).get(name) : undefined;
-    if (tool === undefined) return { error: unknownTool(name), reason: "tool_unknown" };
-    if (allowed.size > 0 && !allowed.has(name)) {
-      return { error: toolNotAllowed(name, call), reason: "tool_not_allowed" };
+    const tools = await load();
+    const tool = permits(name) ? tools.get(name) : undefined;
+    if (tool === undefined) {
+      return { error: unknownTool(name, [...tools.keys()].filter(isOffered)), reason: "tool_unknown" };
     }
-    return tool;
+    return isOffered(name) ? tool : { error: toolNotAllowed(name, call), reason: "tool_not_allowed" };
   };
 
   const callTool = async (name: string, input: JsonObject, call: Call, audit: CallAudit): Promise<CallOutcome> => {
@@ -136,6 +137,13 @@ export function toolFilter(config: ToolsConfig): (name: string) => boolean {
   return (name) => !denylist.has(name) && (allowlist.size === 0 || allowlist.has(name));
 }
 
+/** Whether a tool may be called: `server.tools` lets it, and so does `server.auth.allowed_tools`, where empty stands for all. */
+export function offeredTools({ tools, auth }: Pick<DispatcherOptions, "tools" | "auth">): (name: string) => boolean {
+  const permits = toolFilter(tools);
+  const allowed = new Set<string>(auth?.allowed_tools ?? []);
+  return (name) => permits(name) && (allowed.size === 0 || allowed.has(name));
+}
+
 /**
  * Logs what was thrown where nothing should be, and gives the client an error that tells only how to find the entry.
  *
@@ -153,11 +161,14 @@ export function internalError(log: Log, where: string, thrown: unknown, correlat
   return { kind: "internal", message: "Internal error", correlationId: id };
 }
 
-function unknownTool(name: string): EdgeError {
+/** @param known The tools that may be called: no other is hinted at */
+function unknownTool(name: string, known: readonly string[]): EdgeError {
   const shown = name.length > 128 ? `${name.slice(0, 128)}...` : name;
+  const near = nearestNames(name, known).map((one) => JSON.stringify(one));
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   return {
     kind: "invalid_params",
-    message: `Unknown tool ${JSON.stringify(shown)}: tools/list names the tools`,
+    message: `Unknown tool ${JSON.stringify(shown)}: tools/list names the tools${hint}`,
     path: "$.params.name",
   };
 }

@@ -92,6 +92,19 @@ for (const name of ["nothing", "", "__proto__", "constructor", "toString"]) {
   });
 }
 
+Deno.test("call() names the nearest tools to an unknown one, of those alone that may be called", async () => {
+  const hint = async (setup: Setup, name: string): Promise<string> => {
+    const outcome = await dispatcher(setup).call(name, {}, LOCAL);
+    return outcome.ok ? "called" : outcome.error.message.replace(/.*tools\/list names the tools/, "");
+  };
+  assert.equal(await hint({}, "scenario_statsu"), '; did you mean "scenario_status"?');
+  assert.equal(await hint({}, "scenario_s"), '; did you mean "scenario_status"?');
+  assert.equal(await hint({}, "scenario"), '; did you mean "scenario_define" or "scenario_status"?');
+  assert.equal(await hint({ tools: { denylist: ["scenario_status"] } }, "scenario_statsu"), "");
+  assert.equal(await hint({ tools: { denylist: ["scenario_status"] } }, "scenario_status"), "");
+  assert.equal(await hint({ allowed: ["schemas_get"] }, "scenario_statsu"), "");
+});
+
 Deno.test("call() tells a local caller the setting, and a remote one nothing", async () => {
   const under = dispatcher({ allowed: ["schemas_get"] });
   const local = await under.call("scenario_define", {}, LOCAL);

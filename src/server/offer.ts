@@ -12,6 +12,8 @@ export interface Offer {
   readonly resources: Pick<Documentation, "load"> | null;
   /** Whether there are prompts for the common jobs. */
   readonly prompts: boolean;
+  /** Whether documentation can be searched with `gate_docs_search`. */
+  readonly docsSearch: boolean;
   /** `capabilities` of `initialize` and `server/discover`. */
   readonly capabilities: Capabilities;
 }
@@ -25,14 +27,19 @@ export interface Capabilities {
 }
 
 /** Nothing but tools. */
-export const TOOLS_ALONE: Offer = { resources: null, prompts: false, capabilities: { tools: {} } };
+export const TOOLS_ALONE: Offer = { resources: null, prompts: false, docsSearch: false, capabilities: { tools: {} } };
 
-/** Tools, the prompts about them, and the documents as far as they are served. */
-export function offerWith(documentation: Documentation): Offer {
+/**
+ * Tools, the prompts about them, and the documents as far as they are served.
+ *
+ * @param isOffered Whether a tool may be called
+ */
+export function offerWith(documentation: Documentation, isOffered: (tool: string) => boolean): Offer {
   const resources = documentation.resources ? documentation : null;
   return {
     resources,
     prompts: true,
+    docsSearch: documentation.search && isOffered("gate_docs_search"),
     capabilities: { tools: {}, ...resources === null ? {} : { resources: {} }, prompts: {}, completions: {} },
   };
 }

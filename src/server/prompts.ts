@@ -6,6 +6,7 @@
  */
 
 import type { EdgeError } from "./edge_error.ts";
+import type { Offer } from "./offer.ts";
 
 /** An argument of a prompt. */
 export interface PromptArgument {
@@ -24,7 +25,16 @@ export interface ListedPrompt {
 
 interface Prompt extends ListedPrompt {
   /** The text for arguments of which the required ones are there. */
-  readonly write: (given: ReadonlyMap<string, string>) => readonly string[];
+  readonly write: (given: ReadonlyMap<string, string>, sources: Sources) => readonly string[];
+}
+
+/** Where a client can read more: by the search tool, in resources, or nowhere. */
+export type Sources = "search" | "resources" | "none";
+
+/** Where the clients of a server can read more. */
+export function sourcesOf({ docsSearch, resources }: Pick<Offer, "docsSearch" | "resources">): Sources {
+  if (docsSearch) return "search";
+  return resources === null ? "none" : "resources";
 }
 
 /** The kinds of scenario that have a worked example, each as the page of the document "examples" is called. */
@@ -42,6 +52,25 @@ export const VERIFICATION_PROFILES: readonly string[] = ["integrity_only_v1", "f
 /** Longest value of an argument, in UTF-16 code units. */
 export const ARGUMENT_CHARACTERS_MAXIMUM = 2048;
 
+/** Where the worked example of a kind is found. */
+const EXAMPLES: Readonly<Record<Sources, string>> = {
+  search: "Search gate_docs_search for the worked example",
+  resources: "Read, among the resources below gate://docs/examples, the worked example",
+  none: "Recall, if you know it, the worked example",
+};
+
+const AUTHORING: Readonly<Record<Sources, string>> = {
+  search: ' Search gate_docs_search for "writing a scenario", and for each predicate and policy member that you need.',
+  resources: " Read the resource gate://docs/authoring for each predicate and policy member that you need.",
+  none: " The description of scenario_define has the shape of a spec.",
+};
+
+const CLAIMS: Readonly<Record<Sources, string>> = {
+  search: "; search gate_docs_search for those that you are not sure of",
+  resources: "; the resource gate://docs/runpacks explains them",
+  none: ", and where you are not sure, that you are not",
+};
+
 const AUTHOR: Prompt = {
   name: "author_scenario",
   title: "Author a scenario",
@@ -51,13 +80,10 @@ const AUTHOR: Prompt = {
     { name: "kind", description: `What it is like: ${SCENARIO_KINDS.join(", ")}`, required: false },
     { name: "namespace_id", description: "Where to register it; 2 unless given", required: false },
   ],
-  write: (given) => [
+  write: (given, sources) => [
     `Write a gate scenario that answers this question: ${quoted(given, "question")}.`,
-    ...given.has("kind")
-      ? [`Search gate_docs_search for the worked example ${quoted(given, "kind")}, and start from it.`]
-      : [],
-    `1. Break the question into stages, and each stage into conditions that evidence can settle. Search ` +
-    `gate_docs_search for "writing a scenario", and for each predicate and policy member that you need.`,
+    ...given.has("kind") ? [`${EXAMPLES[sources]} ${quoted(given, "kind")}, and start from it.`] : [],
+    `1. Break the question into stages, and each stage into conditions that evidence can settle.${AUTHORING[sources]}`,
     "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
     "freshness. Prefer evidence that gate acquires itself: providers_list shows the providers, provider_contract_get " +
     "their checks.",
@@ -105,13 +131,13 @@ const AUDIT: Prompt = {
     { name: "runpack_identity", description: "The runpack: 64 hex digits", required: true },
     { name: "profile", description: VERIFICATION_PROFILES.join(" or "), required: false },
   ],
-  write: (given) => [
+  write: (given, sources) => [
     `Audit runpack ${quoted(given, "runpack_identity")}.`,
     `1. Call runpack_verify with profile ${quoted(given, "profile", "full_replay_v1")}.`,
     "2. Go through the claims. satisfied: say by which method. violated: say with which reason; the record must not be " +
     "relied on. unavailable: say why; it is not proved, whatever else holds. not_requested: nobody looked.",
     "3. State the assumptions and trusted_bases of the report: the claims hold under these and no others.",
-    "4. Search gate_docs_search for each claim that you are not sure how to read.",
+    `4. Say of each claim what its name stands for${CLAIMS[sources]}.`,
     "5. Conclude in three parts: what is proved, what is not, and what would have to be supplied to settle the rest.",
   ],
 };
@@ -134,7 +160,7 @@ export type WrittenPrompt =
   | { readonly ok: false; readonly error: EdgeError };
 
 /** Writes a prompt, or says what is wrong with its name or arguments. */
-export function writePrompt(name: string, given: ReadonlyMap<string, string>): WrittenPrompt {
+export function writePrompt(name: string, given: ReadonlyMap<string, string>, sources: Sources): WrittenPrompt {
   const prompt = PROMPTS.find((candidate) => candidate.name === name);
   if (prompt === undefined) {
     const known = PROMPTS.map((candidate) => JSON.stringify(candidate.name)).join(", ");
@@ -155,7 +181,7 @@ export function writePrompt(name: string, given: ReadonlyMap<string, string>): W
     return refuse(`$.params.arguments.${missing.name}`, `Argument is required: ${missing.description}`);
   }
   const filled = new Map([...given].filter(([, value]) => value !== ""));
-  return { ok: true, description: prompt.description, text: prompt.write(filled).join("\n") };
+  return { ok: true, description: prompt.description, text: prompt.write(filled, sources).join("\n") };
 }
 
 function refuse(path: string, message: string): WrittenPrompt {

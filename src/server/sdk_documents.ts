@@ -10,7 +10,7 @@ import type { Consultation } from "./consult.ts";
 import type { EdgeError, RequestId } from "./edge_error.ts";
 import type { Offer } from "./offer.ts";
 import { asCompletion, completeArgument, type Completion } from "./prompt_completion.ts";
-import { listPrompts, writePrompt } from "./prompts.ts";
+import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
 import {
   completePage,
   listResources,
@@ -90,6 +90,7 @@ function addResources(
 }
 
 function addPrompts(server: Server, handlers: DocumentHandlers): void {
+  const sources = sourcesOf(handlers.offer);
   server.setRequestHandler("prompts/list", async ({ method, params }, { mcpReq }) => {
     const prompts = await consult(handlers, mcpReq.id, listing(method, params?.cursor, listPrompts));
     return { prompts: prompts.map((prompt) => ({ ...prompt, arguments: [...prompt.arguments] })) };
@@ -100,7 +101,7 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
       method,
       names: { prompt: name },
       read: () => {
-        const written = writePrompt(name, new Map(Object.entries(given ?? {})));
+        const written = writePrompt(name, new Map(Object.entries(given ?? {})), sources);
         return written.ok ? { ok: true, found: written } : written;
       },
     });

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { ConfigError } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
+import { offeredTools } from "./dispatcher.ts";
 import { host, type Runtime } from "./host.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import type { Log, LogLevel } from "./log.ts";
@@ -47,7 +48,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       await checkDocs(docs, log);
       return await openRuntime(options, docs);
     },
-    offer: offerWith(docs),
+    offer: offerWith(docs, offeredTools(config.server)),
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
 }

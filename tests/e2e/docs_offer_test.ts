@@ -203,6 +203,7 @@ Deno.test("docs.* settings take away what they name", async () => {
     ["[docs]\nenabled = false\n", false, false],
     ["[docs]\nenable_search = false\n", false, true],
     ["[docs]\nenable_resources = false\n", true, false],
+    ['[server.tools]\ndenylist = ["gate_docs_search"]\n', false, true],
   ];
   for (const [settings, hasSearch, hasResources] of cases) {
     await withGate(settings, async (server) => {
@@ -212,6 +213,10 @@ Deno.test("docs.* settings take away what they name", async () => {
       assert.equal(tools.some(({ name }) => name === "gate_docs_search"), hasSearch, settings);
       const called = await ask("tools/call", { name: "gate_docs_search", arguments: { query: "run" } });
       assert.equal("error" in called, !hasSearch, settings);
+      const prompt = { name: "author_scenario", arguments: { question: "q" } };
+      const written = JSON.stringify(resultOf(await ask("prompts/get", prompt)));
+      assert.equal(written.includes("gate_docs_search"), hasSearch, settings);
+      assert.equal(written.includes("gate://docs/authoring"), hasResources && !hasSearch, settings);
       const listed = await ask("resources/list");
       assert.equal(listed["error"] === undefined, hasResources, settings);
       if (!hasResources) assert.equal(errorOf(listed).code, -32601);

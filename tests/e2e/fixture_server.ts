@@ -64,7 +64,7 @@ Deno.exit(
     server: { ...PLAIN, ...given.server },
     logLevel: "debug",
     fastLane: given.fastLane ?? true,
-    ...(given.docs === true ? { offer: offerWith(createDocumentation(DEFAULT_SETTINGS.docs)) } : {}),
+    ...(given.docs === true ? { offer: offerWith(createDocumentation(DEFAULT_SETTINGS.docs), () => true) } : {}),
     http: {
       allowedHosts: given.http?.allowedHosts ?? [],
       allowedOrigins: given.http?.allowedOrigins ?? [],
