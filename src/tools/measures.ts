@@ -4,6 +4,7 @@
  * @module
  */
 
+import { readJson } from "../canonical/scan.ts";
 import type { Provider, ProviderAnswer, Providers } from "../evidence/types.ts";
 import type { RunStore } from "../store/types.ts";
 import type { Measure } from "./types.ts";
@@ -35,7 +36,7 @@ export function countProviders(providers: Providers): CountedProviders {
     providers: new Map([...providers].map(([id, provider]) => [id, counted(provider)])),
     measures: () =>
       [...counts].flatMap(([key, { queries, milliseconds }]) => {
-        const [provider = "", outcome = ""] = JSON.parse(key) as string[];
+        const [provider = "", outcome = ""] = readJson(key) as string[];
         const labels = { provider, outcome };
         return [
           {

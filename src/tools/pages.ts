@@ -5,6 +5,7 @@
  */
 
 import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
 import { RESULT_BYTES, sentBytes } from "./bounded.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
@@ -62,8 +63,8 @@ export function decodeCursor(query: PageQuery, cursor: string, parts: number): s
 function readCursor(cursor: string): readonly JsonValue[] | null {
   try {
     const bytes = Uint8Array.fromBase64(cursor, { alphabet: "base64url" });
-    const value = JSON.parse(decoder.decode(bytes)) as JsonValue;
-    return isJsonArray(value) ? value : null;
+    const parsed = parseJson(decoder.decode(bytes));
+    return parsed.ok && isJsonArray(parsed.value) ? parsed.value : null;
   } catch {
     return null;
   }

@@ -14,6 +14,7 @@ import {
   checkLineLength,
   checkTopLevel,
 } from "./tidy_files.ts";
+import { checkNativeJson } from "./tidy_json.ts";
 import { checkWords } from "./tidy_words.ts";
 
 /** The rules, each with the name under which it is tested on the tree. */
@@ -29,6 +30,7 @@ export const TIDY_CHECKS: readonly {
   { name: "exported names are written out", check: checkExportedNames },
   { name: "exported symbols have a docstring", check: checkDocstrings },
   { name: "only the command line writes to the console", check: checkConsole },
+  { name: "only listed modules parse JSON natively", check: checkNativeJson },
   { name: "every module is reached from main.ts", check: checkDeadFiles },
   { name: "every kernel module is imported by a test", check: checkKernelTested },
   { name: "no word speaks of how or where the project was written", check: checkWords },

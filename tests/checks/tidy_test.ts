@@ -20,6 +20,7 @@ import {
   FILE_LINES_MAX,
   LINE_CHARACTERS_MAX,
 } from "./tidy_files.ts";
+import { checkNativeJson, NATIVE_JSON } from "./tidy_json.ts";
 import { findWords } from "./tidy_words.ts";
 import { formatViolations, ignoredEntries, readTree, ROOT_URL } from "./tree.ts";
 
@@ -117,6 +118,21 @@ const ROWS: readonly Row[] = [
   [checkConsole, "by index", "src/law/a.ts", `console["log"]("a");`, "refused"],
   [checkConsole, "in a comment", "src/law/a.ts", `// console.log("a");`, "passes"],
   [checkConsole, "in the command line", "src/cli/a.ts", `console.log("a");`, "passes"],
+
+  [checkNativeJson, "a parse", "src/tools/a.ts", "const a = JSON.parse(b);", "refused"],
+  [checkNativeJson, "a parse handed on", "src/tools/a.ts", "const a = b.map(JSON.parse);", "refused"],
+  [checkNativeJson, "a parse in pieces", "src/tools/a.ts", "const a = JSON\n  .parse(b);", "refused"],
+  [checkNativeJson, "a parse by index", "src/tools/a.ts", `const a = JSON["parse"](b);`, "refused"],
+  [checkNativeJson, "a parse taken out", "src/tools/a.ts", "const { parse } = JSON;", "refused"],
+  [checkNativeJson, "a body", "src/evidence/a.ts", "const a = await response.json();", "refused"],
+  [checkNativeJson, "a parse in the kernel", "src/run/a.ts", "const a = JSON.parse(b);", "refused"],
+  [checkNativeJson, "the readers", "src/canonical/a.ts", "const a = JSON.parse(b);", "passes"],
+  [checkNativeJson, "a text", "src/tools/a.ts", "const a = JSON.stringify(b);", "passes"],
+  [checkNativeJson, "a comment", "src/tools/a.ts", "// JSON.parse(a)\nconst JSONRPC = a.JSON;", "passes"],
+  [checkNativeJson, "a test", "src/tools/a_test.ts", "const a = JSON.parse(b);", "passes"],
+  [checkNativeJson, "as listed", "src/cli/scenario_place.ts", "JSON.parse(a);", "passes"],
+  [checkNativeJson, "one more than listed", "src/cli/scenario_place.ts", "JSON.parse(a); JSON.parse(b);", "refused"],
+  [checkNativeJson, "one less than listed", "src/cli/scenario_place.ts", "readJson(a);", "refused"],
 ];
 
 for (const [check, what, path, text, outcome] of ROWS) {
@@ -124,6 +140,12 @@ for (const [check, what, path, text, outcome] of ROWS) {
     assert.equal(check([{ path, text }]).length > 0 ? "refused" : "passes", outcome);
   });
 }
+
+Deno.test("every module that is listed as parsing JSON natively is there", () => {
+  const paths = new Set(tree.map(({ path }) => path));
+  assert.deepEqual(NATIVE_JSON.filter(({ path }) => !paths.has(path)), []);
+  for (const { path, reason } of NATIVE_JSON) assert.ok(reason !== "", path);
+});
 
 const FUNCTIONS: readonly (readonly [code: string, count: number])[] = [
   ["function f() {}", 1],

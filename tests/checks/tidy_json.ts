@@ -1,0 +1,42 @@
+/**
+ * Who may read JSON with the runtime's own parser: it may take an escaped member name for another one that it met in an
+ * earlier text (https://github.com/nodejs/node/issues/63785), so names from outside go through `parseJson` and `readJson`.
+ *
+ * @module
+ */
+
+import { lineAt, maskSource, type SourceFile, type Violation } from "./source.ts";
+import { sourceModules } from "./tidy_code.ts";
+
+/** The room that holds the readers that everybody else uses. */
+const READERS = "src/canonical/";
+
+/** The modules that use the runtime's own parser all the same: how often, and why no name can be mistaken there. */
+export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
+  {
+    path: "src/server/faulty_id.ts",
+    uses: 3,
+    reason: "a text that was refused: whether it is JSON, and lone strings of it",
+  },
+  { path: "src/cli/scenario_place.ts", uses: 1, reason: "a lone string" },
+  { path: "src/cli/scenario_source_json.ts", uses: 1, reason: "a lone string" },
+  { path: "src/cli/scenario_source_toml.ts", uses: 1, reason: "a lone string" },
+];
+
+/** Any use of `JSON` but to write, and the method of a response or blob that parses its body. */
+const NATIVE = /(?<![.\w$])JSON\b(?!\s*\.\s*stringify\b)|\.\s*json\s*\(\s*\)/g;
+
+/** Only listed modules parse JSON natively, and none more often than is listed. */
+export function checkNativeJson(files: readonly SourceFile[]): Violation[] {
+  return sourceModules(files).filter(({ path }) => !path.startsWith(READERS)).flatMap(({ path, text }) => {
+    const code = maskSource(text);
+    const found = [...code.matchAll(NATIVE)];
+    const listed = NATIVE_JSON.find((entry) => entry.path === path)?.uses ?? 0;
+    if (found.length === listed) return [];
+    const at = found[listed] ?? found.at(-1);
+    const message = found.length > listed
+      ? `Cannot parse JSON natively: use "parseJson" or "readJson" of "src/canonical/scan.ts"`
+      : `Cannot list ${listed} native readings of JSON: there are ${found.length}`;
+    return [{ rule: "native JSON", path, line: at === undefined ? 1 : lineAt(code, at.index), message }];
+  });
+}
