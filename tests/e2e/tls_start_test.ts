@@ -14,6 +14,7 @@ import { inWorld } from "./tls_world.ts";
 Deno.test("a server whose files are not in order does not start, and names the file", async (t) => {
   await inWorld(async (world) => {
     await Deno.writeTextFile(`${world.folder}/text.pem`, "no certificate");
+    await Deno.writeTextFile(`${world.folder}/large.pem`, "x".repeat(1024 * 1024 + 1));
     const good = {
       cert_path: world.server.certPath,
       key_path: world.server.keyPath,
@@ -22,6 +23,8 @@ Deno.test("a server whose files are not in order does not start, and names the f
     };
     const rows: readonly (readonly [member: string, path: string, message: string])[] = [
       ["cert_path", `${world.folder}/missing.pem`, "Cannot use server.tls.cert_path"],
+      ["cert_path", world.folder, "it is not a file"],
+      ["key_path", `${world.folder}/large.pem`, "file is larger than 1048576 bytes"],
       ["cert_path", `${world.folder}/text.pem`, "Cannot use server.tls.cert_path: file holds no certificate in PEM"],
       ["key_path", world.alice.keyPath, "Cannot use server.tls.key_path: key is not that of the certificate"],
       ["key_path", world.server.certPath, "Cannot use server.tls.key_path: file holds no private key in PEM"],

@@ -6,6 +6,7 @@
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { readBounded } from "../../config/files.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { LoadedContract } from "../types.ts";
 import { checkContract, CONTRACT_BYTES_MAXIMUM, type ContractOwner } from "./check.ts";
@@ -25,7 +26,7 @@ export async function loadContract(
   owner: ContractOwner,
   schemas: SchemaSandbox,
 ): Promise<LoadedContract> {
-  const value = parse(path, await readBounded(path));
+  const value = parse(path, await readFile(path));
   const checked = await checkContract(value, owner, schemas);
   if (!checked.ok) throw new ContractError(path, checked.problems);
   return sealContract(checked.contract, "file");
@@ -39,25 +40,14 @@ function parse(path: string, bytes: Uint8Array): JsonValue {
   throw problem(path, "contract_not_json", parsed.fault.path, parsed.fault.message);
 }
 
-/** The bytes of the file; never reads more than the limit and one byte. */
-async function readBounded(path: string): Promise<Uint8Array> {
-  try {
-    // Asked before opening: opening a named pipe would wait for a writer.
-    const { isFile } = await Deno.stat(path);
-    if (!isFile) throw problem(path, "contract_unreadable", "$", "Expected a file");
-    using file = await Deno.open(path, { read: true });
-    const buffer = new Uint8Array(CONTRACT_BYTES_MAXIMUM + 1);
-    let length = 0;
-    while (length < buffer.length) {
-      const count = await file.read(buffer.subarray(length));
-      if (count === null) return buffer.subarray(0, length);
-      length += count;
-    }
-  } catch (error) {
-    if (error instanceof ContractError) throw error;
+async function readFile(path: string): Promise<Uint8Array> {
+  const read = await readBounded(path, CONTRACT_BYTES_MAXIMUM).catch((error: unknown) => {
     const reason = error instanceof Deno.errors.NotFound ? "does not exist" : String(error);
     throw problem(path, "contract_unreadable", "$", `The file cannot be read: ${reason}`);
-  }
+  });
+  if ("bytes" in read) return read.bytes;
+  if (read.fault === "not_a_file") throw problem(path, "contract_unreadable", "$", "Expected a file");
+  if (read.fault === "changed") throw problem(path, "contract_unreadable", "$", "The file changed while it was read");
   throw problem(path, "contract_too_large", "$", `Expected at most ${CONTRACT_BYTES_MAXIMUM} bytes`);
 }
 

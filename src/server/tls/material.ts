@@ -5,6 +5,7 @@
  */
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readBounded } from "../../config/files.ts";
 import type { TlsConfig } from "../../config/server_types.ts";
 
 /** What a TLS server is made of. */
@@ -56,9 +57,10 @@ export async function materialStamp(config: TlsConfig): Promise<string> {
 
 async function readFile(member: string, path: string): Promise<string> {
   try {
-    const { size } = await Deno.stat(path);
-    if (size > FILE_BYTES) throw new Error(`file is larger than ${FILE_BYTES} bytes`);
-    return await Deno.readTextFile(path);
+    const read = await readBounded(path, FILE_BYTES);
+    if ("bytes" in read) return new TextDecoder().decode(read.bytes);
+    if (read.fault === "too_large") throw new Error(`file is larger than ${FILE_BYTES} bytes`);
+    throw new Error(read.fault === "not_a_file" ? "it is not a file" : "it changed while it was read");
   } catch (error) {
     throw new Error(`Cannot use server.tls.${member} "${path}": ${reasonOf(error)}`);
   }
