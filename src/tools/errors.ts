@@ -57,7 +57,7 @@ const CODES = {
   signing_required: "unauthorized",
   // limit
   schema_too_large: "limit",
-  /** The answer exceeds `provider_discovery.max_response_bytes`. */
+  /** The answer exceeds `provider_discovery.max_response_bytes`, or what an answer may take. */
   response_too_large: "limit",
   /** The namespace holds `schema_registry.max_entries` schemas. */
   schema_entries_exhausted: "limit",

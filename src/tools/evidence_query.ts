@@ -5,19 +5,21 @@
  */
 
 import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
 import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
 import { asJson } from "../run/primitives.ts";
-import { success, toolError } from "./errors.ts";
+import { RESULT_BYTES, sentBytes } from "./bounded.ts";
+import { failure, toolError } from "./errors.ts";
 import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./input.ts";
 import { closed, orNull, TEXT } from "./output.ts";
 import { findCheck, noProvider, shownProviders } from "./provider_discovery.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
-import { makeTool, READS_AND_ACQUIRES } from "./tool.ts";
+import { makeTool, READS_AND_ACQUIRES, textAnswer } from "./tool.ts";
 import type { Call, Tool, ToolAnswer } from "./types.ts";
 
 const NAMED = { name: "evidence_query", group: "Run" } as const;
@@ -107,5 +109,14 @@ async function ask(services: Services, { query, context }: Input, call: Call): P
     return { ok: false, error: { ...error, retryable } };
   }
   const disclosed: EvidenceResult = discloseResult(answer.result, mayDiscloseRaw(config.evidence, provider));
-  return success({ result: asJson(disclosed) });
+  return withinAnswer({ result: asJson(disclosed) });
+}
+
+/** The answer, unless its value is too large to be told. It cannot be left out: no value means that nothing was found. */
+function withinAnswer(result: JsonObject): ToolAnswer {
+  const text = JSON.stringify(result);
+  const bytes = sentBytes(text);
+  if (bytes <= RESULT_BYTES) return textAnswer(text);
+  const message = `Cannot answer: told as JSON and as text the result takes ${bytes} bytes, more than ${RESULT_BYTES}`;
+  return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
 }

@@ -4,6 +4,7 @@ import { KEY_1, KEY_2, profileWith, trusting } from "../../tests/simulation/kern
 import type { JsonObject } from "../canonical/json.ts";
 import type { CheckContract, EvidenceResult } from "../evidence/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";
+import { RESULT_BYTES, sentBytes } from "./bounded.ts";
 import { type Bench, REMOTE, testConfig, withTools } from "./fixture_test.ts";
 
 const CONTEXT = { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 5 } };
@@ -117,6 +118,23 @@ Deno.test("evidence_query takes no value beyond the limit of values", () =>
     const error = await bench.fail("evidence_query", query());
     assert.deepEqual([error.code, error.details?.["code"]], ["acquisition_failed", "response_too_large"]);
   }, { profile: { value_limits: { maximum_value_bytes: 100, maximum_payload_bytes: 100 } } }));
+
+Deno.test("evidence_query answers with a value up to the bytes of an answer, and names them beyond", () => {
+  let characters = 0;
+  return withProvider(() => answered(found("x".repeat(characters))), async (bench) => {
+    characters = 100;
+    const short = await bench.call("evidence_query", query());
+    const rest = sentBytes(JSON.stringify(short)) - 200;
+    characters = Math.floor((RESULT_BYTES - rest) / 2);
+    const whole = await bench.call("evidence_query", query());
+    assert.ok(JSON.stringify(whole).includes("x".repeat(characters)));
+    characters++;
+    const error = await bench.fail("evidence_query", query());
+    assert.equal(error.code, "response_too_large");
+    const bytes = sentBytes(JSON.stringify(whole)) + 2;
+    assert.deepEqual(error.details, { bytes, maximum_bytes: RESULT_BYTES });
+  });
+});
 
 Deno.test("evidence_query asks in the caller's name, in a namespace that is open to it", () => {
   const seen: unknown[] = [];

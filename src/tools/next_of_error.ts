@@ -126,6 +126,10 @@ function readCheck(failed: Failed): NextStep[] {
 }
 
 function afterTooLarge(failed: Failed): NextStep[] {
+  if (failed.tool === "evidence_query") {
+    const why = "Ask for less, by another check or other params, and call again";
+    return [again(failed, why, { query: askedCheck(failed) })];
+  }
   const why = "Ask the operator to raise provider_discovery.max_response_bytes, then call again";
   const provider_id = member(failed.input, "provider_id");
   if (failed.tool !== "provider_contract_get" || provider_id === undefined) return [again(failed, why)];

@@ -71,6 +71,9 @@ const ROWS: readonly Row[] = [
     ["provider_check_schema_get", /smaller/],
     ["provider_contract_get", /max_response_bytes/, { provider_id: "scanner" }],
   ]],
+  ["response_too_large", "evidence_query", { query: QUERY }, {}, [
+    ["evidence_query", /Ask for less/, { query: { provider_id: "scanner", check_id: "read" } }],
+  ]],
   ["schema_entries_exhausted", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /raise/, IN_2]]],
   ["schema_deadline_exceeded", "precheck", IN_2, {}, [["precheck", /simpler/, IN_2]]],
   ["acquisition_failed", "evidence_query", { query: QUERY }, { code: "tls_failed" }, [
