@@ -75,7 +75,8 @@ export function stringMap(): z.ZodType<Record<string, string>> {
 function urlProblem(value: string): string | null {
   if (value === "") return null;
   if (/[\s\p{Cc}]/u.test(value)) return "must not hold white space or control characters";
-  if (!/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) return "must be an http:// or https:// URL with a host";
-  const url = new URL(value);
-  return url.username === "" && url.password === "" ? null : "must not hold a user name or password";
+  // The URL standard takes a backslash for a slash, so that whoever reads the URL could take another host for its host.
+  const authority = /^https?:\/\/([^/?#\\]+)(?:[/?#]|$)/i.exec(value)?.[1];
+  if (authority === undefined || !URL.canParse(value)) return "must be an http:// or https:// URL with a host";
+  return authority.includes("@") ? "must not hold a user name or password" : null;
 }

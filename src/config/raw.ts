@@ -7,7 +7,10 @@
  */
 
 import { TomlDate } from "smol-toml";
-import type { Report, SettingPath } from "./problems.ts";
+import { countOf, type Report, type SettingPath } from "./problems.ts";
+
+/** How many tables and arrays may enclose each other: the reader takes dotted names to any depth. */
+const DEPTH_LIMIT = 64;
 
 /** A member of the tree, or undefined where it, or anything above it, is absent or of another kind. Own members only. */
 export function at(tree: unknown, path: SettingPath): unknown {
@@ -31,10 +34,15 @@ export function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A copy of the tree without what JSON cannot carry: dates, integers beyond 2^53-1, infinities and NaN. Each is reported.
+ * A copy of the tree without what JSON cannot carry: dates, integers beyond 2^53-1, infinities and NaN; and without what is nested too
+ * deep. Each is reported.
  * Tables keep no prototype, so that `__proto__` is an ordinary name.
  */
 export function dropForeignValues(tree: unknown, report: Report, path: SettingPath = []): unknown {
+  if (typeof tree === "object" && path.length >= DEPTH_LIMIT) {
+    report(path, `must not be a table or an array: ${DEPTH_LIMIT} enclose it already`);
+    return undefined;
+  }
   if (Array.isArray(tree)) {
     return tree.map((item, index) => dropForeignValues(item, report, [...path, index]));
   }
@@ -56,7 +64,9 @@ export function dropForeignValues(tree: unknown, report: Report, path: SettingPa
 function foreignKind(value: unknown): string | null {
   if (value instanceof TomlDate) return "must not be a TOML date or time, write it as a string";
   if (typeof value === "bigint") {
-    return `must be within -9007199254740991 and 9007199254740991, got ${value}`;
+    const digits = value.toString();
+    const shown = digits.length <= 64 ? digits : countOf(digits.length, "digit");
+    return `must be within -9007199254740991 and 9007199254740991, got ${shown}`;
   }
   if (typeof value === "number" && !Number.isFinite(value)) return `must be a finite number, got ${value}`;
   return null;

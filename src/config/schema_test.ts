@@ -242,3 +242,13 @@ Deno.test("checkSettings() keeps __proto__ as an ordinary name", async () => {
   ]]);
   assert.equal(JSON.stringify(typed?.config), '{"__proto__":{"a":1}}');
 });
+
+Deno.test("dropForeignValues() takes 64 tables and arrays within each other, and no more", async () => {
+  for (const depth of [63, 64, 65, 100_000]) {
+    const { lines } = await check(`${Array(depth).fill("a").join(".")} = 1`);
+    assert.equal(lines[0], "a: unknown member");
+    const path = Array(64).fill("a").join(".");
+    const deeper = `${path}: must not be a table or an array: 64 enclose it already`;
+    assert.deepEqual(lines.slice(1), depth <= 64 ? [] : [deeper], `${depth}`);
+  }
+});
