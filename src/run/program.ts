@@ -5,7 +5,6 @@
  * @module
  */
 
-import { formatPath } from "../canonical/path.ts";
 import type { Requirement } from "../law/types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "../law/value/types.ts";
 
@@ -45,19 +44,19 @@ function push(assembly: Assembly, operands: number): void {
   if (assembly.height > assembly.highest) assembly.highest = assembly.height;
 }
 
-function assembleLeaf(assembly: Assembly, name: string, path: readonly (string | number)[]): void {
+function assembleLeaf(assembly: Assembly, name: string, path: string): void {
   let slot = assembly.slotOf.get(name);
   if (slot === undefined) {
     slot = assembly.slotOf.size;
     assembly.slotOf.set(name, slot);
   }
   assembly.visits.push(slot);
-  assembly.paths.push(formatPath(path));
+  assembly.paths.push(path);
   assembly.code.push(slot << OPERATION_BITS | LEAF);
   push(assembly, 0);
 }
 
-function assembleNot(assembly: Assembly, operand: Requirement, path: readonly (string | number)[]): void {
+function assembleNot(assembly: Assembly, operand: Requirement, path: string): void {
   assemble(assembly, operand, path);
   assembly.code.push(1 << OPERATION_BITS | NOT);
   push(assembly, 1);
@@ -67,20 +66,21 @@ function assembleAll(
   assembly: Assembly,
   operation: number,
   operands: readonly Requirement[],
-  path: readonly (string | number)[],
+  path: string,
 ): void {
-  operands.forEach((operand, index) => assemble(assembly, operand, [...path, index]));
+  operands.forEach((operand, index) => assemble(assembly, operand, `${path}[${index}]`));
   assembly.code.push(operands.length << OPERATION_BITS | operation);
   push(assembly, operands.length);
 }
 
-function assemble(assembly: Assembly, requirement: Requirement, path: readonly (string | number)[]): void {
+// Paths share what they begin with: a deep requirement has long ones, and as many as it has leaves.
+function assemble(assembly: Assembly, requirement: Requirement, path: string): void {
   if ("Condition" in requirement) return assembleLeaf(assembly, requirement.Condition, path);
-  if ("And" in requirement) return assembleAll(assembly, AND, requirement.And, [...path, "And"]);
-  if ("Or" in requirement) return assembleAll(assembly, OR, requirement.Or, [...path, "Or"]);
-  if ("Not" in requirement) return assembleNot(assembly, requirement.Not, [...path, "Not"]);
+  if ("And" in requirement) return assembleAll(assembly, AND, requirement.And, `${path}.And`);
+  if ("Or" in requirement) return assembleAll(assembly, OR, requirement.Or, `${path}.Or`);
+  if ("Not" in requirement) return assembleNot(assembly, requirement.Not, `${path}.Not`);
   const { min, reqs } = requirement.RequireGroup;
-  assembleAll(assembly, GROUP, reqs, [...path, "RequireGroup", "reqs"]);
+  assembleAll(assembly, GROUP, reqs, `${path}.RequireGroup.reqs`);
   assembly.code.push(min);
 }
 
@@ -100,7 +100,7 @@ function assemble(assembly: Assembly, requirement: Requirement, path: readonly (
  */
 export function compileProgram(requirement: Requirement): Program {
   const assembly: Assembly = { code: [], slotOf: new Map(), visits: [], paths: [], height: 0, highest: 0 };
-  assemble(assembly, requirement, []);
+  assemble(assembly, requirement, "$");
   return {
     code: Int32Array.from(assembly.code),
     slots: [...assembly.slotOf.keys()],
