@@ -4,21 +4,28 @@
  * @module
  */
 
-import { isJsonObject, member } from "../canonical/json.ts";
+import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import type { AnchorRequirement } from "./profile.ts";
 import type { EvidenceAnchor } from "./types.ts";
 
-/** Whether an anchor's value is a JSON object that holds every required field as a string or a number. */
-export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequirement): boolean {
-  if (anchor.anchor_type !== requirement.anchor_type) return false;
-  const parsed = parseJson(anchor.anchor_value);
-  if (!parsed.ok || !isJsonObject(parsed.value)) return false;
-  const object = parsed.value;
-  return requirement.required_fields.every((field) => {
-    const value = member(object, field);
+/** The object that an anchor's value is the text of, or null. */
+function fieldsOf({ anchor_value }: EvidenceAnchor): JsonObject | null {
+  const parsed = parseJson(anchor_value);
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null;
+}
+
+function hasFields(fields: JsonObject, { required_fields }: AnchorRequirement): boolean {
+  return required_fields.every((field) => {
+    const value = member(fields, field);
     return typeof value === "string" || typeof value === "number";
   });
+}
+
+/** Whether an anchor's value is a JSON object that holds every required field as a string or a number. */
+export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequirement): boolean {
+  const fields = anchor.anchor_type === requirement.anchor_type ? fieldsOf(anchor) : null;
+  return fields !== null && hasFields(fields, requirement);
 }
 
 /**
@@ -31,7 +38,10 @@ export function anchorCounts(
   requirements: readonly AnchorRequirement[],
 ): boolean {
   if (anchor === undefined) return false;
-  return requirements.some((requirement) =>
-    (providerId === undefined || requirement.provider_id === providerId) && anchorMeets(anchor, requirement)
+  const asked = requirements.filter(({ provider_id, anchor_type }) =>
+    (providerId === undefined || provider_id === providerId) && anchor_type === anchor.anchor_type
   );
+  // Its text is read once, however many requirements there are.
+  const fields = asked.length === 0 ? null : fieldsOf(anchor);
+  return fields !== null && asked.some((requirement) => hasFields(fields, requirement));
 }
