@@ -26,9 +26,9 @@ export const EXIT_CODE_MEANINGS: readonly { readonly code: ExitCode; readonly me
   { code: EXIT.unexpected, meaning: "something failed that should not have" },
   { code: EXIT.usage, meaning: "the command line, the configuration, a file or a call is wrong" },
   { code: EXIT.evaluatedFalse, meaning: "the answer is False, or a case does not come out as expected" },
-  { code: EXIT.unknown, meaning: "the answer is Unknown: evidence is missing" },
+  { code: EXIT.unknown, meaning: "the answer is Unknown: evidence is missing, or material to check" },
   { code: EXIT.stale, meaning: "the run moved on: the head that was named is no longer the accepted one" },
-  { code: EXIT.verificationFailed, meaning: "verification failed" },
+  { code: EXIT.verificationFailed, meaning: "verification failed: something is not as it was recorded" },
   { code: EXIT.denied, meaning: "the caller may not do this" },
   { code: EXIT.unreachable, meaning: "the server, a store or a provider cannot be reached" },
 ];

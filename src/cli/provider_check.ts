@@ -115,7 +115,7 @@ async function run(
 }
 
 function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
-  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome));
+  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome) && outcome.result.error === null);
   if ("failure" in outcome) {
     const { code, message } = outcome.failure;
     writeError(`gate: ${code}: ${message} (after ${outcome.milliseconds} ms)\n`);
