@@ -184,3 +184,16 @@ Deno.test("nextAfterAcquisition() retries what passes, and says for everything e
     assert.equal(nextAfterAcquisition(many, retry, start, false).length, 4);
     return Promise.resolve();
   }));
+
+Deno.test("the playbook has every error, its kind, and whether the same call may succeed later", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/agent_playbook.md", import.meta.url));
+  const table = page.split("<!-- table: errors -->")[1]?.split("## ")[0] ?? "";
+  const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
+    line.split(/ *\| */).slice(1, 4)
+  );
+  const expected = TOOL_ERROR_CODES.map((code) => {
+    const { kind, retryable } = toolError(code, "Message");
+    return [`\`${code}\``, `\`${kind}\``, code === "acquisition_failed" ? "as told" : retryable ? "yes" : "no"];
+  });
+  assert.deepEqual(rows, expected);
+});
