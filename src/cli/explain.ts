@@ -16,6 +16,7 @@ import { EXIT } from "./exit_codes.ts";
 import { describeMissing, describeRun } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "./output.ts";
+import { layersOf } from "./scenario_layers.ts";
 import { storeFile, withStoreFile } from "./store_files.ts";
 import { wantsColour } from "./text.ts";
 
@@ -53,7 +54,11 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     });
   } else {
     const colour = wantsColour();
-    writeOut(describeRun(state, colour) + describeMissing(missing, colour));
+    // In an order in which the stages can be passed; the law has them by name.
+    const place = new Map(layersOf(law.law).flat().map(({ stage_id }, index) => [stage_id, index]));
+    const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
+    const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
+    writeOut(describeRun(state, colour) + describeMissing(inOrder, colour));
   }
   return EXIT.ok;
 }

@@ -41,13 +41,13 @@ const SPEC: JsonObject = {
       },
     },
     {
-      stage_id: "deploy",
+      stage_id: "apply",
       prerequisite: { kind: "requires", requirement: { Condition: "build" } },
       entry_packets: [],
       completion_requirement: { Condition: "deployed" },
     },
   ],
-  completion_requirement: { Condition: "deploy" },
+  completion_requirement: { Condition: "apply" },
   value_limits: { selection: "InheritOperator" },
 };
 
@@ -105,7 +105,7 @@ Stage "build" is ready to be opened
     tests   Boolean, Equals true; submitted
     waiver  Boolean, Equals true; submitted
 
-Stage "deploy" is blocked
+Stage "apply" is blocked
   It waits for
     build
   To be complete it needs
@@ -118,7 +118,7 @@ Stage "deploy" is blocked
     assert.deepEqual([json.ok, json.command], [true, "explain"]);
     assert.deepEqual(json.result.accepted_head, head);
     assert.deepEqual([json.result.status, json.result.ready_frontier], ["active", ["build"]]);
-    assert.deepEqual(json.result.missing[1].waits_for, { sets: [["build"]], complete: true });
+    assert.deepEqual(json.result.missing[0].waits_for, { sets: [["build"]], complete: true });
   });
 });
 
