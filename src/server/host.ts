@@ -8,7 +8,7 @@ import type { ServerConfig } from "../config/server_types.ts";
 import type { Measure, Tool, ToolName } from "../tools/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./console.ts";
-import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { type AuditCall, createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
@@ -108,7 +108,7 @@ export async function host(options: HostOptions): Promise<number> {
       tools: options.server.tools,
       auth: options.server.auth,
       log,
-      ...options.server.audit.enabled ? { loadCallAudit: () => load().then(audit.loadCallAudit) } : {},
+      ...options.server.audit.enabled ? { loadCallAudit: () => loadCallAudit(audit, load) } : {},
       ...(options.offer === undefined ? {} : { offer: options.offer }),
     }),
   };
@@ -123,6 +123,14 @@ export async function host(options: HostOptions): Promise<number> {
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
   return broken.signal.aborted ? startFailure(broken.signal.reason).exitCode : code;
+}
+
+/** Gives what writes calls to the audit log; where that cannot be opened, the failure that clients are told. */
+async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>): Promise<AuditCall> {
+  const loading = audit.loadCallAudit();
+  loading.catch(() => undefined);
+  await load();
+  return await loading;
 }
 
 /** Whether SIGHUP asks to read files again; on stdio without such files it says that the terminal is gone. */
