@@ -85,14 +85,33 @@ interface Line {
   confirmed: boolean;
 }
 
-/** Opens the values of a segment. */
-export function openValues(sha256: Sha256, { segment, values, readLarge }: SegmentPart): SegmentValues {
+/** Characters of values after which others have their turn: a few milliseconds of hashing, reading and deciding. */
+const PAUSE_CHARACTERS = 256 * 1024;
+
+/**
+ * Opens the values of a segment.
+ *
+ * @param pause Lets others have their turn
+ */
+export function openValues(
+  sha256: Sha256,
+  { segment, values, readLarge }: SegmentPart,
+  pause: () => Promise<void> = () => Promise.resolve(),
+): SegmentValues {
   const lines = readValueLines(values);
   // Where a name is there twice, which is a contradiction of its own, the first one is it.
   const byKey = new Map(lines?.toReversed().map((line) => [line.key, line]));
   const largeKeys = segment.large_values.map(({ kind, identity }) => keyOf(kind, identity));
   const large = new Map(largeKeys.map((key, index) => [key, index] as const).reverse());
   let last: { readonly index: number; readonly body: string } | null = null;
+  let characters = 0;
+  /** Whether it is time to pause, with so many characters more to work on. */
+  const isTime = (more: number): boolean => {
+    characters += more;
+    if (characters < PAUSE_CHARACTERS) return false;
+    characters = 0;
+    return true;
+  };
 
   const readBody = async (index: number): Promise<string | null> => {
     if (last?.index === index) return last.body;
@@ -108,10 +127,12 @@ export function openValues(sha256: Sha256, { segment, values, readLarge }: Segme
   };
   const findWrong = async (): Promise<ViolationCode | null> => {
     for (const line of lines ?? []) {
+      if (isTime(line.body.length)) await pause();
       if (!line.confirmed && !isRight(line.kind, line.identity, line.body)) return "value_mismatch";
     }
     for (const [index, { kind, identity, bytes }] of segment.large_values.entries()) {
       if (bytes <= INLINE_VALUE_BYTES) return "value_unexpected";
+      if (isTime(bytes)) await pause();
       if (!isRight(kind, identity, await readBody(index))) return "value_mismatch";
     }
     return null;
@@ -121,7 +142,9 @@ export function openValues(sha256: Sha256, { segment, values, readLarge }: Segme
     async body(kind, identity): Promise<string | null> {
       const key = keyOf(kind, identity);
       const index = large.get(key);
-      return byKey.get(key)?.body ?? (index === undefined ? null : await readBody(index));
+      const body = byKey.get(key)?.body ?? (index === undefined ? null : await readBody(index));
+      if (isTime(body?.length ?? 0)) await pause();
+      return body;
     },
     confirm(kind, identity, body): void {
       const line = byKey.get(keyOf(kind, identity));

@@ -82,7 +82,7 @@ async function takeSegment(course: Course, part: SegmentPart): Promise<void> {
   if (receipts === null) {
     note(course, "operation_receipt_consistency", violation("receipt_invalid", `${role}/receipts`));
   }
-  const values = openValues(course.primitives.sha256, part);
+  const values = openValues(course.primitives.sha256, part, course.primitives.pause);
   const names = collectNames();
   for (let index = 0; index < count; index++) {
     const line = records[index];
