@@ -296,9 +296,11 @@ function usageError(error: CommanderError, program: Command, argv: readonly stri
     const group = program.commands.find((candidate) => candidate.name() === first);
     return group === undefined ? unknownCommand(first ?? "", program) : unknownCommand(second ?? "", group);
   }
-  const message = error.message.replace(/^error: /, "").replaceAll("\n", " ").replaceAll("'", '"');
-  const hint = `gate ${[...commandPath(program, argv), "--help"].join(" ")} says what it takes`;
-  return new CliError("usage", message.charAt(0).toUpperCase() + message.slice(1), hint);
+  const [said = "", suggestion = ""] = error.message.replace(/^error: /, "").replaceAll("'", '"').split("\n");
+  const near = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion)?.[1];
+  const help = `gate ${[...commandPath(program, argv), "--help"].join(" ")} says what it takes`;
+  const hint = near === undefined ? help : `did you mean ${near.replace(/, ([^,]*)$/, " or $1")}? ${help}`;
+  return new CliError("usage", said.charAt(0).toUpperCase() + said.slice(1), hint);
 }
 
 /** The names of the command that a command line is for, as far as there is such a command. */

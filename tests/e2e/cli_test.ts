@@ -68,6 +68,10 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
       [["config"], 'gate: Command is missing after "config" (known are check, schema)'],
       [["help", "exit-code"], 'gate: Unknown command "exit-code" (did you mean "exit-codes"?)'],
       [["init", "--nope"], 'gate: Unknown option "--nope" (gate init --help says what it takes)'],
+      [
+        ["config", "check", "--confg", "a"],
+        'gate: Unknown option "--confg" (did you mean --config? gate config check --help says what it takes)',
+      ],
       [["store", "backup"], 'gate: Missing required argument "file" (gate store backup --help says what it takes)'],
       [
         ["config", "check", "a", "--config", "b"],
