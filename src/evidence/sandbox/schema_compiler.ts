@@ -4,13 +4,12 @@
  * @module
  */
 
-import { _, Ajv2020, type CodeKeywordDefinition, type KeywordCxt, Name } from "ajv/dist/2020.js";
-import { and, not } from "ajv/dist/compile/codegen/index.js";
-import { Type } from "ajv/dist/compile/util.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
-import { refuseSchema } from "./schema_rules.ts";
+import { ownKeywords } from "./schema_keywords.ts";
+import { reviewSchema } from "./schema_rules.ts";
 
 /** A compiled schema: null when the value is valid, else what is wrong with it and where. */
 export type Validator = (value: JsonValue) => string | null;
@@ -31,7 +30,6 @@ const OPTIONS = {
   validateFormats: false,
   ownProperties: true,
   allErrors: false,
-  addUsedSchema: false,
   logger: false,
 } as const;
 
@@ -46,16 +44,17 @@ export function compileSchema(schema: JsonValue): Compilation {
   if (typeof schema !== "boolean" && (typeof schema !== "object" || schema === null || Array.isArray(schema))) {
     return { refusal: "$: expected an object or a boolean" };
   }
-  const refusal = refuseSchema(schema);
-  if (refusal !== null) return { refusal };
+  const review = reviewSchema(schema);
+  if ("refusal" in review) return review;
   const document = schema as boolean | Record<string, unknown>;
   try {
     if (metaschema.validateSchema(document) !== true) {
       return { refusal: describeErrors(metaschema.errors, schema) };
     }
     const compiler = new Ajv2020({ ...OPTIONS, validateSchema: false });
-    compiler.removeKeyword("unevaluatedProperties");
-    compiler.addKeyword(UNEVALUATED_PROPERTIES);
+    for (const definition of ownKeywords(metaschema, review.schemas)) {
+      compiler.removeKeyword(String(definition.keyword)).addKeyword(definition);
+    }
     const validate = compiler.compile(document);
     return { validator: (value) => validate(value) === true ? null : describeErrors(validate.errors, value) };
   } catch (error) {
@@ -103,46 +102,4 @@ function detailOf(params: object): string {
 
 function quoteValue(value: unknown): string {
   return typeof value === "string" ? quote(value) : (JSON.stringify(value) ?? "").slice(0, LISTED_VALUES);
-}
-
-/**
- * The keyword as the library has it, but for one thing: which members are evaluated is looked up among own names. The
- * library's lookup finds inherited ones too, so that a member named `constructor` would count as evaluated and pass
- * `unevaluatedProperties: false`.
- */
-const UNEVALUATED_PROPERTIES: CodeKeywordDefinition = {
-  keyword: "unevaluatedProperties",
-  type: "object",
-  schemaType: ["boolean", "object"],
-  trackErrors: true,
-  error: { message: "must NOT have unevaluated properties" },
-  code: unevaluatedCode,
-};
-
-function unevaluatedCode(context: KeywordCxt): void {
-  const { gen, data, it } = context;
-  const { props } = it;
-  const judge = (key: Name): void => judgeUnevaluated(context, key);
-  if (props instanceof Name) {
-    const unseen = (key: Name) => _`!${props} || !Object.hasOwn(${props}, ${key})`;
-    gen.if(_`${props} !== true`, () => gen.forIn("key", data, (key) => gen.if(unseen(key), () => judge(key))));
-  } else if (props !== true) {
-    const names = props === undefined ? [] : Object.keys(props).filter((name) => props[name] === true);
-    const unnamed = (key: Name) => names.length === 0 ? _`true` : and(...names.map((name) => _`${key} !== ${name}`));
-    gen.forIn("key", data, (key) => gen.if(unnamed(key), () => judge(key)));
-  }
-  it.props = true;
-  context.ok(_`${context.errsCount as Name} === ${new Name("errors")}`);
-}
-
-function judgeUnevaluated(context: KeywordCxt, key: Name): void {
-  const { gen, schema } = context;
-  if (schema === false) {
-    context.error();
-    gen.break();
-    return;
-  }
-  const valid = gen.name("valid");
-  context.subschema({ keyword: "unevaluatedProperties", dataProp: key, dataPropType: Type.Str }, valid);
-  gen.if(not(valid), () => gen.break());
 }

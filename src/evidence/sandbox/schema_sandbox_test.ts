@@ -27,8 +27,44 @@ function rejectsWith(code: string): (error: unknown) => true {
   };
 }
 
+type Verdict = readonly [name: string, schema: JsonValue, value: string, verdict: "valid" | "invalid"];
+
+/** Verdicts about values with a member of a name that every object inherits, or none does. */
+function hostileName(name: string): readonly Verdict[] {
+  const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue;
+  const [one, other] = [`{"${name}":{"a":1}}`, `{"${name}":{"a":2}}`];
+  return [
+    [`const with ${name}`, parse(`{"const":${one}}`), one, "valid"],
+    [`another const with ${name}`, parse(`{"const":${one}}`), other, "invalid"],
+    [`const without ${name}`, { const: {} }, one, "invalid"],
+    [`enum with ${name}`, parse(`{"enum":[1,${one}]}`), one, "valid"],
+    [`another enum with ${name}`, parse(`{"enum":[1,${one}]}`), other, "invalid"],
+    [`the same ${name} twice`, { uniqueItems: true }, `[${one},1,${one}]`, "invalid"],
+    [`different ${name}`, { uniqueItems: true }, `[${one},1,${other}]`, "valid"],
+    ...name === "__proto__" ? [] : [
+      [`a definition ${name}`, parse(`{"$ref":"#/$defs/${name}","$defs":{"${name}":{"type":"null"}}}`), "1", "invalid"],
+    ] as const,
+  ];
+}
+
+/** The example of the specification for dynamic references: a tree, and a stricter one that extends it. */
+const TREE: JsonValue = {
+  $id: "https://schemas.example/strict-tree",
+  $dynamicAnchor: "node",
+  $ref: "tree",
+  unevaluatedProperties: false,
+  $defs: {
+    tree: {
+      $id: "tree",
+      $dynamicAnchor: "node",
+      type: "object",
+      properties: { data: true, children: { type: "array", items: { $dynamicRef: "#node" } } },
+    },
+  },
+};
+
 /** Schema, value as JSON text, verdict. */
-const VERDICTS: readonly (readonly [name: string, schema: JsonValue, value: string, verdict: "valid" | "invalid"])[] = [
+const VERDICTS: readonly Verdict[] = [
   ["true takes everything", true, "null", "valid"],
   ["false takes nothing", false, "null", "invalid"],
   ["unknown keywords are annotations", { "x-gate": { dynamic_type: true } }, "1", "valid"],
@@ -39,6 +75,22 @@ const VERDICTS: readonly (readonly [name: string, schema: JsonValue, value: stri
   ["__proto__ can be required", { required: ["__proto__"] }, "{}", "invalid"],
   ["__proto__ that is there", { required: ["__proto__"] }, '{"__proto__":1}', "valid"],
   ["inherited names are no members", { required: ["constructor"] }, "{}", "invalid"],
+  ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__", "other"].flatMap(hostileName),
+  ["references to anchors", { $ref: "#k", $defs: { a: { $anchor: "k", type: "null" } } }, "1", "invalid"],
+  [
+    "references to lists of schemas",
+    { allOf: [true, { type: "null" }], not: { $ref: "#/allOf/1" } },
+    "null",
+    "invalid",
+  ],
+  [
+    "references to the document",
+    { properties: { a: { $ref: "#" } }, maxProperties: 1 },
+    '{"a":{"b":1,"c":2}}',
+    "invalid",
+  ],
+  ["dynamic references", TREE, '{"children":[{"data":1}]}', "valid"],
+  ["dynamic references that are extended", TREE, '{"children":[{"daat":1}]}', "invalid"],
   ["rules for inherited names hold", { properties: { toString: { type: "null" } } }, '{"toString":1}', "invalid"],
   [
     "unevaluated, static",
@@ -144,6 +196,30 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ properties: { a: { nullable: true, type: "string" } } }, /^\$\.properties\.a\.nullable: /],
   [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonValue, /^\$\.properties\.__proto__: /],
   [{ allOf: [{ contains: { type: "string" } }], unevaluatedItems: false }, /cannot be enforced together/],
+  ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"].flatMap((name) =>
+    [
+      [{ $ref: name }, /can't resolve reference/],
+      [{ $ref: `#/$defs/${name}`, $defs: {} }, /can't resolve reference/],
+      [
+        { $ref: name, $defs: { a: { $id: name, type: "null" } } },
+        name === "__proto__" ? null : /can't resolve reference/,
+      ],
+      [{ $dynamicAnchor: name, $dynamicRef: `#${name}` }, name === "__proto__" ? null : /^\$\.\$dynamicAnchor: /],
+    ] as [JsonValue, RegExp | null][]
+  ).filter((row): row is [JsonValue, RegExp] => row[1] !== null),
+  [{ $ref: "#/description", description: "text" }, /can't resolve reference #\/description to a schema/],
+  [{ $ref: "#/prefixItems/length", prefixItems: [true] }, /can't resolve reference/],
+  [{ $ref: "#/allOf", allOf: [true] }, /can't resolve reference/],
+  [{ $ref: "#/$defs", $defs: { a: { type: "null" } } }, /can't resolve reference/],
+  [{ $ref: "#/unknown", unknown: { required: [""] } }, /can't resolve reference #\/unknown to a schema/],
+  [{ properties: { a: { $ref: "#/" } } }, /can't resolve reference/],
+  [{ required: ["a", ""] }, /^\$\.required: a rule for a member without a name/],
+  [{ dependentRequired: { a: [""] } }, /^\$\.dependentRequired\.a: /],
+  [{ items: { $recursiveRef: "#" } }, /^\$\.items\.\$recursiveRef: /],
+  [{ $recursiveAnchor: true }, /^\$\.\$recursiveAnchor: /],
+  [{ items: { $dynamicRef: "#a" }, $defs: { b: { $dynamicAnchor: "a" } } }, /^\$\.items\.\$dynamicRef: /],
+  [{ items: { $dynamicRef: "#/$defs/b" }, $defs: { b: {} } }, /^\$\.items\.\$dynamicRef: /],
+  [{ $dynamicAnchor: "a", $dynamicRef: "#a", $defs: { b: { $anchor: "a" } } }, /^\$\.\$defs\.b\.\$anchor: /],
   [null, /expected an object or a boolean/],
   ["string", /expected an object or a boolean/],
 ];
