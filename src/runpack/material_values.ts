@@ -104,14 +104,7 @@ export function openValues(
   const largeKeys = segment.large_values.map(({ kind, identity }) => keyOf(kind, identity));
   const large = new Map(largeKeys.map((key, index) => [key, index] as const).reverse());
   let last: { readonly index: number; readonly body: string } | null = null;
-  let characters = 0;
-  /** Whether it is time to pause, with so many characters more to work on. */
-  const isTime = (more: number): boolean => {
-    characters += more;
-    if (characters < PAUSE_CHARACTERS) return false;
-    characters = 0;
-    return true;
-  };
+  const pace = pacerOf(pause);
 
   const readBody = async (index: number): Promise<string | null> => {
     if (last?.index === index) return last.body;
@@ -127,12 +120,12 @@ export function openValues(
   };
   const findWrong = async (): Promise<ViolationCode | null> => {
     for (const line of lines ?? []) {
-      if (isTime(line.body.length)) await pause();
+      await pace(line.body.length);
       if (!line.confirmed && !isRight(line.kind, line.identity, line.body)) return "value_mismatch";
     }
     for (const [index, { kind, identity, bytes }] of segment.large_values.entries()) {
       if (bytes <= INLINE_VALUE_BYTES) return "value_unexpected";
-      if (isTime(bytes)) await pause();
+      await pace(bytes);
       if (!isRight(kind, identity, await readBody(index))) return "value_mismatch";
     }
     return null;
@@ -143,7 +136,7 @@ export function openValues(
       const key = keyOf(kind, identity);
       const index = large.get(key);
       const body = byKey.get(key)?.body ?? (index === undefined ? null : await readBody(index));
-      if (isTime(body?.length ?? 0)) await pause();
+      await pace(body?.length ?? 0);
       return body;
     },
     confirm(kind, identity, body): void {
@@ -163,6 +156,17 @@ export function openValues(
       if (line < lines.length || at < segment.large_values.length) return "value_unexpected";
       return await findWrong();
     },
+  };
+}
+
+/** Makes what is told of characters to work on, and pauses when they are many. */
+function pacerOf(pause: () => Promise<void>): (characters: number) => Promise<void> | null {
+  let work = 0;
+  return (characters) => {
+    work += characters;
+    if (work < PAUSE_CHARACTERS) return null;
+    work = 0;
+    return pause();
   };
 }
 
