@@ -22,10 +22,14 @@ export interface DoctorOptions {
 
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
 
+/** Checks of what a configuration says or names; the others look at the machine. */
+const CONFIGURED = ["configuration", "trusted key"];
+
 /** Runs `gate doctor`; 0 where nothing fails, 2 where the configuration does, 8 where the machine refuses what it asks for. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings } = await examine(options.config);
-  const healthy = findings.every((finding) => finding.status !== "fail");
+  const failed = findings.filter((finding) => finding.status === "fail");
+  const healthy = failed.length === 0;
   const client = config === null ? null : clientBlock(config.config_path);
   if (options.json === true) writeResult("doctor", { findings, client }, healthy);
   else {
@@ -33,7 +37,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
     if (client !== null) writeOut(`\nFor MCP clients:\n\n${JSON.stringify(client, null, 2)}\n`);
   }
   if (healthy) return EXIT.ok;
-  return config === null ? EXIT.usage : EXIT.unreachable;
+  return failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
 }
 
 /** All findings; the configuration is null where it cannot be used, and nothing further is then looked at. */

@@ -205,6 +205,13 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
     assert.equal(broken.code, 8);
     assert.match(broken.stdout, /^fail +run_state_store, schema_registry +Cannot .*gate\.db.*not a database/m);
 
+    await Deno.writeTextFile(join(folder, "none.pub"), "no key");
+    const trust = '[trust]\ndefault_policy = { require_signature = { keys = ["none.pub"] } }\n';
+    await Deno.writeTextFile(join(folder, "gate.toml"), trust);
+    const unkeyed = await gate(folder, "doctor");
+    assert.equal(unkeyed.code, 2);
+    assert.match(unkeyed.stdout, /^fail +trusted key +.*none\.pub/m);
+
     await Deno.writeTextFile(join(folder, "gate.toml"), "server.limits.max_inflight = 0");
     const wrong = await gate(folder, "doctor");
     assert.equal(wrong.code, 2);
