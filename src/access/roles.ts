@@ -1,6 +1,6 @@
 /**
- * Which role may use which tools (decisions.md 6). Roles bind only where the operator configured principals; without any,
- * every authenticated caller may do everything.
+ * Which role may use which tools (docs/operations.md, "Who may do what"). Roles bind only where the operator configured
+ * principals; without any, every authenticated caller may do everything.
  *
  * @module
  */

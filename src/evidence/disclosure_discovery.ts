@@ -1,5 +1,5 @@
 /**
- * Which providers may be shown to callers, and how much of them at a time (interface.md `provider_discovery`).
+ * Which providers may be shown to callers, and how much of them at a time (`provider_discovery`).
  *
  * @module
  */

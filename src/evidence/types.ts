@@ -1,5 +1,5 @@
 /**
- * Providers: what they declare, what they are asked, what they answer (interface.md "Built-in providers", `providers[]`).
+ * Providers: what they declare, what they are asked, what they answer (docs/providers.md, docs/trust.md).
  *
  * @module
  */
@@ -59,7 +59,7 @@ export interface EvidenceQuery {
   readonly params?: JsonValue;
 }
 
-/** In whose name a check runs (decisions.md 5). */
+/** In whose name a check runs. */
 export interface EvidenceContext {
   readonly namespace_id: number;
   readonly scenario_id?: string;

@@ -1,5 +1,5 @@
 /**
- * Checks on acquisition bindings against the providers that there are (decisions.md 3).
+ * Checks on acquisition bindings against the providers that there are (docs/format/scenario_law.md, "Bindings").
  *
  * @module
  */

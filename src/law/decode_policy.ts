@@ -1,5 +1,5 @@
 /**
- * Reading evidence-use policies (decisions.md 3 "Evidence"), and the rules between their members.
+ * Reading evidence-use policies (docs/format/scenario_law.md, "Policies on evidence"), and the rules between their members.
  *
  * @module
  */

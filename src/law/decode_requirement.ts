@@ -1,5 +1,5 @@
 /**
- * Reading requirement expressions (decisions.md 3): one node a JSON object with one member, bounded in depth and size.
+ * Reading requirement expressions (docs/format/scenario_law.md): one node a JSON object with one member, bounded in depth and size.
  *
  * @module
  */

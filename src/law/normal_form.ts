@@ -1,5 +1,5 @@
 /**
- * The normal form of a scenario law (decisions.md 3): what is a set is sorted, so that a law has one form whatever
+ * The normal form of a scenario law (docs/format/scenario_law.md): what is a set is sorted, so that a law has one form whatever
  * order it was written in.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * The scenario law in normal form: what `scenario_define` hashes, stores and compiles (interface.md "Scenario specification",
- * decisions.md 3). Member names are those of the JSON form.
+ * The scenario law in normal form: what `scenario_define` hashes, stores and compiles (docs/format/scenario_law.md). Member
+ * names are those of the JSON form.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export type Freshness =
   | { readonly freshness: "NotRequired" }
   | { readonly freshness: "MaximumAge"; readonly maximum_age_millis: number };
 
-/** Which evidence counts for a condition, and how (decisions.md 3 "Evidence"). */
+/** Which evidence counts for a condition, and how (docs/format/scenario_law.md, "Policies on evidence"). */
 export interface EvidenceUsePolicy {
   readonly allowed_channels: readonly Channel[];
   readonly authorization: "embedding_authority" | "signature";
@@ -129,7 +129,7 @@ export type ValueLimits =
   | { readonly selection: "InheritOperator" }
   | { readonly selection: "Explicit"; readonly maximum_value_bytes: number; readonly maximum_payload_bytes: number };
 
-/** A scenario law in normal form: sorted, defaults filled in, every rule of decisions.md 3 proved. */
+/** A scenario law in normal form: sorted, defaults filled in, every rule of docs/format/scenario_law.md proved. */
 export interface ScenarioLaw {
   readonly spec_version: "dag-v3";
   readonly scenario_id: string;

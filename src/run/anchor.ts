@@ -1,5 +1,5 @@
 /**
- * The anchors policy: what an anchor must carry to count as one (older service: "anchor policy", decisions.md 3).
+ * The anchors policy: what an anchor must carry to count as one (docs/trust.md, "Anchors").
  *
  * @module
  */

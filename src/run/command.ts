@@ -115,7 +115,7 @@ export interface DecidedRecord {
   readonly material: readonly { readonly kind: Material["kind"]; readonly identity: Identity; readonly body: string }[];
 }
 
-/** The refusals that the kernel decides (decisions.md 4); all other outcomes are decided before there is a state to decide at. */
+/** The refusals that the kernel decides; all other outcomes are decided before there is a state to decide at. */
 export type RefusalOutcome =
   | "genesis_rejected"
   | "correlation_rejected"

@@ -1,6 +1,5 @@
 /**
- * The static disclosure rules: may this packet go to this target? (interface.md `policy.static`, decisions.md 3 "Entry packets
- * and intents")
+ * The static disclosure rules: may this packet go to this target? (`policy.static`)
  *
  * @module
  */

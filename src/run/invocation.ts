@@ -1,5 +1,5 @@
 /**
- * Invocation identities: the same question has the same identity, whoever asks and however often (decisions.md 4).
+ * Invocation identities: the same question has the same identity, whoever asks and however often (docs/format/records.md).
  *
  * @module
  */

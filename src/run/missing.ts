@@ -1,5 +1,6 @@
 /**
- * What is missing: the smallest sets of conditions that would let a requirement hold from where it stands (decisions.md 5, `missing`).
+ * What is missing: the smallest sets of conditions that would let a requirement hold from where it stands
+ * (docs/decisions/steps.md, "Missing").
  *
  * A set says of conditions what they would have to be judged. It completes the requirement when, each of its conditions judged so and
  * all others as they are, strong Kleene logic says True; it is shown when no part of it completes it too. Conditions that are judged as

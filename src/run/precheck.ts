@@ -1,5 +1,5 @@
 /**
- * Prechecking a stage: what an evaluation with this evidence would say. Nothing is acquired, nothing recorded (decisions.md 3).
+ * Prechecking a stage: what an evaluation with this evidence would say. Nothing is acquired, nothing recorded.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Prechecking a stage against plain data: what somebody asserts, of which nothing is acquired, signed or bound to an attempt. Its lane is
- * `asserted`, and it says so where that is what decides (decisions.md 3 and 5, `precheck`).
+ * `asserted`, and it says so where that is what decides (docs/decisions/steps.md, "Precheck").
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The operator profile: every setting of the operator that a decision reads. It is retained by identity with every record, so
- * that a replay decides under the same rules. No secrets, no paths (decisions.md 4).
+ * that a replay decides under the same rules. No secrets, no paths (docs/format/records.md, "Operator profile").
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * A requirement tree compiled to postfix code over flat arrays, run with strong Kleene logic. Every leaf is visited, so the trace is whole
- * and its order never depends on values (decisions.md 3).
+ * and its order never depends on values (docs/format/records.md, "Judgement").
  *
  * @module
  */

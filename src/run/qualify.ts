@@ -1,5 +1,5 @@
 /**
- * Evidence qualification: which items count for a condition, and why the others do not (decisions.md 3, "Evidence").
+ * Evidence qualification: which items count for a condition, and why the others do not (docs/format/records.md, "Qualification").
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The evidence statement: what a signature over evidence is bound to (decisions.md 3, "Signature").
+ * The evidence statement: what a signature over evidence is bound to (docs/format/evidence_statement.md).
  *
  * @module
  */

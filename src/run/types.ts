@@ -1,5 +1,5 @@
 /**
- * Records of a run and the state they fold to (interface.md "Run records", decisions.md 4). Every type here has exactly the members of its
+ * Records of a run and the state they fold to (docs/format/records.md). Every type here has exactly the members of its
  * JSON form, so a value of it can be canonicalised, hashed and stored as it is.
  *
  * @module
@@ -96,7 +96,7 @@ export interface StageTraceItem {
   readonly value: "true" | "false";
 }
 
-/** Why an item does not count (closed list of decisions.md 3). */
+/** Why an item does not count (the closed list of docs/format/records.md). */
 export type DisqualificationReason =
   | "channel"
   | "authorization"
@@ -127,7 +127,7 @@ export interface EvidenceItem {
   readonly error?: ObservedError;
 }
 
-/** Signature over an evidence statement (decisions.md 3). */
+/** Signature over an evidence statement (docs/format/evidence_statement.md). */
 export interface EvidenceSignature {
   readonly scheme: "ed25519";
   readonly key_id: string;

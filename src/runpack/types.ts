@@ -1,6 +1,5 @@
 /**
- * Runpack format v6: manifest, object tree, and where a verifier reads them from (docs/format/runpack.md,
- * decisions.md 7).
+ * Runpack format v6: manifest, object tree, and where a verifier reads them from (docs/format/runpack.md).
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * What a verifier is asked, handed, and answers (interface.md "Verification report", decisions.md 7,
- * docs/format/runpack.md "Verification").
+ * What a verifier is asked, handed, and answers (docs/format/runpack.md, "Verification").
  *
  * @module
  */

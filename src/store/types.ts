@@ -145,7 +145,7 @@ export interface RunStore {
   close(): Promise<void>;
 }
 
-/** A registered JSON Schema (interface.md "Schema record"). */
+/** A registered JSON Schema (docs/tools/schemas_register.md). */
 export interface SchemaRecord {
   readonly schema_id: string;
   readonly version: string;
@@ -212,7 +212,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Settings shared by both stores (interface.md "Storage members", Limits). */
+/** Settings shared by both stores (docs/operations.md, "Stores and durability"). */
 export interface StorageOptions {
   readonly type: "memory" | "sqlite";
   readonly path: string | null;

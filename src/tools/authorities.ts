@@ -1,5 +1,5 @@
 /**
- * The named authorities: who stamps time and who allocates run identities (decisions.md 4). Both are handed to whoever needs
+ * The named authorities: who stamps time and who allocates run identities. Both are handed to whoever needs
  * them, so that a simulation can hand in its own.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * How much a step tells beside its decision: asked for by the caller, granted by the operator (interface.md `server.feedback`).
+ * How much a step tells beside its decision: asked for by the caller, granted by the operator (`server.feedback`).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One execution an operation identity at a time (decisions.md 4).
+ * One execution an operation identity at a time.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * How a run is changed: receipt first, then the pure decision at the exact head, then one append, and the answer after its
- * commit (decisions.md 4).
+ * commit (docs/format/records.md).
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { mutationName } from "./in_flight.ts";
 import type { Services } from "./services.ts";
 import type { Call } from "./types.ts";
 
-/** What became of a mutation: an outcome of decisions.md 4 with its result. */
+/** What became of a mutation: an outcome of docs/agent_playbook.md with its result. */
 export interface Outcome {
   readonly outcome: string;
   readonly result: JsonObject;

@@ -1,5 +1,5 @@
 /**
- * Cases of outcomes: where a call stands, what it is, and what comes of it. Decisions.md 4 has the table of outcomes.
+ * Cases of outcomes: where a call stands, what it is, and what comes of it. docs/agent_playbook.md has the table of outcomes.
  *
  * @module
  */
@@ -95,7 +95,7 @@ export async function complete(scene: Scene): Promise<void> {
 /** A scenario that one stage completes. */
 export const ONE_STAGE = { stages: [stage("build", "built")], completion_requirement: { Condition: "build" } };
 
-/** Tests that cases reach exactly the outcomes that decisions.md 4 has for their tools, in its order. */
+/** Tests that cases reach exactly the outcomes of their tools, in the order given. */
 export function testCoverage(cases: readonly Case[], outcomes: Readonly<Record<string, string>>): void {
   for (const [tool, names] of Object.entries(outcomes)) {
     Deno.test(`the cases reach every outcome of ${tool}`, () => {

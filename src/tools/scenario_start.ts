@@ -25,7 +25,7 @@ const REFUSALS = [
   "authority_unavailable",
 ];
 
-/** The accepted creation result (interface.md "Run records"). */
+/** The accepted creation result. */
 const CREATION = closed({
   acceptance_time: OBJECT,
   admission: OBJECT,

@@ -110,7 +110,7 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly hints: ToolHints;
-  /** Role group of decisions.md 6. */
+  /** Group of tools that a role may be given (docs/operations.md, "Who may do what"). */
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;

@@ -149,6 +149,29 @@ export function checkTasks(files: readonly SourceFile[]): Violation[] {
   );
 }
 
+/** A page that a comment of the source cites, and the part of it that stands behind it in quotes. */
+const CITATION = /(?<![\w/.-])((?:[\w-]+\/)*[\w-]+\.md)\b(?:,? "([^"\n]+)")?/g;
+
+/** Every page that a comment of the program cites is a file of the tree, named from its root, and has the part that is cited. */
+export function checkCitations(files: readonly SourceFile[]): Violation[] {
+  const texts = new Map(files.map((file) => [file.path, file.text]));
+  return files.filter(({ path }) => /^(main|src\/.*(?<!_test))\.ts$/.test(path)).flatMap(({ path, text }) =>
+    text.split("\n").flatMap((line, index) => {
+      if (!/^\s*(\/?\*|\/\/)/.test(line)) return [];
+      return [...line.matchAll(CITATION)].flatMap(([, page = "", part]) => {
+        const cited = texts.get(page);
+        const found = cited !== undefined && (part === undefined || hasPart(cited, part));
+        const what = part === undefined || cited === undefined ? `"${page}"` : `part "${part}" of "${page}"`;
+        return found ? [] : [{ rule: "citations", path, line: index + 1, message: `Cannot find ${what}` }];
+      });
+    })
+  );
+}
+
+function hasPart(page: string, part: string): boolean {
+  return page.split("\n").some((line) => line.replace(/^#+ /, "").replaceAll("**", "").trim() === part);
+}
+
 /** The rules on pages that need no program, each with the name under which it is tested on the tree. */
 export const PAGE_CHECKS: readonly {
   readonly name: string;
@@ -158,4 +181,5 @@ export const PAGE_CHECKS: readonly {
   { name: "every page is reached from the index", check: checkOrphans },
   { name: "blocks of pages name their language, and JSON and TOML parse", check: checkBlocks },
   { name: "tasks that pages name exist", check: checkTasks },
+  { name: "pages that comments cite exist", check: checkCitations },
 ];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   anchorsOf,
   checkBlocks,
+  checkCitations,
   checkLinks,
   checkOrphans,
   checkTasks,
@@ -90,6 +91,24 @@ const TASKS: readonly (readonly [text: string, outcome: "passes" | "refused"])[]
 for (const [text, outcome] of TASKS) {
   Deno.test(`checkTasks() ${text} ${outcome}`, () => {
     assert.equal(checkTasks([...OTHER, { path: PAGE, text }]).length > 0 ? "refused" : "passes", outcome);
+  });
+}
+
+const CITATIONS: readonly (readonly [text: string, outcome: "passes" | "refused"])[] = [
+  ["/** As docs/b.md says. */", "passes"],
+  ['/** As the page says (docs/b.md, "The parts, and more"). */', "passes"],
+  [' * As docs/b.md "The parts, and more" says.', "passes"],
+  ['// As docs/b.md, "Nothing", says.', "refused"],
+  ["// As b.md says.", "refused"],
+  ["/** As interface.md says. */", "refused"],
+  ['const page = "interface.md";', "passes"],
+];
+
+for (const [text, outcome] of CITATIONS) {
+  Deno.test(`checkCitations() ${text} ${outcome}`, () => {
+    const files = [...OTHER, { path: "src/law/d.ts", text }];
+    assert.equal(checkCitations(files).length > 0 ? "refused" : "passes", outcome);
+    assert.deepEqual(checkCitations([...OTHER, { path: "src/law/d_test.ts", text }]), []);
   });
 }
 

@@ -49,7 +49,7 @@ export type OutcomeRow = readonly [
   outcome: string,
 ];
 
-/** In the order of decisions.md 4; the outcomes that are decided before there is a state stand with the tools. */
+/** In the order in which the tools list their outcomes; the outcomes that are decided before there is a state stand with the tools. */
 export const ROWS: readonly OutcomeRow[] = [
   // scenario_start
   ["create a run", null, () => createCommand(), {}, {}, "accepted"],

@@ -53,7 +53,7 @@ export function surroundings(limits: Partial<LawLimits> = {}): LawSurroundings {
   };
 }
 
-/** An evidence-use policy as interface.md shows it. */
+/** An evidence-use policy that asks for little. */
 export function policy(changes: Readonly<Record<string, JsonValue>> = {}): Editable {
   return {
     allowed_channels: ["caller_submission"],

@@ -1,6 +1,5 @@
 /**
- * Providers of type `mcp`: programs and services of others that answer the tool `evidence_query` (interface.md
- * `providers[]`).
+ * Providers of type `mcp`: programs and services of others that answer the tool `evidence_query` (docs/trust.md).
  *
  * @module
  */

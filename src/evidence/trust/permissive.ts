@@ -1,6 +1,5 @@
 /**
- * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (interface.md `dev`,
- * `server.mode`).
+ * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (docs/trust.md).
  *
  * @module
  */

@@ -26,7 +26,7 @@ export { compilePredicate } from "./compiled_predicate.ts";
 /** The most expected values of an `InSet`. */
 export const MAXIMUM_SET_SIZE = 4096;
 
-/** Which of the two opt-in families the operator has enabled (decisions.md 3, `validation`). */
+/** Which of the two opt-in families the operator has enabled (`validation`). */
 export interface PredicateValidation {
   /** The four `Lex*` predicates. */
   readonly enable_lexicographic: boolean;
@@ -95,7 +95,7 @@ const DOMAINS: Readonly<Record<PredicateFamily, readonly ValueType[]>> = {
   presence: VALUE_TYPES,
 };
 
-/** Tells whether a predicate is defined on the values of a domain (decisions.md 3 "Conditions"). */
+/** Tells whether a predicate is defined on the values of a domain (docs/format/values.md, "Predicates"). */
 export function isPredicateAllowed(predicate: PredicateName, domain: ValueType): boolean {
   return DOMAINS[FAMILIES[predicate]].includes(domain);
 }

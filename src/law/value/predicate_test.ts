@@ -52,7 +52,7 @@ const DOMAINS: Readonly<Record<ValueType, ObservationDomain>> = {
   Json: { domain: "Json", maximum_bytes: 1024 },
 };
 
-/** The domains on which each predicate is defined (decisions.md 3 "Conditions"). */
+/** The domains on which each predicate is defined (docs/format/values.md, "Predicates"). */
 const ALLOWED: readonly (readonly [predicate: PredicateName, domains: string])[] = [
   ["Equals", "String Boolean Integer Decimal Timestamp Digest Json"],
   ["NotEquals", "String Boolean Integer Decimal Timestamp Digest Json"],
