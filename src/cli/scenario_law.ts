@@ -13,6 +13,7 @@ import { createSchemaSandbox, type SchemaSandbox } from "../evidence/sandbox/sch
 import type { Providers } from "../evidence/types.ts";
 import { constructLaw } from "../law/law.ts";
 import { lintLaw } from "../law/lint.ts";
+import { didYouMean, quoteAll } from "../law/suggest.ts";
 import type { LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import { knownChecks } from "../tools/known_checks.ts";
@@ -113,7 +114,7 @@ async function proveSource(source: Source, { providers, schemas, profile }: Proo
   if (!constructed.ok) {
     return {
       file,
-      diagnostics: inLines(constructed.refusals.map((one) => refusalAt(source, one))),
+      diagnostics: inLines(constructed.refusals.map((one) => refusalAt(source, one, providers))),
       law: null,
       assumptions,
     };
@@ -128,9 +129,30 @@ async function proveSource(source: Source, { providers, schemas, profile }: Proo
 /** Refusals that are about a name rather than about what it holds. */
 const ABOUT_NAMES: readonly string[] = ["member_unknown"];
 
-function refusalAt(source: Source, { code, path, message }: Refusal): Diagnostic {
+function refusalAt(source: Source, { code, path, message }: Refusal, providers: Providers): Diagnostic {
   const part = ABOUT_NAMES.includes(code) ? "name" : "value";
-  return { severity: "error", ...source.locate(stepsOfPath(path), part), code, path, message };
+  const steps = stepsOfPath(path);
+  const told = message + knownNear(source.value, { code, steps }, providers);
+  return { severity: "error", ...source.locate(steps, part), code, path, message: told };
+}
+
+/** What a binding may have meant; whoever has the configuration at hand may be told what stands in it. */
+function knownNear(
+  spec: JsonValue,
+  { code, steps }: { readonly code: string; readonly steps: Steps },
+  providers: Providers,
+): string {
+  const binding = steps.slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
+  const [provider, check] = [childOf(binding, "provider_id"), childOf(binding, "check_id")];
+  if (code === "provider_not_found" && typeof provider === "string") {
+    if (providers.size === 0) return ", nor is any other: --config names a configuration";
+    return didYouMean(provider, providers.keys()) || `; configured are ${quoteAll([...providers.keys()])}`;
+  }
+  if (code === "check_not_found" && typeof provider === "string" && typeof check === "string") {
+    const checks = providers.get(provider)?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [];
+    return didYouMean(check, checks) || `; it has ${quoteAll(checks)}`;
+  }
+  return "";
 }
 
 function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {

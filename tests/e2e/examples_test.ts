@@ -106,6 +106,37 @@ for (const example of [RELEASE_GATE, ...EXAMPLES]) {
     }));
 }
 
+Deno.test("a scenario that misspells a name is told the one that was probably meant, where there is one", () =>
+  withExample(RELEASE_GATE, async ({ folder }) => {
+    const law = await Deno.readTextFile(`${folder}/scenario.yaml`);
+    const misspelt = law.replace("provider_id: json", "provider_id: jsn").replace(
+      "provider_id: env",
+      "provider_id: other",
+    )
+      .replace("check_id: status", "check_id: statu").replace("check_id: after", "check_id: elsewhere")
+      .replace("condition_id: branch\n    channel", "condition_id: brnch\n    channel")
+      .replace("{ Condition: static-checks }", "{ Condition: static-check }");
+    await Deno.writeTextFile(`${folder}/misspelt.yaml`, misspelt);
+    const said = async (...flags: readonly string[]): Promise<string[]> => {
+      const { code, stdout } = await gate(folder, "scenario", "check", "misspelt.yaml", "--json", ...flags);
+      assert.equal(code, 2);
+      return JSON.parse(stdout).result.diagnostics.map(({ message }: { message: string }) => message);
+    };
+    assert.deepEqual(await said("--config", "gate.toml"), [
+      'Provider "jsn" is not configured; did you mean "json"?',
+      'Condition "brnch" is not in the spec; did you mean "branch"?',
+      'Provider "other" is not configured; configured are "json", "env", "http", "rest", "time"',
+      'Provider "http" has no check "statu"; did you mean "status"?',
+      'Provider "time" has no check "elsewhere"; it has "now", "after", "before"',
+      'Stage "static-check" is not in the spec; did you mean "static-checks"?',
+    ]);
+    await Deno.remove(`${folder}/gate.toml`);
+    const unconfigured = await said();
+    assert.ok(
+      unconfigured.includes('Provider "jsn" is not configured, nor is any other: --config names a configuration'),
+    );
+  }));
+
 Deno.test("every example has a page, and the page of all of them names it", async () => {
   const folder = new URL("../../docs/examples/", import.meta.url);
   const index = await Deno.readTextFile(new URL("README.md", folder));
