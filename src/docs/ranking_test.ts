@@ -4,8 +4,11 @@ import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { splitSections } from "./sections.ts";
 
-/** What the ranking reached when it was last looked at is a little more; below this it, or a page, has become worse. */
-const GAIN_FLOOR = 0.72;
+/**
+ * What the ranking reached when it was last looked at is some hundredths more: each new section moves it by a few thousandths. Below
+ * this it, or a page, has become worse. Row 11 of the benchmarks compares it with a peer.
+ */
+const GAIN_FLOOR = 0.68;
 
 Deno.test("the judged queries name sections that there are", async () => {
   const { docs } = await openCatalogue(DEFAULT_SETTINGS.docs);
