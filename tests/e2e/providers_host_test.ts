@@ -56,8 +56,19 @@ Deno.test("WorkerHost.ask() ends a worker that spins, and goes on with the next 
     assert.equal(codeOf(await next), "allowed");
   }));
 
+Deno.test("WorkerHost.ask() holds a question to its own limit, not to that of the one before", () =>
+  withHost({}, async (host) => {
+    await ask(host, { try: "echo", value: 1 });
+    // Whether this one is in time does not matter: its limit passes while the next is worked on.
+    await ask(host, { try: "echo", value: 2 }, 100);
+    assert.equal(codeOf(await ask(host, { try: "wait", millis: 300 }, 20_000)), "allowed");
+    await ask(host, { try: "echo", value: 3 }, 100);
+    assert.equal(codeOf(await ask(host, { try: "spin" }, 400)), "timeout");
+  }));
+
 Deno.test("WorkerHost.ask() what else the ended worker did is told that it died", () =>
   withHost({ concurrency: 2 }, async (host) => {
+    await ask(host, { try: "echo", value: 1 });
     const other = ask(host, { try: "wait", millis: 4000 });
     assert.equal(codeOf(await ask(host, { try: "spin" }, 200)), "timeout");
     assert.equal(codeOf(await other), "worker_died");

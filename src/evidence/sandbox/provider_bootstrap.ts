@@ -73,7 +73,10 @@ export function serveQuestions<Setup, Question, Answer>(
       const working = answerQuestion(question, controller.signal);
       // What is there at once is sent at once.
       const answer = working instanceof Promise ? await working : working;
-      scope.postMessage({ kind: "answer", id, answer }, transfer(answer));
+      const buffers = transfer(answer);
+      // The runtime has a shorter way for a message alone.
+      if (buffers.length === 0) scope.postMessage({ kind: "answer", id, answer });
+      else scope.postMessage({ kind: "answer", id, answer }, buffers);
     } catch (error) {
       const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       scope.postMessage({ kind: "failed", id, message });

@@ -74,7 +74,8 @@ interface Entry {
   readonly options: AskOptions;
   settle: (answer: WorkerAnswer<unknown>) => void;
   settled: boolean;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  /** When its time is up, in milliseconds of `performance.now()`. */
+  until: number;
 }
 
 interface HostState {
@@ -86,6 +87,10 @@ interface HostState {
   worker: Worker | null;
   ready: boolean;
   startTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Rings no later than the time of any open question is up. */
+  alarm: ReturnType<typeof setTimeout> | undefined;
+  /** When it rings, in milliseconds of `performance.now()`. */
+  alarmAt: number;
   lastId: number;
   /** Crashes since the last answer. */
   crashes: number;
@@ -120,6 +125,8 @@ export function createWorkerHost(
     worker: null,
     ready: false,
     startTimer: undefined,
+    alarm: undefined,
+    alarmAt: Infinity,
     lastId: 0,
     crashes: 0,
     startAt: 0,
@@ -132,8 +139,8 @@ export function createWorkerHost(
     load: () => state.waiting.size + state.running.size,
     close(): void {
       state.closed = true;
-      stop(state, "cancelled", "it was closed");
       for (const entry of state.waiting) fail(state, entry, "cancelled", "it was closed");
+      stop(state, "cancelled", "it was closed");
     },
   };
 }
@@ -146,7 +153,7 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
     return Promise.resolve(failure(state, "provider_unreachable", "too many questions wait"));
   }
   return new Promise((resolve) => {
-    const entry: Entry = { id: ++state.lastId, question, options, settle: resolve, settled: false, timer: undefined };
+    const entry: Entry = { id: ++state.lastId, question, options, settle: resolve, settled: false, until: Infinity };
     const abort = (): void => cancel(state, entry);
     entry.settle = (answer) => {
       entry.settled = true;
@@ -157,10 +164,40 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
     state.waiting.add(entry);
     pump(state);
     if (!state.waiting.has(entry)) return;
-    entry.timer = setTimeout(() => {
-      fail(state, entry, "timeout", `no worker was free within ${options.limitMillis} ms`);
-    }, options.limitMillis);
+    limitTime(state, entry);
   });
+}
+
+/**
+ * Starts a question's time limit. All questions share one timer, because setting one for each, and taking it back, costs
+ * as much as a small answer: it is left to ring when its question was answered, and then set for the earliest that is open.
+ */
+function limitTime(state: HostState, entry: Entry): void {
+  entry.until = performance.now() + entry.options.limitMillis;
+  setAlarm(state, entry.until);
+}
+
+function setAlarm(state: HostState, until: number): void {
+  if (until >= state.alarmAt) return;
+  clearTimeout(state.alarm);
+  state.alarmAt = until;
+  state.alarm = setTimeout(() => ring(state), Math.ceil(until - performance.now()));
+}
+
+/** Ends what took too long, and sets the alarm for what is left. */
+function ring(state: HostState): void {
+  state.alarmAt = Infinity;
+  const now = performance.now();
+  for (const entry of state.waiting) {
+    if (entry.until > now) continue;
+    fail(state, entry, "timeout", `no worker was free within ${entry.options.limitMillis} ms`);
+  }
+  const late = [...state.running.values()].filter((entry) => entry.until <= now);
+  for (const entry of late) fail(state, entry, "timeout", `it took longer than ${entry.options.limitMillis} ms`);
+  // It may never answer: nothing less than its end frees the thread.
+  if (late.length > 0) stop(state, "worker_died", "its worker was ended, because another question took too long");
+  for (const entry of [...state.waiting, ...state.running.values()]) setAlarm(state, entry.until);
+  if (late.length > 0) pump(state);
 }
 
 /** Hands over as many questions as the worker takes; starts it where there is none. */
@@ -179,18 +216,14 @@ function pump(state: HostState): void {
 }
 
 function post(state: HostState, worker: Worker, entry: Entry): void {
-  const { limitMillis, transfer } = entry.options;
+  const { transfer = [] } = entry.options;
   state.waiting.delete(entry);
   state.running.set(entry.id, entry);
-  clearTimeout(entry.timer);
-  entry.timer = setTimeout(() => {
-    fail(state, entry, "timeout", `it took longer than ${limitMillis} ms`);
-    // It may never answer: nothing less than its end frees the thread.
-    stop(state, "worker_died", "its worker was ended, because another question took too long");
-    pump(state);
-  }, limitMillis);
+  limitTime(state, entry);
   const order: ProviderOrder = { kind: "ask", id: entry.id, question: entry.question };
-  worker.postMessage(order, [...transfer ?? []]);
+  // The runtime has a shorter way for a message alone.
+  if (transfer.length === 0) worker.postMessage(order);
+  else worker.postMessage(order, [...transfer]);
 }
 
 /** Starts a worker, after the pause that earlier crashes impose. */
@@ -259,7 +292,6 @@ function receive(state: HostState, worker: Worker, report: ProviderReport): void
   const entry = state.running.get(report.id);
   if (entry === undefined) return;
   state.running.delete(entry.id);
-  clearTimeout(entry.timer);
   state.crashes = 0;
   if (!entry.settled) {
     entry.settle(
@@ -284,7 +316,6 @@ function cancel(state: HostState, entry: Entry): void {
 function fail(state: HostState, entry: Entry, code: WorkerFailureCode, message: string): void {
   if (!entry.settled) entry.settle(failure(state, code, message));
   if (!state.waiting.delete(entry)) return;
-  clearTimeout(entry.timer);
   if (state.waiting.size === 0 && state.running.size === 0) state.onIdle();
 }
 
@@ -308,10 +339,10 @@ function stop(state: HostState, code: WorkerFailureCode, message: string): void 
   state.ready = false;
   const running = [...state.running.values()];
   state.running.clear();
-  for (const entry of running) {
-    clearTimeout(entry.timer);
-    fail(state, entry, code, message);
-  }
+  for (const entry of running) fail(state, entry, code, message);
+  if (state.waiting.size > 0) return;
+  clearTimeout(state.alarm);
+  state.alarmAt = Infinity;
 }
 
 function failure(state: HostState, code: WorkerFailureCode, message: string): WorkerAnswer<never> {
