@@ -189,6 +189,18 @@ for (const row of ROWS) {
   });
 }
 
+Deno.test("the runtime follows a link in a granted folder, so only a path that was resolved may be opened", async () => {
+  const place = await makePlace();
+  try {
+    const path = `${place.root}/link.json`;
+    const ways = (["read", "node_read", "real_path"] as const).map((way): Attempt => ({ try: way, path }));
+    const outcomes = await attemptInside(folderPermissions(place.root), ways);
+    assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["allowed", "allowed", "refused"]);
+  } finally {
+    await place.close();
+  }
+});
+
 Deno.test("a worker sees an empty environment through node's process, and cannot end the process through it", async () => {
   const [outcome] = await attemptInside(NO_PERMISSIONS, [{ try: "node_env", name: "HOME" }]);
   assert.deepEqual(outcome, { outcome: "allowed", value: null });

@@ -4,8 +4,10 @@
  * @module
  */
 
+import type { JsonObject } from "../../canonical/json.ts";
 import type { JsonProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
+import type { ProviderAnswer } from "../types.ts";
 import { type Engine, ProviderSetupError, type Surroundings } from "./engine.ts";
 import type { JsonAnswer, JsonSetup } from "./json_file.ts";
 import { describeGrant, folderPermissions } from "./permissions.ts";
@@ -34,12 +36,20 @@ export function createJsonEngine(entry: JsonProviderEntry, surroundings: Surroun
   return {
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const reply = await pool.ask<JsonAnswer>(permissions, query, { limitMillis, signal });
-      if (!reply.ok) return failed(workerFailure(reply));
-      const { finding, path } = reply.answer;
-      return answered(finding, path === null ? null : fileSource(root_id, path), grant, surroundings.now());
+      return reply.ok ? answerOfFile(reply.answer, root_id, grant, surroundings.now()) : failed(workerFailure(reply));
     },
     close: pool.close,
   };
+}
+
+/** The provider's answer for what a check found below the root of this identifier. */
+export function answerOfFile(
+  { finding, path }: JsonAnswer,
+  root_id: string,
+  grant: JsonObject,
+  acquiredAt: number,
+): ProviderAnswer {
+  return answered(finding, path === null ? null : fileSource(root_id, path), grant, acquiredAt);
 }
 
 function fileSource(root_id: string, path: string): Source {
