@@ -14,7 +14,7 @@ import {
   write,
 } from "./providers_fixtures.ts";
 
-const OPEN = { allow_http: true, allow_private_networks: true, timeout_ms: 1500 };
+const OPEN = { allow_http: true, allow_private_networks: true, timeout_ms: 20_000 };
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
 function digest(text: string): string {
@@ -152,8 +152,8 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
 
 for (const [name, behaviour, check, expected] of ROWS) {
   Deno.test(`http.${check} of ${name}: ${expected.slice(0, 60)}`, async () => {
-    const config = { ...OPEN, max_response_bytes: 16 };
-    const started = performance.now();
+    const limit = expected === "failed: timeout" ? { timeout_ms: 1500 } : {};
+    const config = { ...OPEN, ...limit, max_response_bytes: 16 };
     const outcome = await withServer(
       behaviour,
       ({ port }) =>
@@ -163,7 +163,6 @@ for (const [name, behaviour, check, expected] of ROWS) {
         ),
     );
     assert.equal(outcome, expected);
-    assert.ok(performance.now() - started < 3500);
   });
 }
 
@@ -275,20 +274,21 @@ Deno.test("64 requests are under way at a time", async () => {
 });
 
 Deno.test("a check that is called off ends its request", async () => {
-  let closed = false;
+  const caller = new AbortController();
+  const closed = Promise.withResolvers<boolean>();
   const behaviour: Behaviour = async (connection) => {
     await readHead(connection);
-    closed = (await connection.read(new Uint8Array(1)).catch(() => null)) === null;
+    caller.abort();
+    closed.resolve((await connection.read(new Uint8Array(1)).catch(() => null)) === null);
   };
   await withServer(
     behaviour,
     ({ port }) =>
       withProvider({ name: "http", config: { ...OPEN, timeout_ms: 30_000 } }, async (provider) => {
         const url = `http://127.0.0.1:${port}/`;
-        const answer = await askProvider(provider, "status", { url }, undefined, AbortSignal.timeout(200));
+        const answer = await askProvider(provider, "status", { url }, undefined, caller.signal);
         assert.equal(outcomeOf(answer), "failed: cancelled");
-        await pause(200);
-        assert.equal(closed, true);
+        assert.equal(await closed.promise, true);
       }),
   );
 });
