@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
 import { checkArtifacts, checkLaws, checkOrphans, checkSchemas } from "./sqlite/check_rows.ts";
 import { checkRuns } from "./sqlite/check_runs.ts";
-import { type Connection, openReaderConnection, readFormat } from "./sqlite/connection.ts";
+import { type Connection, foreignSchema, hasOwnSchema, openReaderConnection, readFormat } from "./sqlite/connection.ts";
 import { isBusy, toStoreError } from "./sqlite/errors.ts";
 import { StoreError } from "./types.ts";
 
@@ -89,6 +89,7 @@ async function attempt(checking: Checking, part: string, check: (checking: Check
 
 /** SQLite's own look at pages, indexes and constraints. */
 async function checkStructure({ connection, report, turn }: Checking): Promise<void> {
+  if (!hasOwnSchema(connection)) report("file", foreignSchema(connection.path).message);
   for (const row of connection.database.prepare("PRAGMA integrity_check(10000)").all()) {
     const line = String(row["integrity_check"]);
     if (line !== "ok") report("file", line);

@@ -1,62 +1,19 @@
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 
-import {
-  appendTo,
-  headAfter,
-  headOf,
-  identified,
-  LAW,
-  makeSchema,
-  makeSnapshot,
-  runKey,
-  sha256,
-} from "../../tests/simulation/store_fixture.ts";
+import { type Change, corrupted, forgeLaw, forgeSchema, READS } from "../../tests/simulation/store_damage.ts";
+import { makeSchema, sha256 } from "../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
 import { checkStore } from "./check.ts";
 import type { StoreProblem } from "./check_types.ts";
-import { closeStores, openStores, type Stores } from "./open.ts";
+import { closeStores, openStores } from "./open.ts";
 import { StoreError } from "./types.ts";
-
-const RUN = runKey("one");
-const PROFILE = { ...identified("operator-profile", { lanes: [] }), kind: "operator-profile" } as const;
-const PAYLOAD = identified("payload", { kind: "json", value: "payload" });
-const APPEND = {
-  ...appendTo(RUN, null, "create", { operation: "second", material: [PAYLOAD] }, "third", "fourth"),
-  artifacts: [PROFILE],
-};
-const RECORDS = APPEND.records;
-const HEAD = headAfter(APPEND);
-const SNAPSHOT = makeSnapshot(headOf(RECORDS[2] ?? assert.fail()));
-
-async function fill({ runs, schemas }: Stores): Promise<void> {
-  await runs.putLaw(LAW);
-  await runs.append(APPEND);
-  await runs.putSnapshot(RUN, SNAPSHOT);
-  await schemas.register(makeSchema("report", "1"));
-}
-
-/** Every read of the suite; each name is what may be refused. */
-const READS: Readonly<Record<string, (stores: Stores) => Promise<unknown>>> = {
-  head: ({ runs }) => runs.getHead(RUN),
-  records: ({ runs }) => runs.listRecords(RUN, 0, 10),
-  tail: ({ runs }) => runs.listRecords(RUN, 2, 10),
-  receipt: ({ runs }) => runs.getReceipt(RUN, RECORDS[1]?.receipt.operation ?? assert.fail()),
-  creation: ({ runs }) => runs.getCreationReceipt(2, RECORDS[0]?.receipt.operation.identity ?? assert.fail()),
-  repeat: ({ runs }) => runs.append(appendTo(RUN, headOf(RECORDS[0] ?? assert.fail()), "second")),
-  law: ({ runs }) => runs.getLaw(2, LAW.scenario_law_identity),
-  artifact: ({ runs }) => runs.getArtifact(PROFILE.identity),
-  snapshot: ({ runs }) => runs.getSnapshot(RUN, 9),
-  schema: ({ schemas }) => schemas.get(2, "report", "1"),
-  schemas: ({ schemas }) => schemas.list(2, null, 10),
-};
 
 const SWAP = `UPDATE records SET revision = -1 WHERE revision = 2; UPDATE records SET revision = 2 WHERE revision = 3;
   UPDATE records SET revision = 3 WHERE revision = -1`;
 const HEX = "0".repeat(64);
 
 // What somebody does to the file; the reads that are refused as corrupt; what the check says, of what, at which revision.
-const CORRUPTIONS: readonly [string, string, readonly string[], StoreProblem["what"], number | null, RegExp][] = [
+const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["what"], number | null, RegExp][] = [
   [
     "a byte of a record",
     "UPDATE records SET record = replace(record, 'artifact_s', 'artifact_S') WHERE revision = 3",
@@ -147,6 +104,14 @@ const CORRUPTIONS: readonly [string, string, readonly string[], StoreProblem["wh
   ],
   ["the head's revision", "UPDATE runs SET revision = 3", ["head", "records", "tail"], "record", 4, /beyond the head/],
   [
+    "the head, taken back",
+    "UPDATE runs SET (revision, head) = (SELECT revision, record_id FROM records WHERE revision = 3)",
+    ["head", "records", "tail"],
+    "record",
+    4,
+    /beyond the head/,
+  ],
+  [
     "the head's revision forward",
     "UPDATE runs SET revision = 5",
     ["head", "records", "tail"],
@@ -205,8 +170,23 @@ const CORRUPTIONS: readonly [string, string, readonly string[], StoreProblem["wh
     null,
     /does not hash/,
   ],
-  ["a law's scenario", "UPDATE laws SET scenario_id = 'other'", ["law"], "law", null, /not those that were written/],
-  ["a law's graph", `UPDATE laws SET graph_identity = '${HEX}'`, ["law"], "law", null, /not those that were written/],
+  [
+    "a law's scenario",
+    "UPDATE laws SET scenario_id = 'other'",
+    ["law", "laws"],
+    "law",
+    null,
+    /not those that were written/,
+  ],
+  ["a law's scenario, sealed again,", forgeLaw, ["law"], "law", null, /the law states another scenario_id/],
+  [
+    "a law's graph",
+    `UPDATE laws SET graph_identity = '${HEX}'`,
+    ["law", "laws", "scenario"],
+    "law",
+    null,
+    /not those that were written/,
+  ],
   ["a law deleted", "DELETE FROM laws", [], "run", null, /law ".*" is not there/],
   [
     "a byte of an artifact",
@@ -234,6 +214,30 @@ const CORRUPTIONS: readonly [string, string, readonly string[], StoreProblem["wh
     /not what was written/,
   ],
   [
+    "a schema's document, sealed again,",
+    forgeSchema({ record: makeSchema("report", "1").record.replace("object", "null") }),
+    ["schema"],
+    "schema",
+    null,
+    /does not hash/,
+  ],
+  [
+    "a schema's version, sealed again,",
+    forgeSchema({ record: makeSchema("report", "2").record }),
+    ["schema"],
+    "schema",
+    null,
+    /states other names/,
+  ],
+  [
+    "material of more pieces than any call leaves",
+    `UPDATE records SET material = replace(hex(zeroblob(200000)), '0', char(10)) WHERE revision = 2`,
+    ["records"],
+    "record",
+    2,
+    /2 pieces of material, expected 1/,
+  ],
+  [
     "a schema's size",
     "UPDATE schemas SET schema_bytes = 1",
     ["schema", "schemas"],
@@ -243,23 +247,10 @@ const CORRUPTIONS: readonly [string, string, readonly string[], StoreProblem["wh
   ],
 ];
 
-async function corrupted(folder: string, sql: string): Promise<string> {
-  const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-  await fill(stores);
-  for (const read of Object.values(READS)) await read(stores);
-  await closeStores(stores);
-  const path = `${folder}/gate.db`;
-  assert.equal((await checkStore(path, { sha256 })).sound, true);
-  const database = new DatabaseSync(path);
-  database.exec(sql);
-  database.close();
-  return path;
-}
-
-for (const [what, sql, refused, subject, revision, message] of CORRUPTIONS) {
+for (const [what, change, refused, subject, revision, message] of CORRUPTIONS) {
   Deno.test(`A store with ${what} changed refuses ${refused.join(", ") || "no point read"}, and the check tells`, () =>
     withFolder(async (folder) => {
-      const path = await corrupted(folder, sql);
+      const path = await corrupted(folder, change);
       const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
       const found: string[] = [];
       for (const [name, read] of Object.entries(READS)) {
@@ -278,49 +269,3 @@ for (const [what, sql, refused, subject, revision, message] of CORRUPTIONS) {
       assert.ok(hit !== undefined, JSON.stringify(report.problems, null, 1));
     }));
 }
-
-Deno.test("checkStore() reports every problem, and goes on after each", () =>
-  withFolder(async (folder) => {
-    const all = CORRUPTIONS.filter(([what]) => /^a byte|^a law's graph|^a seal/.test(what)).map(([, sql]) => sql);
-    const path = await corrupted(folder, all.join(";"));
-    const { problems, counts } = await checkStore(path, { sha256 });
-    const subjects = new Set(problems.map((problem) => problem.what));
-    assert.deepEqual([...subjects].sort(), ["artifact", "law", "record", "schema", "snapshot"]);
-    assert.ok(problems.length >= 8, JSON.stringify(problems));
-    assert.deepEqual(counts, { laws: 1, runs: 1, records: 4, material: 1, artifacts: 1, snapshots: 1, schemas: 1 });
-  }));
-
-Deno.test("checkStore() rebuilds states and compares them with the snapshots", () =>
-  withFolder(async (folder) => {
-    const path = await corrupted(folder, "");
-    const asWritten = (
-      _law: string,
-      records: readonly { readonly revision: number; readonly record_id: string }[],
-    ): string => {
-      const last = records.at(-1) ?? assert.fail();
-      return makeSnapshot({ record_id: last.record_id, revision: last.revision }).state;
-    };
-    const sound = await checkStore(path, { sha256, fold: asWritten });
-    assert.deepEqual([sound.sound, sound.states_rebuilt], [true, true]);
-    const differing = await checkStore(path, { sha256, fold: (law, records) => `${asWritten(law, records)} ` });
-    assert.deepEqual(differing.problems, [{
-      what: "snapshot",
-      ...RUN,
-      revision: 3,
-      message: "the snapshot is not the state that its records fold to",
-    }]);
-    const failing = await checkStore(path, {
-      sha256,
-      fold: (law, records) => {
-        assert.equal(law, LAW.law);
-        if (records.length === HEAD.revision) throw new Error("No such stage");
-        return asWritten(law, records);
-      },
-    });
-    assert.deepEqual(failing.problems, [{
-      what: "run",
-      ...RUN,
-      revision: 4,
-      message: "its records do not fold: No such stage",
-    }]);
-  }));

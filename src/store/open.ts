@@ -7,12 +7,13 @@
 import type { Sha256 } from "../canonical/identity.ts";
 import { openMemoryRunStore } from "./memory/run_store.ts";
 import { openMemorySchemaRegistry } from "./memory/schema_registry.ts";
+import type { SchemaLimits } from "./shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "./types.ts";
 
 /** Settings of both stores. */
 export interface StoresOptions {
   readonly run: StorageOptions & { readonly max_versions: number | null };
-  readonly schemas: StorageOptions & { readonly max_entries: number | null };
+  readonly schemas: StorageOptions & SchemaLimits;
 }
 
 /** Both stores, open. Each is closed by itself. */
@@ -39,7 +40,7 @@ export interface Stores {
  *   batch_max_bytes: 524288, batch_max_wait_ms: 2, read_pool_size: 4, writer_queue_capacity: 1024,
  * } as const;
  * const stores = await openStores(
- *   { run: { ...storage, max_versions: null }, schemas: { ...storage, max_entries: null } },
+ *   { run: { ...storage, max_versions: null }, schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 } },
  *   (data) => createHash("sha256").update(data).digest("hex"),
  * );
  * assert.equal(await stores.runs.getHead({ namespace_id: 2, run_id: "0".repeat(32) }), null);

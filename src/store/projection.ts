@@ -77,33 +77,38 @@ async function foldTo(
 
 /** The state of a run at an earlier revision, or at its head. */
 export async function stateAt(
-  store: Pick<RunStore, "getSnapshot" | "listRecords">,
+  store: Pick<RunStore, "listRecords">,
   { law, state }: ProjectedRun,
   revision: number,
 ): Promise<RunState> {
   if (revision === state.head.revision) return state;
   const [record] = await store.listRecords(state.run_key, revision - 1, 1);
   if (record === undefined) throw new StoreError("corrupt", `Cannot read run: revision ${revision} is missing`);
-  const snapshot = await store.getSnapshot(state.run_key, revision);
-  const base = snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
-  return await foldTo(store, law, base, { run_key: state.run_key, head: { record_id: record.record_id, revision } });
+  return await foldTo(store, law, null, { run_key: state.run_key, head: { record_id: record.record_id, revision } });
 }
 
 function runName({ namespace_id, run_id }: RunKey): string {
   return `${namespace_id}/${run_id}`;
 }
 
+/** What is known of a run whose records this process has verified. */
+interface Verified {
+  /** Identity of the newest snapshot that this process made of a state that it folded; one of anybody else is not believed. */
+  readonly snapshot: Identity | null;
+}
+
 class StoreProjections implements Projections {
   readonly #store: RunStore;
   readonly #sha256: Sha256;
-  readonly #states = new BoundedMap<string, ProjectedRun>(STATES_KEPT);
+  readonly #states: BoundedMap<string, ProjectedRun>;
   readonly #laws = new BoundedMap<string, CompiledLaw>(LAWS_KEPT);
-  readonly #verified = new BoundedMap<string, true>(VERIFIED_KEPT);
+  readonly #verified = new BoundedMap<string, Verified>(VERIFIED_KEPT);
   readonly #loading = new Map<string, Promise<ProjectedRun | null>>();
 
-  constructor(store: RunStore, sha256: Sha256) {
+  constructor(store: RunStore, sha256: Sha256, statesKept: number) {
     this.#store = store;
     this.#sha256 = sha256;
+    this.#states = new BoundedMap(statesKept);
   }
 
   async load(runKey: RunKey): Promise<ProjectedRun | null> {
@@ -130,7 +135,7 @@ class StoreProjections implements Projections {
       throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
     }
     try {
-      const base = known?.state ?? await this.#atFirstTouch(name, law, head) ?? await this.#fromSnapshot(head);
+      const base = known?.state ?? await this.#atFirstTouch(name, law, head) ?? await this.#fromSnapshot(name, head);
       const run = { law, state: await foldTo(this.#store, law, base, head) };
       this.#keep(name, run);
       return run;
@@ -150,14 +155,16 @@ class StoreProjections implements Projections {
         for (const { record, record_id } of records) state = foldText(law, state, record, record_id);
       },
     });
-    this.#verified.set(name, true);
+    this.#verified.set(name, { snapshot: null });
     return state;
   }
 
-  async #fromSnapshot(head: RunHead): Promise<RunState | null> {
+  async #fromSnapshot(name: string, head: RunHead): Promise<RunState | null> {
+    const own = this.#verified.get(name)?.snapshot ?? null;
+    if (own === null) return null;
     try {
       const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
-      return snapshot === null ? null : readJson(snapshot.state) as unknown as RunState;
+      return snapshot?.state_identity === own ? readJson(snapshot.state) as unknown as RunState : null;
     } catch (error) {
       // Snapshots are derived: where one is damaged the records still say what it should have said.
       if (error instanceof StoreError && error.code === "corrupt") return null;
@@ -173,7 +180,7 @@ class StoreProjections implements Projections {
   advance(law: CompiledLaw, state: RunState): void {
     const name = runName(state.run_key);
     // A run that this process created needs no second look: it wrote every byte of it.
-    if (state.head.revision === 1) this.#verified.set(name, true);
+    if (state.head.revision === 1) this.#verified.set(name, { snapshot: null });
     // A commit of several records may step over the revision at which a snapshot is due.
     const before = this.#states.get(name)?.state.head.revision ?? state.head.revision - 1;
     this.#keep(name, { law, state });
@@ -184,6 +191,7 @@ class StoreProjections implements Projections {
       state_identity: identifyCanonical(this.#sha256, "run-state", text),
       state: text,
     };
+    this.#verified.set(name, { snapshot: snapshot.state_identity });
     // Derived data: a snapshot that cannot be kept costs a longer fold later, never an answer.
     this.#store.putSnapshot(state.run_key, snapshot).catch(() => {});
   }
@@ -204,7 +212,11 @@ class StoreProjections implements Projections {
   }
 }
 
-/** Projections of a store's runs. */
-export function projectRuns(store: RunStore, sha256: Sha256): Projections {
-  return new StoreProjections(store, sha256);
+/**
+ * Projections of a store's runs.
+ *
+ * @param statesKept How many states are kept in memory
+ */
+export function projectRuns(store: RunStore, sha256: Sha256, statesKept: number = STATES_KEPT): Projections {
+  return new StoreProjections(store, sha256, statesKept);
 }

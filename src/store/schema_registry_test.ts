@@ -38,6 +38,21 @@ overAll(
   },
 );
 
+for (const [bytes, isKept] of [[1, false], [0, true], [-1, true]] as const) {
+  const schema = makeSchema("report", "1");
+  const max_schema_bytes = schema.schema_bytes - bytes;
+  overAll(
+    `register() of ${schema.schema_bytes} bytes where ${max_schema_bytes} are kept`,
+    { max_schema_bytes },
+    async (schemas) => {
+      const registering = schemas.register(schema);
+      if (isKept) assert.equal(await registering, "registered");
+      else await assert.rejects(registering, StoreError);
+      assert.deepEqual(await schemas.get(2, "report", "1"), isKept ? schema : null);
+    },
+  );
+}
+
 overAll("list() pages by id and version in code point order", {}, async (schemas) => {
   const keys = [["b", "1"], ["a", "2"], ["a", "10"], ["\u{10000}", "1"], ["\uffff", "1"]] as const;
   for (const [id, version] of keys) await schemas.register(makeSchema(id, version));

@@ -30,7 +30,7 @@ export function sealReceipt(sha256: Sha256, receipt: SealedReceipt): string {
 }
 
 /** The seal of a law row: binds the names that its identity does not cover. */
-export function sealLaw(sha256: Sha256, law: StoredLaw): string {
+export function sealLaw(sha256: Sha256, law: Omit<StoredLaw, "law">): string {
   return sha256(
     `gate store law 1\n${law.namespace_id} ${law.scenario_law_identity} ${law.graph_identity}\n${law.scenario_id}`,
   );

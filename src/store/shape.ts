@@ -5,6 +5,7 @@
  * @module
  */
 
+import { MATERIAL_MAXIMUM } from "./size.ts";
 import { type Append, type SchemaRecord, type StoredLaw, StoreError } from "./types.ts";
 
 /**
@@ -26,6 +27,9 @@ export function assertAppend(append: Append): void {
     if ((family === "create_run") !== creates) refuse(run, `family "${family}" cannot stand at revision ${revision}`);
     if (operations.has(`${family} ${identity}`)) refuse(run, `operation "${identity}" stands twice`);
     operations.add(`${family} ${identity}`);
+    if (record.material.length > MATERIAL_MAXIMUM) {
+      refuse(run, `a record has more than ${MATERIAL_MAXIMUM} pieces of material`);
+    }
     for (const item of record.material) {
       if (item.body.includes("\n")) refuse(run, `material "${item.identity}" is not canonical text`);
     }
@@ -42,12 +46,26 @@ export function assertLaw(law: StoredLaw): void {
   assertText(`law "${law.scenario_law_identity}"`, law.scenario_id);
 }
 
+/** How much of schemas a registry keeps. */
+export interface SchemaLimits {
+  /** Schemas of one namespace; null for any number. */
+  readonly max_entries: number | null;
+  /** Bytes of the canonical JSON Schema document. */
+  readonly max_schema_bytes: number;
+}
+
 /**
  * Checks a schema record before it is written.
  *
  * @throws {StoreError} `corrupt`
  */
-export function assertSchema(schema: SchemaRecord): void {
+export function assertSchema(schema: SchemaRecord, { max_schema_bytes }: SchemaLimits): void {
+  if (!(schema.schema_bytes <= max_schema_bytes)) {
+    refuse(
+      `schema "${schema.schema_identity}"`,
+      `it has ${schema.schema_bytes} bytes, at most ${max_schema_bytes} are kept`,
+    );
+  }
   assertText(`schema "${schema.schema_identity}"`, schema.schema_id);
   assertText(`schema "${schema.schema_identity}"`, schema.version);
 }

@@ -8,6 +8,9 @@ import { Buffer } from "node:buffer";
 
 import type { Append, SchemaRecord, StoredRecord } from "./types.ts";
 
+/** Pieces of material of one record: more than any call leaves. */
+export const MATERIAL_MAXIMUM = 65_536;
+
 /** UTF-8 bytes of a text. */
 export function textBytes(text: string): number {
   return Buffer.byteLength(text, "utf8");

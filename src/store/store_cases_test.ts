@@ -12,7 +12,8 @@ import {
 } from "../../tests/simulation/store_fixture.ts";
 import { type Changes, type Implementation, IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
 import type { Stores } from "./open.ts";
-import { type Append, type AppendResult, type Artifact, StoreError } from "./types.ts";
+import { MATERIAL_MAXIMUM } from "./size.ts";
+import { type Append, type AppendResult, type Artifact, type StoredRecord, StoreError } from "./types.ts";
 
 /** Runs a case over every implementation. */
 function overAll(name: string, changes: Changes, run: (stores: Stores) => Promise<void>): void {
@@ -112,8 +113,23 @@ const MISSHAPEN: readonly [string, Append][] = [
     "material over two lines",
     appendTo(RUN, FIRST, { operation: "a", material: [{ kind: "payload", identity: "", body: "1\n2" }] }),
   ],
+  [
+    "more material than any call leaves",
+    appendTo(RUN, FIRST, { operation: "a", material: pieces(MATERIAL_MAXIMUM + 1) }),
+  ],
   ["a name with a NUL", { ...CREATE, scenario_id: "a\0b" }],
 ];
+
+/** So many pieces of material. */
+function pieces(count: number): StoredRecord["material"] {
+  return Array(count).fill(identified("payload", 1));
+}
+
+overAll("append() takes as much material as a record may have", {}, async ({ runs }) => {
+  const create = appendTo(RUN, null, { operation: "create", material: pieces(MATERIAL_MAXIMUM) });
+  assert.equal(shown(await runs.append(create)), "accepted");
+  assert.deepEqual(await runs.listRecords(RUN, 0, 10), [...create.records]);
+});
 
 for (const [what, append] of MISSHAPEN) {
   overAll(`append() refuses ${what}`, {}, async ({ runs }) => {

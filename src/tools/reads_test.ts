@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import { identifyCanonical } from "../canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { runKeyOf } from "../run/command.ts";
 import { asJson } from "../run/primitives.ts";
 import { projectRuns } from "../store/projection.ts";
-import { type RunStore, StoreError } from "../store/types.ts";
-import { type Bench, LOCAL, STORES, withTools } from "./fixture_test.ts";
+import { type RunStore, type Snapshot, StoreError } from "../store/types.ts";
+import { type Bench, id, LOCAL, STORES, withTools } from "./fixture_test.ts";
 import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_test.ts";
 import { createTools } from "./table.ts";
 
@@ -30,6 +31,48 @@ async function grow(s: Scene, revisions: number): Promise<void> {
 }
 
 const SUBMITTED = 150;
+
+/** What becomes of a run's snapshot, and how many records are read for a state that is not kept in memory any more. */
+const SNAPSHOTS: readonly (readonly [what: string, change: (snapshot: Snapshot) => Snapshot | null, read: number])[] = [
+  ["as it was written", (snapshot) => snapshot, SUBMITTED - 128],
+  ["taken away", () => null, SUBMITTED],
+  ["changed, its hash made to fit", (snapshot) => {
+    const state = canonicalize({ ...JSON.parse(snapshot.state), status: "complete" });
+    return { ...snapshot, state, state_identity: identifyCanonical(HOST_PRIMITIVES.sha256, "run-state", state) };
+  }, SUBMITTED],
+];
+
+for (const [what, change, records] of SNAPSHOTS) {
+  Deno.test(`a state is read back from a snapshot ${what}: ${records} records are folded`, () =>
+    withTools(async (bench: Bench) => {
+      const { runs } = bench.services;
+      const getSnapshot: RunStore["getSnapshot"] = async (...args) => {
+        const snapshot = await runs.getSnapshot(...args);
+        assert.equal(snapshot?.revision, 128);
+        return snapshot === null ? null : change(snapshot);
+      };
+      const { store: noted, read } = noting(runs, { getSnapshot });
+      const projections = projectRuns(noted, HOST_PRIMITIVES.sha256, 1);
+      const tools = createTools({ ...bench.services, projections });
+      const call: Bench["call"] = async (name, input) => {
+        const context = { principal: LOCAL, correlationId: null, signal: new AbortController().signal };
+        const answer = await tools.get(name)?.handle(input, context);
+        assert.ok(answer?.ok);
+        return answer.result;
+      };
+      const s = await scene({ ...bench, call }, {});
+      await grow(s, SUBMITTED);
+      const runKey = runKeyOf(s.run.namespace_id, s.run.run_id);
+      const before = await projections.load(runKey);
+      // Another run takes the only place in memory.
+      await call("scenario_start", { ...s.start, creation_request_id: id(2) });
+      read.records = 0;
+      const after = await projections.load(runKey);
+      assert.deepEqual(after?.state, before?.state);
+      assert.equal(after?.state.status, "active");
+      assert.equal(read.records, records);
+    }));
+}
 
 for (const store of STORES) {
   Deno.test(`a read never folds history (${store})`, () =>

@@ -12,6 +12,7 @@ import { sha256, STORAGE } from "./store_fixture.ts";
 export type Changes = Partial<StorageOptions> & {
   readonly max_versions?: number | null;
   readonly max_entries?: number | null;
+  readonly max_schema_bytes?: number;
 };
 
 /** One way to keep things. */
@@ -38,10 +39,10 @@ export const IMPLEMENTATIONS: readonly Implementation[] = [
 
 /** Options for both stores in one file of a folder. */
 export function storesOptions(folder: string, implementation: Implementation, changes: Changes = {}): StoresOptions {
-  const { max_versions = null, max_entries = null, ...storage } = changes;
+  const { max_versions = null, max_entries = null, max_schema_bytes = 1048576, ...storage } = changes;
   const all = { ...STORAGE, ...implementation.changes, ...storage };
   const path = all.type === "sqlite" ? `${folder}/gate.db` : null;
-  return { run: { ...all, path, max_versions }, schemas: { ...all, path, max_entries } };
+  return { run: { ...all, path, max_versions }, schemas: { ...all, path, max_entries, max_schema_bytes } };
 }
 
 /** Runs a case in a folder of its own, on stores that are closed behind it. */

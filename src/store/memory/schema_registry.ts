@@ -5,14 +5,14 @@
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";
-import { assertSchema } from "../shape.ts";
+import { assertSchema, type SchemaLimits } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 
 type SchemaKey = Pick<SchemaRecord, "schema_id" | "version">;
 
 /** Opens an empty schema registry in memory. */
-export function openMemorySchemaRegistry(options: { readonly max_entries: number | null }): SchemaRegistry {
+export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
   // By namespace; within it by id and version, which a NUL parts because no name holds one.
   const namespaces = new Map<number, Map<string, SchemaRecord>>();
   let open = true;
@@ -21,10 +21,10 @@ export function openMemorySchemaRegistry(options: { readonly max_entries: number
     return new Promise((resolve) => resolve(work()));
   };
   const register = (schema: SchemaRecord): "registered" | "exists" | "limit" => {
-    assertSchema(schema);
+    assertSchema(schema, limits);
     const entries = namespaces.get(schema.namespace_id) ?? new Map<string, SchemaRecord>();
     if (entries.has(keyOf(schema))) return "exists";
-    if (options.max_entries !== null && entries.size >= options.max_entries) return "limit";
+    if (limits.max_entries !== null && entries.size >= limits.max_entries) return "limit";
     namespaces.set(schema.namespace_id, entries.set(keyOf(schema), { ...schema }));
     return "registered";
   };

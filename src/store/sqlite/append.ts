@@ -14,6 +14,7 @@ import { type Append, type AppendResult, type Receipt, type RunHead, type Stored
 import { writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import {
+  corruptRecord,
   INSERT_RECORD,
   integer,
   RECEIPT_COLUMNS,
@@ -39,7 +40,10 @@ const FIND_CREATION = `SELECT runs.run_id, ${RECEIPT_COLUMNS} FROM runs
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = 1
   WHERE runs.namespace_id = ? AND runs.creation = ?`;
 
-const FIND_RUN = `SELECT scenario_id, law_identity, revision, head FROM runs WHERE namespace_id = ? AND run_id = ?`;
+const FIND_RUN = `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id,
+  (SELECT max(revision) FROM records WHERE run_row = runs.run_row) AS last FROM runs
+  LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
+  WHERE runs.namespace_id = ? AND runs.run_id = ?`;
 
 /** An append made ready to be applied; to be called inside a transaction. */
 export type PreparedAppend = (connection: Connection) => AppendResult;
@@ -146,14 +150,21 @@ export function findCreation(connection: Connection, sha256: Sha256, namespaceId
   throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is not there`);
 }
 
-/** The row of a run, not compared with its records. */
+/**
+ * Head of a run: the row that says so is compared with the records, of which the last one has to be the head.
+ *
+ * @throws {StoreError} `corrupt`
+ */
 export function findRun(connection: Connection, runKey: RunKey): RunHead | null {
   const row = connection.statement(FIND_RUN).get(runKey.namespace_id, runKey.run_id);
   if (row === undefined) return null;
-  return {
-    run_key: runKey,
-    scenario_id: text(row, "scenario_id"),
-    scenario_law_identity: text(row, "law_identity"),
-    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
-  };
+  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
+  if (row["record_id"] !== head.record_id) {
+    throw corruptRecord(runKey, head.revision, "its head names another record than the one that is there");
+  }
+  if (row["last"] !== head.revision) {
+    throw corruptRecord(runKey, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
+  }
+  const scenario_law_identity = text(row, "law_identity");
+  return { run_key: runKey, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
 }

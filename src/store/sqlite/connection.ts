@@ -8,7 +8,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { type StorageOptions, StoreError } from "../types.ts";
 import { toStoreError } from "./errors.ts";
-import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION } from "./format.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, SCHEMA } from "./format.ts";
 
 /** A connection with the statements that were prepared on it. */
 export interface Connection {
@@ -34,6 +34,12 @@ const BUSY_SLICE_MILLIS = 10;
  */
 const CHECKPOINT_PAGES = 1000;
 
+/** Options of every connection: no foreign keys are declared, and nothing is read that is larger than any row may be. */
+const DATABASE = { enableForeignKeyConstraints: false, limits: { length: ROW_BYTES_MAXIMUM } } as const;
+
+/** Texts of tables, indexes, views and triggers; what SQLite makes for itself has none, or a name of its own. */
+const FIND_SCHEMA = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'";
+
 /** Wraps an open database. */
 export function toConnection(database: DatabaseSync, path: string): Connection {
   const statements = new Map<string, StatementSync>();
@@ -55,10 +61,11 @@ export function toConnection(database: DatabaseSync, path: string): Connection {
 export function openWriterConnection(path: string, options: ConnectionOptions): Connection {
   createFile(path);
   return opened(path, () => {
-    const database = new DatabaseSync(path, { timeout: busySlice(options), enableForeignKeyConstraints: false });
+    const database = new DatabaseSync(path, { ...DATABASE, timeout: busySlice(options) });
     return guarded(database, () => {
       const connection = toConnection(database, path);
       const isNew = readFormat(connection) === "empty";
+      if (!isNew && !hasOwnSchema(connection)) throw foreignSchema(path);
       setJournalMode(connection, options.journal_mode);
       database.exec(
         `PRAGMA synchronous = ${options.sync_mode === "full" ? "FULL" : "NORMAL"}; PRAGMA trusted_schema = OFF;` +
@@ -77,11 +84,7 @@ export function openWriterConnection(path: string, options: ConnectionOptions): 
  */
 export function openReaderConnection(path: string, options: Pick<StorageOptions, "busy_timeout_ms">): Connection {
   return opened(path, () => {
-    const database = new DatabaseSync(path, {
-      timeout: busySlice(options),
-      readOnly: true,
-      enableForeignKeyConstraints: false,
-    });
+    const database = new DatabaseSync(path, { ...DATABASE, timeout: busySlice(options), readOnly: true });
     return guarded(database, () => {
       database.exec("PRAGMA trusted_schema = OFF");
       return toConnection(database, path);
@@ -96,7 +99,7 @@ export function openReaderConnection(path: string, options: Pick<StorageOptions,
  */
 export function makeSelfContained(path: string): void {
   opened(path, () => {
-    const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+    const database = new DatabaseSync(path, DATABASE);
     return guarded(database, () => {
       const connection = toConnection(database, path);
       setJournalMode(connection, "delete");
@@ -128,6 +131,18 @@ export function readFormat(connection: Connection): "current" | "empty" {
       ? `its format version ${version} is newer than ${FORMAT_VERSION}, the newest that this program knows`
       : `its format version ${version} is older than ${FORMAT_VERSION}, the oldest that this program knows`,
   );
+}
+
+/** Whether the tables and indexes are those of a store: a trigger, or a table without its constraints, could undo what is written. */
+export function hasOwnSchema(connection: Connection): boolean {
+  const found = connection.database.prepare(FIND_SCHEMA).all().map((row) => String(row["sql"])).sort();
+  return found.length === SCHEMA.length && found.every((text, index) => text === SCHEMA[index]);
+}
+
+/** The error for a file that has other tables, indexes, views or triggers than a store. */
+export function foreignSchema(path: string): StoreError {
+  const why = "its tables are not those of a store, or it has triggers, views or indexes of others";
+  return new StoreError("corrupt", `Cannot open store "${path}": ${why}`);
 }
 
 function unsupported(path: string, why: string): StoreError {

@@ -5,8 +5,9 @@ import { appendTo, runKey, sha256, STORAGE } from "../../../tests/simulation/sto
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
 import { closeStores, openStores } from "../open.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
-import { openWriterConnection } from "./connection.ts";
-import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION } from "./format.ts";
+import { openReaderConnection, openWriterConnection } from "./connection.ts";
+import { toStoreError } from "./errors.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM } from "./format.ts";
 
 const posix = Deno.build.os !== "windows";
 
@@ -35,6 +36,21 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
   ["an empty file", (path) => Deno.writeTextFile(path, ""), null, /^$/],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), null, /^$/],
   ["a store", (path) => database(path, CREATE_TABLES), null, /^$/],
+  ...([
+    ["a trigger that drops records", "CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT raise(IGNORE); END"],
+    ["a trigger that moves heads", "CREATE TRIGGER t AFTER INSERT ON records BEGIN UPDATE runs SET revision = 1; END"],
+    ["another table", "CREATE TABLE notes (note TEXT)"],
+    ["a view", "CREATE VIEW notes AS SELECT 1"],
+    ["another index", "CREATE INDEX seals ON records (seal)"],
+    ["another column", "ALTER TABLE runs ADD COLUMN note TEXT"],
+    ["an index less", "DROP INDEX laws_listed"],
+    ["no constraints", "CREATE TABLE r AS SELECT * FROM records; DROP TABLE records; ALTER TABLE r RENAME TO records"],
+  ] as const).map(([what, sql]): typeof OPENINGS[number] => [
+    `a store with ${what}`,
+    (path) => database(path, `${CREATE_TABLES}; ${sql}`),
+    "corrupt",
+    /its tables are not those of a store, or it has triggers, views or indexes of others/,
+  ]),
   ["text", (path) => Deno.writeTextFile(path, "No database ".repeat(100)), "corrupt", /the file is not a database/],
   ["a few bytes", (path) => Deno.writeTextFile(path, "SQLite"), "corrupt", /the file is not a database/],
   ["a folder", (path) => Deno.mkdir(path), "io", /it is a folder, expected a file/],
@@ -169,5 +185,27 @@ Deno.test("openWriterConnection() sets what the options say", () =>
         connection.database.close();
       }
     }
+    return Promise.resolve();
+  }));
+
+Deno.test("A connection takes rows up to a limit, and none beyond", () =>
+  withFolder((folder) => {
+    const path = `${folder}/gate.db`;
+    const connections = [openWriterConnection(path, STORAGE), openReaderConnection(path, STORAGE)];
+    for (const { statement } of connections) {
+      // A row of zeros is measured before there is memory for it.
+      const measure = (bytes: number): unknown =>
+        statement("SELECT length(zeroblob(?)) AS bytes").get(bytes)?.["bytes"];
+      for (const bytes of [ROW_BYTES_MAXIMUM - 1, ROW_BYTES_MAXIMUM]) assert.equal(measure(bytes), bytes);
+      assert.throws(() => measure(ROW_BYTES_MAXIMUM + 1), (error) => {
+        const { code, message } = toStoreError(error, path, "read");
+        assert.deepEqual([code, message], [
+          "corrupt",
+          `Cannot read "${path}": one of its rows exceeds 268435456 bytes`,
+        ]);
+        return true;
+      });
+    }
+    for (const { database } of connections.reverse()) database.close();
     return Promise.resolve();
   }));

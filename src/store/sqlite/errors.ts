@@ -5,12 +5,14 @@
  */
 
 import { StoreError, type StoreErrorCode } from "../types.ts";
+import { ROW_BYTES_MAXIMUM } from "./format.ts";
 
 /** Primary result codes (https://www.sqlite.org/rescode.html) that mean something to a caller. */
 const BUSY = 5;
 const LOCKED = 6;
 const CORRUPT = 11;
 const FULL = 13;
+const TOO_BIG = 18;
 const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 
@@ -52,6 +54,8 @@ function describe(error: unknown): { readonly code: StoreErrorCode; readonly why
       return { code: "busy", why: "another process holds the database" };
     case CORRUPT:
       return { code: "corrupt", why: "the file is damaged or truncated" };
+    case TOO_BIG:
+      return { code: "corrupt", why: `one of its rows exceeds ${ROW_BYTES_MAXIMUM} bytes` };
     case CONSTRAINT:
       return { code: "corrupt", why: `its rows contradict each other (${messageOf(error)})` };
     case NOT_A_DATABASE:

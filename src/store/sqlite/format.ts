@@ -14,6 +14,9 @@ export const APPLICATION_ID = 0x47415445;
 /** `user_version`: the format that this program reads and writes. */
 export const FORMAT_VERSION = 1;
 
+/** Bytes of one row: more than any call that gate takes leaves behind, and no more than one machine may well hold. */
+export const ROW_BYTES_MAXIMUM = 256 * 1024 * 1024;
+
 /** What makes an empty database a store of {@link FORMAT_VERSION}. */
 export const CREATE_TABLES = `
 CREATE TABLE laws (
@@ -80,3 +83,7 @@ CREATE TABLE schemas (
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${FORMAT_VERSION};
 `;
+
+/** The tables and indexes of a store as SQLite keeps their texts, in order. */
+export const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
+  .filter((text) => text.startsWith("CREATE ")).sort();

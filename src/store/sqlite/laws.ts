@@ -5,7 +5,7 @@
  */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import { hashesTo } from "../record_check.ts";
+import { hashesTo, member, parseObject } from "../record_check.ts";
 import { sealLaw } from "../seal.ts";
 import { type LawListItem, type StoredLaw, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
@@ -14,8 +14,9 @@ import { integer, type Row, text } from "./rows.ts";
 const PUT_LAW = `INSERT INTO laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const GET_LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
-const HAS_SCENARIO = "SELECT 1 FROM laws WHERE namespace_id = ? AND scenario_id = ? LIMIT 1";
-const LIST_LAWS = `SELECT scenario_id, identity FROM laws
+const NAMES = "namespace_id, scenario_id, identity, graph_identity, seal";
+const HAS_SCENARIO = `SELECT ${NAMES} FROM laws WHERE namespace_id = ? AND scenario_id = ? LIMIT 1`;
+const LIST_LAWS = `SELECT ${NAMES} FROM laws
   WHERE namespace_id = ? AND (scenario_id, identity) > (?, ?) ORDER BY scenario_id, identity LIMIT ?`;
 
 /** Writes a law unless it is there; to be called inside a transaction. */
@@ -47,14 +48,29 @@ export function readLaw(
 
 /** The law of a row, nothing compared. */
 export function toLaw(row: Row): StoredLaw {
+  return { ...namesOf(row), law: text(row, "law") };
+}
+
+function namesOf(row: Row): Omit<StoredLaw, "law"> {
   return {
     namespace_id: integer(row, "namespace_id"),
     scenario_id: text(row, "scenario_id"),
     scenario_law_identity: text(row, "identity"),
     graph_identity: text(row, "graph_identity"),
-    law: text(row, "law"),
   };
 }
+
+/** The names of a law by which it is found, their seal compared. */
+function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
+  const names = namesOf(row);
+  if (sealLaw(sha256, names) === text(row, "seal")) return names;
+  throw new StoreError(
+    "corrupt",
+    `Cannot read law "${names.scenario_law_identity}" of namespace ${names.namespace_id}: ${OTHER_NAMES}`,
+  );
+}
+
+const OTHER_NAMES = "the names of the law are not those that were written";
 
 /** Everything that is wrong with a law that was read. */
 export function lawProblems(sha256: Sha256, row: Row, law: StoredLaw): string[] {
@@ -62,27 +78,40 @@ export function lawProblems(sha256: Sha256, row: Row, law: StoredLaw): string[] 
   if (!hashesTo(sha256, "scenario-law", law.scenario_law_identity, law.law)) {
     problems.push(`law does not hash to "${law.scenario_law_identity}"`);
   }
-  if (sealLaw(sha256, law) !== text(row, "seal")) problems.push("the names of the law are not those that were written");
+  if (sealLaw(sha256, law) !== text(row, "seal")) problems.push(OTHER_NAMES);
+  const stated = parseObject(law.law);
+  for (const name of ["scenario_id", "namespace_id"] as const) {
+    if (member(stated, name) !== law[name]) problems.push(`the law states another ${name}`);
+  }
   return problems;
 }
 
-/** Tells whether a scenario has any law. */
-export function hasScenario(connection: Connection, namespaceId: number, scenarioId: string): boolean {
-  return connection.statement(HAS_SCENARIO).get(namespaceId, scenarioId) !== undefined;
+/**
+ * Tells whether a scenario has any law.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function hasScenario(connection: Connection, sha256: Sha256, namespaceId: number, scenarioId: string): boolean {
+  const row = connection.statement(HAS_SCENARIO).get(namespaceId, scenarioId);
+  return row !== undefined && toNames(sha256, row).scenario_id === scenarioId;
 }
 
-/** A page of laws. SQLite compares texts by their UTF-8 bytes, which is code point order. */
+/**
+ * A page of laws. SQLite compares texts by their UTF-8 bytes, which is code point order.
+ *
+ * @throws {StoreError} `corrupt`
+ */
 export function listLaws(
   connection: Connection,
+  sha256: Sha256,
   namespaceId: number,
   after: Pick<LawListItem, "scenario_id" | "scenario_law_identity"> | null,
   limit: number,
 ): LawListItem[] {
   return connection.statement(LIST_LAWS)
     .all(namespaceId, after?.scenario_id ?? "", after?.scenario_law_identity ?? "", limit)
-    .map((row) => ({
-      namespace_id: namespaceId,
-      scenario_id: text(row, "scenario_id"),
-      scenario_law_identity: text(row, "identity"),
-    }));
+    .map((row) => {
+      const { namespace_id, scenario_id, scenario_law_identity } = toNames(sha256, row);
+      return { namespace_id, scenario_id, scenario_law_identity };
+    });
 }

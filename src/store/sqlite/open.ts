@@ -5,13 +5,14 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
+import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
 import { openStoreFile, storePath } from "./file.ts";
 import { createSqliteRunStore } from "./run_store.ts";
 import { createSqliteSchemaRegistry } from "./schema_registry.ts";
 
 type RunStorage = StorageOptions & { readonly max_versions: number | null };
-type SchemaStorage = StorageOptions & { readonly max_entries: number | null };
+type SchemaStorage = StorageOptions & SchemaLimits;
 
 /** Opens a run store on a file of its own. */
 export async function openSqliteRunStore(options: RunStorage, sha256: Sha256): Promise<RunStore> {
@@ -20,7 +21,7 @@ export async function openSqliteRunStore(options: RunStorage, sha256: Sha256): P
 
 /** Opens a schema registry on a file of its own. */
 export async function openSqliteSchemaRegistry(options: SchemaStorage, sha256: Sha256): Promise<SchemaRegistry> {
-  return createSqliteSchemaRegistry(await openStoreFile(options), { max_entries: options.max_entries, sha256 });
+  return createSqliteSchemaRegistry(await openStoreFile(options), options, sha256);
 }
 
 /**
@@ -42,7 +43,7 @@ export async function openSqliteStores(
     file.retain();
     return {
       runs: createSqliteRunStore(file, { max_versions: run.max_versions, sha256 }),
-      schemas: createSqliteSchemaRegistry(file, { max_entries: schemas.max_entries, sha256 }),
+      schemas: createSqliteSchemaRegistry(file, schemas, sha256),
     };
   }
   const runs = await openSqliteRunStore(run, sha256);

@@ -11,11 +11,7 @@ import { recordBytes } from "../size.ts";
 import type { RunHead, StoredRecord } from "../types.ts";
 import { findRun } from "./append.ts";
 import { type Connection, rollback } from "./connection.ts";
-import { corruptRecord, integer, RECORD_COLUMNS, sealHolds, text, toRecord } from "./rows.ts";
-
-const HEAD = `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id FROM runs
-  LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
-  WHERE runs.namespace_id = ? AND runs.run_id = ?`;
+import { corruptRecord, RECORD_COLUMNS, sealHolds, toRecord } from "./rows.ts";
 
 const RECORDS = `SELECT ${RECORD_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.revision > ? ORDER BY r.revision`;
@@ -35,22 +31,6 @@ export interface PageReading {
   readonly maximumBytes: number;
   readonly records: StoredRecord[];
   bytes: number;
-}
-
-/**
- * Head of a run, and whether the record that it names is there.
- *
- * @throws {StoreError} `corrupt`
- */
-export function readHead(connection: Connection, run_key: RunKey): RunHead | null {
-  const row = connection.statement(HEAD).get(run_key.namespace_id, run_key.run_id);
-  if (row === undefined) return null;
-  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
-  if (row["record_id"] !== head.record_id) {
-    throw corruptRecord(run_key, head.revision, "its head names another record than the one that is there");
-  }
-  const scenario_law_identity = text(row, "law_identity");
-  return { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
 }
 
 /**

@@ -7,6 +7,7 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily, RunKey } from "../../run/types.ts";
 import { materialNames, sealReceipt } from "../seal.ts";
+import { MATERIAL_MAXIMUM } from "../size.ts";
 import { type Receipt, type StoredRecord, StoreError } from "../types.ts";
 
 /** A row as `node:sqlite` gives it: an object without prototype, a text or a number a column. */
@@ -111,8 +112,8 @@ function receiptOf(run_key: RunKey, row: Row): Receipt {
  */
 export function toRecord(run_key: RunKey, row: Row): StoredRecord {
   const { operation, invocation_identity, result, revision } = receiptOf(run_key, row);
-  const names = lines(text(row, "material_names"));
-  const bodies = lines(text(row, "material"));
+  const names = lines(text(row, "material_names"), MATERIAL_MAXIMUM);
+  const bodies = lines(text(row, "material"), names.length + 1);
   if (names.length !== bodies.length) {
     throw corruptRecord(run_key, revision, `it has ${bodies.length} pieces of material, expected ${names.length}`);
   }
@@ -124,9 +125,9 @@ export function toRecord(run_key: RunKey, row: Row): StoredRecord {
   return { revision, record_id: text(row, "record_id"), record: text(row, "record"), material, receipt };
 }
 
-/** Canonical texts hold no line feed, so that lines part them; no text at all is no line. */
-function lines(joined: string): string[] {
-  return joined === "" ? [] : joined.split("\n");
+/** So many lines of a text at most. Canonical texts hold no line feed, so that lines part them; no text at all is no line. */
+function lines(joined: string, most: number): string[] {
+  return joined === "" ? [] : joined.split("\n", most);
 }
 
 /** The error for a record that is not what was written. */

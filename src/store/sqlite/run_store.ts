@@ -18,12 +18,12 @@ import {
   type StoredRecord,
   StoreError,
 } from "../types.ts";
-import { findCreation, findReceipt, prepareAppend } from "./append.ts";
+import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { readArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
 import { hasScenario, listLaws, readLaw, writeLaw } from "./laws.ts";
-import { type PageReading, readHead, readSlice } from "./pages.ts";
+import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 
@@ -51,14 +51,16 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         return file.writer.submit(textBytes(law.law), (connection) => writeLaw(connection, seal, law));
       }),
     getLaw: (namespaceId, identity) => point((connection) => readLaw(connection, sha256, namespaceId, identity)),
-    hasScenario: (namespaceId, scenarioId) => point((connection) => hasScenario(connection, namespaceId, scenarioId)),
-    listLaws: (namespaceId, after, limit) => point((connection) => listLaws(connection, namespaceId, after, limit)),
+    hasScenario: (namespaceId, scenarioId) =>
+      point((connection) => hasScenario(connection, sha256, namespaceId, scenarioId)),
+    listLaws: (namespaceId, after, limit) =>
+      point((connection) => listLaws(connection, sha256, namespaceId, after, limit)),
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
       use(async () => {
         const known = file.heads.get(runKey);
         if (known !== undefined) return known;
-        const head = await file.readers.point((connection) => readHead(connection, runKey));
+        const head = await file.readers.point((connection) => findRun(connection, runKey));
         if (head !== null) file.heads.set(head);
         return head;
       }),

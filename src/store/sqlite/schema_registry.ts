@@ -4,9 +4,11 @@
  * @module
  */
 
-import type { Sha256 } from "../../canonical/identity.ts";
+import { identify, type Sha256 } from "../../canonical/identity.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { member, parseObject } from "../record_check.ts";
 import { sealSchema } from "../seal.ts";
-import { assertSchema } from "../shape.ts";
+import { assertSchema, type SchemaLimits } from "../shape.ts";
 import { takeSchemas, textBytes } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
@@ -22,30 +24,26 @@ const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND 
 const LIST = `SELECT * FROM schemas
   WHERE namespace_id = ? AND (schema_id, version) > (?, ?) ORDER BY schema_id, version LIMIT ?`;
 
-/** What a registry on SQLite needs beside its file. */
-export interface SchemaRegistryOptions {
-  readonly max_entries: number | null;
-  readonly sha256: Sha256;
-}
-
 /** A schema registry on an open file. Closing it lets go of the file. */
-export function createSqliteSchemaRegistry(file: StoreFile, options: SchemaRegistryOptions): SchemaRegistry {
-  const { sha256 } = options;
+export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits, sha256: Sha256): SchemaRegistry {
   const use = openGate(file.path);
   return {
     register: (schema) =>
       use(() => {
-        assertSchema(schema);
+        assertSchema(schema, limits);
         const seal = sealSchema(sha256, schema);
         const apply = (connection: Connection): "registered" | "exists" | "limit" =>
-          register(connection, seal, schema, options.max_entries);
+          register(connection, seal, schema, limits.max_entries);
         return file.writer.submit(textBytes(schema.record), apply);
       }),
     get: (namespaceId, schemaId, version) =>
       use(() =>
         file.readers.point((connection) => {
           const row = connection.statement(GET).get(namespaceId, schemaId, version);
-          return row === undefined ? null : toSchema(sha256, row);
+          if (row === undefined) return null;
+          const schema = toSchema(sha256, row);
+          if (!saysItsNames(sha256, schema)) throw corruptSchema(schema);
+          return schema;
         })
       ),
     list: (namespaceId, after, limit, maximumCharacters) =>
@@ -94,9 +92,20 @@ export function toSchema(sha256: Sha256, row: Row): SchemaRecord {
     schema_bytes: integer(row, "schema_bytes"),
   };
   if (sealSchema(sha256, schema) === text(row, "seal")) return schema;
-  throw new StoreError(
+  throw corruptSchema(schema);
+}
+
+function corruptSchema({ schema_id, version, namespace_id }: SchemaRecord): StoreError {
+  return new StoreError(
     "corrupt",
-    `Cannot read schema "${schema.schema_id}" version "${schema.version}" of namespace ${schema.namespace_id}: ` +
-      "it is not what was written",
+    `Cannot read schema "${schema_id}" version "${version}" of namespace ${namespace_id}: it is not what was written`,
   );
+}
+
+/** Whether a record is of the names that it is found by, and its document hashes to the identity beside it. */
+export function saysItsNames(sha256: Sha256, schema: SchemaRecord): boolean {
+  const record = parseObject(schema.record);
+  const document = member(record, "schema") as JsonValue | undefined;
+  return document !== undefined && identify(sha256, "schema", document) === schema.schema_identity &&
+    (["schema_id", "version", "namespace_id"] as const).every((name) => member(record, name) === schema[name]);
 }
