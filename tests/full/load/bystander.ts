@@ -17,6 +17,7 @@ const body = "x".repeat(1000);
 const server = createServer((request, response) => {
   request.resume();
   insert.run(body);
+  response.writeHead(200, { "content-length": "2" });
   response.end("ok");
 });
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));

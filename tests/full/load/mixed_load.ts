@@ -9,6 +9,7 @@ import { type ServerProcess, startServer, type Wire } from "../../e2e/client.ts"
 import { gateArgs } from "../../e2e/gate_command.ts";
 import { callText, listening, pause } from "../../e2e/http_fixture.ts";
 import { percentile } from "../../bench/mutation_bench.ts";
+import { createKeepAlive } from "./keep_alive.ts";
 import { SCENARIO } from "../../simulation/crash/load.ts";
 import { identityOf, type Random, randomOf } from "../../simulation/crash/random.ts";
 
@@ -45,6 +46,7 @@ interface Run {
 
 interface Load {
   readonly call: (tool: string, input: unknown) => Promise<Wire>;
+  readonly close: () => void;
   readonly law: string;
   /** The latest runs, of which readers and exporters take one. */
   readonly recent: Run[];
@@ -105,6 +107,7 @@ export async function runMixedLoad(folder: string, mixed: MixedLoad): Promise<Lo
   } finally {
     load.over = true;
     await Promise.allSettled([...workers, settling]);
+    load.close();
   }
   const [settled, atEnd] = [await settling, await residentBytes(url)];
   await stop(server.process);
@@ -124,26 +127,21 @@ async function stop(process: ServerProcess): Promise<void> {
 
 async function openLoad(url: string): Promise<Load> {
   let id = 0;
+  const sender = createKeepAlive(url, {
+    authorization: `Bearer ${TOKEN}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  });
   const call = async (tool: string, input: unknown): Promise<Wire> => {
-    const response = await fetch(`${url}/mcp`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${TOKEN}`,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: callText(++id, tool, input),
-    });
-    const text = await response.text();
-    const result = response.status === 200 ? (JSON.parse(text) as Wire)["result"] as Wire | undefined : undefined;
-    if (result === undefined || result["isError"] === true) {
-      throw new Error(`Cannot call ${tool}: ${response.status} ${text}`);
-    }
+    const { status, text } = await sender.send("POST", "/mcp", callText(++id, tool, input));
+    const result = status === 200 ? (JSON.parse(text) as Wire)["result"] as Wire | undefined : undefined;
+    if (result === undefined || result["isError"] === true) throw new Error(`Cannot call ${tool}: ${status} ${text}`);
     return result["structuredContent"] as Wire;
   };
   const { scenario_law_identity } = await call("scenario_define", { spec: SCENARIO });
   const counts = { reads: 0, exports: 0 };
-  return { call, law: String(scenario_law_identity), recent: [], latencies: [], counts, over: false };
+  const { close } = sender;
+  return { call, close, law: String(scenario_law_identity), recent: [], latencies: [], counts, over: false };
 }
 
 /** Carries one run after the other from start to end. */
@@ -257,11 +255,13 @@ async function startBystander(folder: string): Promise<Bystander> {
 
 /** Asks the bystander at times that do not depend on its answers, so that no wait goes uncounted. */
 async function watch(load: Load, { url, latencies }: Bystander): Promise<void> {
+  const { send, close } = createKeepAlive(url);
   for (let due = performance.now(); !load.over; due += BYSTANDER_MILLISECONDS) {
     await pause(Math.max(0, due - performance.now()));
-    await (await fetch(url)).text();
+    await send("GET", "/");
     latencies.push(performance.now() - due);
   }
+  close();
 }
 
 async function residentBytes(url: string): Promise<number> {
