@@ -14,16 +14,23 @@ export interface ContractCheck {
   readonly check_id: string;
   readonly params_required: boolean;
   readonly params_schema: JsonValue;
-  readonly result_schema: JsonValue;
   readonly allowed_comparators: readonly string[];
   readonly anchor_types: readonly string[];
+  /** Of its result schema, which is gone through once, however many bindings there are. */
+  readonly result_types: CheckFacts["result_types"];
 }
 
 /** A contract, as far as replay reads it. */
 export interface ContractFacts {
   readonly provider_id: string;
   readonly transport: "builtin" | "mcp" | "typed";
-  readonly checks: readonly ContractCheck[];
+  /** By id; of two with one id the first. */
+  readonly checks: ReadonlyMap<string, ContractCheck>;
+}
+
+/** A contract as it is written. */
+interface WrittenContract extends Pick<ContractFacts, "provider_id" | "transport"> {
+  readonly checks: readonly (Omit<ContractCheck, "result_types"> & { readonly result_schema: JsonValue })[];
 }
 
 /** Checks of one contract; each is at least 100 bytes of a text that is bounded. */
@@ -58,7 +65,13 @@ const isContract = having({
 
 /** A value as a contract; null where it has not the form of one. */
 export function readContract(value: JsonValue): ContractFacts | null {
-  return isContract(value) ? value as unknown as ContractFacts : null;
+  if (!isContract(value)) return null;
+  const { provider_id, transport, checks } = value as unknown as WrittenContract;
+  const byId = new Map<string, ContractCheck>();
+  for (const { result_schema, ...check } of checks) {
+    if (!byId.has(check.check_id)) byId.set(check.check_id, { ...check, result_types: resultTypes(result_schema) });
+  }
+  return { provider_id, transport, checks: byId };
 }
 
 /** The channel on which a provider acquires. */
@@ -72,14 +85,14 @@ export function factsOf(
   checkId: string,
   judgeParams: (check: ContractCheck, params: JsonValue | undefined) => string | null,
 ): CheckFacts | null {
-  const check = contract.checks.find(({ check_id }) => check_id === checkId);
+  const check = contract.checks.get(checkId);
   if (check === undefined) return null;
   return {
     provider_id: contract.provider_id,
     check_id: checkId,
     channel: channelOf(contract),
     allowed_comparators: check.allowed_comparators,
-    result_types: resultTypes(check.result_schema),
+    result_types: check.result_types,
     checkParams: (params) => judgeParams(check, params),
   };
 }

@@ -38,13 +38,11 @@ export interface Reading {
   /** Objects that were read and hash to their names, with their sizes. */
   readonly seen: Map<Identity, number>;
   readonly kept: Map<Identity, Uint8Array>;
-  /** Bytes that were read again because they are named again: no pack makes a reader read more than its limit twice. */
-  readAgain: number;
 }
 
 /** A reading of which nothing is read yet. */
 export function openReading(source: PackSource, primitives: VerificationPrimitives, meter: Meter): Reading {
-  return { source, primitives, meter, seen: new Map(), kept: new Map(), readAgain: 0 };
+  return { source, primitives, meter, seen: new Map(), kept: new Map() };
 }
 
 /** The manifest's bytes, or why there are none. Not counted: its size is known only once it is read. */
@@ -66,9 +64,9 @@ async function attempt<T>(read: () => Promise<T>): Promise<T | "unreadable"> {
 
 /** How an object is read. */
 export interface ObjectUse {
-  /** Where it stands, for people. */
+  /** Where it stands. */
   readonly place: string;
-  /** What it costs beside its bytes. */
+  /** What this use of it costs: an object costs its own bytes once, and what is made of them each time. */
   readonly cost: Cost;
 }
 
@@ -78,12 +76,16 @@ export interface ObjectUse {
  * @throws {MaterialEnd} Where it is not what its reference says, or the budget ends
  */
 export async function readObject(reading: Reading, reference: ObjectReference, use: ObjectUse): Promise<Uint8Array> {
+  const cost = costOf(reading, reference, use);
   const kept = reading.kept.get(reference.object);
-  if (kept !== undefined && kept.length === reference.bytes) return kept;
+  if (kept !== undefined) {
+    reading.meter.take(cost);
+    return kept;
+  }
   // The form bounds what a reference may say, and the budget allows it; no chunk goes beyond.
   const bytes = new Uint8Array(reference.bytes);
   let filled = 0;
-  await consume(reading, reference, use, (chunk) => {
+  await consume(reading, reference, use, cost, (chunk) => {
     bytes.set(chunk, filled);
     filled += chunk.length;
   });
@@ -97,29 +99,33 @@ export async function readObject(reading: Reading, reference: ObjectReference, u
  * @throws {MaterialEnd} As {@link readObject}
  */
 export async function checkObject(reading: Reading, reference: ObjectReference, use: ObjectUse): Promise<void> {
-  const seen = reading.seen.get(reference.object);
-  if (seen === reference.bytes) return;
-  await consume(reading, reference, use, () => {});
+  const isSeen = reading.seen.has(reference.object);
+  const cost = costOf(reading, reference, use);
+  if (isSeen) reading.meter.take(cost);
+  else await consume(reading, reference, use, cost, () => {});
+}
+
+/** What reading an object takes, which the budget covers; not counted yet, for the object may not be there. */
+function costOf({ seen, meter }: Reading, { object, bytes }: ObjectReference, use: ObjectUse): Cost {
+  const known = seen.get(object);
+  if (known !== undefined && known !== bytes) throw ended("object_size_mismatch", use);
+  const cost = known === undefined ? { ...use.cost, bytes_read: bytes, objects: 1 } : use.cost;
+  if (!meter.allows(cost)) throw new MaterialEnd(null);
+  return cost;
 }
 
 async function consume(
   reading: Reading,
   reference: ObjectReference,
   use: ObjectUse,
+  cost: Cost,
   onChunk: (chunk: Uint8Array) => void,
 ): Promise<void> {
   const { object, bytes } = reference;
-  const first = !reading.seen.has(object);
-  if (!first && reading.seen.get(object) !== bytes) throw ended("object_size_mismatch", use);
-  const cost = { ...use.cost, bytes_read: bytes, objects: 1 };
-  if (first ? !reading.meter.allows(cost) : reading.readAgain + bytes > reading.meter.limit("bytes_read")) {
-    throw new MaterialEnd(null);
-  }
   const chunks = reading.source.object(object, bytes);
   if (chunks === "missing") throw ended("object_missing", use);
   if (chunks === "unreadable") throw ended("object_unreadable", use);
-  if (first) reading.meter.take(cost);
-  else reading.readAgain += bytes;
+  reading.meter.take(cost);
   await hashObject(reading, reference, use, chunks, onChunk);
   reading.seen.set(object, bytes);
 }

@@ -170,7 +170,8 @@ async function* walkSegment(
   const readLarge = async (index: number): Promise<Uint8Array> => {
     const value = segment.large_values[index];
     if (value === undefined) throw new RangeError(`Cannot read large value ${index}: there is none`);
-    return await readObject(reading, value, large(value, index));
+    // Its bytes have been counted; what is made of them again, the replay counts.
+    return await readObject(reading, value, { place: `${place}/large_values/${index}`, cost: {} });
   };
   yield { part: "segment", segment, records, receipts, values, readLarge };
 }

@@ -38,6 +38,8 @@ const isPayload = variant("kind", {
 export interface SegmentValues {
   /** The canonical text of a value, or null where the segment does not hold it. */
   readonly body: (kind: ValueLine["kind"], identity: Identity) => Promise<string | null>;
+  /** The bytes of a value; 0 where the segment does not hold it. */
+  readonly size: (kind: ValueLine["kind"], identity: Identity) => number;
   /** Takes note that a value was made anew, hashes to its identity and has this text. */
   readonly confirm: (kind: ValueLine["kind"], identity: Identity, body: string) => void;
   /** What is wrong with what the segment holds, given what its records name; null where nothing is. */
@@ -82,6 +84,7 @@ interface Line {
   readonly kind: ValueLine["kind"];
   readonly identity: Identity;
   readonly body: string;
+  readonly bytes: number;
   confirmed: boolean;
 }
 
@@ -138,6 +141,10 @@ export function openValues(
       const body = byKey.get(key)?.body ?? (index === undefined ? null : await readBody(index));
       await pace(body?.length ?? 0);
       return body;
+    },
+    size(kind, identity): number {
+      const key = keyOf(kind, identity);
+      return byKey.get(key)?.bytes ?? segment.large_values[large.get(key) ?? -1]?.bytes ?? 0;
     },
     confirm(kind, identity, body): void {
       const line = byKey.get(keyOf(kind, identity));
@@ -202,8 +209,9 @@ function readValueLines(bytes: Uint8Array): Line[] | null {
     const isLine = kind !== undefined && line.startsWith(BEFORE) && bodyEnd > BEFORE.length &&
       line.startsWith(MIDDLE, bodyEnd) && /^[0-9a-f]{64}$/.test(identity);
     const body = line.slice(BEFORE.length, bodyEnd);
-    if (!isLine || utf8Length(body) > INLINE_VALUE_BYTES) return null;
-    lines.push({ key: keyOf(kind.kind, identity), kind: kind.kind, identity, body, confirmed: false });
+    const bytes = utf8Length(body);
+    if (!isLine || bytes > INLINE_VALUE_BYTES) return null;
+    lines.push({ key: keyOf(kind.kind, identity), kind: kind.kind, identity, body, bytes, confirmed: false });
   }
   return lines;
 }

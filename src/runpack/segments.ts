@@ -17,6 +17,7 @@ import {
   INLINE_VALUE_BYTES,
   type LargeValue,
   OBJECT_BYTES,
+  RECORD_VALUES_BYTES,
   type Segment,
   SEGMENT_RECORDS,
   TEXT_BYTES,
@@ -161,6 +162,8 @@ function noteValues(
   stored: ExportRecord,
   record: RunRecord,
 ): void {
+  const bytes = stored.material.reduce((sum, { body }) => sum + utf8Length(body), 0);
+  if (bytes > RECORD_VALUES_BYTES) throw tooLarge(`the values of revision ${stored.revision}`, RECORD_VALUES_BYTES);
   for (const { kind, identity, condition_id } of namedValues(record)) {
     const name = `${kind} ${identity}`;
     const hidden = condition_id !== null && withheld.has(condition_id);

@@ -7,7 +7,7 @@ import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { readJson } from "../canonical/scan.ts";
 import { ExportError, isObject, referenceTo, textObject } from "./objects.ts";
 import { type ExportRecord, namedValues, segmentBuilder } from "./segments.ts";
-import { INLINE_VALUE_BYTES, SEGMENT_RECORDS } from "./types.ts";
+import { INLINE_VALUE_BYTES, RECORD_VALUES_BYTES, SEGMENT_RECORDS } from "./types.ts";
 
 const RECORDS = playGoldenRun(300).records;
 const recordOf = ({ record }: ExportRecord): RunRecord => readJson(record) as unknown as RunRecord;
@@ -41,6 +41,22 @@ for (const character of ["x", "é", "€"]) {
       if (isLarge) assert.equal(segment.large_values[0]?.bytes, size);
     });
   }
+}
+
+for (const [more, fits] of [[-1, true], [0, true], [1, false]] as const) {
+  Deno.test(`segmentBuilder() takes a record that names ${RECORD_VALUES_BYTES + more} bytes of values: ${fits}`, () => {
+    const [, stored] = RECORDS;
+    assert.ok(stored !== undefined);
+    const body = "x".repeat(RECORD_VALUES_BYTES + more);
+    const builder = segmentBuilder(SHA256, new Set());
+    const add = (): void =>
+      builder.add(
+        { ...stored, material: [{ kind: "payload", identity: "", body }] },
+        recordOf(stored),
+      );
+    if (fits) add();
+    else assert.throws(add, (error) => error instanceof ExportError && error.code === "limit_exceeded");
+  });
 }
 
 Deno.test("segmentBuilder() takes 256 records, and not one more", () => {

@@ -26,6 +26,8 @@ export const NODE_BYTES = 64 * 1024 * 1024;
  * allocate without end.
  */
 export const TEXT_BYTES = 16 * 1024 * 1024;
+/** Bytes of all values that one record names: a verifier holds them at the same time. */
+export const RECORD_VALUES_BYTES = 64 * 1024 * 1024;
 /** Bytes of the records, receipts or values of a segment. */
 export const OBJECT_BYTES = 256 * 1024 * 1024;
 /** Conditions whose values one pack may withhold. */

@@ -114,12 +114,11 @@ async function readTree(verification: Verification, source: PackSource, manifest
   const { request, primitives, meter, findings } = verification;
   const reading = openReading(source, primitives, meter);
   const purpose = request.profile === "full_replay_v1" ? "replay" : "check";
-  const course = openCourse(primitives, manifest, request.trusted_keys, meter.limit("records"));
+  const course = openCourse(primitives, manifest, request.trusted_keys, meter);
   const traversal = await traverseTree(reading, manifest, purpose, (part) => takePart(course, part));
   if (traversal === "whole") {
     if (purpose === "check") return;
     finishHistory(course);
-    meter.take({ records: course.records });
     verification.course = course;
     return;
   }

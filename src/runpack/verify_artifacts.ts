@@ -25,6 +25,8 @@ export interface PackArtifacts {
   /** By identity; null where one has not the form of a contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
   readonly schema: (identity: Identity) => JsonValue | undefined;
+  /** Bytes of an artifact that is what its name says; 0 where there is none. */
+  readonly size: (kind: ArtifactReference["kind"], identity: Identity) => number;
 }
 
 /** No artifacts yet. */
@@ -33,6 +35,7 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
   const profiles = new Map<Identity, Surroundings | "invalid">();
   const contracts = new Map<Identity, ContractFacts | null>();
   const schemas = new Map<Identity, JsonValue>();
+  const sizes = new Map<string, number>();
   const keep = ({ kind, identity }: ArtifactReference, value: JsonValue): void => {
     if (kind === "schema") schemas.set(identity, value);
     else if (kind === "contract") contracts.set(identity, readContract(value));
@@ -54,11 +57,13 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
       const value = identifyBytes(primitives.sha256, kind, bytes) === identity ? readCanonical(bytes) : undefined;
       if (value === undefined) return violation("artifact_invalid", place);
       keep(reference, value);
+      sizes.set(`${kind} ${identity}`, reference.bytes);
       return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
     },
     listed: () => listed,
     surroundings: (profile) => profiles.get(profile) ?? "missing",
     contracts,
     schema: (identity) => schemas.get(identity),
+    size: (kind, identity) => sizes.get(`${kind} ${identity}`) ?? 0,
   };
 }

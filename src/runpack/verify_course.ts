@@ -9,6 +9,8 @@ import type { Head, RunCreatedBody, RunRecord, RunState } from "../run/types.ts"
 import { nameArtifacts, type NamedArtifacts } from "./claims/run_allocation_integrity.ts";
 import { type SourceSignatures, sourceSignatures } from "./claims/source_authenticity.ts";
 import { type RecordTree, recordTree } from "./merkle.ts";
+import type { ReplayWork } from "./replay_work.ts";
+import type { Meter } from "./verify_budget.ts";
 import { createArtifacts, type PackArtifacts } from "./verify_artifacts.ts";
 import { createFindings, type Findings } from "./verify_findings.ts";
 import type { TrustedPublicKey, VerificationPrimitives } from "./verify_types.ts";
@@ -28,20 +30,20 @@ export interface Course {
   readonly operations: Map<string, Set<string>>;
   readonly withheld: ReadonlySet<string>;
   readonly assumptions: Set<string>;
-  readonly maximumRecords: number;
+  readonly meter: Meter;
   /** What is awaited: `law` until the first segment, then records; or why there will be no more. */
   stage: "law" | "records" | "history_broken" | "budget_exhausted";
   lawBytes: Uint8Array;
   /** Null where it could not be constructed; the records are then followed without it. */
   law: CompiledLaw | null;
+  /** Counts the work on the records of that law. */
+  work: ReplayWork | null;
   created: RunCreatedBody | null;
   /** The last record that was taken. */
   previous: RunRecord | null;
   head: Head | null;
   /** The state after it; null without a law. */
   state: RunState | null;
-  /** Records that were looked at. */
-  records: number;
 }
 
 /** A replay that has not begun. */
@@ -49,7 +51,7 @@ export function openCourse(
   primitives: VerificationPrimitives,
   manifest: Manifest,
   trustedKeys: readonly TrustedPublicKey[] | null,
-  maximumRecords: number,
+  meter: Meter,
 ): Course {
   return {
     primitives,
@@ -62,14 +64,14 @@ export function openCourse(
     operations: new Map(),
     withheld: new Set(manifest.withheld_conditions),
     assumptions: new Set(),
-    maximumRecords,
+    meter,
     stage: "law",
     lawBytes: new Uint8Array(),
     law: null,
+    work: null,
     created: null,
     previous: null,
     head: null,
     state: null,
-    records: 0,
   };
 }

@@ -6,8 +6,6 @@
 
 import { identifyCanonical } from "../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
-import type { Payload } from "../law/types.ts";
-import type { TypedValue } from "../law/value/types.ts";
 import type { Surroundings } from "../run/command.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { FoldError } from "../run/fold.ts";
@@ -24,15 +22,24 @@ import { checkAllocation, checkBoundContracts, checkBoundSchemas } from "./claim
 import { checkCreatedGraph, checkManifestGraph } from "./claims/scenario_graph_binding.ts";
 import { constructLaw } from "./claims/scenario_law_construction.ts";
 import type { MaterialPart, SegmentPart } from "./material_tree.ts";
-import { collectNames, openValues, readPayload, readTypedValue, type SegmentValues } from "./material_values.ts";
+import { collectNames, openValues, type SegmentValues } from "./material_values.ts";
 import { leafHash } from "./merkle.ts";
+import { replayWork } from "./replay_work.ts";
 import type { Procedure } from "./procedure_kernel_1.ts";
 import { procedureOf } from "./procedures.ts";
 import { SEGMENT_RECORDS } from "./types.ts";
+import { areBounded, stepValues } from "./step_values.ts";
 import type { Course } from "./verify_course.ts";
 import { atRevision, violation } from "./verify_findings.ts";
-import { isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./verify_record.ts";
-import type { Step, StepValues, ValueGap } from "./verify_step.ts";
+import {
+  boundSchema,
+  isDecidedReceipt,
+  judgeReceipt,
+  judgeStep,
+  judgeVerdicts,
+  wasDecidedAgain,
+} from "./verify_record.ts";
+import type { Step } from "./verify_step.ts";
 import type { ClaimName, Violation } from "./verify_types.ts";
 
 /** Records after which a host may let others have their turn. */
@@ -65,6 +72,7 @@ async function openLaw(course: Course): Promise<void> {
     return;
   }
   course.law = law.law;
+  course.work = replayWork(law.law);
   for (const assumption of law.assumptions) course.assumptions.add(assumption);
   note(course, "scenario_graph_binding", checkManifestGraph(law.law, manifest));
   note(course, "evidence_retention_reconstruction", checkWithheld(law.law, manifest));
@@ -88,15 +96,11 @@ async function takeSegment(course: Course, part: SegmentPart): Promise<void> {
     const line = records[index];
     const place = atRevision(segment.first_revision + index);
     if (line === undefined) return broken(course, "accepted_history_continuity", violation("record_missing", place));
-    if (course.records >= course.maximumRecords) {
-      course.stage = "budget_exhausted";
-      return;
-    }
-    course.records++;
+    if (!course.meter.take({ records: 1 })) return exhausted(course);
     const record = await takeRecord(course, line, receipts?.[index], values);
     if (record === null) return;
     names.add(record);
-    if (course.records % PAUSE_RECORDS === 0) await course.primitives.pause?.();
+    if (record.revision % PAUSE_RECORDS === 0) await course.primitives.pause?.();
   }
   if (records.length > count) {
     note(course, "accepted_history_continuity", violation("record_unexpected", `${role}/records`));
@@ -106,6 +110,10 @@ async function takeSegment(course: Course, part: SegmentPart): Promise<void> {
   }
   const code = await values.finish(names.names(), course.withheld);
   if (code !== null) note(course, "evidence_retention_reconstruction", violation(code, role));
+}
+
+function exhausted(course: Course): void {
+  course.stage = "budget_exhausted";
 }
 
 function broken(course: Course, claim?: ClaimName, found?: Violation): void {
@@ -128,7 +136,15 @@ async function takeRecord(
   course.tree.append(leafHash(sha256, line));
   const surroundings = surroundingsOf(course, record);
   if (surroundings === null) return null;
+  if (!course.meter.take({ canonical_work_bytes: workOf(course, record, values) })) {
+    exhausted(course);
+    return null;
+  }
   if (record.record_kind === "run_created" && course.previous === null) openRun(course, record);
+  if (course.law !== null && !areBounded(record, values, course.withheld)) {
+    broken(course, "evidence_structural_admission", violation("items_unexpected", atRevision(record.revision)));
+    return null;
+  }
   const step = course.law === null
     ? null
     : await openStep(course, course.law, { record, line }, procedure, surroundings, values);
@@ -157,6 +173,19 @@ async function takeRecord(
   course.head = { record_id: recordId, revision: record.revision };
   course.previous = record;
   return record;
+}
+
+/** What deciding a record anew takes; nothing where there is no law to decide it by. */
+function workOf({ work, artifacts, law, created }: Course, record: RunRecord, values: SegmentValues): number {
+  if (work === null || law === null) return 0;
+  return work(record, {
+    profile: artifacts.size("operator-profile", record.operator_profile),
+    value: values.size,
+    schema: ({ condition_id }) => {
+      const bound = boundSchema(law, condition_id, created?.schemas ?? []);
+      return bound === null ? 0 : artifacts.size("schema", bound.schema_identity);
+    },
+  });
 }
 
 /** The record of a text with its procedure, where it follows the one before; null where the history ends with it. */
@@ -239,30 +268,6 @@ async function openStep(
     contracts: course.artifacts.contracts,
     decision,
   };
-}
-
-async function stepValues(record: RunRecord, held: SegmentValues, withheld: ReadonlySet<string>): Promise<StepValues> {
-  if (record.record_kind === "stage_evaluated") {
-    const evidence: (TypedValue | ValueGap | null)[] = [];
-    for (const { value_identity, condition_id, retention } of record.body.evidence) {
-      if (value_identity === undefined) evidence.push(null);
-      else if (retention === "RetainDigestOnly") evidence.push("value_not_retained");
-      else if (withheld.has(condition_id)) evidence.push("value_withheld");
-      else {
-        const body = await held.body("evidence-value", value_identity);
-        evidence.push((body === null ? null : readTypedValue(body)) ?? "value_not_retained");
-      }
-    }
-    return { evidence, payload: null };
-  }
-  const named = record.record_kind === "artifact_submitted"
-    ? record.body.payload_identity
-    : record.record_kind === "run_created" && record.body.genesis.kind === "declared"
-    ? record.body.genesis.payload_identity
-    : null;
-  const body = named === null ? null : await held.body("payload", named);
-  const payload: Payload | null = body === null ? null : readPayload(body);
-  return { evidence: [], payload };
 }
 
 async function judge(course: Course, step: Step, line: string, values: SegmentValues): Promise<void> {

@@ -6,7 +6,8 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import type { RecordedEvidence, RunState } from "../run/types.ts";
+import type { CompiledLaw } from "../run/compile.ts";
+import type { RecordedEvidence, RunCreatedBody, RunState } from "../run/types.ts";
 import { ACQUISITION_WITNESS, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
 import { EVALUATION_ATTEMPT } from "./claims/evaluation_attempt_consistency.ts";
 import { EVIDENCE_RETENTION } from "./claims/evidence_retention_reconstruction.ts";
@@ -75,6 +76,18 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
   if (items.some(restsOnUnkeptValue)) findings.lack(ACQUISITION_WITNESS.claim, "value_not_retained");
 }
 
+/** The schema that the run is bound to for a condition's domain; null where there is none. */
+export function boundSchema(
+  { conditionIndex }: CompiledLaw,
+  conditionId: string,
+  schemas: RunCreatedBody["schemas"],
+): RunCreatedBody["schemas"][number] | null {
+  const domain = conditionIndex.get(conditionId)?.condition.observation_domain;
+  const schema = domain?.domain === "Json" ? domain.schema : undefined;
+  if (schema === undefined) return null;
+  return schemas.find((one) => one.schema_id === schema.schema_id && one.version === schema.version) ?? null;
+}
+
 /**
  * Asks a validator, where there is one, for the verdicts that a step records.
  *
@@ -89,14 +102,9 @@ export async function judgeVerdicts(
   let assumed = false;
   for (const [index, { item, value }] of itemsOf(step).entries()) {
     if (item.schema_verdict === undefined) continue;
-    const domain = step.law.conditionIndex.get(item.condition_id)?.condition.observation_domain;
-    const schema = domain?.domain === "Json" ? domain.schema : undefined;
-    if (schema === undefined || !isValue(value)) continue;
-    const bound = step.bound.schemas.find((one) =>
-      one.schema_id === schema.schema_id && one.version === schema.version
-    );
-    const document = bound === undefined ? undefined : artifacts.schema(bound.schema_identity);
-    if (bound === undefined || document === undefined) continue;
+    const bound = isValue(value) ? boundSchema(step.law, item.condition_id, step.bound.schemas) : null;
+    const document = bound === null ? undefined : artifacts.schema(bound.schema_identity);
+    if (!isValue(value) || bound === null || document === undefined) continue;
     const verdict = await validateSchema?.(bound.schema_identity, document, value.value) ?? null;
     if (verdict === null) assumed = true;
     else if (verdict !== item.schema_verdict) {

@@ -113,11 +113,14 @@ Deno.test("verifyRunpack() verifies runs of several segments, whatever chunks th
   assert.equal(reports[0]?.budget.records, 611);
 });
 
-Deno.test("verifyRunpack() counts an object once, and the same for both profiles but for what is parsed", async () => {
+Deno.test("verifyRunpack() counts an object once, and the same for both profiles but for what is gone through", async () => {
   const bytes = [...LONG.objects.values()].reduce((sum, object) => sum + object.length, LONG.manifest.length);
   const shared = { bytes_read: bytes, hashing_workers: 1, objects: LONG.objects.size, tree_nodes: 1 };
   const whole = await verifyWhole(LONG);
-  assert.deepEqual(whole.budget, { ...shared, canonical_work_bytes: bytes, records: 611 });
+  const { canonical_work_bytes, ...counted } = whole.budget;
+  assert.deepEqual(counted, { ...shared, records: 611 });
+  // Deciding anew has its part: a few per cent where the records are plain ones.
+  assert.ok(canonical_work_bytes > bytes && canonical_work_bytes < 1.1 * bytes, `${canonical_work_bytes}`);
   const { segments, artifacts } = manifestOf(LONG);
   const parsed = LONG.manifest.length + segments.bytes + artifacts.bytes;
   assert.deepEqual((await verifyIntegrity(LONG)).budget, { ...shared, canonical_work_bytes: parsed, records: 0 });

@@ -2,10 +2,17 @@ import assert from "node:assert/strict";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
 import { reportAsJson, verifyRunpack } from "../../src/runpack/verify.ts";
-import type { VerificationRequest } from "../../src/runpack/verify_types.ts";
+import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify_types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
-import { identityOf, type MemoryPack, memorySource, packOf, PRIMITIVES } from "../simulation/runpack_memory.ts";
+import {
+  identityOf,
+  type MemoryPack,
+  memorySource,
+  packOf,
+  PRIMITIVES,
+  verifyWhole,
+} from "../simulation/runpack_memory.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
 import { unlistedReasons } from "../simulation/runpack_violations.ts";
@@ -120,10 +127,12 @@ Deno.test("two verifiers agree on packs of two segments, of signed evidence, and
   for (const [name, pack] of [["long", long], ["deploy", deploy]] as const) {
     await compare(second, pack, {}, name);
     await compare(second, pack, { trusted_keys }, `${name}, keys`);
-    for (
-      const member of ["bytes_read", "objects", "tree_nodes", "records", "canonical_work_bytes", "hashing_workers"]
-    ) {
-      for (const limit of [0, 1, 2, 5, 1000, 30_000]) {
+    const { budget } = await verifyWhole(pack);
+    for (const member of BUDGET_MEMBERS) {
+      const used = budget[member];
+      // The replay of a segment comes between its objects and those of the next: limits all the way to what is used.
+      const limits = Array.from({ length: Math.min(used, 12) }, (_, index) => Math.floor(used * (index + 1) / 12));
+      for (const limit of [0, 1, ...limits, used - 1, used + 1].filter((one) => one >= 0)) {
         await compare(second, pack, { budget: { [member]: limit } }, `${name}, ${member} ${limit}`);
       }
     }
@@ -174,7 +183,11 @@ Deno.test(`two verifiers agree on ${3 * REWRITES} packs that were rewritten in s
       await compare(
         second,
         pack,
-        round % 3 === 0 ? { trusted_keys } : {},
+        round % 3 === 0
+          ? { trusted_keys }
+          : round % 3 === 1
+          ? {}
+          : { budget: { canonical_work_bytes: choose(200_000), records: 1 + choose(30) } },
         `run ${index}, seed ${SEED}, round ${round}`,
       );
     }

@@ -256,9 +256,9 @@ def _owed_fault(attempt, item, contracts):
         return None
     if code == "signature_invalid":
         trust = evidence.trust_of(attempt, item)
-        signed = trust != "audit" and any(
-            evidence.is_source_signed_by_name(attempt, item, key) for key in trust["require_signature"]["keys"]
-        )
+        keys = [] if trust == "audit" else trust["require_signature"]["keys"]
+        key = next((key for key in keys if key["key_id"] == item.get("signature", {}).get("key_id")), None)
+        signed = key is not None and evidence.is_source_signed_by_name(attempt, item, key)
         return "qualification_mismatch" if trust == "audit" or signed else None
     owes = any(wanted["provider_id"] == item["provider_id"] for wanted in attempt.profile["anchors"])
     contract = contracts.get(witness["contract_identity"])

@@ -301,7 +301,8 @@ def allows(contract, binding, condition):
 
 def result_types(schema):
     """The JSON types that a result schema names; `any` where it names none."""
-    return _named_types(schema, 0) or {"any"}
+    named = _named_types(schema, 0)
+    return {"any"} if named is None else named
 
 
 def _named_types(schema, depth):
@@ -319,7 +320,7 @@ def _named_types(schema, depth):
         return {_type_of(schema["const"])}
     if isinstance(schema.get("enum"), list):
         return set(map(_type_of, schema["enum"]))
-    branches = schema.get("anyOf", schema.get("oneOf"))
+    branches = schema.get("oneOf") if schema.get("anyOf") is None else schema["anyOf"]
     found = [_named_types(branch, depth + 1) for branch in branches] if isinstance(branches, list) else [None]
     return None if None in found else set().union(*found)
 

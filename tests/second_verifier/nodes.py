@@ -4,7 +4,7 @@ import re
 
 from shapes import MAXIMUM
 
-NODE_BYTES, OBJECT_BYTES, TEXT_BYTES = 2**26, 2**28, 2**24
+NODE_BYTES, OBJECT_BYTES, TEXT_BYTES, RECORD_VALUES_BYTES = 2**26, 2**28, 2**24, 2**26
 
 _COUNT, _NAME = rb"(0|[1-9][0-9]{0,15})", rb'"([0-9a-f]{64})"'
 

@@ -199,63 +199,74 @@ class Exhausted(Exception):
     """The budget does not cover the next thing to be read."""
 
 
+DEFAULTS = {
+    "bytes_read": 2**36, "objects": 2**22, "tree_nodes": 2**16, "records": 2**24, "canonical_work_bytes": 2**36,
+    "hashing_workers": 1,
+}
+
+
 class Budget:
     """What was used of each member, and the limits on them."""
 
     def __init__(self, limits):
-        names = ("bytes_read", "objects", "tree_nodes", "records", "canonical_work_bytes", "hashing_workers")
-        self.used, self.limits = dict.fromkeys(names, 0), limits or {}
+        self.used, self.limits = dict.fromkeys(DEFAULTS, 0), limits or {}
 
-    def test(self, **amounts):
-        for name, amount in amounts.items():
-            if self.used[name] + amount > self.limits.get(name, MAXIMUM):
-                raise Exhausted(name)
+    def allows(self, **amounts):
+        return all(self.used[name] + amount <= self.limits.get(name, DEFAULTS[name]) for name, amount in amounts.items())
 
     def take(self, **amounts):
-        self.test(**amounts)
+        if not self.allows(**amounts):
+            raise Exhausted
         for name, amount in amounts.items():
             self.used[name] += amount
 
 
 class Reading:
-    """Reads a tree in reading order; `replays` tells whether its material is parsed."""
+    """Reads a tree in reading order; `replays` tells whether its material is made use of."""
 
     def __init__(self, pack, budget, replays):
-        self.pack, self.budget, self.replays, self.read = pack, budget, replays, set()
+        self.pack, self.budget, self.replays, self.read = pack, budget, replays, {}
 
     def object(self, entry, place, parsed, nodes=0):
-        """The bytes that a reference names; what it takes is counted when an object is read first."""
+        """The bytes that a reference names: what they are is counted once, what is made of them each time."""
         name, size = entry["object"], entry["bytes"]
-        data = self.pack.objects.get(name)
-        if name not in self.read:
-            amounts = {"bytes_read": size, "objects": 1, "tree_nodes": nodes, "canonical_work_bytes": size if parsed else 0}
-            self.budget.test(**amounts)
-            if data is None:
-                raise Contradiction("object_missing", place)
-            if data is UNREADABLE or data is EMPTY:
-                raise Contradiction("object_unreadable", place)
-            self.budget.take(**amounts)
-            self.read.add(name)
+        data, known = self.pack.objects.get(name), self.read.get(name)
+        if known not in (None, size):
+            raise Contradiction("object_size_mismatch", place)
+        amounts = {"tree_nodes": nodes, "canonical_work_bytes": size if parsed else 0}
+        if known is None:
+            amounts.update(bytes_read=size, objects=1)
+        if not self.budget.allows(**amounts):
+            raise Exhausted
+        if data is None:
+            raise Contradiction("object_missing", place)
+        if data is UNREADABLE or data is EMPTY:
+            raise Contradiction("object_unreadable", place)
+        self.budget.take(**amounts)
         if len(data) != size:
             raise Contradiction("object_size_mismatch", place)
         if identify_bytes("object", data) != name:
             raise Contradiction("object_identity_mismatch", place)
+        self.read[name] = size
         return data
 
-    def tree(self, manifest):
-        """Everything of a pack: (law bytes, artifacts, segments)."""
+    def tree(self, manifest, replay):
+        """Reads everything of a pack; where there is a replay, each segment is replayed before the next is read."""
         if self.pack.departs is not None:
             raise Contradiction("archive_invalid", f"byte {self.pack.departs}")
         law = self.object(manifest["law"], "law", self.replays)
         artifacts = self.artifacts(manifest["artifacts"])
-        segments = list(self.segments(manifest))
+        if replay is not None:
+            replay.open(law, artifacts)
+        for segment in self.segments(manifest):
+            if replay is not None:
+                replay.take(segment)
         if self.pack.strays is None:
             raise Contradiction("object_unreadable", "files")
         unread = [name for name, data in self.pack.objects.items() if name not in self.read and data is not EMPTY]
         unreferenced = [*map(object_name, unread), *self.pack.strays]
         if unreferenced:
             raise Contradiction("object_unreferenced", min(unreferenced))
-        return law, artifacts, segments
 
     def artifacts(self, entry):
         try:

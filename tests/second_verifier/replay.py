@@ -6,8 +6,9 @@ import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
 from decide import Step, acceptance_time, provenance
 from identities import identify_bytes, merkle_root
-from nodes import TEXT_BYTES
+from nodes import RECORD_VALUES_BYTES, TEXT_BYTES
 from segment_values import Values, lines_of, named_values
+from work import Work
 
 CLAIMS = (
     "structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity", "scenario_law_construction",
@@ -48,32 +49,41 @@ class Findings:
 
 
 class Replay:
-    """A replay; `findings`, `assumptions` and `records` are what it comes to."""
+    """A replay; `findings` and `assumptions` are what it comes to."""
 
-    def __init__(self, manifest, material, keys, record_limit):
-        self.manifest, self.findings, self.assumptions = manifest, Findings(), set()
-        self.law_bytes, self.artifacts, self.segments = material
-        self.sources, self.record_limit = claims.Sources(keys), record_limit
-        self.withheld, self.records, self.ended = set(manifest["withheld_conditions"]), 0, None
-        self.law = self.state = self.head = self.previous = self.created = None
+    def __init__(self, manifest, keys, budget):
+        self.manifest, self.findings, self.assumptions, self.budget = manifest, Findings(), set(), budget
+        self.sources, self.withheld, self.ended = claims.Sources(keys), set(manifest["withheld_conditions"]), None
+        self.law = self.work = self.state = self.head = self.previous = self.created = None
         self.leaves, self.named, self.operations = [], set(), set()
-        self.profiles, self.contracts, self.schemas = {}, {}, set()
+        self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
 
-    def run(self):
+    def open(self, law_bytes, artifacts):
+        """Takes the law and the artifacts, before the first segment."""
+        self.law_bytes, self.artifacts = law_bytes, artifacts
         violate = self.findings.violate
         self.read_artifacts()
         violate("scenario_law_construction", self.construct())
-        if self.law is not None:
-            violate("scenario_graph_binding", self.manifest_graph_fault())
-            known = {condition["condition_id"] for condition in self.law["conditions"]}
-            unknown = [index for index, name in enumerate(self.manifest["withheld_conditions"]) if name not in known]
-            if unknown:
-                violate("evidence_retention_reconstruction", "condition_missing", f"withheld_conditions/{unknown[0]}")
+        if self.law is None:
+            return
+        self.work = Work(self.law)
+        violate("scenario_graph_binding", self.manifest_graph_fault())
+        known = {condition["condition_id"] for condition in self.law["conditions"]}
+        unknown = [index for index, name in enumerate(self.manifest["withheld_conditions"]) if name not in known]
+        if unknown:
+            violate("evidence_retention_reconstruction", "condition_missing", f"withheld_conditions/{unknown[0]}")
+
+    def take(self, segment):
+        """Takes the next segment; nothing more once the history has ended."""
+        if self.ended is not None:
+            return
         try:
-            for segment in self.segments:
-                self.segment(segment)
+            self.segment(segment)
         except _Broken as broken:
             self.ended = str(broken)
+
+    def finished(self):
+        """What was found, once the whole pack has been read."""
         if self.ended is None:
             self.finish()
         else:
@@ -100,6 +110,8 @@ class Replay:
             elif valid:
                 valid = records.is_contract(value)
                 self.contracts[name] = value if valid else None
+            if is_canonical and identify_bytes(kind, data) == name:
+                self.sizes[kind, name] = len(data)
             if not valid:
                 self.findings.violate("run_allocation_integrity", "artifact_invalid", f"artifacts/{index}")
 
@@ -149,9 +161,7 @@ class Replay:
         for index in range(count):
             if index >= len(lines):
                 self.broken("accepted_history_continuity", "record_missing")
-            if self.records >= self.record_limit:
-                raise _Broken("budget_exhausted")
-            self.records += 1
+            self.count(records=1)
             receipt = receipts[index] if receipts is not None and index < len(receipts) else None
             record = self.record(lines[index], receipt, held)
             for kind, name, condition in named_values(record):
@@ -162,6 +172,11 @@ class Replay:
             self.findings.violate("operation_receipt_consistency", "receipt_unexpected", f"{role}/receipts")
         self.findings.violate("evidence_retention_reconstruction", held.fault(named, self.withheld), role)
 
+    def count(self, **amounts):
+        if not self.budget.allows(**amounts):
+            raise _Broken("budget_exhausted")
+        self.budget.take(**amounts)
+
     def record(self, line, receipt, held):
         record = self.opened(line)
         self.leaves.append(line)
@@ -170,9 +185,14 @@ class Replay:
         profile = self.profiles[record["operator_profile"]]
         if profile is None:
             self.broken("attribution_authorization_availability", "profile_invalid")
+        if self.law is not None:
+            size = self.sizes["operator-profile", record["operator_profile"]]
+            self.count(canonical_work_bytes=self.work.of(record, size, held, self.schema_size))
         if record["record_kind"] == "run_created" and self.previous is None:
             self.created = record["body"]
             self.creation(record["body"])
+        if self.law is not None:
+            self.check_values(record, held)
         record_id = identify_bytes("run-record", line)
         self.note_record(record)
         if canonical_bytes(record) != line:
@@ -273,17 +293,25 @@ class Replay:
         elif wanted != stamp:
             self.violate("acceptance_time_witness_structure", "acceptance_time_mismatch")
 
+    def gap(self, item):
+        """Why the value of an item is not looked up; None where it is."""
+        if item["retention"] == "RetainDigestOnly":
+            return "value_not_retained"
+        return "value_withheld" if item["condition_id"] in self.withheld else None
+
+    def check_values(self, record, held):
+        items = record["body"]["evidence"] if record["record_kind"] == "stage_evaluated" else []
+        named = {item["value_identity"] for item in items if "value_identity" in item and self.gap(item) is None}
+        if sum(held.size("evidence-value", name) for name in named) > RECORD_VALUES_BYTES:
+            self.broken("evidence_structural_admission", "items_unexpected")
+
     def step(self, profile, record, record_id, held):
         body, items, payload = record["body"], [], None
         for item in body.get("evidence", []) if record["record_kind"] == "stage_evaluated" else []:
             if "value_identity" not in item:
                 items.append(None)
-            elif item["retention"] == "RetainDigestOnly":
-                items.append("value_not_retained")
-            elif item["condition_id"] in self.withheld:
-                items.append("value_withheld")
             else:
-                items.append(held.evidence(item["value_identity"]) or "value_not_retained")
+                items.append(self.gap(item) or held.evidence(item["value_identity"]) or "value_not_retained")
         for kind, name, _ in named_values(record):
             if kind == "payload":
                 payload = held.payload(name)
@@ -314,16 +342,21 @@ class Replay:
             if "schema_verdict" in item and isinstance(value, dict) and self.has_schema(item):
                 self.assumptions.add("json_schema_verdict_as_recorded")
 
-    def has_schema(self, item):
-        """Whether the schema that an item's verdict speaks of is in the pack, and is what its name says."""
+    def bound_schema(self, item):
+        """The identity of the schema that an item's verdict speaks of, as the run is bound to it; None where it is bound to none."""
         domain = next((c["observation_domain"] for c in self.law["conditions"] if c["condition_id"] == item["condition_id"]), {})
         if "schema" not in domain or self.created is None:
-            return False
-        wanted = domain["schema"]
-        for one in self.created["schemas"]:
-            if (one["schema_id"], one["version"]) == (wanted["schema_id"], wanted["version"]):
-                return one["schema_identity"] in self.schemas
-        return False
+            return None
+        wanted = domain["schema"]["schema_id"], domain["schema"]["version"]
+        bound = (one["schema_identity"] for one in self.created["schemas"] if (one["schema_id"], one["version"]) == wanted)
+        return next(bound, None)
+
+    def has_schema(self, item):
+        """Whether the schema of an item's verdict is in the pack, and is what its name says."""
+        return self.bound_schema(item) in self.schemas
+
+    def schema_size(self, item):
+        return self.sizes.get(("schema", self.bound_schema(item)), 0)
 
     def receipt(self, record, record_id, after, line):
         claim = "creation_receipt_integrity" if record["revision"] == 1 else "operation_receipt_consistency"

@@ -30,9 +30,10 @@ class Values:
     def __init__(self, segment):
         self.large = [(kind, name, self._read(data), data) for kind, name, data in segment["large"]]
         self.lines = self._read_lines(segment["values"])
-        self.bodies = {}
+        self.bodies, self.sizes = {}, {}
         for kind, name, body, data in [*(self.lines or []), *self.large]:
             self.bodies.setdefault((kind, name), body)
+            self.sizes.setdefault((kind, name), len(data))
 
     @staticmethod
     def _read(data):
@@ -54,6 +55,10 @@ class Values:
     def evidence(self, name):
         body = self.bodies.get(("evidence-value", name))
         return body if _value_body(body) else None
+
+    def size(self, kind, name):
+        """The bytes of a value; 0 where the segment does not hold it."""
+        return self.sizes.get((kind, name), 0)
 
     def payload(self, name):
         body = self.bodies.get(("payload", name))

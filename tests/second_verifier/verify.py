@@ -21,7 +21,6 @@ import dsse
 from canonical_json import canonical
 from identities import identify, identify_bytes, sha256
 from pack import MANIFEST_BYTES, UNREADABLE, Budget, Contradiction, Exhausted, Pack, Reading, open_pack, read_manifest
-from shapes import MAXIMUM
 from replay import CLAIMS, Findings, Replay
 
 METHODS = dict(zip(CLAIMS, (f"{name}_v6" for name in (
@@ -65,8 +64,9 @@ class _Verification:
             self.findings.lack(CLAIMS[2], "manifest_invalid")
             self.leave_open("material_not_intact")
             return
+        replay = Replay(self.manifest, self.keys, self.budget) if self.replays else None
         try:
-            material = Reading(self.pack, self.budget, self.replays).tree(self.manifest)
+            Reading(self.pack, self.budget, self.replays).tree(self.manifest, replay)
         except Contradiction as contradiction:
             self.findings.violate(CLAIMS[2], str(contradiction))
             self.leave_open("material_not_intact")
@@ -75,8 +75,11 @@ class _Verification:
             self.findings.lack(CLAIMS[2], "budget_exhausted")
             self.leave_open("budget_exhausted")
             return
-        if self.replays:
-            self.replay(material)
+        if replay is not None:
+            found = replay.finished()
+            self.assumptions = replay.assumptions
+            self.findings.violated.update(found.violated)
+            self.findings.lacking.update(found.lacking)
 
     def leave_open(self, reason):
         for claim in CLAIMS[3:23]:
@@ -93,15 +96,6 @@ class _Verification:
             self.findings.lack(CLAIMS[1], "manifest_unavailable")
         self.manifest, fault = read_manifest(data)
         self.findings.violate(CLAIMS[0], fault)
-
-    def replay(self, material):
-        limit = (self.limits or {}).get("records", MAXIMUM)
-        replay = Replay(self.manifest, material, self.keys, limit)
-        found = replay.run()
-        self.budget.used["records"] = replay.records
-        self.assumptions = replay.assumptions
-        self.findings.violated.update(found.violated)
-        self.findings.lacking.update(found.lacking)
 
     def status(self, claim):
         if not self.replays and claim not in CLAIMS[:3]:

@@ -91,7 +91,7 @@ function contractFault(
   const contract = contracts.get(witness.contract_identity) ?? null;
   if (contract === null) return "contract_missing";
   const has = contract.provider_id === witness.provider_id && channelOf(contract) === channel &&
-    contract.checks.some(({ check_id }) => check_id === witness.check_id);
+    contract.checks.has(witness.check_id);
   return has ? null : "contract_mismatch";
 }
 

@@ -123,18 +123,17 @@ function errorFault(
     const { anchors } = surroundings.profile;
     const owes = anchors.some((one) => one.provider_id === provider_id) &&
       !anchorCounts(item.anchor, provider_id, anchors);
-    const check = step.contracts.get(witness.contract_identity)?.checks.find(({ check_id }) =>
-      check_id === witness.check_id
-    );
+    const check = step.contracts.get(witness.contract_identity)?.checks.get(witness.check_id);
     const types = check?.anchor_types ?? [];
     const undeclared = item.anchor !== undefined && types.length > 0 && !types.includes(item.anchor.anchor_type);
     return owes || undeclared ? null : "qualification_mismatch";
   }
   if (error.code !== "signature_invalid") return null;
   const trust = providerTrust(surroundings.profile, provider_id, channel);
-  const unsigned = trust !== "audit" &&
-    !trust.require_signature.keys.some((key) => isSignedBy(surroundings, item, key));
-  return unsigned ? null : "qualification_mismatch";
+  if (trust === "audit") return "qualification_mismatch";
+  // Of two keys with one id the first is the one that the provider has to sign with.
+  const key = trust.require_signature.keys.find(({ key_id }) => key_id === item.signature?.key_id);
+  return key !== undefined && isSignedBy(surroundings, item, key) ? "qualification_mismatch" : null;
 }
 
 /** Whether a key signed what the provider said, of which only the names are left: as a statement, or as a bare hash. */

@@ -127,6 +127,7 @@ async function judgeParams(
   contracts: ReadonlyMap<string, ContractFacts>,
 ): Promise<ParamsVerdicts> {
   const verdicts = new Map<string, "valid" | "invalid">();
+  const identities = new Map<ContractCheck, Identity>();
   const channels = channelsOf(law);
   const assumptions = new Set<ConstructedLaw["assumptions"][number]>();
   const bindings = isJsonObject(law) ? member(law, "acquisition_bindings") : undefined;
@@ -139,10 +140,11 @@ async function judgeParams(
     ];
     if (typeof provider !== "string") continue;
     const contract = contracts.get(provider);
-    const found = contract?.checks.find(({ check_id }) => check_id === check);
+    const found = typeof check === "string" ? contract?.checks.get(check) : undefined;
     if (contract === undefined || found === undefined || params === undefined) continue;
     // By what it says, not by what it is for: a validator keeps schemas, and packs differ in what they call one.
-    const identity = identify(sha256, "schema", found.params_schema);
+    const identity = identities.get(found) ?? identify(sha256, "schema", found.params_schema);
+    identities.set(found, identity);
     const verdict = await validateSchema?.(identity, found.params_schema, params) ?? null;
     if (verdict === null) assumptions.add("json_schema_verdict_as_recorded");
     else verdicts.set(paramsKey(contract.provider_id, found.check_id, params), verdict);
