@@ -20,6 +20,7 @@ export type CliErrorCode =
   | "runpack_invalid"
   | "limit_exceeded"
   | "integrity_failure"
+  | "not_evaluated"
   | "repository_unavailable"
   | "refused"
   | "unreachable"

@@ -20,12 +20,13 @@ import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { readBounded } from "./runpack_keys.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
-import { exitCodeOf, verifyPack } from "./runpack_verify.ts";
+import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
 import { READER_PRIMITIVES, withView } from "./runpack_view.ts";
 
 /** The flags of `gate replay`. */
 export interface ReplayOptions extends RepositoryFlags {
   readonly law?: string;
+  readonly recordedVerdicts?: boolean;
   readonly json?: boolean;
 }
 
@@ -36,7 +37,7 @@ const LAW_BYTES = 16 * 1024 * 1024;
 export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
   const law = await readLaw(flags.law ?? "");
   return await withView(named, flags, async (view, pack) => {
-    const report = await verifyPack(pack, { profile: "full_replay_v1" });
+    const report = await verifyPack(pack, { ...verdictsOf(flags), profile: "full_replay_v1" });
     if (exitCodeOf(report) === EXIT.verificationFailed) {
       const message = `Cannot replay "${named}": the runpack does not verify`;
       throw new CliError("integrity_failure", message, "gate runpack verify says why", EXIT.verificationFailed);

@@ -33,6 +33,8 @@ export interface RunpackVerifyOptions extends RepositoryFlags {
   /** Fails a runpack that no trusted key has signed. */
   readonly requireSignature?: boolean;
   readonly budget?: readonly string[];
+  /** Runs no JSON Schema of the runpack. */
+  readonly recordedVerdicts?: boolean;
   readonly json?: boolean;
 }
 
@@ -76,10 +78,14 @@ function isSigned({ trusted_bases }: VerificationReport): boolean {
   return trusted_bases.some((basis) => basis.startsWith("runpack_signature:"));
 }
 
-/** Verifies an open pack as the flags ask. */
+/**
+ * Verifies an open pack as the flags ask.
+ *
+ * @throws {CliError} `not_evaluated` where a JSON Schema of the pack could not be run here in its time
+ */
 export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): Promise<VerificationReport> {
   const keys = await Promise.all((flags.trustedKey ?? []).map((path) => trustedKey(path)));
-  const schemas = schemaValidator();
+  const schemas = flags.recordedVerdicts === true ? null : schemaValidator();
   try {
     return await verifyRunpack(pack.source, {
       runpack_identity: pack.identity,
@@ -87,10 +93,15 @@ export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): P
       budget: budgetOf(flags.budget ?? []),
       trusted_keys: keys.length === 0 ? null : keys,
       signatures: pack.signatures,
-    }, verificationPrimitives(HOST_PRIMITIVES, schemas.validate));
+    }, verificationPrimitives(HOST_PRIMITIVES, schemas?.validate));
   } finally {
-    schemas.close();
+    schemas?.close();
   }
+}
+
+/** What a command says of the verdicts of JSON Schemas, for a verification. */
+export function verdictsOf({ recordedVerdicts = false }: RunpackVerifyOptions): RunpackVerifyOptions {
+  return { recordedVerdicts };
 }
 
 /** The exit code that a report amounts to. */

@@ -16,6 +16,12 @@ function withPlace(added: Command): Command {
   return added.option("--config <PATH>", CONFIG).option("--data-dir <DIR>", DATA_DIR);
 }
 
+const RECORDED = "take the verdicts of JSON Schemas as they are recorded, and run no schema of the runpack";
+
+function withVerdicts(added: Command): Command {
+  return added.option("--recorded-verdicts", RECORDED);
+}
+
 /** Adds the commands. */
 export function addVerification(program: Command, runpack: Command, finish: Finish): void {
   addVerify(runpack, finish);
@@ -31,7 +37,7 @@ function addVerify(runpack: Command, finish: Finish): void {
       "gate runpack verify release --trusted-key ci.pub --budget records=100000",
     ])),
   );
-  withValues(added, { "--profile": PROFILES })
+  withValues(withVerdicts(added), { "--profile": PROFILES })
     .argument("<runpack>", RUNPACK)
     .option("--profile <NAME>", "full_replay_v1, or integrity_only_v1, which is the default")
     .option("--trusted-key <FILE>", "Ed25519 public key whose signatures settle claims (repeatable)", collect)
@@ -43,11 +49,13 @@ function addVerify(runpack: Command, finish: Finish): void {
 }
 
 function addShow(runpack: Command, finish: Finish): void {
-  withPlace(withJson(command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
-    "gate runpack show release.runpack",
-    "gate runpack show release --all",
-    "gate runpack show release --html release.html",
-  ])))
+  withVerdicts(withPlace(withJson(
+    command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
+      "gate runpack show release.runpack",
+      "gate runpack show release --all",
+      "gate runpack show release --html release.html",
+    ]),
+  )))
     .argument("<runpack>", RUNPACK)
     .option("--all", "show every record, however many there are")
     .option("--html <FILE>", "also write all of it to this file, which must not exist, as one page that loads nothing")
@@ -68,9 +76,11 @@ function addDiff(runpack: Command, finish: Finish): void {
 }
 
 function addReplay(program: Command, finish: Finish): void {
-  withPlace(withJson(command(program, "replay", "List the decisions that a changed law would make otherwise", [
-    "gate replay release.runpack --law next.json",
-  ])))
+  withVerdicts(withPlace(withJson(
+    command(program, "replay", "List the decisions that a changed law would make otherwise", [
+      "gate replay release.runpack --law next.json",
+    ]),
+  )))
     .argument("<runpack>", RUNPACK)
     .requiredOption("--law <FILE>", "the changed scenario specification, JSON")
     .action(async (named: string, flags: Flags) => finish(await (await import("./replay.ts")).runReplay(named, flags)));

@@ -32,7 +32,8 @@ import { type Manifest, type PackSource, SIGNATURES } from "./types.ts";
 
 /**
  * Verifies a runpack. Pure: no network, clock or file but what `source` hands over; the same material, request and
- * primitives give the same report, byte for byte. Nothing that a pack holds makes it throw.
+ * primitives give the same report, byte for byte. Nothing that a pack holds makes it throw; it rejects with what its
+ * validator of JSON Schemas rejects with, and then there is no report.
  *
  * @param source Where the pack's bytes come from; none of them is believed
  * @param request What is asked

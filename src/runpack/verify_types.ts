@@ -234,7 +234,11 @@ export interface VerificationRequest {
   readonly signatures?: readonly Uint8Array[];
 }
 
-/** Verdict of a JSON Schema on a value; null where none could be reached. */
+/**
+ * Verdict of a JSON Schema on a value; null where no validator can run the schema. Rejects where it could not be run here
+ * and now, for want of time above all: a verification then ends without a report, since what a report says depends on
+ * nothing but the pack and the request.
+ */
 export type ValidateSchema = (
   identity: Identity,
   schema: JsonValue,

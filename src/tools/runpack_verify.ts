@@ -16,6 +16,7 @@ import { authorise } from "./authorise.ts";
 import { failure, success } from "./errors.ts";
 import { identity } from "./input.ts";
 import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
+import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { makeTool, READS } from "./tool.ts";
 import type { Call, Tool, ToolAnswer } from "./types.ts";
@@ -100,7 +101,12 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
     signatures: signatures.map(({ bytes }) => bytes),
   };
   const primitives = verificationPrimitives(HOST_PRIMITIVES, validatorOf(services));
-  return success({ report: reportAsJson(await verifyRunpack(source, request, primitives)) });
+  try {
+    return success({ report: reportAsJson(await verifyRunpack(source, request, primitives)) });
+  } catch (error) {
+    if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
+    throw error;
+  }
 }
 
 /**
@@ -141,7 +147,8 @@ function validatorOf({ schemaSandbox }: Services): ValidateSchema {
     try {
       return await schemaSandbox.validate(name, schema, value) === "valid" ? "valid" : "invalid";
     } catch (error) {
-      if (error instanceof SchemaSandboxError) return null;
+      // No validator can run it. Any other failure is of here and now, and none of them may change a report.
+      if (error instanceof SchemaSandboxError && error.code === "schema_refused") return null;
       throw error;
     }
   };

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import type { Principal } from "../access/types.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { openLocalRepository } from "../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
 import { identifyBytes } from "../canonical/identity.ts";
 import { CLAIMS } from "../runpack/verify_types.ts";
-import { identityOf as runpackIdentityOf, packOf } from "../../tests/simulation/runpack_memory.ts";
+import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./fixture_test.ts";
 
@@ -25,7 +26,11 @@ const READER: Principal = {
 };
 
 /** Runs a test with a run of namespace 2 that was exported; with `roles`, from then on roles are in force. */
-async function withPack(test: (scene: Scene) => Promise<void>, roles: boolean = false): Promise<void> {
+async function withPack(
+  test: (scene: Scene) => Promise<void>,
+  roles: boolean = false,
+  judged: SchemaSandboxError | null = null,
+): Promise<void> {
   const dataDir = await Deno.makeTempDir();
   const open = testConfig();
   const principals = [{ subject: READER.subject, policy_class: null, roles: READER.roles }];
@@ -43,9 +48,13 @@ async function withPack(test: (scene: Scene) => Promise<void>, roles: boolean = 
       change: (services) => {
         const publisher = openPublisher({ sha256, runs: services.runs, dataDir, storage: null, signer: null });
         const { surroundings } = services;
+        const schemaSandbox = judged === null
+          ? services.schemaSandbox
+          : { ...services.schemaSandbox, validate: () => Promise.reject(judged) };
         return {
           ...services,
           surroundings,
+          schemaSandbox,
           dataDir,
           publisher: () => Promise.resolve(publisher),
           get config(): typeof open {
@@ -123,15 +132,43 @@ Deno.test("runpack_verify shows a manifest that is not its name's to nobody from
     assert.equal(statusOf(told, "runpack_subject_identity")["reason"], "identity_mismatch");
   }));
 
+async function putPack(dataDir: string, pack: MemoryPack): Promise<string> {
+  const repository = openLocalRepository(repositoryFolder(dataDir));
+  for (const [identity, bytes] of pack.objects) {
+    assert.equal(identifyBytes(sha256, "object", bytes), identity);
+    await repository.putObject({ identity, bytes: bytes as Uint8Array<ArrayBuffer> });
+  }
+  const identity = runpackIdentityOf(pack);
+  await repository.putManifest(identity, pack.manifest);
+  return identity;
+}
+
+// Why a JSON Schema gave no verdict, and the error that the tool answers with; null: a report all the same.
+const UNJUDGED = [
+  ["deadline_exceeded", "schema_deadline_exceeded"],
+  ["overloaded", "schema_worker_unavailable"],
+  ["schema_refused", null],
+] as const;
+
+for (const [why, code] of UNJUDGED) {
+  Deno.test(`runpack_verify of a runpack whose JSON Schema gave no verdict, ${why}: ${code ?? "a report"}`, () =>
+    withPack(
+      async ({ bench, dataDir }) => {
+        const runpack_identity = await putPack(dataDir, await packOf(playGoldenRun()));
+        const asked = { runpack_identity, profile: "full_replay_v1" };
+        if (code !== null) assert.equal((await bench.fail("runpack_verify", asked)).code, code);
+        else assert.deepEqual((await report(bench, asked))["assumptions"], ["json_schema_verdict_as_recorded"]);
+        await report(bench, { runpack_identity });
+      },
+      false,
+      new SchemaSandboxError(why, "Cannot run the JSON Schema"),
+    ));
+}
+
 Deno.test("runpack_verify lets others have their turn while it replays a long run", () =>
   withPack(async ({ bench, dataDir }) => {
     const pack = await packOf(playGoldenRun(4000));
-    const repository = openLocalRepository(repositoryFolder(dataDir));
-    for (const [identity, bytes] of pack.objects) {
-      assert.equal(identifyBytes(sha256, "object", bytes), identity);
-      await repository.putObject({ identity, bytes: bytes as Uint8Array<ArrayBuffer> });
-    }
-    await repository.putManifest(runpackIdentityOf(pack), pack.manifest);
+    await putPack(dataDir, pack);
     let longest = 0;
     let last = performance.now();
     const timer = setInterval(() => {

@@ -84,6 +84,8 @@ Deno.test("gate runpack verify ends in 0, 4 or 6: all holds, material is lacking
     const whole = await gate("runpack", "verify", join(folder, "whole"), ...full);
     assert.equal(whole.code, 0, whole.out);
     assert.deepEqual(resultOf(whole).report.assumptions, [], "a JSON Schema is run, in a worker without permissions");
+    const recorded = await gate("runpack", "verify", join(folder, "whole"), ...full, "--recorded-verdicts");
+    assert.deepEqual(resultOf(recorded).report.assumptions, ["json_schema_verdict_as_recorded"]);
     assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...full)).code, 4);
     const forged = await gate("runpack", "verify", join(folder, "forged"), ...full);
     assert.equal(forged.code, 6);
