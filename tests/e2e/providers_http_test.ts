@@ -37,11 +37,18 @@ function dripping(pieces: readonly string[], millis: number): Behaviour {
   };
 }
 
-const endless: Behaviour = async (connection) => {
-  await readHead(connection);
-  await write(connection, `${HEAD}\r\n`);
-  for (;;) await write(connection, "x".repeat(65_536));
-};
+/** Sends a beginning, and then the same for ever. */
+function endless(beginning: string, part: string): Behaviour {
+  return async (connection) => {
+    await readHead(connection);
+    await write(connection, beginning);
+    for (;;) await write(connection, part);
+  };
+}
+
+const ENDLESS_BODY = endless(`${HEAD}\r\n`, "x".repeat(65_536));
+const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** What the server does, the check, the outcome; `body_hash` under a limit of 16 bytes. */
 const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: string, outcome: string])[] = [
@@ -113,14 +120,24 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
     "body_hash",
     "failed: provider_protocol_error",
   ],
-  ["a body without end", endless, "body_hash", "failed: response_too_large"],
+  ["a body without end", ENDLESS_BODY, "body_hash", "failed: response_too_large"],
+  ["chunks of a byte", answering(`${CHUNKED}${"1\r\nx\r\n".repeat(16)}0\r\n\r\n`), "body_hash", digest("x".repeat(16))],
+  ["a chunk that never begins", endless(`${CHUNKED}1;`, "x".repeat(65_536)), "body_hash", "failed: response_too_large"],
+  [
+    "trailers without end",
+    endless(`${CHUNKED}0\r\n`, "x: y\r\n".repeat(999)),
+    "body_hash",
+    "failed: response_too_large",
+  ],
+  ["answers before the answer", endless("", CONTINUE.repeat(999)), "status", "failed: response_too_large"],
+  ["empty lines before the answer", endless("", "\r\n".repeat(9999)), "status", "failed: response_too_large"],
   ["an encoded body", gzipped(), "body_hash", "observed: content_encoding_unsupported"],
   ["an encoded body that nobody reads", gzipped(), "status", "value: 200"],
   ["a status", answering("HTTP/1.1 418 Teapot\r\ncontent-length: 0\r\n\r\n"), "status", "value: 418"],
   ["a redirect", answering("HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\n\r\n"), "status", "value: 301"],
   ["a status before its body", dripping([`${HEAD}content-length: 9\r\n\r\n`, "x"], 10), "status", "value: 200"],
-  ["a status before an endless body", endless, "status", "value: 200"],
-  ["continue, then a status", answering(`HTTP/1.1 100 Continue\r\n\r\n${ok("x")}`), "status", "value: 200"],
+  ["a status before an endless body", ENDLESS_BODY, "status", "value: 200"],
+  ["continue, then a status", answering(`${CONTINUE}${ok("x")}`), "status", "value: 200"],
   [
     "a body drop by drop",
     dripping([`${HEAD}content-length: 15\r\n\r\n`, ..."x".repeat(15)], 200),
@@ -129,16 +146,7 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
   ],
   ["headers drop by drop", dripping([..."HTTP/1.1 200 OK\r\nx-very-slow: 1\r\n"], 100), "status", "failed: timeout"],
   ["no answer", (connection) => readHead(connection).then(() => {}), "status", "failed: timeout"],
-  [
-    "headers without end",
-    async (connection) => {
-      await readHead(connection);
-      await write(connection, HEAD);
-      for (;;) await write(connection, `x-more: ${"x".repeat(1000)}\r\n`);
-    },
-    "status",
-    "failed: response_too_large",
-  ],
+  ["headers without end", endless(HEAD, `x: ${"x".repeat(1000)}\r\n`), "status", "failed: response_too_large"],
   [
     "headers of 12 KiB",
     answering(`${HEAD}x-much: ${"x".repeat(12_000)}\r\ncontent-length: 0\r\n\r\n`),

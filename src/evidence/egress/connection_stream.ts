@@ -10,13 +10,24 @@ import { Duplex } from "node:stream";
 
 const CHUNK_BYTES = 65_536;
 
-/** The connection as a stream, which owns it: destroying the one closes the other. */
-export function streamOf(connection: Deno.Conn): Duplex {
+/**
+ * The connection as a stream, which owns it: destroying the one closes the other.
+ *
+ * @param maximumBytes What may arrive in all, whatever it is
+ * @param tooMany The error once more has arrived
+ */
+export function streamOf(connection: Deno.Conn, maximumBytes: number, tooMany: Error): Duplex {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  let left = maximumBytes;
   return new Duplex({
     read(): void {
-      const chunk = new Uint8Array(CHUNK_BYTES);
       connection.read(chunk).then(
-        (count) => this.push(count === null ? null : Buffer.from(chunk.buffer, 0, count)),
+        (count) => {
+          left -= count ?? 0;
+          if (left < 0) this.destroy(tooMany);
+          // A copy: a few bytes that somebody keeps must not keep the whole buffer.
+          else this.push(count === null ? null : Buffer.from(chunk.subarray(0, count)));
+        },
         (error) => this.destroy(error),
       );
     },

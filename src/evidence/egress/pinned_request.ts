@@ -7,6 +7,7 @@
 
 import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import { collectBytes } from "../collect_bytes.ts";
 import type { OperationalCode } from "../types.ts";
 import { closeQuietly, streamOf } from "./connection_stream.ts";
 import { untilAborted } from "./until_aborted.ts";
@@ -50,6 +51,13 @@ export type PinnedAnswer =
 /** Bytes of all headers of a response. */
 export const HEADER_BYTES_MAXIMUM = 16_384;
 
+/**
+ * Bytes that may arrive beside the body, and for each byte of it: chunks of one byte take six. So answers before the answer, empty
+ * lines and parts of chunks that are no body end too.
+ */
+const WIRE_BYTES_BESIDE = 1_048_576;
+const WIRE_BYTES_PER_BYTE = 8;
+
 /** Ends the exchange with a code. */
 class RequestFailure extends Error {
   readonly code: OperationalCode;
@@ -72,7 +80,8 @@ export async function requestPinned(question: PinnedQuestion, signal: AbortSigna
   try {
     const connection = await connect(question, signal, progress);
     progress.stage = "sent";
-    stream = streamOf(connection);
+    const tooMany = new RequestFailure("response_too_large", "the answer never ends, or is mostly not its body");
+    stream = streamOf(connection, WIRE_BYTES_BESIDE + WIRE_BYTES_PER_BYTE * question.maximumBytes, tooMany);
     return { ok: true, response: await exchange(question, stream, signal, progress) };
   } catch (error) {
     const { code, message } = signal.aborted
@@ -165,17 +174,14 @@ function readResponse(message: IncomingMessage, question: PinnedQuestion): Promi
     const tooLarge = (): void =>
       reject(new RequestFailure("response_too_large", `the body has more than ${maximumBytes} bytes`));
     if (Number(message.headers["content-length"] ?? 0) > maximumBytes) return tooLarge();
-    const chunks: Uint8Array[] = [];
-    let length = 0;
+    const body = collectBytes(maximumBytes);
     message.on("data", (chunk: Uint8Array) => {
-      length += chunk.length;
-      if (length > maximumBytes) return tooLarge();
-      chunks.push(chunk);
+      if (!body.add(chunk)) tooLarge();
     });
     const truncated = (): void => reject(new RequestFailure("response_truncated", "the body ends too early"));
     message.on("end", () => {
       if (!message.complete) return truncated();
-      resolve({ status, headers, body: join(chunks, length) });
+      resolve({ status, headers, body: body.bytes() });
     });
     message.on("aborted", truncated);
     message.on("error", truncated);
@@ -187,16 +193,6 @@ function pairs(raw: readonly string[]): (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) found.push([raw[at] ?? "", raw[at + 1] ?? ""]);
   return found;
-}
-
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 /** What an error means: where the request had come to says more than the error, whose text nobody should read. */

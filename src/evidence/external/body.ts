@@ -7,6 +7,7 @@
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
+import { collectBytes } from "../collect_bytes.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createLineCutter } from "./line_cutter.ts";
 import { readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
@@ -26,20 +27,9 @@ function tooLarge(): ExternalFailure {
  */
 export async function readText(chunks: BodyChunks, announced: string | undefined): Promise<string> {
   if (announced !== undefined && Number(announced) > REPLY_BYTES_MAXIMUM) throw tooLarge();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > REPLY_BYTES_MAXIMUM) throw tooLarge();
-    parts.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  const text = decodeUtf8Strict(whole);
+  const whole = collectBytes(REPLY_BYTES_MAXIMUM);
+  for await (const chunk of chunks) if (!whole.add(chunk)) throw tooLarge();
+  const text = decodeUtf8Strict(whole.bytes());
   if (text === null) throw new ExternalFailure("provider_protocol_error", "The reply of the provider is no UTF-8");
   return text;
 }

@@ -96,7 +96,13 @@ function request(
   init.signal?.addEventListener("abort", abort, { once: true });
   watchConnection(outgoing, options, give);
   outgoing.on("error", (error) => reject(outgoing.reusedSocket ? stale(error) : transportFailure(error)));
+  let answered = false;
+  outgoing.on("close", () => {
+    // With an answer, its own end says what became of it.
+    if (!answered) reject(new ExternalFailure("connection_failed", "The provider ended the connection"));
+  });
   outgoing.on("response", (response) => {
+    answered = true;
     readResponse(response, message, options.cloakroom).then(resolve, give);
   });
   outgoing.end(typeof init.body === "string" ? init.body : undefined);
@@ -144,7 +150,10 @@ async function readResponse(
     return Response.json(cloakroom.check(found), { status, headers });
   }
   const text = await readText(chunks, response.headers["content-length"]);
-  if (status >= 300) return new Response(text, { status, headers });
+  if (status < 200 || status > 599) {
+    throw new ExternalFailure("provider_protocol_error", "The provider answered with a status that there is not");
+  }
+  if (status >= 300) return new Response(status === 304 ? null : text, { status, headers });
   if (status === 202 || status === 204 || text === "") return new Response(null, { status, headers });
   return Response.json(cloakroom.check(readMessageText(text)), { status, headers });
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { transportFailure } from "./bounded_fetch.ts";
+import { createBoundedFetch, transportFailure } from "./bounded_fetch.ts";
+import { ExternalFailure } from "./failure.ts";
+import { createCloakroom } from "./wire.ts";
 
 /** Codes of the runtime, the operational code each amounts to, and whether asking again may help. */
 const ROWS: readonly [string, string, boolean][] = [
@@ -24,5 +26,59 @@ for (const [code, expected, retryable] of ROWS) {
     const failure = transportFailure(Object.assign(new Error("10.0.0.1 secret"), { code }));
     assert.deepEqual([failure.code, failure.retryable], [expected, retryable]);
     assert.ok(!failure.message.includes("10.0.0.1"));
+  });
+}
+
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+const REPLY = '{"jsonrpc":"2.0","id":1}';
+
+/** What a host sends, and the status that is handed on, or the operational code. */
+const ANSWERS: readonly (readonly [name: string, answer: string, outcome: number | string])[] = [
+  ["a reply", `${HEAD}content-length: ${REPLY.length}\r\n\r\n${REPLY}`, 200],
+  ["a reply in chunks of a byte", chunked([...REPLY]), 200],
+  ["an empty answer", "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", 202],
+  ["a redirect", "HTTP/1.1 307 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", 307],
+  ["a status without a body", "HTTP/1.1 304 Not Modified\r\n\r\n", 304],
+  ["a status that there is not", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n", "provider_protocol_error"],
+  ["no status", "HTTP/1.1 000 No\r\ncontent-length: 0\r\n\r\n", "provider_protocol_error"],
+  ["another protocol", "HTTP/1.1 101 Switch\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "connection_failed"],
+  ["no HTTP", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "provider_protocol_error"],
+  ["two lengths", `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n1`, "provider_protocol_error"],
+  ["a length and chunks", chunked(["1"]).replace("\r\n", "\r\ncontent-length: 1\r\n"), "provider_protocol_error"],
+  ["a second answer behind the first", `${HEAD}content-length: 1\r\n\r\n1${HEAD}\r\n`, "provider_protocol_error"],
+  ["trailers without end", `${chunked(["1"]).slice(0, -2)}${"x: y\r\n".repeat(9999)}`, "provider_protocol_error"],
+  ["an end amid the body", `${HEAD}content-length: 9\r\n\r\n1`, "response_truncated"],
+];
+
+function chunked(chunks: readonly string[]): string {
+  const body = [...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
+  return `${HEAD}transfer-encoding: chunked\r\n\r\n${body}`;
+}
+
+for (const [name, answer, outcome] of ANSWERS) {
+  Deno.test(`createBoundedFetch() given ${name}: ${outcome}`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const serving = (async () => {
+      for await (const connection of listener) {
+        await connection.read(new Uint8Array(4096));
+        await connection.write(new TextEncoder().encode(answer)).catch(() => {});
+        connection.close();
+      }
+    })();
+    const url = new URL(`http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/`);
+    const bounded = createBoundedFetch({ url, connectTimeoutMillis: 20_000, cloakroom: createCloakroom() });
+    try {
+      const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+      const asking = bounded.fetch(url, { method: "POST", body });
+      const found = await asking.then(({ status }) => status, (error: unknown) => {
+        assert.ok(error instanceof ExternalFailure, String(error));
+        return error.code;
+      });
+      assert.equal(found, outcome);
+    } finally {
+      bounded.close();
+      listener.close();
+      await serving;
+    }
   });
 }
