@@ -24,6 +24,8 @@ export interface RepositoryUnderTest {
   readonly remove: (key: string) => Promise<void>;
   /** Sorted. */
   readonly keys: () => Promise<readonly string[]>;
+  /** Whether of many who write one key at the same time one alone does; true where left out. */
+  readonly isExclusive?: boolean;
 }
 
 /** Runs a case on an empty repository of its own. */
@@ -96,12 +98,14 @@ const CASES: readonly [string, (under: RepositoryUnderTest) => Promise<void>][] 
     const found = await repository.getObject({ object: object.identity, bytes: 6 });
     assert.deepEqual(found, encoder.encode("x".repeat(7)));
   }],
-  ["putObject() by many at once writes once", async ({ repository }) => {
+  ["putObject() by many at once writes once", async ({ repository, isExclusive = true }) => {
     const object = objectOf("raced");
     const written = await Promise.all(Array.from({ length: 16 }, () => repository.putObject(object)));
-    assert.deepEqual(written.sort(), [...Array<string>(15).fill("exists"), "written"]);
+    const told = written.filter((one) => one === "written").length;
+    assert.ok(told === 1 || told > 1 && !isExclusive, written.join(" "));
   }],
-  ["putManifest() by many with different bytes lets one win", async ({ repository }) => {
+  ["putManifest() by many with different bytes lets one win", async ({ repository, isExclusive = true }) => {
+    if (!isExclusive) return;
     const identity = SHA256("raced");
     const rivals = Array.from(
       { length: 16 },

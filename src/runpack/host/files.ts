@@ -103,6 +103,34 @@ export async function syncFolder(path: string): Promise<void> {
  * @returns `exists` where something is at the path already
  */
 export async function createFile(path: string, fill: (file: Deno.FsFile) => Promise<void>): Promise<Written> {
+  return await throughTemporary(path, fill, async (temporary) => {
+    try {
+      // A link fails where a rename would overwrite.
+      await Deno.link(temporary, path);
+    } catch (error) {
+      if (error instanceof Deno.errors.AlreadyExists || plainFile(path) !== "missing") return "exists";
+      // A file system without hard links, such as FAT: whoever comes between writes the same bytes under the same name.
+      await Deno.rename(temporary, path);
+    }
+    return "written";
+  });
+}
+
+/**
+ * Writes a file in the place of the one that is there, if there is one: at every moment one of both is there, whole. The
+ * entry itself is durable once the folder is synced.
+ *
+ * @param fill Writes the content
+ */
+export async function replaceFile(path: string, fill: (file: Deno.FsFile) => Promise<void>): Promise<void> {
+  await throughTemporary(path, fill, (temporary) => Deno.rename(temporary, path));
+}
+
+async function throughTemporary<Result>(
+  path: string,
+  fill: (file: Deno.FsFile) => Promise<void>,
+  place: (temporary: string) => Promise<Result>,
+): Promise<Result> {
   const temporary = `${dirname(path)}/${TEMPORARY_PREFIX}${crypto.randomUUID()}`;
   try {
     {
@@ -110,12 +138,7 @@ export async function createFile(path: string, fill: (file: Deno.FsFile) => Prom
       await fill(file);
       await file.sync();
     }
-    // A link fails where a rename would overwrite.
-    await Deno.link(temporary, path);
-    return "written";
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return "exists";
-    throw error;
+    return await place(temporary);
   } finally {
     await Deno.remove(temporary).catch(() => {});
   }

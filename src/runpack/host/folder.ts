@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
-import { createFile, isMissing, isPlainFolder, plainFile, readPlainFile, syncFolder, writeAll } from "./files.ts";
+import { isMissing, isPlainFolder, plainFile, readPlainFile, replaceFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
 import { createReadAhead } from "./read_ahead.ts";
-import { RepositoryError, type SignatureFile } from "./repository.ts";
+import type { SignatureFile } from "./repository.ts";
 
 /** A pack in a folder, for a verifier. What has no place in a pack is listed by its path. */
 export function folderPackSource(folder: string): PackSource {
@@ -77,14 +77,10 @@ export async function folderSignatures(folder: string): Promise<readonly Signatu
   return found.sort((a, b) => a.keyId < b.keyId ? -1 : 1);
 }
 
-/** Lays a signature into a folder; one of the same key that is there is replaced. */
+/** Lays a signature into a folder; one of the same key that is there is replaced, and there at every moment until then. */
 export async function addFolderSignature(folder: string, { keyId, bytes }: SignatureFile): Promise<void> {
-  const path = join(folder, signatureName(keyId));
   await Deno.mkdir(join(folder, "signatures"), { recursive: true });
-  await Deno.remove(path).catch(() => {});
-  if (await createFile(path, (file) => writeAll(file, bytes)) === "exists") {
-    throw new RepositoryError("unavailable", `Cannot write "${path}": it exists`);
-  }
+  await replaceFile(join(folder, signatureName(keyId)), (file) => writeAll(file, bytes));
   await syncFolder(join(folder, "signatures"));
 }
 

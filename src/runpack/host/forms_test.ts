@@ -8,7 +8,7 @@ import type { PackSource } from "../types.ts";
 import { openArchive, writeArchive } from "./archive_file.ts";
 import type { PackContents } from "./contents.ts";
 import { joinBytes } from "./files.ts";
-import { folderPackSource, folderSignatures, isFreeFolder, writeFolder } from "./folder.ts";
+import { addFolderSignature, folderPackSource, folderSignatures, isFreeFolder, writeFolder } from "./folder.ts";
 import { RepositoryError } from "./repository.ts";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
@@ -131,6 +131,23 @@ Deno.test("folderPackSource() of a folder that is not there has nothing", () =>
     assert.equal(await read(source, SHA256("a")), "missing");
     assert.deepEqual(await folderSignatures(join(folder, "none")), []);
   }));
+
+Deno.test("addFolderSignature() puts a signature in the place of the one that is there, which is there until then", () =>
+  withPack(0, (contents) =>
+    withFolder(async (folder) => {
+      await writeFolder(folder, contents);
+      const [signature] = contents.signatures;
+      assert.ok(signature !== undefined);
+      const path = join(folder, "signatures", `${signature.keyId}.json`);
+      using before = await Deno.open(path);
+      await addFolderSignature(folder, { ...signature, bytes: new TextEncoder().encode("{}") });
+      assert.equal(await Deno.readTextFile(path), "{}");
+      // Who had it open has it still: it was replaced, not written over.
+      assert.deepEqual(await new Response(before.readable).bytes(), new Uint8Array(signature.bytes));
+      assert.deepEqual([...Deno.readDirSync(join(folder, "signatures"))].map(({ name }) => name), [
+        `${signature.keyId}.json`,
+      ]);
+    })));
 
 Deno.test("openArchive() refuses what is no archive of a pack", () =>
   withFolder(async (folder) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 
 import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { testRepository, withPack } from "../../../tests/simulation/runpack_repository_cases.ts";
+import { testRepository, withPack, type WithRepository } from "../../../tests/simulation/runpack_repository_cases.ts";
 import { localPackSource, openLocalRepository } from "./local_repository.ts";
 import { RepositoryError } from "./repository.ts";
 
@@ -28,7 +28,7 @@ async function filesIn(folder: string, prefix = ""): Promise<string[]> {
   return found.sort();
 }
 
-testRepository("local", (run) =>
+const withLocal: WithRepository = (run) =>
   withFolder((folder) => {
     const root = join(folder, "runpacks");
     return run({
@@ -40,7 +40,22 @@ testRepository("local", (run) =>
       remove: (key) => Deno.remove(join(root, key)),
       keys: () => filesIn(root),
     });
-  }));
+  });
+
+testRepository("local", withLocal);
+
+/** A file system without hard links, as FAT is one. */
+const withoutLinks: WithRepository = async (run) => {
+  const { link } = Deno;
+  Object.assign(Deno, { link: () => Promise.reject(new Deno.errors.PermissionDenied("Operation not permitted")) });
+  try {
+    await withLocal((under) => run({ ...under, isExclusive: false }));
+  } finally {
+    Object.assign(Deno, { link });
+  }
+};
+
+testRepository("local, without hard links", withoutLinks);
 
 const OBJECT = { identity: SHA256("gate:object:v1\0object"), bytes: new TextEncoder().encode("object") };
 
