@@ -7,7 +7,7 @@
 
 import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { collectBytes } from "../collect_bytes.ts";
+import { collectBytes } from "../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../types.ts";
 import { closeQuietly, streamOf } from "./connection_stream.ts";
 import { untilAborted } from "./until_aborted.ts";

@@ -4,10 +4,10 @@
  * @module
  */
 
+import { collectBytes } from "../../canonical/collect_bytes.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
-import { collectBytes } from "../collect_bytes.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createLineCutter } from "./line_cutter.ts";
 import { readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";

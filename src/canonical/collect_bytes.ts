@@ -22,7 +22,7 @@ const FIRST_BYTES = 4096;
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { collectBytes } from "@/evidence/collect_bytes.ts";
+ * import { collectBytes } from "@/canonical/collect_bytes.ts";
  *
  * const collector = collectBytes(3);
  * assert.ok(collector.add(Uint8Array.of(1)) && collector.add(Uint8Array.of(2, 3)));
