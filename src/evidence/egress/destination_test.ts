@@ -109,12 +109,71 @@ Deno.test("resolveDestination() names the setting that an address which is not p
   assert.ok("message" in found && found.message.endsWith("(allow_private_networks)"));
 });
 
-for (const [url, code] of [["https://127.0.0.1/", "destination_blocked"], ["https://[::1]/", "destination_blocked"]]) {
-  Deno.test(`resolveDestination() ${url}, never asking the resolver: ${code}`, async () => {
-    const literal = checkDestination(url ?? "", OPEN) as Destination;
+/** Ways to write a host that is no public one, and the address or name that each comes to. */
+const SPELLINGS: readonly (readonly [url: string, host: string])[] = [
+  ["https://127.0.0.1/", "127.0.0.1"],
+  ["https://127.0.0.1./", "127.0.0.1"],
+  ["https://127.0.0.1../", "127.0.0.1"],
+  ["https://127.1/", "127.0.0.1"],
+  ["https://2130706433/", "127.0.0.1"],
+  ["https://0x7f000001/", "127.0.0.1"],
+  ["https://0x7F.0.0.1./", "127.0.0.1"],
+  ["https://0177.0.0.1/", "127.0.0.1"],
+  ["https://017700000001/", "127.0.0.1"],
+  ["https://%31%32%37.0.0.1/", "127.0.0.1"],
+  ["https://127.0.0.1%2e/", "127.0.0.1"],
+  ["https://１２７.０.０.１/", "127.0.0.1"],
+  ["https://127。0。0。1/", "127.0.0.1"],
+  ["https:127.0.0.1", "127.0.0.1"],
+  ["https:\\\\127.0.0.1\\@api.example/", "127.0.0.1"],
+  ["ht\ntps://127.0.0.1/", "127.0.0.1"],
+  ["https://@127.0.0.1/", "127.0.0.1"],
+  ["https://0/", "0.0.0.0"],
+  ["https://[::]/", "::"],
+  ["https://[::1]/", "::1"],
+  ["https://[0:0:0:0:0:0:0:1]/", "::1"],
+  ["https://[::127.0.0.1]/", "::7f00:1"],
+  ["https://[::ffff:127.0.0.1]/", "::ffff:7f00:1"],
+  ["https://[::FFFF:7F00:0001]/", "::ffff:7f00:1"],
+  ["https://[::ffff:0:127.0.0.1]/", "::ffff:0:7f00:1"],
+  ["https://[64:ff9b::127.0.0.1]/", "64:ff9b::7f00:1"],
+  ["https://[2002:7f00:1::]/", "2002:7f00:1::"],
+  ["https://169.254.169.254/", "169.254.169.254"],
+  ["https://2852039166/", "169.254.169.254"],
+];
+
+for (const [url, host] of SPELLINGS) {
+  Deno.test(`resolveDestination() ${JSON.stringify(url)}: ${host} is blocked, and the resolver never asked`, async () => {
+    const found = checkDestination(url, OPEN) as Destination;
+    assert.equal(found.host, host);
+    assert.ok(!found.authority.includes("@"));
     const resolver = (): Promise<never> => assert.fail("asked");
-    const found = await resolveDestination(literal, OPEN, resolver, new AbortController().signal);
-    assert.equal("code" in found ? found.code : "", code);
+    const addresses = await resolveDestination(found, OPEN, resolver, new AbortController().signal);
+    assert.equal("code" in addresses ? addresses.code : "", "destination_blocked");
+    // A list of hosts knows it by the same spelling.
+    assert.ok("href" in (checkDestination(url, policy({ allowedHosts: new Set([hostKey(host) ?? ""]) })) ?? {}));
+  });
+}
+
+/** Names that are resolved, and the spelling that they are resolved and allowed by. */
+const NAMES: readonly (readonly [url: string, host: string | null])[] = [
+  ["https://LOCALHOST./", "localhost"],
+  ["https://ｌｏｃａｌｈｏｓｔ/", "localhost"],
+  ["https://exa\u00admple.com/", "example.com"],
+  ["https://BÜCHER.example/", "xn--bcher-kva.example"],
+  ["https://127.0.0.1.example/", "127.0.0.1.example"],
+  ["https://exa\u200dmple.com/", null],
+  ["https://256.256.256.256/", null],
+  ["https://1.2.3.4.5/", null],
+  ["https://4294967296/", null],
+  ["https://[fe80::1%25eth0]/", null],
+  ["https://[::1]./", null],
+];
+
+for (const [url, host] of NAMES) {
+  Deno.test(`checkDestination() ${JSON.stringify(url)}: ${host ?? "no URL"}`, () => {
+    const found = checkDestination(url, OPEN);
+    assert.equal(found === null ? null : (found as Destination).host, host);
   });
 }
 
