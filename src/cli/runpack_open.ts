@@ -28,7 +28,7 @@ export interface OpenPack {
 }
 
 /**
- * Opens a pack. A folder or a file needs no permission but to read it.
+ * Opens a pack, for which leave to read is enough, also where it is named by its identity.
  *
  * @throws {CliError} `runpack_not_found`
  * @throws {ArchiveError} If the file is no archive of a pack
@@ -49,12 +49,24 @@ export async function openPack(named: string, flags: RepositoryFlags): Promise<O
   throw notFound(named);
 }
 
-async function openPublished(identity: Identity, flags: RepositoryFlags): Promise<OpenPack> {
+/** The local repository: of `--data-dir`, for which no configuration is read, else of the configuration. */
+async function repositoryRoot({ config, dataDir }: RepositoryFlags): Promise<string> {
+  const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
+  if (dataDir !== undefined) return repositoryFolder(resolve(dataDir));
   const { loadConfig } = await import("../config/load.ts");
   const { dataDirOf } = await import("./data_dir.ts");
-  const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
+  return repositoryFolder(dataDirOf(await loadConfig({ config, environment: configVariable() }), undefined));
+}
+
+/** `GATE_CONFIG`, where this process may see it: a verification needs no environment. */
+function configVariable(): string {
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "GATE_CONFIG" });
+  return state === "granted" ? Deno.env.get("GATE_CONFIG") ?? "" : "";
+}
+
+async function openPublished(identity: Identity, flags: RepositoryFlags): Promise<OpenPack> {
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
-  const root = repositoryFolder(dataDirOf(await loadConfig({ config: flags.config }), flags.dataDir));
+  const root = await repositoryRoot(flags);
   const source = localPackSource(root, identity);
   if (await source.manifest() === "missing") throw notFound(identity);
   const signatures = await openLocalRepository(root).getSignatures(identity);

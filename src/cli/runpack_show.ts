@@ -8,14 +8,15 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { countOf } from "../config/problems.ts";
 import type { Requirement } from "../law/types.ts";
-import type { PackView, ViewedRecord } from "../runpack/material_view.ts";
+import type { PackView, PartView, ViewedRecord } from "../runpack/material_view.ts";
 import type { RecordedEvidence, StageEvaluatedBody } from "../run/types.ts";
+import { absenceText, gapText } from "../runpack/view/words.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { showClaims } from "./runpack_claims.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
 import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
-import { withView } from "./runpack_view.ts";
+import { withPart } from "./runpack_view.ts";
 import { paint, shown, type Tone, wantsColour } from "./text.ts";
 
 /** The flags of `gate runpack show`. */
@@ -34,34 +35,41 @@ const VALUE_CHARACTERS = 60;
 
 /** Runs `gate runpack show`; 6 where a claim is violated. */
 export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
-  return withView(named, flags, async (view, pack) => {
+  return withPart(named, flags, async (view, pack) => {
     const report = await verifyPack(pack, { ...verdictsOf(flags), profile: "full_replay_v1" });
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
     if (flags.html !== undefined) {
       const { writePage } = await import("./runpack_show_html.ts");
       await writePage(flags.html, view, report, flags.all === true);
     }
-    if (flags.json === true) {
-      const records = view.records.map(({ record, record_id }) => ({ record_id, record }));
-      const result = {
-        runpack_identity: view.runpack_identity,
-        manifest: view.manifest,
-        law: view.law.law,
-        records,
-        report,
-      };
-      writeResult("runpack show", result, isSound);
-    } else writeOut(`${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showClaims(report)}`);
+    if (flags.json === true) writeResult("runpack show", { ...viewAsJson(view), report }, isSound);
+    else writeOut(`${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showClaims(report)}`);
     return isSound ? EXIT.ok : EXIT.verificationFailed;
   });
 }
 
-/** A pack as text, without its claims. */
-export function showPack(view: PackView, all: boolean, colour: boolean): string {
-  return [showHead(view), showStages(view, colour), showTimeline(view, all, colour)].join("\n\n");
+/** What there is of a pack; null for what there is not. */
+function viewAsJson(view: PackView | PartView): object {
+  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  return {
+    runpack_identity: named?.runpack_identity ?? null,
+    manifest: named?.manifest ?? null,
+    law: part?.law.law ?? null,
+    records: part?.records.map(({ record, record_id }) => ({ record_id, record })) ?? [],
+  };
 }
 
-function showHead({ manifest, runpack_identity }: PackView): string {
+/** A pack as text, as much as there is of it, without its claims. */
+export function showPack(view: PackView | PartView, all: boolean, colour: boolean): string {
+  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  return [
+    ...named === null ? [] : [showHead(named)],
+    ..."reason" in view ? [shown(gapText(view))] : [],
+    ...part === null ? [] : [showStages(part, colour), showTimeline(part, all, colour)],
+  ].join("\n\n");
+}
+
+function showHead({ manifest, runpack_identity }: Pick<PackView, "manifest" | "runpack_identity">): string {
   const { scenario_id, run_key, head, withheld_conditions } = manifest;
   return [
     `Runpack  ${runpack_identity}`,
@@ -174,7 +182,7 @@ function valueText(view: PackView, item: RecordedEvidence): string {
   if (item.error !== undefined) return `error ${shown(item.error.code)}`;
   if (item.found_nothing === true) return "nothing found";
   const value = view.valueOf(item);
-  if (value === null) return `not shown (${(item.value_identity ?? "").slice(0, 12)}…)`;
+  if (value === null) return `${absenceText(view, item)} (${(item.value_identity ?? "").slice(0, 12)}…)`;
   const text = shown(canonicalize(value.value as JsonValue));
   return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
 }

@@ -5,7 +5,7 @@
  */
 
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
-import type { PackView } from "../runpack/material_view.ts";
+import type { PackView, PartView } from "../runpack/material_view.ts";
 import type { VerificationReport } from "../runpack/verify_types.ts";
 import { PAGE_RECORDS, renderDocument } from "../runpack/view/page.ts";
 import { CliError } from "./cli_error.ts";
@@ -17,8 +17,13 @@ import { CliError } from "./cli_error.ts";
  * @param all Whether every record is shown, however many there are
  * @throws {CliError} `file_exists`; `usage` where there is no such folder
  */
-export async function writePage(path: string, view: PackView, report: VerificationReport, all: boolean): Promise<void> {
-  const records = all ? view.records.length : PAGE_RECORDS;
+export async function writePage(
+  path: string,
+  view: PackView | PartView,
+  report: VerificationReport,
+  all: boolean,
+): Promise<void> {
+  const records = all ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS;
   const page = renderDocument(HOST_PRIMITIVES.sha256, { report, view, records });
   try {
     await Deno.writeTextFile(path, page, { createNew: true });

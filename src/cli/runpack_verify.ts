@@ -16,15 +16,14 @@ import {
   type VerificationProfile,
   type VerificationReport,
 } from "../runpack/verify_types.ts";
-import { readPublicKey } from "../tools/operator_profile.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { showClaims } from "./runpack_claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
-import { readBounded } from "./runpack_keys.ts";
 import { onPacks } from "./runpack_session.ts";
 import { schemaValidator } from "./runpack_schemas.ts";
+import { readTrustedKeys } from "./runpack_trust.ts";
 
 /** The flags of `gate runpack verify`. */
 export interface RunpackVerifyOptions extends RepositoryFlags {
@@ -84,7 +83,7 @@ function isSigned({ trusted_bases }: VerificationReport): boolean {
  * @throws {CliError} `not_evaluated` where a JSON Schema of the pack could not be run here in its time
  */
 export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): Promise<VerificationReport> {
-  const keys = await Promise.all((flags.trustedKey ?? []).map((path) => trustedKey(path)));
+  const keys = await readTrustedKeys(flags.trustedKey ?? [], pack.signatures);
   const schemas = flags.recordedVerdicts === true ? null : schemaValidator();
   try {
     return await verifyRunpack(pack.source, {
@@ -135,20 +134,4 @@ function budgetOf(given: readonly string[]): BudgetLimits | null {
     limits[member] = limit;
   }
   return limits;
-}
-
-async function trustedKey(path: string): Promise<Uint8Array> {
-  // What the file system says names neither the flag nor what was wanted of the file.
-  const read: typeof readBounded = (file, most) =>
-    readBounded(file, most).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new CliError("usage", `Cannot read public key "${file}": ${why}`);
-    });
-  try {
-    return await readPublicKey(path, read);
-  } catch (error) {
-    throw error instanceof CliError
-      ? error
-      : new CliError("usage", error instanceof Error ? error.message : String(error));
-  }
 }

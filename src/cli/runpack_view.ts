@@ -6,7 +6,7 @@
 
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../runpack/host/verification.ts";
-import { type PackView, viewPack } from "../runpack/material_view.ts";
+import { type PackView, type PartView, viewPack } from "../runpack/material_view.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
@@ -16,21 +16,31 @@ import { shown } from "./text.ts";
 /** What a reader of packs is handed. */
 export const READER_PRIMITIVES = verificationPrimitives(HOST_PRIMITIVES);
 
+/** Opens a pack, reads it, and hands both on, also where there is only a part of it. */
+export function withPart<Result>(
+  named: string,
+  flags: RepositoryFlags,
+  use: (view: PackView | PartView, pack: OpenPack) => Promise<Result>,
+): Promise<Result> {
+  return onPacks(async () => {
+    const pack = await openPack(named, flags);
+    try {
+      return await use(await viewPack(pack.source, READER_PRIMITIVES), pack);
+    } finally {
+      pack.close();
+    }
+  });
+}
+
 /** Opens a pack, reads it, and hands both on; a pack that is not whole ends the command. */
 export function withView<Result>(
   named: string,
   flags: RepositoryFlags,
   use: (view: PackView, pack: OpenPack) => Promise<Result>,
 ): Promise<Result> {
-  return onPacks(async () => {
-    const pack = await openPack(named, flags);
-    try {
-      const view = await viewPack(pack.source, READER_PRIMITIVES);
-      if ("reason" in view) throw unviewable(named, view.reason);
-      return await use(view, pack);
-    } finally {
-      pack.close();
-    }
+  return withPart(named, flags, async (view, pack) => {
+    if ("reason" in view) throw unviewable(named, view.reason);
+    return await use(view, pack);
   });
 }
 
@@ -44,5 +54,5 @@ function unviewable(
     ? reason.code
     : shown(`${reason.code}: ${reason.place}`);
   const hint = "gate runpack verify says more";
-  return new CliError("runpack_invalid", `Cannot show "${named}": ${why}`, hint, EXIT.verificationFailed);
+  return new CliError("runpack_invalid", `Cannot read "${named}": ${why}`, hint, EXIT.verificationFailed);
 }

@@ -22,6 +22,7 @@ import { procedureOf } from "./procedures.ts";
 import type { Manifest, PackSource } from "./types.ts";
 import { createArtifacts, type PackArtifacts } from "./verify_artifacts.ts";
 import { createMeter } from "./verify_budget.ts";
+import { atRevision, violation } from "./verify_findings.ts";
 import type { BudgetLimits, VerificationPrimitives, Violation } from "./verify_types.ts";
 
 /** A record with its name. */
@@ -41,25 +42,32 @@ export interface PackView {
   readonly valueOf: (item: RecordedEvidence) => TypedValue | null;
 }
 
-/** Why a pack cannot be looked at. */
-export interface Unviewable {
+/** A pack that cannot be looked at as a whole: what is in the way, and what there is all the same. */
+export interface PartView {
   readonly reason: Violation | "budget_exhausted";
+  /** Null where there is no manifest to name it by. */
+  readonly named: Pick<PackView, "runpack_identity" | "manifest"> | null;
+  /** The pack up to where its reading ended; null where its law is none, or could not be read. */
+  readonly part: PackView | null;
 }
 
 /**
  * Reads a pack into memory.
  *
  * @param limits As for a verification
- * @returns The pack, or the first thing in the way; its law is one, its records have the form of records
+ * @returns The pack, its law being one and its records having the form of records; or as much of it as there is
  */
 export async function viewPack(
   source: PackSource,
   primitives: VerificationPrimitives,
   limits: BudgetLimits | null = null,
-): Promise<PackView | Unviewable> {
+): Promise<PackView | PartView> {
   const bytes = await readManifestBytes(source);
   const manifest = constructManifest(bytes);
-  if ("code" in manifest || typeof bytes === "string") return { reason: manifest as Violation };
+  if ("code" in manifest || typeof bytes === "string") {
+    return { reason: manifest as Violation, named: null, part: null };
+  }
+  const named = { runpack_identity: runpackIdentity(primitives.sha256, bytes), manifest };
   const artifacts = createArtifacts(primitives);
   const values = new Map<Identity, TypedValue>();
   const records: ViewedRecord[] = [];
@@ -67,22 +75,18 @@ export async function viewPack(
   const take = async (part: MaterialPart): Promise<void> => {
     if (part.part === "law") lawBytes = part.bytes.slice();
     else if (part.part === "artifact") artifacts.add(part.reference, part.bytes);
-    else await takeSegment(primitives, part, records, values);
+    else if (part.segment.first_revision === records.length + 1) await takeSegment(primitives, part, records, values);
   };
   const reading = openReading(source, primitives, createMeter(limits));
   const ended = await traverseTree(reading, manifest, "replay", take);
-  if (ended !== "whole") return { reason: ended };
-  const contracts = new Map(
-    [...artifacts.contracts.values()].flatMap((one) => one === null ? [] : [[one.provider_id, one]]),
-  );
-  const constructed = await constructLaw(primitives, lawBytes, manifest.scenario_law_identity, contracts);
-  if ("code" in constructed) return { reason: constructed };
-  if (records.length !== manifest.head.revision) return { reason: { code: "record_invalid", place: null } };
+  const law = await lawOf(primitives, lawBytes, manifest, artifacts);
+  const isWhole = ended === "whole" && records.length === manifest.head.revision;
+  const reason = ended === "whole" ? violation("record_invalid", atRevision(records.length + 1)) : ended;
+  if ("code" in law) return { reason: isWhole ? law : reason, named, part: null };
   const withheld = new Set(manifest.withheld_conditions);
-  return {
-    runpack_identity: runpackIdentity(primitives.sha256, bytes),
-    manifest,
-    law: constructed.law,
+  const view: PackView = {
+    ...named,
+    law,
     records,
     artifacts,
     valueOf: ({ value_identity, condition_id, retention }) => {
@@ -90,6 +94,18 @@ export async function viewPack(
       return values.get(value_identity) ?? null;
     },
   };
+  return isWhole ? view : { reason, named, part: view };
+}
+
+async function lawOf(
+  primitives: VerificationPrimitives,
+  bytes: Uint8Array,
+  { scenario_law_identity }: Manifest,
+  { contracts }: PackArtifacts,
+): Promise<CompiledLaw | Violation> {
+  const held = new Map([...contracts.values()].flatMap((one) => one === null ? [] : [[one.provider_id, one] as const]));
+  const constructed = await constructLaw(primitives, bytes, scenario_law_identity, held);
+  return "code" in constructed ? constructed : constructed.law;
 }
 
 async function takeSegment(

@@ -33,13 +33,22 @@ export type CounterfactualStanding =
   /** It would have been complete already, or the whole run. */
   | "already_complete";
 
+/** The truth of a leaf; `value_not_held` where it is Unknown because the pack does not hold a value of it. */
+export interface LeafTruth {
+  readonly value: Kleene;
+  readonly reason?: NonNullable<TraceItem["reason"]> | "value_not_held";
+}
+
 /** A leaf whose truth differs. */
 export interface LeafDifference {
   readonly condition_id: string;
   /** Null where the law in force had no such leaf, or the changed one has not. */
-  readonly before: Pick<TraceItem, "value" | "reason"> | null;
-  readonly after: Pick<TraceItem, "value" | "reason"> | null;
+  readonly before: LeafTruth | null;
+  readonly after: LeafTruth | null;
 }
+
+/** A line of a trace as it would have been. */
+type Line = LeafTruth & Pick<TraceItem, "path" | "condition_id">;
 
 /** A decision of the run, as it was made and as it would have been. */
 export interface CounterfactualDecision {
@@ -50,8 +59,9 @@ export interface CounterfactualDecision {
   readonly attempt_number?: number;
   readonly standing: CounterfactualStanding;
   readonly before: Kleene | "opened";
-  /** Null where there would have been nothing to decide. */
+  /** Null where there would have been nothing to decide, since the stage would not have stood as it has to. */
   readonly after: Kleene | "opened" | null;
+  /** Of decisions that there would have been. */
   readonly leaves: readonly LeafDifference[];
   readonly differs: boolean;
 }
@@ -153,12 +163,13 @@ function replayEvaluation(
   const standing = standingOf(course, place?.stage, "evaluate");
   const compiled = place === null ? undefined : course.next.stages[place.index];
   const named = { revision, kind: "evaluate", stage_id, attempt_number, standing, before: outcome } as const;
-  if (place === null || compiled === undefined) return { ...named, after: null, leaves: [], differs: true };
+  if (standing !== "possible" || place === null || compiled === undefined) {
+    return { ...named, after: null, leaves: [], differs: true };
+  }
   const evaluation = judgeAnew(course, record, compiled, before);
-  if (standing === "possible" && evaluation.outcome === "true") complete(course, place.index, place.stage);
+  if (evaluation.outcome === "true") complete(course, place.index, place.stage);
   const leaves = leafDifferences(body, evaluation.trace);
-  const differs = standing !== "possible" || evaluation.outcome !== outcome;
-  return { ...named, after: evaluation.outcome, leaves, differs };
+  return { ...named, after: evaluation.outcome, leaves, differs: evaluation.outcome !== outcome };
 }
 
 function complete(course: Course, index: number, stage: StageState): void {
@@ -173,7 +184,7 @@ function judgeAnew(
   record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
   compiled: CompiledStage,
   before: ViewedRecord | undefined,
-): { readonly outcome: Kleene; readonly trace: readonly TraceItem[] } {
+): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
   const found = course.view.artifacts.surroundings(record.operator_profile);
   const items = record.body.evidence.flatMap((item) => presentAnew(course, compiled, item));
   if (typeof found === "string" || before === undefined) return { outcome: "unknown", trace: [] };
@@ -203,8 +214,9 @@ function keepJudgements(
   { evidence, trace }: StageEvaluatedBody,
   { completion, conditions }: CompiledStage,
   anew: readonly TraceItem[],
-): { readonly outcome: Kleene; readonly trace: readonly TraceItem[] } {
+): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
   const kept = new Map<string, TraceItem>();
+  const missing = new Set<string>();
   for (const { condition } of conditions) {
     const { condition_id } = condition;
     const lacks = evidence.some((item) =>
@@ -214,11 +226,14 @@ function keepJudgements(
     const line = trace.find((one) => one.condition_id === condition_id);
     if (!lacks) continue;
     if (line !== undefined && then !== undefined && sameJson(then, condition)) kept.set(condition_id, line);
-    else course.missing++;
+    else missing.add(condition_id);
   }
-  const lines = anew.map((line) => {
+  course.missing += missing.size;
+  const lines = anew.map((line): Line => {
     const known = kept.get(line.condition_id);
-    return known === undefined ? line : { ...known, path: line.path };
+    if (known !== undefined) return { ...known, path: line.path };
+    // What is not there was presented as an error, and is none of the run.
+    return missing.has(line.condition_id) && line.reason === "error" ? { ...line, reason: "value_not_held" } : line;
   });
   const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);
   lines.forEach((line, visit) => values[completion.visits[visit] ?? 0] = TRUTH[line.value]);
@@ -261,11 +276,11 @@ function schemaOf(domain: CompiledCondition["condition"]["observation_domain"] |
   return JSON.stringify([domain.schema.schema_id, domain.schema.version]);
 }
 
-function leafDifferences({ trace }: StageEvaluatedBody, after: readonly TraceItem[]): readonly LeafDifference[] {
-  const byCondition = (lines: readonly TraceItem[]): Map<string, TraceItem> =>
+function leafDifferences({ trace }: StageEvaluatedBody, after: readonly Line[]): readonly LeafDifference[] {
+  const byCondition = (lines: readonly Line[]): Map<string, Line> =>
     new Map(lines.map((line) => [line.condition_id, line]));
   const [then, now] = [byCondition(trace), byCondition(after)];
-  const shown = (line: TraceItem | undefined): LeafDifference["before"] =>
+  const shown = (line: Line | undefined): LeafTruth | null =>
     line === undefined ? null : { value: line.value, ...line.reason === undefined ? {} : { reason: line.reason } };
   return [...new Set([...then.keys(), ...now.keys()])].flatMap((condition_id) => {
     const [before, next] = [then.get(condition_id), now.get(condition_id)];

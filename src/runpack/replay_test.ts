@@ -40,9 +40,9 @@ function differing({ decisions }: Counterfactual): string[] {
 
 const AFTER_BUILD = [
   "7 opened -> null blocked",
-  "8 true -> true blocked",
+  "8 true -> null blocked",
   "9 opened -> null blocked",
-  "10 true -> true blocked",
+  "10 true -> null blocked",
 ];
 
 /** Changes of the law, with the decisions that would have been others. */
@@ -50,7 +50,7 @@ const CHANGES: readonly [string, (spec: Editable) => void, readonly string[]][] 
   ["nothing", () => {}, []],
   ["less is asked", (spec) => {
     stageOf(spec, "build").completion_requirement = { Condition: "built" };
-  }, ["4 unknown -> true possible", "5 true -> true already_complete"]],
+  }, ["4 unknown -> true possible", "5 true -> null already_complete"]],
   ["a condition more is asked", (spec) => {
     spec.conditions.push(flag("reviewed_twice"));
     stageOf(spec, "build").completion_requirement.And.push({ Condition: "reviewed_twice" });
@@ -70,8 +70,8 @@ const CHANGES: readonly [string, (spec: Editable) => void, readonly string[]][] 
       stageOf(spec, "build").prerequisite = { kind: "requires", requirement: { Condition: "review" } };
       stageOf(spec, "review").prerequisite = { kind: "root" };
     },
-    ["2 opened -> null blocked", "3 false -> false blocked", "4 unknown -> unknown blocked", "5 true -> true blocked"]
-      .concat(["9 opened -> null blocked", "10 true -> true blocked"]),
+    ["2 opened -> null blocked", "3 false -> null blocked", "4 unknown -> null blocked", "5 true -> null blocked"]
+      .concat(["9 opened -> null blocked", "10 true -> null blocked"]),
   ],
   ["a stage has another name", (spec) => {
     stageOf(spec, "ship").stage_id = "deploy";
@@ -79,7 +79,7 @@ const CHANGES: readonly [string, (spec: Editable) => void, readonly string[]][] 
   }, ["9 opened -> null stage_removed", "10 true -> null stage_removed"]],
   ["a condition whose value was never kept", (spec) => {
     conditionOf(spec, "ticket").observation_domain.maximum_bytes = 30;
-  }, ["8 true -> unknown possible", "9 opened -> null blocked", "10 true -> true blocked"]],
+  }, ["8 true -> unknown possible", "9 opened -> null blocked", "10 true -> null blocked"]],
 ];
 
 for (const [what, change, expected] of CHANGES) {
@@ -97,6 +97,16 @@ Deno.test("replayUnder() says where the run would have ended, and which leaves m
   assert.deepEqual(result.incomplete_stages, ["build", "review", "ship"]);
   assert.deepEqual(result.decisions.find(({ revision }) => revision === 5)?.leaves, [
     { condition_id: "reviewed_twice", before: null, after: { value: "unknown", reason: "no_evidence" } },
+  ]);
+});
+
+Deno.test("replayUnder() says of a value that the pack does not hold that it is not held", async () => {
+  const { decisions, values_missing } = await replayed((spec) => {
+    conditionOf(spec, "ticket").observation_domain.maximum_bytes = 30;
+  });
+  assert.equal(values_missing, 1);
+  assert.deepEqual(decisions.find(({ revision }) => revision === 8)?.leaves, [
+    { condition_id: "ticket", before: { value: "true" }, after: { value: "unknown", reason: "value_not_held" } },
   ]);
 });
 
@@ -138,7 +148,7 @@ Deno.test("viewPack() names the first thing in the way of a pack that is not who
     [{ ...PACK, manifest: new Uint8Array() }, "manifest_not_canonical"],
     [{ ...PACK, objects: new Map() }, "object_missing"],
     [forge(RUN, FORGERIES[0]?.forge), "law_invalid"],
-    [forge(RUN, (parts) => parts.recordLines = () => ["{}"]), "record_invalid"],
+    [forge(RUN, (parts) => parts.recordLines = ([first = ""]) => [first, "{}"]), "record_invalid"],
   ];
   for (const [pack, code] of broken) {
     const view = await viewPack(memorySource(pack), PRIMITIVES);
@@ -146,7 +156,9 @@ Deno.test("viewPack() names the first thing in the way of a pack that is not who
     assert.equal(view.reason.code, code);
   }
   const short = await viewPack(memorySource(PACK), PRIMITIVES, { objects: 1 });
-  assert.deepEqual(short, { reason: "budget_exhausted" });
+  assert.ok("reason" in short && short.part !== null);
+  assert.equal(short.reason, "budget_exhausted");
+  assert.deepEqual([short.part.law.law.scenario_id, short.part.records], ["release", []]);
 });
 
 /** How packs belong together. */

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sha256 } from "../../src/evidence/host_primitives.ts";
 import { writeArchive } from "../../src/runpack/host/archive_file.ts";
-import { sourceContents } from "../../src/runpack/host/contents.ts";
+import { copyPack, sourceContents } from "../../src/runpack/host/contents.ts";
 import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
+import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
 import { CLAIMS } from "../../src/runpack/verify_types.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { forge } from "../simulation/runpack_forge.ts";
@@ -35,6 +36,26 @@ async function gate(...args: string[]): Promise<Ended> {
 // deno-lint-ignore no-explicit-any
 function resultOf({ out }: Ended): any {
   return JSON.parse(out).result;
+}
+
+/** Runs gate where it may write too, as `show --html` has to. */
+async function gateWriting(...args: string[]): Promise<Ended> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-prompt",
+      "--no-check",
+      "--frozen",
+      "--allow-read",
+      "--allow-write",
+      join(ROOT, "main.ts"),
+      ...args,
+    ],
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", GATE_CONFIG: "" },
+    stdin: "null",
+  });
+  const { code, stdout, stderr } = await command.output();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
@@ -98,7 +119,7 @@ Deno.test("gate runpack verify --require-signature fails a runpack that no trust
     const key = join(folder, "key.pub");
     const other = join(folder, "other.pub");
     await Deno.writeTextFile(key, public_key);
-    await Deno.writeFile(other, new Uint8Array(32).fill(7));
+    await Deno.writeFile(other, new Uint8Array(32).fill(6));
     const cases: readonly (readonly [pack: string, keys: readonly string[], code: number])[] = [
       ["signed", ["--trusted-key", key], 0],
       ["signed", ["--trusted-key", other], 6],
@@ -165,6 +186,50 @@ Deno.test("gate runpack show tells stages, timeline and decisions with their evi
   ) assert.ok(out.includes(expected), expected);
   assert.ok(!out.includes("\x1b["), "no colours where they are not wanted");
 });
+
+Deno.test("gate runpack show writes a page of what there is of a runpack that is not whole, and says what is violated", () =>
+  withFolder(async (folder) => {
+    const pack = await packOf(playGoldenRun());
+    const { law, artifacts } = JSON.parse(decoder.decode(pack.manifest));
+    const without = (name: string): Map<string, Uint8Array> =>
+      new Map([...pack.objects].filter(([identity]) => identity !== name));
+    const cases = [[law.object, "law", "Its law cannot be read"], [
+      artifacts.object,
+      "artifacts",
+      "Only 0 of 11 records",
+    ]];
+    for (const [name, role, why] of cases) {
+      await writeTree(join(folder, role), { ...pack, objects: without(name) });
+      const page = join(folder, `${role}.html`);
+      const { code, out } = await gateWriting("runpack", "show", join(folder, role), "--html", page);
+      assert.equal(code, 6, out);
+      const text = await Deno.readTextFile(page);
+      for (const shown of [out, text]) {
+        assert.ok(shown.includes(why) && shown.includes(`object_missing: ${role}`), shown);
+        assert.ok(shown.includes("artifact_tree_integrity"));
+      }
+    }
+    const { code, err } = await gate("runpack", "diff", join(folder, "law"), join(folder, "law"));
+    assert.deepEqual([code, /Cannot read ".*law": object_missing: law/.test(err)], [6, true]);
+  }));
+
+Deno.test("gate runpack verify finds a runpack by its identity with leave to read alone", () =>
+  withFolder(async (folder) => {
+    const golden = join(GOLDEN, "plain");
+    const contents = await sourceContents(sha256, folderPackSource(golden), []);
+    await copyPack(contents, openLocalRepository(join(folder, "runpacks")));
+    await Deno.writeTextFile(join(folder, "gate.toml"), 'run_state_store = { type = "sqlite", path = "gate.db" }\n');
+    const wanted = await gate("runpack", "verify", golden, "--json");
+    for (const place of [["--data-dir", folder], ["--config", join(folder, "gate.toml")]]) {
+      const found = await gate("runpack", "verify", contents.runpackIdentity, ...place, "--json");
+      assert.deepEqual([found.code, found.err], [0, ""]);
+      assert.deepEqual(resultOf(found).report.claims, resultOf(wanted).report.claims);
+    }
+    const none = await gate("runpack", "verify", "0".repeat(64), "--data-dir", folder);
+    assert.deepEqual([none.code, /Cannot find runpack "0{64}"/.test(none.err)], [2, true]);
+    // Nobody may see the environment here, so what it says of a configuration is not looked at.
+    assert.match((await gate("runpack", "verify", "0".repeat(64))).err, /Cannot find runpack/);
+  }));
 
 Deno.test("gate runpack diff says which runpack continues which, and where two fork", () =>
   withFolder(async (folder) => {

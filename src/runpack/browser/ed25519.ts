@@ -5,80 +5,11 @@
  * @module
  */
 
-import { encodeHex } from "../../canonical/hex.ts";
 import { isStrictEd25519 } from "../../run/ed25519.ts";
+import { add, BASE, decode, isSame, multiply, number } from "../edwards25519.ts";
 import { sha512 } from "./sha512.ts";
 
-const P = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
-
-const mod = (value: bigint): bigint => {
-  const rest = value % P;
-  return rest < 0n ? rest + P : rest;
-};
-
-function power(base: bigint, exponent: bigint): bigint {
-  let [result, square] = [1n, mod(base)];
-  for (let left = exponent; left > 0n; left >>= 1n) {
-    if ((left & 1n) === 1n) result = mod(result * square);
-    square = mod(square * square);
-  }
-  return result;
-}
-
-const inverse = (value: bigint): bigint => power(value, P - 2n);
-
-const D = mod(-121665n * inverse(121666n));
-/** A square root of -1. */
-const I = power(2n, (P - 1n) / 4n);
-
-/** A point in extended coordinates: x = X/Z, y = Y/Z, xy = T/Z. */
-interface Point {
-  readonly X: bigint;
-  readonly Y: bigint;
-  readonly Z: bigint;
-  readonly T: bigint;
-}
-
-const NEUTRAL: Point = { X: 0n, Y: 1n, Z: 1n, T: 0n };
-
-function add(a: Point, b: Point): Point {
-  const [A, B] = [mod((a.Y - a.X) * (b.Y - b.X)), mod((a.Y + a.X) * (b.Y + b.X))];
-  const [C, E] = [mod(2n * a.T * b.T * D), mod(2n * a.Z * b.Z)];
-  const [e, f, g, h] = [B - A, E - C, E + C, B + A];
-  return { X: mod(e * f), Y: mod(g * h), Z: mod(f * g), T: mod(e * h) };
-}
-
-function multiply(scalar: bigint, point: Point): Point {
-  let [result, doubled] = [NEUTRAL, point];
-  for (let left = scalar; left > 0n; left >>= 1n) {
-    if ((left & 1n) === 1n) result = add(result, doubled);
-    doubled = add(doubled, doubled);
-  }
-  return result;
-}
-
-function number(bytes: Uint8Array): bigint {
-  return BigInt(`0x${encodeHex(bytes.toReversed())}`);
-}
-
-/** The point of 32 bytes (RFC 8032, 5.1.3); null where they are of none. */
-function decode(bytes: Uint8Array): Point | null {
-  const encoded = number(bytes);
-  const [y, sign] = [encoded & ((1n << 255n) - 1n), encoded >> 255n];
-  const square = mod((y * y - 1n) * inverse(mod(D * y * y + 1n)));
-  let x = power(square, (P + 3n) / 8n);
-  if (mod(x * x - square) !== 0n) x = mod(x * I);
-  if (mod(x * x - square) !== 0n || (x === 0n && sign === 1n)) return null;
-  if ((x & 1n) !== sign) x = P - x;
-  return { X: x, Y: y, Z: 1n, T: mod(x * y) };
-}
-
-function isSame(a: Point, b: Point): boolean {
-  return mod(a.X * b.Z - b.X * a.Z) === 0n && mod(a.Y * b.Z - b.Y * a.Z) === 0n;
-}
-
-const BASE: Point | null = decode(Uint8Array.from({ length: 32 }, (_, index) => index === 0 ? 0x58 : 0x66));
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));

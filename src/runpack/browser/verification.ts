@@ -5,7 +5,7 @@
  */
 
 import { decodeBase64 } from "../../canonical/base64.ts";
-import { type PackView, viewPack } from "../material_view.ts";
+import { viewPack } from "../material_view.ts";
 import { verifyRunpack } from "../verify.ts";
 import type { TrustedPublicKey, VerificationPrimitives, VerificationReport } from "../verify_types.ts";
 import { renderPack } from "../view/page.ts";
@@ -62,7 +62,6 @@ export async function verifyAndRender({ source, signatures }: OpenedPack, asked:
     trusted_keys: keys.length === 0 ? null : keys,
     signatures,
   }, PRIMITIVES);
-  const view: PackView | { reason: unknown } = await viewPack(source, PRIMITIVES);
-  const { markup } = renderPack({ report, view: "reason" in view ? null : view });
+  const { markup } = renderPack({ report, view: await viewPack(source, PRIMITIVES) });
   return { markup, report };
 }

@@ -7,14 +7,14 @@
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
-import type { PackView } from "../material_view.ts";
+import type { PackView, PartView } from "../material_view.ts";
 import type { VerificationReport } from "../verify_types.ts";
 import { renderClaims, renderVerdict } from "./claims.ts";
 import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
 import { STYLE } from "./style.ts";
 import { renderTimeline } from "./timeline.ts";
-import { counted, cut } from "./words.ts";
+import { counted, cut, gapText } from "./words.ts";
 
 /** Records that a page shows unless all are asked for. */
 export const PAGE_RECORDS = 2000;
@@ -22,23 +22,20 @@ export const PAGE_RECORDS = 2000;
 /** Everything that there is to see of a pack. */
 export interface PageContent {
   readonly report: VerificationReport;
-  /** Null where the material cannot be shown; the claims say why. */
-  readonly view: PackView | null;
+  readonly view: PackView | PartView;
   /** The latest records that are shown. */
   readonly records?: number;
 }
 
 /** The sections of a page. */
 export function renderPack({ report, view, records = PAGE_RECORDS }: PageContent): Markup {
-  if (view === null) {
-    const why = "The material of this runpack is not whole, so neither its stages nor its decisions can be shown.";
-    return all(renderVerdict(report), section("claims", "Claims", element("p", {}, why), renderClaims(report)));
-  }
+  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
   return all(
     renderVerdict(report),
-    renderFacts(view),
-    section("stages", "Stages", renderGraph(view)),
-    section("timeline", "Timeline and decisions", renderTimeline(view, records)),
+    named === null ? "" : renderFacts(named),
+    "reason" in view ? element("p", { class: "note" }, gapText(view)) : "",
+    part === null ? "" : section("stages", "Stages", renderGraph(part)),
+    part === null ? "" : section("timeline", "Timeline and decisions", renderTimeline(part, records)),
     section("claims", "Claims", renderClaims(report)),
   );
 }
@@ -47,7 +44,7 @@ function section(id: string, title: string, ...content: readonly Content[]): Mar
   return element("section", { id }, element("h2", {}, title), ...content);
 }
 
-function renderFacts({ manifest, runpack_identity }: PackView): Markup {
+function renderFacts({ manifest, runpack_identity }: Pick<PackView, "manifest" | "runpack_identity">): Markup {
   const { scenario_id, run_key, head, scenario_law_identity, withheld_conditions } = manifest;
   const fact = (name: string, value: Content): Content => [element("dt", {}, name), element("dd", {}, value)];
   const withheld = withheld_conditions.length === 0
@@ -78,7 +75,8 @@ export function policyHash(sha256: Sha256, content: string): string {
  */
 export function renderDocument(sha256: Sha256, content: PageContent): string {
   const { report, view } = content;
-  const name = view === null ? `Runpack ${cut(report.runpack_identity ?? "unknown", 12)}` : view.manifest.scenario_id;
+  const named = "reason" in view ? view.named : view;
+  const name = named?.manifest.scenario_id ?? `unknown name (${cut(report.runpack_identity ?? "no manifest", 12)})`;
   const body = element(
     "main",
     {},

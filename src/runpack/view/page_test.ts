@@ -33,7 +33,14 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   assert.equal(page.match(/class="stage complete"/g)?.length, 3);
   assert.equal(page.match(/class="edge"/g)?.length, 3);
   for (
-    const said of ["env / region-env", "&quot;north&quot;", "not in the pack", "no evidence", "#ops", "run complete"]
+    const said of [
+      "env / region-env",
+      "&quot;north&quot;",
+      "kept as a digest alone",
+      "no evidence",
+      "#ops",
+      "run complete",
+    ]
   ) {
     assert.ok(page.includes(said), said);
   }
@@ -81,10 +88,32 @@ Deno.test("renderDocument() leaves out the earliest records beyond a number, and
   assert.ok(!page.includes('id="r1"') && page.includes('id="r2"'));
 });
 
-Deno.test("renderDocument() of a pack whose material cannot be shown has its claims", async () => {
-  const { manifest, objects } = await packOf(RUN);
-  const report = await verifyWhole({ manifest, objects: new Map([...objects].slice(1)) });
-  const page = renderDocument(sha256, { report, view: null });
-  assert.ok(page.includes("object_missing") && page.includes("The material of this runpack is not whole"));
-  assert.ok(!page.includes("Timeline and decisions"));
+async function pageOfPart(pack: MemoryPack): Promise<string> {
+  const view = await viewPack(memorySource(pack), PRIMITIVES);
+  assert.ok("reason" in view);
+  return renderDocument(sha256, { report: await verifyWhole(pack), view });
+}
+
+Deno.test("renderDocument() of a pack that is not whole has what is there, and its claims", async () => {
+  const long = await packOf(playGoldenRun(300));
+  const { law, segments } = JSON.parse(new TextDecoder().decode(long.manifest));
+  const node = long.objects.get(segments.object);
+  const second: string = JSON.parse(new TextDecoder().decode(node)).segments[1].records.object;
+  const without = (name: string): MemoryPack => ({
+    ...long,
+    objects: new Map([...long.objects].filter(([identity]) => identity !== name)),
+  });
+  const cut = await pageOfPart(without(second));
+  assert.ok(
+    cut.includes("Only 256 of 311 records can be shown: it is not whole (object_missing: segments/1/records)."),
+  );
+  assert.ok(cut.includes('id="r256"') && cut.includes("Timeline and decisions") && cut.includes("claim violated"));
+
+  const lawless = await pageOfPart(without(law.object));
+  assert.ok(lawless.includes("Its law cannot be read (object_missing: law)") && lawless.includes("<b>release</b>"));
+  assert.ok(!lawless.includes("Timeline and decisions"));
+
+  const nameless = await pageOfPart({ ...long, manifest: new Uint8Array() });
+  assert.ok(nameless.includes("There is no manifest to go by (manifest_not_canonical)"));
+  for (const page of [cut, lawless, nameless]) assert.ok(page.includes('<section id="claims">'));
 });

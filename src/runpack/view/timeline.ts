@@ -9,7 +9,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageOpenedBody } from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
-import { counted, cut, instantText } from "./words.ts";
+import { absenceText, counted, cut, instantText } from "./words.ts";
 
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
@@ -144,7 +144,7 @@ function says(view: PackView, item: RecordedEvidence): Markup {
   const value = view.valueOf(item);
   const identity = item.value_identity ?? "";
   if (value === null) {
-    return element("span", { class: "quiet", title: identity }, `not in the pack (${shortened(identity)})`);
+    return element("span", { class: "quiet", title: identity }, `${absenceText(view, item)} (${shortened(identity)})`);
   }
   return element("code", { title: identity }, cut(canonicalize(value.value as JsonValue), VALUE_CHARACTERS));
 }

@@ -5,6 +5,8 @@
  */
 
 import type { Requirement } from "../../law/types.ts";
+import type { RecordedEvidence } from "../../run/types.ts";
+import type { PackView, PartView } from "../material_view.ts";
 
 /** A requirement in words. */
 export function requirementText(requirement: Requirement): string {
@@ -64,6 +66,22 @@ function dateText(days: number): string {
 export function cut(value: string, characters: number): string {
   const points = [...value.slice(0, 2 * characters + 2)];
   return points.length <= characters ? value : `${points.slice(0, characters).join("")}…`;
+}
+
+/** What cannot be shown of a pack, and why. */
+export function gapText({ reason, named, part }: PartView): string {
+  const code = reason === "budget_exhausted" ? reason : reason.code;
+  const why = reason === "budget_exhausted" || reason.place === null ? code : `${code}: ${reason.place}`;
+  if (named === null) return `There is no manifest to go by (${why}), so nothing of this runpack can be shown.`;
+  if (part === null) return `Its law cannot be read (${why}), so neither its stages nor its decisions can be shown.`;
+  const { revision } = named.manifest.head;
+  return `Only ${part.records.length} of ${counted(revision, "record")} can be shown: it is not whole (${why}).`;
+}
+
+/** Why the value of an item is not shown. */
+export function absenceText({ manifest }: PackView, { retention, condition_id }: RecordedEvidence): string {
+  if (retention === "RetainDigestOnly") return "kept as a digest alone";
+  return manifest.withheld_conditions.includes(condition_id) ? "withheld" : "not in the pack";
 }
 
 /** A count with its noun. */

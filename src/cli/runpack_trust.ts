@@ -1,0 +1,65 @@
+/**
+ * The public keys that a command line trusts. A private key is as long as a public one, and is refused wherever it can be
+ * told: whoever verifies has no business with it.
+ *
+ * @module
+ */
+
+import { sha256 } from "../evidence/host_primitives.ts";
+import { isPublicKey } from "../runpack/edwards25519.ts";
+import { packSigner } from "../runpack/host/signing.ts";
+import { readPublicKey } from "../tools/operator_profile.ts";
+import { CliError } from "./cli_error.ts";
+import { readBounded } from "./runpack_keys.ts";
+
+/** A key file of any form is a few lines, or less. */
+const KEY_FILE_BYTES = 4096;
+const SEED_BYTES = 32;
+
+/**
+ * Reads the keys of `--trusted-key`.
+ *
+ * @param signatures Those beside the runpack: who signed it with a key is found among them
+ * @throws {CliError} `usage`
+ */
+export function readTrustedKeys(
+  paths: readonly string[],
+  signatures: readonly Uint8Array[],
+): Promise<readonly Uint8Array[]> {
+  return Promise.all(paths.map((path) => readTrustedKey(path, signatures)));
+}
+
+async function readTrustedKey(path: string, signatures: readonly Uint8Array[]): Promise<Uint8Array> {
+  const file = await readBounded(path, KEY_FILE_BYTES).catch((error: unknown) => {
+    // What the file system says names neither the flag nor what was wanted of the file.
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError("usage", `Cannot read public key "${path}": ${why}`);
+  });
+  // In any form but that of 32 bytes, which may be those of a public key.
+  if (file.length !== SEED_BYTES && file.length <= KEY_FILE_BYTES && isPrivateKeyFile(file)) throw isPrivate(path);
+  const key = await readPublicKey(path, () => Promise.resolve(file)).catch((error: Error) => {
+    throw new CliError("usage", error.message);
+  });
+  if (!isPublicKey(key)) {
+    const hint = "a private key of 32 bytes looks like that; name the public key that belongs to it";
+    throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are no Ed25519 public key`, hint);
+  }
+  if (isSignerOf(key, signatures)) throw isPrivate(path);
+  return key;
+}
+
+function isPrivate(path: string): CliError {
+  const message = `Cannot trust key "${path}": it is a private key`;
+  return new CliError("usage", message, "name the public key that belongs to it, and keep this one to yourself");
+}
+
+function isPrivateKeyFile(file: Uint8Array): boolean {
+  return new TextDecoder().decode(file).includes("PRIVATE KEY-----");
+}
+
+/** Whether 32 bytes are the private key of a signature beside the runpack. */
+function isSignerOf(bytes: Uint8Array, signatures: readonly Uint8Array[]): boolean {
+  const signer = packSigner(sha256, bytes);
+  return signer !== null &&
+    signatures.some((envelope) => new TextDecoder().decode(envelope).includes(`"keyid":"${signer.keyId}"`));
+}
