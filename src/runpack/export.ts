@@ -24,6 +24,7 @@ import { type ExportRecord, segmentBuilder } from "./segments.ts";
 import { segmentTree } from "./tree.ts";
 import {
   type ArtifactReference,
+  ARTIFACTS_BYTES,
   FORMAT,
   type Manifest,
   MANIFEST_BYTES,
@@ -213,6 +214,7 @@ async function* exportArtifacts(
 ): AsyncGenerator<PackObject, ObjectReference> {
   const sorted = [...named].map(([identity, kind]) => ({ identity, kind })).sort(compareArtifacts);
   const artifacts: ArtifactReference[] = [];
+  let bytes = 0;
   for (const { identity, kind } of sorted) {
     const found = await source.artifact(identity);
     if (found?.kind !== kind || identifyCanonical(sha256, kind, found.body) !== identity) {
@@ -221,6 +223,8 @@ async function* exportArtifacts(
     const object = textObject(sha256, found.body, `the ${kind} "${identity}"`, TEXT_BYTES);
     yield object;
     artifacts.push({ kind, identity, ...referenceTo(object) });
+    bytes += object.bytes.length;
+    if (bytes > ARTIFACTS_BYTES) throw tooLarge("the contracts, schemas and profiles of the run", ARTIFACTS_BYTES);
   }
   const list = jsonObjectOf(sha256, asJson({ node: "artifacts", artifacts }), "the artifact list", NODE_BYTES);
   yield list;

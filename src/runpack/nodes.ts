@@ -12,6 +12,7 @@ import { compareCodePoints } from "../canonical/order.ts";
 import {
   type ArtifactList,
   type ArtifactReference,
+  ARTIFACTS_BYTES,
   type LargeValue,
   NODE_BYTES,
   NODE_CHILDREN,
@@ -188,15 +189,18 @@ export function decodeSegmentNode(bytes: Uint8Array): Read<SegmentNode> {
   });
 }
 
-/** Reads an artifact list: sorted by kind and identity, nothing twice. */
+/** Reads an artifact list: sorted by kind and identity, nothing twice, and all of them within their limit. */
 export function decodeArtifactList(bytes: Uint8Array): Read<ArtifactList> {
   return read(bytes, (cursor): ArtifactList => {
     let before: ArtifactReference | null = null;
+    let bytes = 0;
     pass(cursor, '{"artifacts":[');
     const artifacts = itemsOrNone(cursor, (at): ArtifactReference => {
       const start = at.at;
       const artifact = named(at, ARTIFACT_KINDS);
       if (before !== null && compareArtifacts(before, artifact) >= 0) throw new Departure(start);
+      bytes += artifact.bytes;
+      if (bytes > ARTIFACTS_BYTES) throw new Departure(start);
       before = artifact;
       return artifact;
     });

@@ -157,6 +157,15 @@ const artifact = (kind: string, name: string): JsonValue => ({ ...reference, kin
 const [low = "", high = ""] = [SHA256("a"), SHA256("b")].sort();
 const named = (kind: string, identity: string): JsonValue => ({ ...reference, kind, identity });
 
+/** Five artifacts with so many bytes more than all of them may have. */
+const artifactsOf = (more: number): JsonValue[] =>
+  [TEXT_BYTES, TEXT_BYTES, TEXT_BYTES, TEXT_BYTES - 10, 10 + more].map((bytes, index) => ({
+    ...reference,
+    kind: "schema",
+    identity: String(index).repeat(64),
+    bytes,
+  }));
+
 // Artifacts, and what stands where the list departs from its form; null where it does not.
 const ARTIFACTS: readonly [string, readonly JsonValue[], string | null][] = [
   ["none", [], null],
@@ -167,6 +176,9 @@ const ARTIFACTS: readonly [string, readonly JsonValue[], string | null][] = [
   ["one twice", [named("schema", low), named("schema", low)], '{"bytes":6'],
   ["another kind", [artifact("payload", "a")], 'payload"'],
   ["one of its limit", [{ ...reference, kind: "schema", identity: low, bytes: TEXT_BYTES }], null],
+  ["five of the limit together", artifactsOf(0), null],
+  ["five of the limit together less one byte", artifactsOf(-1), null],
+  ["five of the limit together and one byte", artifactsOf(1), '{"bytes":'],
   ["one of its limit and one", [{ ...reference, kind: "schema", identity: low, bytes: TEXT_BYTES + 1 }], "16777217"],
 ];
 

@@ -26,6 +26,8 @@ export const NODE_BYTES = 64 * 1024 * 1024;
  * allocate without end.
  */
 export const TEXT_BYTES = 16 * 1024 * 1024;
+/** Bytes of all artifacts of a pack: a verifier holds them from the first record to the last. */
+export const ARTIFACTS_BYTES = 64 * 1024 * 1024;
 /** Bytes of all values that one record names: a verifier holds them at the same time. */
 export const RECORD_VALUES_BYTES = 64 * 1024 * 1024;
 /** Bytes of the records, receipts or values of a segment. */

@@ -4,7 +4,7 @@ import re
 
 from shapes import MAXIMUM
 
-NODE_BYTES, OBJECT_BYTES, TEXT_BYTES, RECORD_VALUES_BYTES = 2**26, 2**28, 2**24, 2**26
+NODE_BYTES, OBJECT_BYTES, TEXT_BYTES, RECORD_VALUES_BYTES, ARTIFACTS_BYTES = 2**26, 2**28, 2**24, 2**26, 2**26
 
 _COUNT, _NAME = rb"(0|[1-9][0-9]{0,15})", rb'"([0-9a-f]{64})"'
 
@@ -115,6 +115,6 @@ def read_artifacts(data):
     text.text(b',"node":"artifacts"}')
     text.end()
     keys = [(item["kind"], item["identity"]) for item in artifacts]
-    if any(not low < high for low, high in zip(keys, keys[1:])):
+    if any(not low < high for low, high in zip(keys, keys[1:])) or sum(item["bytes"] for item in artifacts) > ARTIFACTS_BYTES:
         raise Departure
     return artifacts
