@@ -14,8 +14,13 @@ import {
   writeGoldenPacks,
 } from "../../tests/simulation/runpack_packs.ts";
 import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
+import { PRIMITIVES } from "../../tests/simulation/runpack_memory.ts";
+import reports from "../../tests/vectors/runpack/reports.json" with { type: "json" };
 import { verifyEnvelope } from "./dsse.ts";
+import { folderPackSource, folderSignatures } from "./host/folder.ts";
 import { decodeManifest } from "./manifest.ts";
+import { verifyRunpack } from "./verify.ts";
+import type { VerificationProfile } from "./verify_types.ts";
 
 /** The files of a folder by their paths, as latin-1 text: one character a byte. */
 async function filesIn(folder: string, prefix = ""): Promise<Map<string, string>> {
@@ -48,6 +53,23 @@ Deno.test("the vectors beside the golden runpacks are those that are published",
   assert.equal(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json")), goldenKeyFile());
   assert.equal(await Deno.readTextFile(join(GOLDEN_FOLDER, "..", "merkle.json")), merkleVectors());
 });
+
+for (const { pack, profile, has_key, budget, report_identity } of reports.reports) {
+  Deno.test(`the golden runpack "${pack}" has the report that is published, ${profile}, ${has_key ? "" : "no "}key`, async () => {
+    const { public_key } = readJson(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json"))) as {
+      public_key: string;
+    };
+    const folder = join(GOLDEN_FOLDER, pack);
+    const report = await verifyRunpack(folderPackSource(folder), {
+      runpack_identity: null,
+      profile: profile as VerificationProfile,
+      budget: null,
+      trusted_keys: has_key ? [decodeBase64(public_key) ?? new Uint8Array()] : null,
+      signatures: (await folderSignatures(folder)).map(({ bytes }) => bytes),
+    }, PRIMITIVES);
+    assert.deepEqual([report.budget, report.report_identity], [budget, report_identity]);
+  });
+}
 
 Deno.test("the signature of the signed golden runpack verifies under its published key, and no change of it does", async () => {
   const key = readJson(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json"))) as Record<string, string>;
