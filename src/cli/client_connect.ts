@@ -17,6 +17,7 @@ import { VERSION } from "../server/identity.ts";
 import { exitCodeOfEdge } from "./client_exit_code.ts";
 import { CliError } from "./cli_error.ts";
 import { clientBlock } from "./client_block.ts";
+import { fetchBounded } from "./client_fetch.ts";
 import { type ServerProcess, serverProcess } from "./client_process.ts";
 import { EXIT } from "./exit_codes.ts";
 import { readBounded } from "./runpack_keys.ts";
@@ -102,6 +103,7 @@ function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess |
 
 async function httpTransport({ url, tokenFile }: ServerFlags): Promise<Transport> {
   return new StreamableHTTPClientTransport(urlOf(url ?? ""), {
+    fetch: fetchBounded,
     requestInit: { headers: await headersOf(tokenFile) },
   });
 }

@@ -61,7 +61,14 @@ async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): P
 async function signFolder(folder: string, sign: Sign): Promise<string> {
   const contents = await sourceContents(sha256, folderPackSource(folder), await folderSignatures(folder));
   await readWhole(contents);
-  await addFolderSignature(folder, sign(contents));
+  if (!await addFolderSignature(folder, sign(contents))) {
+    throw new CliError(
+      "runpack_invalid",
+      `Cannot sign "${folder}": its "signatures" is no folder`,
+      null,
+      EXIT.verificationFailed,
+    );
+  }
   return contents.runpackIdentity;
 }
 

@@ -101,10 +101,15 @@ const FAULTS: readonly [Read, string, string][] = [
   [readYamlSource, "? [a]\n: 1\n", "1:1 name_not_scalar"],
   [readTomlSource, "a = 1\nb = nan\n", "2:5 value_not_json"],
   [readTomlSource, "b = 9007199254740993\n", "1:5 value_not_json"],
+  [readTomlSource, `${"a.".repeat(64)}b = 1\n`, "1:1 value_not_json"],
   [readTomlSource, "a = 1\na = 2\n", "2:1 syntax"],
   [readJsonSource, '{"a": 1,}', "1:9 syntax"],
   [readJsonSource, "\ufeff{}", "1:1 syntax"],
 ];
+
+Deno.test("readTomlSource() reads what 64 tables enclose", () => {
+  assert.ok(readTomlSource(new TextEncoder().encode(`${"a.".repeat(63)}b = 1\n`)).ok);
+});
 
 for (const [reader, text, expected] of FAULTS) {
   Deno.test(`${reader.name}() refuses ${JSON.stringify(text)}: ${expected}`, () => {

@@ -8,7 +8,7 @@
 import { parse, TomlError } from "smol-toml";
 import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
-import { decodeUtf8Strict } from "../canonical/scan.ts";
+import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../canonical/scan.ts";
 import { type Locator, notUtf8, type Position, type ReadSource, type Steps } from "./scenario_place.ts";
 
 /** A value that JSON does not have. */
@@ -43,6 +43,9 @@ export function readTomlSource(bytes: Uint8Array): ReadSource {
 
 function convert(value: unknown, steps: Steps): JsonValue {
   if (typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "object" && steps.length >= INPUT_DEPTH_LIMIT) {
+    throw new TomlFault(`At most ${INPUT_DEPTH_LIMIT} tables and arrays may enclose each other`, steps);
+  }
   if (typeof value === "bigint") throw new TomlFault("The number cannot be kept exactly: write it as a text", steps);
   if (typeof value === "number") {
     if (Number.isFinite(value)) return value;

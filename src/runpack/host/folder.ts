@@ -77,11 +77,19 @@ export async function folderSignatures(folder: string): Promise<readonly Signatu
   return found.sort((a, b) => a.keyId < b.keyId ? -1 : 1);
 }
 
-/** Lays a signature into a folder; one of the same key that is there is replaced, and there at every moment until then. */
-export async function addFolderSignature(folder: string, { keyId, bytes }: SignatureFile): Promise<void> {
-  await Deno.mkdir(join(folder, "signatures"), { recursive: true });
+/**
+ * Lays a signature into a folder; one of the same key that is there is replaced, and there at every moment until then. A runpack may
+ * come from anybody, so what is written for it stays in it.
+ *
+ * @returns False, and nothing is written, where its `signatures` is no folder but leads elsewhere
+ */
+export async function addFolderSignature(folder: string, { keyId, bytes }: SignatureFile): Promise<boolean> {
+  const signatures = join(folder, "signatures");
+  await Deno.mkdir(signatures, { recursive: true });
+  if (!(await Deno.lstat(signatures)).isDirectory) return false;
   await replaceFile(join(folder, signatureName(keyId)), (file) => writeAll(file, bytes));
-  await syncFolder(join(folder, "signatures"));
+  await syncFolder(signatures);
+  return true;
 }
 
 /** Whether a pack can be written to a folder: nothing is there yet, or an empty folder. */

@@ -149,6 +149,19 @@ Deno.test("addFolderSignature() puts a signature in the place of the one that is
       ]);
     })));
 
+Deno.test("addFolderSignature() writes nothing out of the folder", () =>
+  withPack(0, (contents) =>
+    withFolder(async (folder) => {
+      await writeFolder(join(folder, "pack"), contents);
+      const [signature] = contents.signatures;
+      assert.ok(signature !== undefined);
+      await Deno.rename(join(folder, "pack/signatures"), join(folder, "elsewhere"));
+      await Deno.remove(join(folder, `elsewhere/${signature.keyId}.json`));
+      await Deno.symlink("../elsewhere", join(folder, "pack/signatures"));
+      assert.equal(await addFolderSignature(join(folder, "pack"), signature), false);
+      assert.deepEqual([...Deno.readDirSync(join(folder, "elsewhere"))], []);
+    })));
+
 Deno.test("openArchive() refuses what is no archive of a pack", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "text"), "x".repeat(2048));

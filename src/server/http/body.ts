@@ -5,7 +5,8 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import type { BodyReading } from "./request.ts";
+import { collectBytes } from "../../canonical/collect_bytes.ts";
+import type { BodyFault, BodyReading } from "./request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -25,44 +26,32 @@ export function readBody(
     return Promise.resolve({ ok: false, fault: "too_large" });
   }
   const { promise, resolve } = Promise.withResolvers<BodyReading>();
-  const chunks: Uint8Array[] = [];
+  const collector = collectBytes(maximumBytes);
   let size = 0;
   let settled = false;
-  const settle = (reading: BodyReading): void => {
+  const settle = (reading: () => BodyReading): void => {
     if (settled) return;
     settled = true;
-    chunks.length = 0;
-    resolve(reading);
+    resolve(reading());
   };
+  const fail = (fault: BodyFault) => (): void => settle(() => ({ ok: false, fault }));
   message.on("data", (chunk: Uint8Array) => {
     if (settled) return;
     size += chunk.length;
-    if (size > maximumBytes) settle({ ok: false, fault: "too_large" });
-    else if (!hasRoom(size)) settle({ ok: false, fault: "no_room" });
-    else chunks.push(chunk);
+    if (size > maximumBytes) fail("too_large")();
+    else if (!hasRoom(size)) fail("no_room")();
+    else collector.add(chunk);
   });
-  message.on("end", () => settle(decode(chunks, size)));
-  message.on("error", () => settle({ ok: false, fault: "incomplete" }));
-  message.on("close", () => settle({ ok: false, fault: "incomplete" }));
+  message.on("end", () => settle(() => decode(collector.bytes())));
+  message.on("error", fail("incomplete"));
+  message.on("close", fail("incomplete"));
   return promise;
 }
 
-function decode(chunks: readonly Uint8Array[], size: number): BodyReading {
+function decode(bytes: Uint8Array): BodyReading {
   try {
-    return { ok: true, text: decoder.decode(joined(chunks, size)) };
+    return { ok: true, text: decoder.decode(bytes) };
   } catch {
     return { ok: false, fault: "not_utf8" };
   }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -1,0 +1,41 @@
+/**
+ * The `fetch` of `gate client --url`: an answer without end ends the command, not the memory.
+ *
+ * @module
+ */
+
+/** Bytes of one answer, a list of all tools and an opening with every payload included. */
+export const ANSWER_BYTES_MAXIMUM = 33_554_432;
+
+/** As `fetch`; reading more of an answer than {@link ANSWER_BYTES_MAXIMUM} is an error. */
+export async function fetchBounded(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  if (response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bounded(ANSWER_BYTES_MAXIMUM)), { status, statusText, headers });
+}
+
+/**
+ * Hands on so many bytes; the next one is an error.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bounded } from "@/cli/client_fetch.ts";
+ *
+ * const read = (bytes: number) => new Response(new Response("x".repeat(bytes)).body?.pipeThrough(bounded(3))).text();
+ * assert.equal(await read(2), "xx");
+ * assert.equal(await read(3), "xxx");
+ * await assert.rejects(read(4), /more than 3 bytes/);
+ * ```
+ */
+export function bounded(maximumBytes: number): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
+  let count = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      count += chunk.length;
+      if (count > maximumBytes) throw new Error(`its answer has more than ${maximumBytes} bytes`);
+      controller.enqueue(new Uint8Array(chunk));
+    },
+  });
+}
