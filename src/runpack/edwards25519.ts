@@ -5,8 +5,6 @@
  * @module
  */
 
-import { encodeHex } from "../canonical/hex.ts";
-
 const P = 2n ** 255n - 19n;
 
 const mod = (value: bigint): bigint => {
@@ -59,7 +57,7 @@ export function multiply(scalar: bigint, point: Point): Point {
 
 /** Bytes as a number, little end first. */
 export function number(bytes: Uint8Array): bigint {
-  return BigInt(`0x${encodeHex(bytes.toReversed())}`);
+  return bytes.reduceRight((high, byte) => high << 8n | BigInt(byte), 0n);
 }
 
 /** The point of 32 bytes (RFC 8032, 5.1.3); null where they are of none. */
