@@ -82,9 +82,10 @@ function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<
   return {
     ...shown,
     hints,
-    handle: async (input, call) => {
-      loaded ??= await (loading ??= load());
-      return await loaded.handle(input, call);
+    handle: (input, call) => {
+      if (loaded !== undefined) return loaded.handle(input, call);
+      loading ??= load().then((tool) => loaded = tool);
+      return loading.then((tool) => tool.handle(input, call));
     },
   };
 }
