@@ -69,10 +69,10 @@ export function decideSubmit(
   }
   const { content_type, scope } = command;
   const submission = {
-    content_type,
-    scope,
-    payload_identity: payload.identity,
     content_hash: payload.content_hash,
+    content_type,
+    payload_identity: payload.identity,
+    scope,
   };
   const decided = buildRecord(
     surroundings,

@@ -7,9 +7,9 @@
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 
-/** Own members copied so that any name, `__proto__` too, stays an ordinary one. */
+/** A copy with another value for a member that is there. Spread and computed names define members, so `__proto__` is an ordinary one. */
 function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, old]) => [key, key === name ? value : old]));
+  return { ...object, [name]: value };
 }
 
 function evidenceByIdentity(sha256: Sha256, evidence: JsonValue): JsonValue {
@@ -41,5 +41,5 @@ export function invocationIdentity(sha256: Sha256, tool: string, input: JsonObje
     const holder = member(subject, name);
     if (holder !== undefined) subject = withMember(subject, name, payloadByIdentity(sha256, holder));
   }
-  return identify(sha256, "invocation", { tool, input: subject });
+  return identify(sha256, "invocation", { input: subject, tool });
 }

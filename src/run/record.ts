@@ -62,14 +62,8 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
     attribution: request.attribution,
     invocation_identity: request.invocation_identity,
   }));
+  // In canonical order, which saves the canonical text a copy of the record.
   const record = {
-    record_kind: kind,
-    revision: (state?.head.revision ?? 0) + 1,
-    previous_record_id: state?.head.record_id ?? null,
-    run_key: runKey,
-    procedure: PROCEDURE,
-    operation: { family: FAMILY[kind], identity: request.operation_id },
-    invocation_identity: request.invocation_identity,
     acceptance_time: acceptanceTime(surroundings, state, stamps.time),
     admission: {
       kind: request.admission_kind,
@@ -77,8 +71,15 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
       request_provenance_digest: contentHash(sha256, provenance),
     },
     attribution: request.attribution,
-    operator_profile: surroundings.profile_identity,
     body: { ...body, time_source: stamps.time },
+    invocation_identity: request.invocation_identity,
+    operation: { family: FAMILY[kind], identity: request.operation_id },
+    operator_profile: surroundings.profile_identity,
+    previous_record_id: state?.head.record_id ?? null,
+    procedure: PROCEDURE,
+    record_kind: kind,
+    revision: (state?.head.revision ?? 0) + 1,
+    run_key: runKey,
   } as unknown as RunRecord;
   const text = canonicalize(asJson(record));
   return { record, text, record_id: identifyCanonical(sha256, "run-record", text), material };

@@ -16,11 +16,12 @@ export function attributionOf(services: Services, call: Call, tool: string, name
   const roles = services.config.server.auth?.principals.length
     ? matchingRoles(principal, { group: "Run", tool, namespaceId }).map(({ name }) => name)
     : [];
+  // In canonical order, as a record has it.
   return {
-    principal: principal.subject,
     auth_method: principal.authMethod,
-    roles_matched: [...new Set(roles)].sort(compareCodePoints),
     policy_class: principal.policyClass,
+    principal: principal.subject,
+    roles_matched: [...new Set(roles)].sort(compareCodePoints),
     tenants: principal.tenants,
   };
 }

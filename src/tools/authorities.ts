@@ -27,9 +27,9 @@ export const SYSTEM_CLOCK: TimeAuthority = {
     const now = Date.now();
     if (lastReading?.reading_unix_millis === now) return lastReading;
     lastReading = {
-      time_authority_id: "gate.system_clock",
       authority_revision: "1",
       reading_unix_millis: now,
+      time_authority_id: "gate.system_clock",
     };
     return lastReading;
   },

@@ -27,11 +27,10 @@ import {
 
 const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
   WHERE namespace_id = ? AND run_id = ? AND revision = ? AND head = ? AND scenario_id = ? AND law_identity = ?
-  AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)
-  RETURNING run_row`;
+  AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)`;
 
 const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING run_row`;
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 const FIND_RECEIPT = `SELECT ${RECEIPT_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.operation = ? AND r.family = ?`;
@@ -52,21 +51,21 @@ export type PreparedAppend = (connection: Connection) => AppendResult;
 export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
   const rows: readonly RecordValues[] = append.records.map((record) => toValues(sha256, append.run_key, record));
   return (connection) => {
-    const runRow = append.expected_head === null ? createRun(connection, append) : moveHead(connection, append);
-    if (runRow === null) return refusal(connection, sha256, append);
+    const isMoved = append.expected_head === null ? createRun(connection, append) : moveHead(connection, append);
+    if (!isMoved) return refusal(connection, sha256, append);
     const insert = connection.statement(INSERT_RECORD);
-    for (const values of rows) insert.run(runRow, ...values);
+    for (const values of rows) insert.run(...values);
     for (const artifact of append.artifacts) writeArtifact(connection, artifact);
     return { outcome: "accepted" };
   };
 }
 
-function createRun(connection: Connection, append: Append): number | null {
+function createRun(connection: Connection, append: Append): boolean {
   const { run_key, scenario_id, scenario_law_identity } = append;
   const { first, last } = ends(append);
   const creation = first.receipt.operation.identity;
-  const row = connection.statement(CREATE_RUN)
-    .get(
+  return connection.statement(CREATE_RUN)
+    .run(
       last.revision,
       last.record_id,
       run_key.namespace_id,
@@ -74,21 +73,20 @@ function createRun(connection: Connection, append: Append): number | null {
       scenario_id,
       scenario_law_identity,
       creation,
-    );
-  return row === undefined ? null : integer(row, "run_row");
+    ).changes === 1;
 }
 
-function moveHead(connection: Connection, append: Append): number | null {
+function moveHead(connection: Connection, append: Append): boolean {
   const { run_key, expected_head, scenario_id, scenario_law_identity } = append;
   const { first, last } = ends(append);
-  if (expected_head === null) return null;
+  if (expected_head === null) return false;
   for (const { receipt } of append.records.slice(1)) {
     const { identity, family } = receipt.operation;
     const found = connection.statement(FIND_RECEIPT).get(run_key.namespace_id, run_key.run_id, identity, family);
-    if (found !== undefined) return null;
+    if (found !== undefined) return false;
   }
   const { identity, family } = first.receipt.operation;
-  const row = connection.statement(MOVE_HEAD).get(
+  return connection.statement(MOVE_HEAD).run(
     last.revision,
     last.record_id,
     run_key.namespace_id,
@@ -99,8 +97,7 @@ function moveHead(connection: Connection, append: Append): number | null {
     scenario_law_identity,
     identity,
     family,
-  );
-  return row === undefined ? null : integer(row, "run_row");
+  ).changes === 1;
 }
 
 function ends(append: Append): { readonly first: StoredRecord; readonly last: StoredRecord } {

@@ -36,13 +36,13 @@ export const RECEIPT_COLUMNS =
 /** The columns of {@link toRecord}. */
 export const RECORD_COLUMNS = `${RECEIPT_COLUMNS}, r.record, r.material`;
 
-/** What a record is stored as, for {@link INSERT_RECORD} after the row of its run. */
+/** What a record is stored as, for {@link INSERT_RECORD}. */
 export type RecordValues = readonly (string | number)[];
 
-/** Inserts one record. */
+/** Inserts one record of a run that is there. */
 export const INSERT_RECORD = `INSERT INTO records
   (run_row, revision, record_id, family, operation, invocation_identity, material_names, seal, result, record, material)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES ((SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The columns of a record, computed before it waits for the writer. */
 export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord): RecordValues {
@@ -61,6 +61,8 @@ export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord):
   const material = stored.material.map((item) => item.body).join("\n");
   const { family, identity } = operation;
   return [
+    run_key.namespace_id,
+    run_key.run_id,
     revision,
     record_id,
     family,
