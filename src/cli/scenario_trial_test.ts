@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
+import { LEAST_POLICY } from "../../tests/least_policy.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { CASES_MAXIMUM } from "./scenario_cases.ts";
 import { withScenario } from "./scenario_law.ts";
 import { runScenarioTest } from "./scenario_run_cases.ts";
-
-const POLICY = {
-  allowed_channels: ["caller_submission"],
-  authorization: "embedding_authority",
-  combination: { combination: "AllQualifyingAgree" },
-  freshness: { freshness: "NotRequired" },
-  independence: "distinct_acquisition",
-  integrity: "canonical_content_only",
-  replay: "full_semantic",
-  required_assurance: ["content_integrity", "scope", "schema_compatibility"],
-  retention: "retain_canonical_value",
-  scope: "exact_condition",
-};
 
 function spec(condition: JsonObject, policy: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return {
@@ -26,7 +14,7 @@ function spec(condition: JsonObject, policy: JsonObject = {}, more: JsonObject =
       condition_id: "a",
       observation_domain: { domain: "Integer" },
       predicate: { predicate: "Equals", expected: { value: 1, value_type: "Integer" } },
-      evidence_use_policy: { ...POLICY, ...policy },
+      evidence_use_policy: { ...LEAST_POLICY, ...policy },
       ...condition,
     }],
     stages: [{ stage_id: "one", prerequisite: { kind: "root" }, completion_requirement: { Condition: "a" } }],

@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { LEAST_POLICY } from "../../tests/least_policy.ts";
 import { tenantsOf } from "../access/principal.ts";
 import type { Principal } from "../access/types.ts";
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
@@ -183,18 +184,7 @@ export function condition(condition_id: string, observation_domain: JsonObject, 
     condition_id,
     observation_domain,
     predicate,
-    evidence_use_policy: {
-      allowed_channels: ["caller_submission"],
-      authorization: "embedding_authority",
-      combination: { combination: "AllQualifyingAgree" },
-      freshness: { freshness: "NotRequired" },
-      independence: "distinct_acquisition",
-      integrity: "canonical_content_only",
-      replay: "full_semantic",
-      required_assurance: ["content_integrity", "scope", "schema_compatibility"],
-      retention: "retain_canonical_value",
-      scope: "exact_condition",
-    },
+    evidence_use_policy: structuredClone(LEAST_POLICY),
   };
 }
 

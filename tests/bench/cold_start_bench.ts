@@ -4,23 +4,10 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
+import { gateArgs, STORES } from "../e2e/gate_command.ts";
 import { envelope, initializeParams } from "../e2e/client.ts";
 import { type BenchRow, compare } from "./harness.ts";
 import { type CommandLine, installServerEverything, SERVER_EVERYTHING } from "./server_everything.ts";
-
-const CONFIG = `
-[run_state_store]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry.acl]
-allow_local_only = true
-`;
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -31,17 +18,8 @@ const DISCOVER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server/discove
 export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate_cold_start_" });
   try {
-    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-    const args = [
-      "run",
-      "--no-prompt",
-      LOAD_WHEN_NEEDED,
-      "-P=serve",
-      `${ROOT}main.ts`,
-      "serve",
-      "--config",
-      `${folder}/gate.toml`,
-    ];
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    const args = gateArgs("serve", "--config", `${folder}/gate.toml`);
     const ours = { command: Deno.execPath(), args };
     const peer = await installServerEverything(folder);
     // The store exists, and the runtime has compiled what it caches.

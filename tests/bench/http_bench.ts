@@ -5,7 +5,7 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
+import { gateArgs } from "../e2e/gate_command.ts";
 import { callText, listening, send } from "../e2e/http_fixture.ts";
 import { initializeParams, startServer, type Wire } from "../e2e/client.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
@@ -17,7 +17,6 @@ import { postBytes, runSocketLoad } from "./socket_load.ts";
 const CONNECTIONS = 16;
 const ROUND_MILLISECONDS = 1_500;
 const TOKEN = "bench-token-0123456789abcdef";
-const ROOT = new URL("../..", import.meta.url).pathname;
 
 const CONFIG = `
 [server]
@@ -53,17 +52,7 @@ export async function run(): Promise<BenchRow[]> {
 
 /** A server process that listens. */
 function startGateHttp(folder: string): ReturnType<typeof listening> {
-  const args = [
-    "run",
-    "--no-prompt",
-    LOAD_WHEN_NEEDED,
-    "-P=serve",
-    `${ROOT}main.ts`,
-    "serve",
-    "--config",
-    `${folder}/gate.toml`,
-  ];
-  return listening(startServer({ args }));
+  return listening(startServer({ args: gateArgs("serve", "--config", `${folder}/gate.toml`) }));
 }
 
 /** Starts a run and gives the load that asks for its status. */

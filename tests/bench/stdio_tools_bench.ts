@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LOAD_WHEN_NEEDED } from "../e2e/gate_command.ts";
+import { gateArgs, STORES } from "../e2e/gate_command.ts";
 import { evidence, id, schemaRecord, spec, stage } from "../../src/tools/fixture_test.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { alternate, type BenchRow, makeRow, type RowSpec } from "./harness.ts";
@@ -28,20 +28,7 @@ const CALLERS = 16;
 const BASELINE_MILLIS = 60_000;
 const MUTATIONS = 100_000;
 
-const ROOT = new URL("../..", import.meta.url).pathname;
-
-const CONFIG = `
-[run_state_store]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry.acl]
-allow_local_only = true
-
+const CONFIG = `${STORES}
 [server.audit]
 path = "audit.log"
 `;
@@ -51,16 +38,7 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   try {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-    const args = [
-      "run",
-      "--no-prompt",
-      LOAD_WHEN_NEEDED,
-      "-P=serve",
-      `${ROOT}main.ts`,
-      "serve",
-      "--config",
-      `${folder}/gate.toml`,
-    ];
+    const args = gateArgs("serve", "--config", `${folder}/gate.toml`);
     const gate = await openPeer({ command: Deno.execPath(), args });
     const everything = await installServerEverything(folder);
     try {
@@ -195,7 +173,7 @@ async function walkRun(call: CallTool): Promise<JsonObject> {
 
 /** Memory of a server that was greeted and has listed its tools: as installed, and with a configuration and stores on disk. */
 async function idleRows(gate: StdioPeer, everything: CommandLine, folder: string): Promise<BenchRow[]> {
-  const args = ["run", "--no-prompt", LOAD_WHEN_NEEDED, "-P=serve", `${ROOT}main.ts`, "serve", "--data-dir", folder];
+  const args = gateArgs("serve", "--data-dir", folder);
   const installed = await openPeer({ command: Deno.execPath(), args });
   const peer = await openPeer(everything);
   const sides = [installed, gate, peer];

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { envelope, fixtureArgs, initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening, message, modernHeaders, send } from "./http_fixture.ts";
+import { LEAST_POLICY } from "../least_policy.ts";
 
 type Ask = (method: string, params?: Wire) => Promise<Wire>;
 
@@ -160,18 +161,7 @@ const CONDITION = {
   condition_id: "c",
   observation_domain: { domain: "Boolean" },
   predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
-  evidence_use_policy: {
-    allowed_channels: ["caller_submission"],
-    authorization: "embedding_authority",
-    combination: { combination: "AllQualifyingAgree" },
-    freshness: { freshness: "NotRequired" },
-    independence: "distinct_acquisition",
-    integrity: "canonical_content_only",
-    replay: "full_semantic",
-    required_assurance: ["content_integrity"],
-    retention: "retain_canonical_value",
-    scope: "exact_condition",
-  },
+  evidence_use_policy: { ...LEAST_POLICY, required_assurance: ["content_integrity"] },
 };
 
 Deno.test("gate_docs_search finds what the operator added, and warns of what it left out", () =>

@@ -3,24 +3,12 @@ import { join } from "node:path";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { openRuntime } from "../../src/tools/runtime.ts";
+import { LEAST_POLICY } from "../least_policy.ts";
 import { gate, inFolder } from "./gate_command.ts";
-
-const policy = {
-  allowed_channels: ["caller_submission"],
-  authorization: "embedding_authority",
-  combination: { combination: "AllQualifyingAgree" },
-  freshness: { freshness: "NotRequired" },
-  independence: "distinct_acquisition",
-  integrity: "canonical_content_only",
-  replay: "full_semantic",
-  required_assurance: ["content_integrity", "scope", "schema_compatibility"],
-  retention: "retain_canonical_value",
-  scope: "exact_condition",
-};
 
 function flag(condition_id: string): JsonObject {
   const predicate = { predicate: "Equals", expected: { value: true, value_type: "Boolean" } };
-  return { condition_id, observation_domain: { domain: "Boolean" }, predicate, evidence_use_policy: policy };
+  return { condition_id, observation_domain: { domain: "Boolean" }, predicate, evidence_use_policy: LEAST_POLICY };
 }
 
 const SPEC: JsonObject = {

@@ -12,6 +12,20 @@ const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
 /** As the block for clients and the deployment guide have it: a server from a checkout reads modules when they are first needed. */
 export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
+/** Configuration of both stores in one file beside it, schemas open to local callers. */
+export const STORES = `
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+
+[schema_registry]
+type = "sqlite"
+path = "gate.db"
+
+[schema_registry.acl]
+allow_local_only = true
+`;
+
 /** How a command ended. */
 export interface Ended {
   readonly code: number;

@@ -7,7 +7,7 @@ import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { evidence, id, schemaRecord, spec } from "@/tools/fixture_test.ts";
-import { gateArgs, inFolder } from "./gate_command.ts";
+import { gateArgs, inFolder, STORES } from "./gate_command.ts";
 
 /** What a tool answered: its structured result, and whether that is an error. */
 interface Answer {
@@ -65,19 +65,6 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
   },
 };
 
-const CONFIG = `
-[run_state_store]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry.acl]
-allow_local_only = true
-`;
-
 /** Calls a tool that answers with an outcome; gives its result. */
 async function outcome(peer: Peer, name: string, input: JsonObject, expected = "accepted"): Promise<JsonObject> {
   const { value } = await peer.call(name, input);
@@ -129,7 +116,7 @@ async function carry(
 for (const [name, connect] of Object.entries(CLIENTS)) {
   Deno.test(`a run from law to receipt, and past a restart (${name})`, () =>
     inFolder(async (folder) => {
-      await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+      await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
       let peer = await connect(folder);
       const { run, open, opened } = await carry(peer);
       const before = await peer.call("scenario_status", run);
@@ -155,7 +142,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
 
   Deno.test(`errors and schemas meet what is published (${name})`, () =>
     inFolder(async (folder) => {
-      await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+      await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
       const peer = await connect(folder);
       try {
         const record = schemaRecord();

@@ -6,7 +6,7 @@
 
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { type HttpServer, listening, modernHeaders, send, type Sending } from "./http_fixture.ts";
-import { gateArgs } from "./gate_command.ts";
+import { gateArgs, STORES } from "./gate_command.ts";
 
 /** A connection, or what stands for one where there are none. */
 export interface Conversation extends AsyncDisposable {
@@ -18,19 +18,6 @@ export interface Conversation extends AsyncDisposable {
 
 /** Starts the service over a transport in a folder, with further tables of configuration, and connects to it. */
 export type Open = (folder: string, settings?: string) => Promise<Conversation>;
-
-const STORES = `
-[run_state_store]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry]
-type = "sqlite"
-path = "gate.db"
-
-[schema_registry.acl]
-allow_local_only = true
-`;
 
 function envelopeOf(params: Wire | undefined): boolean {
   const meta = params?.["_meta"];

@@ -6,6 +6,7 @@
 
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { CheckFacts, LawLimits, LawSurroundings } from "../../src/law/types.ts";
+import { LEAST_POLICY } from "../least_policy.ts";
 
 /** A spec as a tree that a test may change in place. */
 // deno-lint-ignore no-explicit-any
@@ -55,19 +56,7 @@ export function surroundings(limits: Partial<LawLimits> = {}): LawSurroundings {
 
 /** An evidence-use policy that asks for little. */
 export function policy(changes: Readonly<Record<string, JsonValue>> = {}): Editable {
-  return {
-    allowed_channels: ["caller_submission"],
-    authorization: "embedding_authority",
-    combination: { combination: "AllQualifyingAgree" },
-    freshness: { freshness: "NotRequired" },
-    independence: "distinct_acquisition",
-    integrity: "canonical_content_only",
-    replay: "full_semantic",
-    required_assurance: ["content_integrity", "scope", "schema_compatibility"],
-    retention: "retain_canonical_value",
-    scope: "exact_condition",
-    ...changes,
-  };
+  return { ...structuredClone(LEAST_POLICY), ...changes };
 }
 
 /** A Boolean condition that expects true. */

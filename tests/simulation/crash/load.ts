@@ -4,6 +4,7 @@
  * @module
  */
 
+import { LEAST_POLICY } from "../../least_policy.ts";
 import { type Answer, Died, type GateProcess } from "./gate_process.ts";
 import { identityOf, type Random } from "./random.ts";
 
@@ -19,18 +20,7 @@ export const SCENARIO = {
     condition_id: "done",
     observation_domain: { domain: "Boolean" },
     predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
-    evidence_use_policy: {
-      allowed_channels: ["caller_submission"],
-      authorization: "embedding_authority",
-      combination: { combination: "AllQualifyingAgree" },
-      freshness: { freshness: "NotRequired" },
-      independence: "distinct_acquisition",
-      integrity: "canonical_content_only",
-      replay: "full_semantic",
-      required_assurance: ["content_integrity", "scope"],
-      retention: "retain_canonical_value",
-      scope: "exact_condition",
-    },
+    evidence_use_policy: { ...LEAST_POLICY, required_assurance: ["content_integrity", "scope"] },
   }],
   stages: [
     { stage_id: "a", prerequisite: { kind: "root" }, completion_requirement: { Condition: "done" } },
