@@ -28,7 +28,7 @@ export interface SessionOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Pick<Limits, "admit" | "release">;
   readonly principal: Principal;
-  /** Where the connection comes from. */
+  /** Where the connection comes from; what a message of its own request came with is told by {@link Session.receive}. */
   readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
   /** Sends one message, a line without its end. */
   readonly send: (line: string) => void;
@@ -41,8 +41,12 @@ export interface SessionOptions {
 
 /** One connection. */
 export interface Session {
-  /** Takes the text of one message; its answer, if it gets one, is sent when it is ready. */
-  readonly receive: (text: string) => void;
+  /**
+   * Takes the text of one message; its answer, if it gets one, is sent when it is ready.
+   *
+   * @param origin What the request that carried it came with, where each message has a request of its own
+   */
+  readonly receive: (text: string, origin?: CallOrigin) => void;
   /** Answers what could not be read as a message. */
   readonly refuse: (error: EdgeError) => void;
   /** Answers the requests in work, and whatever is asked from now on, with an error; tells of each. */
@@ -57,6 +61,7 @@ export interface Session {
 /** A request in work. */
 interface Work {
   readonly request: RequestMessage;
+  readonly origin: CallOrigin;
   readonly controller: AbortController;
   /** The client no longer wants the answer. */
   cancelled: boolean;
@@ -114,8 +119,8 @@ export function openSession(options: SessionOptions): Session {
     abandoned: new Set(),
   };
   return {
-    receive: (text) => receive(state, text),
-    refuse: (error) => turnAway(state, error, null),
+    receive: (text, origin) => receive(state, text, origin ?? originOf(state)),
+    refuse: (error) => turnAway(state, error, null, originOf(state)),
     fail: (error, told) => failAll(state, error, told),
     idle: () => idle(state),
     abort: () => {
@@ -125,19 +130,19 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-function receive(state: State, text: string): void {
+function receive(state: State, text: string, origin: CallOrigin): void {
   const parsed = parseJson(text);
   if (!parsed.ok) {
     const { code, message, path } = parsed.fault;
     const kind = code === "syntax" ? "parse_error" : "invalid_request";
     const id = code === "syntax" ? null : idOfFaulty(text);
-    return turnAway(state, { kind, message, path, fault: code }, id);
+    return turnAway(state, { kind, message, path, fault: code }, id, origin);
   }
   const reading = readMessage(parsed.value);
-  if (!reading.ok) return turnAway(state, reading.error, reading.id);
+  if (!reading.ok) return turnAway(state, reading.error, reading.id, origin);
   const { message } = reading;
   if (message.kind === "notification") receiveNotification(state, message);
-  else if (message.kind === "request") receiveRequest(state, message);
+  else if (message.kind === "request") receiveRequest(state, message, origin);
 }
 
 function receiveNotification(state: State, message: NotificationMessage): void {
@@ -156,7 +161,7 @@ function receiveNotification(state: State, message: NotificationMessage): void {
   if (state.era !== era) state.pin = pinFor(state.era, message.params);
 }
 
-function receiveRequest(state: State, request: RequestMessage): void {
+function receiveRequest(state: State, request: RequestMessage, origin: CallOrigin): void {
   const { limits, principal, send } = state.options;
   const { id } = request;
   if (state.failure !== null) {
@@ -165,31 +170,31 @@ function receiveRequest(state: State, request: RequestMessage): void {
   }
   if (state.work.has(id)) {
     const message = "Cannot take request: its id is that of a request in work";
-    return turnAway(state, { kind: "invalid_request", message, path: "$.id" }, id);
+    return turnAway(state, { kind: "invalid_request", message, path: "$.id" }, id, origin);
   }
   const refusal = limits.admit(principal.subject);
-  if (refusal !== null) return turnAway(state, refusal, id);
-  const work = { request, controller: new AbortController(), cancelled: false, isSdks: false };
+  if (refusal !== null) return turnAway(state, refusal, id, origin);
+  const work = { request, origin, controller: new AbortController(), cancelled: false, isSdks: false };
   state.work.set(id, work);
   const claim = readClaim(request.params);
   // The SDK lets a connection that is settled on the modern era name any version.
   if (claim.claim === "unsupported" && state.era === "modern") {
     const error = unsupported(claim.requested);
-    tellRefused(state, error);
+    tellRefused(state, error, origin);
     return fail(state, id, error);
   }
   route(state, work, claim);
 }
 
 /** Answers a message that goes no further. */
-function turnAway(state: State, error: EdgeError, id: RequestId | null): void {
+function turnAway(state: State, error: EdgeError, id: RequestId | null, origin: CallOrigin): void {
   state.options.send(errorResponse(error, id));
-  tellRefused(state, error);
+  tellRefused(state, error, origin);
 }
 
-function tellRefused(state: State, { kind: reason }: EdgeError): void {
+function tellRefused(state: State, { kind: reason }: EdgeError, origin: CallOrigin): void {
   const { principal: { subject }, refused } = state.options;
-  refused?.({ kind: "request", reason, subject, origin: originOf(state, null) });
+  refused?.({ kind: "request", reason, subject, origin });
 }
 
 function route(state: State, work: Work, claim: Claim): void {
@@ -244,19 +249,20 @@ function call(state: State, id: RequestId, name: string, input: JsonObject): Pro
 /** Who asks for a request in work. */
 function callerOf(state: State, id: RequestId): Call {
   const work = state.work.get(id);
-  const origin = originOf(state, work === undefined ? null : messageTraceparent(work.request.params));
+  const origin = work?.origin ?? originOf(state);
+  const traceparent = origin.traceparent ?? (work === undefined ? null : messageTraceparent(work.request.params));
   return {
     principal: state.options.principal,
     signal: work?.controller.signal ?? AbortSignal.abort(),
-    correlationId: origin.server_correlation_id,
-    origin,
+    correlationId: origin.correlation_id ?? origin.server_correlation_id,
+    origin: { ...origin, traceparent },
   };
 }
 
-/** Whence a message came, with an id of its own. */
-function originOf(state: State, traceparent: string | null): CallOrigin {
+/** Whence a message came that brought nothing along, with an id of its own. */
+function originOf(state: State): CallOrigin {
   const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
-  return { ...state.options.origin, correlation_id: null, server_correlation_id, traceparent };
+  return { ...state.options.origin, correlation_id: null, server_correlation_id, traceparent: null };
 }
 
 /** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */

@@ -15,7 +15,7 @@ import { createIntake } from "@/server/http/intake.ts";
 import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
 import { answerMcp } from "@/server/http/mcp_endpoint.ts";
 import { createNameChecks } from "@/server/http/names.ts";
-import { createRefusals } from "@/server/http/refusals.ts";
+import { createAdmissions, createRefusals } from "@/server/http/refusals.ts";
 import { createLimits } from "@/server/limits.ts";
 import { openLog } from "@/server/log.ts";
 import { createMetrics } from "@/server/metrics.ts";
@@ -54,6 +54,7 @@ const listener = await listen({
     health: createHealth({ stores: () => Promise.resolve([]), folders: [], auditFault: () => null }),
     metrics,
     refusals: createRefusals({ metrics, audit: NO_AUDIT }),
+    admissions: createAdmissions({ audit: NO_AUDIT }),
     nextServerId: createServerIds(crypto.getRandomValues(new Uint8Array(8))),
     log,
   }),

@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { createServer, type Server as SecureServer } from "node:https";
-import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
+import { type AddressInfo, connect as connectPlain } from "node:net";
 import { guardPeers } from "@/server/tls/guard.ts";
 import { type Certified, CLIENT_EXTENSIONS, createAuthority, openssl, SERVER_EXTENSIONS } from "./tls_authority.ts";
-import { BODY, curl, inWorld, sClient, startTls, type World } from "./tls_world.ts";
+import { curl, inWorld, keptConnection, sClient, startTls } from "./tls_world.ts";
 
 Deno.test("who must show a certificate and has a good one is answered; nobody else is", async (t) => {
   await inWorld(async (world) => {
@@ -85,22 +85,6 @@ async function chained(folder: string, middle: Certified, subject: string): Prom
   await Deno.writeTextFile(`${base}.pem`, await Deno.readTextFile(`${base}.pem`) + middle.cert);
   return { certPath: `${base}.pem`, keyPath: `${base}.key`, cert: "", key: "" };
 }
-
-Deno.test("who shows no certificate leaves one line in the audit log, with the address", async () => {
-  await inWorld(async (world) => {
-    const path = `${world.folder}/audit.jsonl`;
-    await using server = await startTls(world, {
-      server: { audit: { enabled: true, log_precheck_payloads: false, path } },
-    });
-    assert.equal(await curl(world, server.url, null, "--tls-max", "1.2"), 0);
-    assert.equal(await curl(world, server.url, world.alice), 200);
-    const lines = (await Deno.readTextFile(path)).split("\n").filter((line) =>
-      line.includes("NOT_RETURN_A_CERTIFICATE")
-    );
-    assert.equal(lines.length, 1, lines.join("\n"));
-    assert.match(lines[0] ?? "", /"kind":"tls","outcome":"refused","peer_address":"127\.0\.0\.1"/);
-  });
-});
 
 Deno.test("who does not come to an end with the handshake is ended", async () => {
   await inWorld(async (world) => {
@@ -241,36 +225,6 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-/** A connection that is kept; each `ask` gives the status of one more request, 0 where the connection has ended. */
-async function keptConnection(
-  world: World,
-  port: number,
-  opened?: Socket,
-): Promise<{ readonly ask: () => Promise<number>; readonly close: () => void }> {
-  const { connect } = await import("node:tls");
-  const { cert, key } = world.alice;
-  const to = opened === undefined ? { port, host: "127.0.0.1" } : { socket: opened };
-  const socket = connect({ ...to, ca: world.authority.cert, cert, key, servername: "localhost" });
-  let waiting = Promise.withResolvers<number>();
-  socket.on("data", (bytes: Uint8Array) => {
-    waiting.resolve(Number(/HTTP\/1\.1 (\d{3})/.exec(new TextDecoder().decode(bytes))?.[1] ?? 0));
-  });
-  socket.on("error", () => waiting.resolve(0));
-  socket.on("close", () => waiting.resolve(0));
-  await new Promise((resolve) => socket.once("secureConnect", resolve).once("close", resolve));
-  return {
-    close: () => socket.destroy(),
-    ask: () => {
-      if (socket.destroyed) return Promise.resolve(0);
-      waiting = Promise.withResolvers();
-      socket.write(
-        `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-      );
-      return waiting.promise;
-    },
-  };
-}
-
 Deno.test("the server's certificate is renewed while connections stay open", async () => {
   await inWorld(async (world) => {
     const renewed = await world.authority.issue("renewed", { subject: "/CN=renewed", extensions: SERVER_EXTENSIONS });
@@ -320,18 +274,6 @@ Deno.test("a renewal with a fault leaves everything as it was, and says so", asy
   });
 });
 
-Deno.test("an open connection ends with the trust in its certificate", async () => {
-  await inWorld(async (world) => {
-    const next = await createAuthority(world.folder, "next", "/CN=The next authority");
-    await using server = await startTls(world);
-    const connection = await keptConnection(world, server.port);
-    assert.equal(await connection.ask(), 200);
-    await Deno.writeTextFile(server.live.ca, next.cert);
-    await server.process.logged('"authorities_withdrawn":true');
-    assert.equal(await connection.ask(), 0);
-  });
-});
-
 Deno.test("a connection from before its authority was withdrawn is refused, however late it shows its certificate", async () => {
   await inWorld(async (world) => {
     const session = `${world.folder}/session.pem`;
@@ -345,21 +287,6 @@ Deno.test("a connection from before its authority was withdrawn is refused, howe
     const late = await keptConnection(world, server.port, plain);
     assert.equal(await late.ask(), 0);
     assert.equal((await sClient(server.port, world.alice, "-tls1_3", "-sess_in", session)).status, 0);
-  });
-});
-
-Deno.test("an open connection ends with the time of its certificate", async () => {
-  await inWorld(async (world) => {
-    const brief = await world.authority.issue("brief", {
-      subject: "/CN=brief",
-      extensions: CLIENT_EXTENSIONS,
-      until: 4,
-    });
-    await using server = await startTls(world);
-    const connection = await keptConnection({ ...world, alice: brief }, server.port);
-    assert.equal(await connection.ask(), 200);
-    await new Promise((resolve) => setTimeout(resolve, 4_500));
-    assert.equal(await connection.ask(), 0);
   });
 });
 

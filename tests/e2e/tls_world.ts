@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Socket } from "node:net";
+import { connect } from "node:tls";
 import type { Wire } from "./client.ts";
 import { callText, type HttpServer, startHttpFixture } from "./http_fixture.ts";
 import {
@@ -96,4 +98,33 @@ export async function sClient(
   await input.close().catch(() => {});
   const text = new TextDecoder().decode(stdout);
   return { status: Number(/HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), reused: /^Reused, TLS/m.test(text) };
+}
+
+/** A connection that is kept; each `ask` gives the status of one more request, 0 where the connection has ended. */
+export async function keptConnection(
+  world: World,
+  port: number,
+  opened?: Socket,
+): Promise<{ readonly ask: () => Promise<number>; readonly close: () => void }> {
+  const { cert, key } = world.alice;
+  const to = opened === undefined ? { port, host: "127.0.0.1" } : { socket: opened };
+  const socket = connect({ ...to, ca: world.authority.cert, cert, key, servername: "localhost" });
+  let waiting = Promise.withResolvers<number>();
+  socket.on("data", (bytes: Uint8Array) => {
+    waiting.resolve(Number(/HTTP\/1\.1 (\d{3})/.exec(new TextDecoder().decode(bytes))?.[1] ?? 0));
+  });
+  socket.on("error", () => waiting.resolve(0));
+  socket.on("close", () => waiting.resolve(0));
+  await new Promise((resolve) => socket.once("secureConnect", resolve).once("close", resolve));
+  return {
+    close: () => socket.destroy(),
+    ask: () => {
+      if (socket.destroyed) return Promise.resolve(0);
+      waiting = Promise.withResolvers();
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
+      );
+      return waiting.promise;
+    },
+  };
 }

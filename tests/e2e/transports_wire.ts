@@ -72,12 +72,15 @@ export const openSse: Open = async (folder, settings) => {
   return await connectSse(server);
 };
 
-/** A conversation on a stream of an SSE server; the server ends with it. */
-export async function connectSse(server: HttpServer): Promise<Conversation> {
+/** A conversation on a stream of an SSE server; the server ends with it. Each message is sent with the header fields. */
+export async function connectSse(
+  server: HttpServer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Conversation> {
   const stream = new AbortController();
   const response = await fetch(`${server.url}/sse`, {
     signal: stream.signal,
-    headers: { accept: "text/event-stream" },
+    headers: { accept: "text/event-stream", ...headers },
   });
   const answers = new Map<unknown, PromiseWithResolvers<Wire>>();
   const slot = (id: unknown): PromiseWithResolvers<Wire> => {
@@ -93,7 +96,7 @@ export async function connectSse(server: HttpServer): Promise<Conversation> {
   });
   const post = async (text: string, id: number | null): Promise<Wire> => {
     const answer = slot(id);
-    const { status } = await send(server.url, text, { path: await path.promise });
+    const { status } = await send(server.url, text, { path: await path.promise, headers });
     if (status !== 202) throw new Error(`Cannot send message: ${status}`);
     const message = await answer.promise;
     answers.delete(id);

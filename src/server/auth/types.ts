@@ -20,8 +20,6 @@ export interface TlsPeer {
   readonly subject: string;
   /** SHA-256 of the certificate, lower-case hex. */
   readonly fingerprint: string;
-  /** Unix milliseconds from which the certificate no longer counts. */
-  readonly notAfter: number;
 }
 
 /** The TLS that ends in this process. */

@@ -17,7 +17,7 @@ import { readCorrelation, readTraceparent } from "../trace.ts";
 import type { Exchange } from "./exchange.ts";
 import type { NameChecks } from "./names.ts";
 import { peerKey } from "./peers.ts";
-import type { Refusals } from "./refusals.ts";
+import type { Admissions, Refusals } from "./refusals.ts";
 import { edgeRefusal, emptyReply, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
@@ -37,6 +37,7 @@ export interface AppOptions {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly refusals: Refusals;
+  readonly admissions: Admissions;
   readonly nextServerId: () => string;
   readonly log: Log;
 }
@@ -143,6 +144,7 @@ async function dispatch(
     return refuse("authentication", detail, { status, error: { kind, message }, fields });
   }
   const { principal } = authentication;
+  options.admissions.tell(principal, origin);
   const early = options.limits.count(principal.subject);
   const reply = early === null ? await endpoint({ request, principal, origin }) : refusalReply(edgeRefusal(early));
   if (reply.refused !== undefined) {

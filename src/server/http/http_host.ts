@@ -15,7 +15,14 @@ import { watchHangup } from "../signals.ts";
 import { createServerIds } from "../trace.ts";
 import type { ConnectionBounds } from "./listener.ts";
 import type { NetworkCheck } from "./peers.ts";
-import { connectionRefusals, createRefusals, type Refusals, type RefusedConnection } from "./refusals.ts";
+import {
+  type Admissions,
+  connectionRefusals,
+  createAdmissions,
+  createRefusals,
+  type Refusals,
+  type RefusedConnection,
+} from "./refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
 
 /** What the HTTP transports need besides the configuration. */
@@ -49,9 +56,10 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const audit = await hosting.audit.open();
   const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
   const refusals = createRefusals({ metrics, audit });
+  const admissions = createAdmissions({ audit });
   const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, refusals, nextServerId }));
   const hangup = tls === null ? null : watchHangup(tls.reload);
-  const parts = { runtime, metrics, audit, refusals, tls, nextServerId, http: options.http };
+  const parts = { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http: options.http };
   const serving = await startServing(hosting, transport, parts);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
@@ -59,6 +67,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   hangup?.close();
   tls?.close();
   refusals.flush();
+  admissions.flush();
   log("debug", "Stopped serving", { reason: "stopped" });
   return 0;
 }
@@ -68,6 +77,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly audit: Audit;
   readonly refusals: Refusals;
+  readonly admissions: Admissions;
   readonly tls: TlsServing | null;
   readonly nextServerId: () => string;
   readonly http: HttpHostOptions;
@@ -75,7 +85,7 @@ interface Parts {
 
 async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
   const { options, log, limits } = hosting;
-  const { runtime, metrics, audit, refusals, tls, nextServerId, http } = parts;
+  const { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http } = parts;
   const { server } = options;
   metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
   metrics.source(runtime.measures ?? (() => []));
@@ -87,6 +97,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     limits,
     metrics,
     refusals,
+    admissions,
     nextServerId,
     log,
     tls: tls?.listener ?? null,

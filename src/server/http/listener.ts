@@ -49,10 +49,13 @@ export interface ListenerOptions {
   /** Told of a connection that is ended for what it sent, or sent too slowly. */
   readonly refused: (reason: string, peerAddress: string) => void;
   readonly log: Log;
-  /** Makes the server where TLS ends here, and tells what it knows of a connection; null refuses the request. */
+  /** Makes the server where TLS ends here, and tells what it knows of a connection. */
   readonly tls: {
     readonly createServer: (options: object, listener: Handler) => Server;
+    /** Null for a connection that does not count, or no longer. */
     readonly tlsOf: (socket: Socket) => RequestTls | null;
+    /** Ends such a connection, and tells why where nobody was told. */
+    readonly end: (socket: Socket) => void;
   } | null;
 }
 
@@ -177,7 +180,8 @@ async function answer(
 ): Promise<void> {
   const peerAddress = message.socket.remoteAddress ?? "";
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
-  if (peerAddress === "" || (options.tls !== null && tls === null)) return void message.socket.destroy();
+  if (peerAddress === "") return void message.socket.destroy();
+  if (options.tls !== null && tls === null) return options.tls.end(message.socket);
   if (message.rawHeaders.length > 2 * HEADER_FIELDS) {
     options.refused("too_many_header_fields", peerAddress);
     response.writeHead(431, { connection: "close" });

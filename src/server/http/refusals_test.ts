@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type AuditEvent, NO_AUDIT } from "../audit/types.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
-import { connectionRefusals, createRefusals, type Refusals, TOLD_APART } from "./refusals.ts";
+import { TOLD_APART } from "./alike.ts";
+import { connectionRefusals, createAdmissions, createRefusals, type Refusals } from "./refusals.ts";
 
 interface World {
   readonly events: AuditEvent[];
@@ -119,4 +120,37 @@ Deno.test("connectionRefusals() tells of connections by the address of their oth
       traceparent: null,
     },
   }]);
+});
+
+Deno.test("createAdmissions() tells who is let in and from where, once a minute, and how often", () => {
+  const events: AuditEvent[] = [];
+  const waiting: (() => void)[] = [];
+  const admissions = createAdmissions({
+    audit: { ...NO_AUDIT, record: (event) => Promise.resolve(void events.push(event)) },
+    after: (_milliseconds, run) => void waiting.push(run),
+  });
+  const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
+  const calls: readonly (readonly [subject: string, peer_address: string])[] = [
+    ["token:a", "192.0.2.1"],
+    ["token:a", "192.0.2.1"],
+    ["token:a", "192.0.2.2"],
+    ["token:b", "192.0.2.1"],
+    ["token:a", "192.0.2.1"],
+  ];
+  for (const [subject, peer_address] of calls) {
+    const principal = { subject, authMethod: "bearer_token" as const, policyClass: null, roles: [], tenants: [1] };
+    admissions.tell(principal, { ...origin, peer_address });
+  }
+  waiting.forEach((run) => run());
+  const lines = events.map(({ kind, outcome, reason, subject, origin, details }) => {
+    assert.deepEqual([kind, outcome, reason], ["authentication", "allowed", "authenticated"]);
+    return [subject, origin?.peer_address, details];
+  });
+  const details = { auth_method: "bearer_token" };
+  assert.deepEqual(lines, [
+    ["token:a", "192.0.2.1", details],
+    ["token:a", "192.0.2.2", details],
+    ["token:b", "192.0.2.1", details],
+    ["token:a", "192.0.2.1", { ...details, count: 2 }],
+  ]);
 });

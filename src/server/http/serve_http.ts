@@ -18,7 +18,7 @@ import { CONNECTION_BOUNDS, type ConnectionBounds, listen, type Listener, type L
 import { answerMcp, type McpEndpointOptions } from "./mcp_endpoint.ts";
 import { createNameChecks } from "./names.ts";
 import { createIntake } from "./intake.ts";
-import { connectionRefusals, type Refusals } from "./refusals.ts";
+import { type Admissions, connectionRefusals, type Refusals } from "./refusals.ts";
 import type { HttpReply } from "./reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./sdk_http_lane.ts";
 
@@ -35,6 +35,7 @@ export interface HttpOptions {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly refusals: Refusals;
+  readonly admissions: Admissions;
   /** Gives each request its id. */
   readonly nextServerId: () => string;
   readonly log: Log;

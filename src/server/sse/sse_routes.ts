@@ -147,7 +147,7 @@ async function takeMessage(
   if (!body.ok) return body.reply;
   // The stream may have ended while the message came.
   if (!sessions.has(id)) return refusalReply(NO_SESSION);
-  found.session.receive(body.text);
+  found.session.receive(body.text, exchange.origin);
   return emptyReply(202);
 }
 

@@ -21,6 +21,8 @@ export type ClientCertificates = "required" | "optional" | "none";
 export interface PeerGuard {
   /** What is known of a connection's other end; null for a connection that no longer counts. */
   readonly tlsOf: (socket: Socket) => RequestTls | null;
+  /** Ends a connection that no longer counts, and tells why. */
+  readonly end: (socket: Socket) => void;
   /** Forgets every certificate: each must be verified again. */
   readonly reset: () => void;
 }
@@ -42,10 +44,10 @@ export function guardPeers(
 ): PeerGuard {
   /** SHA-256 of the certificates that this server has verified, with the ends of their time. */
   const verified = new Map<string, number>();
-  const peers = new WeakMap<Socket, TlsPeer | null>();
+  const peers = new WeakMap<Socket, Timed | null>();
   const isCurrent = watchConnections(server, () => resets);
   let resets = 0;
-  const end = (socket: TLSSocket, reason: string): void => {
+  const end = (socket: Socket, reason: string): void => {
     refused(reason, socket.remoteAddress ?? "");
     socket.destroy();
   };
@@ -69,19 +71,27 @@ export function guardPeers(
     if (!socket.authorized) return end(socket, "client_certificate_untrusted");
     if (!verified.has(shown.fingerprint)) return end(socket, "client_certificate_not_verified_here");
     const { subject, fingerprint, notAfter } = shown;
-    peers.set(socket, { subject, fingerprint, notAfter });
+    peers.set(socket, { peer: { subject, fingerprint }, notAfter });
   });
+  /** A connection may outlive its certificate, or the trust in it: why it counts no more. */
+  const lapse = ({ peer, notAfter }: Timed): string | null => {
+    if (now() > notAfter) return "client_certificate_not_in_time";
+    return verified.has(peer.fingerprint) ? null : "client_certificate_not_verified_here";
+  };
   return {
     reset: () => {
       resets++;
       verified.clear();
     },
     tlsOf: (socket) => {
-      const peer = peers.get(socket);
-      if (peer === undefined) return null;
-      // A connection may outlive its certificate, or the trust in it.
-      if (peer !== null && (now() > peer.notAfter || !verified.has(peer.fingerprint))) return null;
-      return { peer };
+      const known = peers.get(socket);
+      return known === undefined || (known !== null && lapse(known) !== null) ? null : { peer: known?.peer ?? null };
+    },
+    end: (socket) => {
+      const known = peers.get(socket) ?? null;
+      const reason = known === null ? null : lapse(known);
+      if (reason === null) socket.destroy();
+      else end(socket, reason);
     },
   };
 }
@@ -105,8 +115,15 @@ function endOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
+/** A client certificate, and until when it counts, in Unix milliseconds. */
+interface Timed {
+  readonly peer: TlsPeer;
+  readonly notAfter: number;
+}
+
 interface Shown extends TlsPeer {
   readonly notBefore: number;
+  readonly notAfter: number;
 }
 
 function readShown(socket: TLSSocket, log: Log): Shown | "unreadable" | null {

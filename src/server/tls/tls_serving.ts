@@ -6,6 +6,7 @@
 
 import type { Server } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";
+import type { TLSSocket } from "node:tls";
 import type { TlsConfig } from "../../config/server_types.ts";
 import type { Handler, ListenerOptions } from "../http/listener.ts";
 import { addressOf } from "../http/peers.ts";
@@ -90,15 +91,20 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
           requestCert: mode !== "none",
           rejectUnauthorized: mode === "required",
         }, handler);
-        server.on("tlsClientError", (error: Error & { readonly code?: string }, socket) => {
-          options.refused(error.code ?? "tls_failed", addressOf(socket));
-        });
+        server.on("tlsClientError", (error, socket) => options.refused(whyFailed(error, socket), addressOf(socket)));
         guard = guardPeers(server, mode, log, options.refused);
         return server;
       },
       tlsOf: (socket) => guard?.tlsOf(socket) ?? null,
+      end: (socket) => guard === null ? void socket.destroy() : guard.end(socket),
     },
   };
+}
+
+/** Why a handshake failed. The runtime says of a certificate that it refuses only that the connection was reset. */
+function whyFailed({ code }: Error & { readonly code?: string }, socket: TLSSocket): string {
+  if (code === "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE") return "client_certificate_missing";
+  return socket.authorizationError ? "client_certificate_untrusted" : code ?? "tls_failed";
 }
 
 function contextOf(material: TlsMaterial): { cert: string; key: string; ca?: string[] } {

@@ -1,0 +1,80 @@
+/** Whoever is refused for a certificate stands in the audit log, with why and from where. */
+
+import assert from "node:assert/strict";
+import type { HttpServer } from "./http_fixture.ts";
+import { type Certified, CLIENT_EXTENSIONS, createAuthority } from "./tls_authority.ts";
+import { curl, inWorld, keptConnection, startTls, type World } from "./tls_world.ts";
+
+const WISH = { subject: "/O=Acme, Inc./CN=alice", extensions: CLIENT_EXTENSIONS };
+
+/** Runs a body with a server whose audit log is a file; gives what the log says of TLS once the server has ended. */
+async function reasonsAfter(
+  world: World,
+  body: (server: HttpServer & { readonly live: Readonly<Record<"ca", string>> }) => Promise<void>,
+): Promise<string[]> {
+  const path = `${world.folder}/audit.jsonl`;
+  await using server = await startTls(world, {
+    server: { audit: { enabled: true, log_precheck_payloads: false, path } },
+  });
+  await body(server);
+  server.process.signal("SIGTERM");
+  assert.equal(await server.process.ended(), 0);
+  const lines = (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line));
+  const told = lines.filter(({ kind }) => kind === "tls");
+  for (const { outcome, peer_address } of told) assert.deepEqual([outcome, peer_address], ["refused", "127.0.0.1"]);
+  return told.map(({ reason, details }) => `${reason} ${details?.count ?? 1}`);
+}
+
+Deno.test("a handshake that ends for its certificate is told by why, alike ones together", async () => {
+  await inWorld(async (world) => {
+    const twin = await createAuthority(world.folder, "twin", "/CN=The authority");
+    const clients: readonly (Certified | null)[] = [
+      null,
+      await twin.issue("twin_alice", WISH),
+      await createAuthority(world.folder, "self", WISH.subject),
+      await world.authority.issue("old", { ...WISH, from: -7200, until: -3600 }),
+      await world.authority.issue("young", { ...WISH, from: 3600, until: 7200 }),
+    ];
+    const reasons = await reasonsAfter(world, async ({ url }) => {
+      for (const version of ["1.3", "1.2"]) {
+        for (const client of clients) {
+          assert.equal(await curl(world, url, client, "--tls-max", version, `--tlsv${version}`), 0);
+        }
+      }
+      assert.equal(await curl(world, url, world.alice), 200);
+    });
+    assert.deepEqual(reasons, [
+      "client_certificate_missing 1",
+      "client_certificate_untrusted 1",
+      "client_certificate_missing 1",
+      "client_certificate_untrusted 7",
+    ]);
+  });
+});
+
+Deno.test("a connection that ends with the trust in its certificate is told", async () => {
+  await inWorld(async (world) => {
+    const next = await createAuthority(world.folder, "next", "/CN=The next authority");
+    const reasons = await reasonsAfter(world, async (server) => {
+      const connection = await keptConnection(world, server.port);
+      assert.equal(await connection.ask(), 200);
+      await Deno.writeTextFile(server.live.ca, next.cert);
+      await server.process.logged('"authorities_withdrawn":true');
+      assert.equal(await connection.ask(), 0);
+    });
+    assert.deepEqual(reasons, ["client_certificate_not_verified_here 1"]);
+  });
+});
+
+Deno.test("a connection that ends with the time of its certificate is told", async () => {
+  await inWorld(async (world) => {
+    const brief = await world.authority.issue("brief", { ...WISH, until: 4 });
+    const reasons = await reasonsAfter(world, async (server) => {
+      const connection = await keptConnection({ ...world, alice: brief }, server.port);
+      assert.equal(await connection.ask(), 200);
+      await new Promise((resolve) => setTimeout(resolve, 4_500));
+      assert.equal(await connection.ask(), 0);
+    });
+    assert.deepEqual(reasons, ["client_certificate_not_in_time 1"]);
+  });
+});
