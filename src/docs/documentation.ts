@@ -24,11 +24,17 @@ export interface Documentation {
 export function createDocumentation(config: DocsConfig): Documentation {
   const standard = DEFAULT_SETTINGS.docs;
   let loading: Promise<Catalogue> | null = null;
+  const open = async (): Promise<Catalogue> => (await import("./catalogue.ts")).openCatalogue(config);
+  // What could not be read is tried again by whoever asks next.
+  const forget = (error: unknown): never => {
+    loading = null;
+    throw error;
+  };
   return {
     search: config.enabled && config.enable_search,
     resources: config.enabled && config.enable_resources,
     isConfigured: config.enabled && (config.extra_paths.length > 0 || config.max_docs < standard.max_docs ||
       config.max_doc_bytes < standard.max_doc_bytes || config.max_total_bytes < standard.max_total_bytes),
-    load: () => loading ??= import("./catalogue.ts").then(({ openCatalogue }) => openCatalogue(config)),
+    load: () => loading ??= open().catch(forget),
   };
 }

@@ -75,7 +75,8 @@ async function loadTool(name: ToolName, services: Services): Promise<Tool> {
   return (await load())(services);
 }
 
-function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<Tool>): Tool {
+/** A tool as it is published, whose module is loaded when it is first called. */
+export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<Tool>): Tool {
   const { title: _, ...hints } = annotations;
   let loading: Promise<Tool> | undefined;
   let loaded: Tool | undefined;
@@ -84,7 +85,8 @@ function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<
     hints,
     handle: (input, call) => {
       if (loaded !== undefined) return loaded.handle(input, call);
-      loading ??= load().then((tool) => loaded = tool);
+      // What could not be loaded is tried again at the next call.
+      loading ??= load().then((tool) => loaded = tool).finally(() => loading = undefined);
       return loading.then((tool) => tool.handle(input, call));
     },
   };

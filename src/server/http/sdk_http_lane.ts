@@ -83,11 +83,17 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
     return { sdk, modern };
   };
 
+  // What could not be loaded is tried again at the next message.
+  const forget = (error: unknown): never => {
+    loading = null;
+    throw error;
+  };
+
   return {
     answer: async (given) => {
       const delivery: Delivered = { ...given, outcome: null };
       try {
-        const { sdk, modern } = await (loading ??= load());
+        const { sdk, modern } = await (loading ??= load().catch(forget));
         const request = sdkRequest(delivery.exchange);
         deliveries.set(request, delivery);
         const response = await sdk.isLegacyRequest(request, delivery.raw)
