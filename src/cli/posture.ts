@@ -49,9 +49,6 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if (server.audit.enabled && server.audit.log_precheck_payloads) {
     say("warn", "server.audit.log_precheck_payloads: evidence of prechecks stands in the audit log as it was sent");
   }
-  if (mode === "mtls" && server.tls_termination === "server" && (server.tls?.client_ca_path ?? null) === null) {
-    say("warn", "nobody can be let in: server.tls.client_ca_path names no authority that signs client certificates");
-  }
   const { ledger } = namespace.authority;
   if (ledger !== null && ledger.auth_token !== null && /^http:/i.test(ledger.base_url)) {
     say("warn", "namespace.authority.ledger.base_url is http://: auth_token crosses the network in the clear");

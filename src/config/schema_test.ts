@@ -15,6 +15,8 @@ async function check(toml: string): Promise<{ settings: GateSettings | null; lin
 
 const HTTP = "server.transport = 'http'\nserver.bind = '127.0.0.1:8080'\n";
 const BEARER = `${HTTP}server.auth.mode = 'bearer_token'\n`;
+const MTLS = "server.auth = { mode = 'mtls', mtls_subjects = ['CN=a'] }\n";
+const OPEN_MTLS = `server.transport = 'http'\nserver.bind = '0.0.0.0:80'\n${MTLS}`;
 const LEDGER = "[namespace.authority]\nmode = 'ledger_http'\nledger.base_url = 'https://names.example'\n";
 const MCP = "[[providers]]\nname = 'x'\ntype = 'mcp'\nurl = 'https://x.example'\ncapabilities_path = 'x.json'\n";
 const TYPED =
@@ -215,7 +217,10 @@ Deno.test("checkSettings() accepts what the rules ask for", async () => {
     `${HTTP}server.tls = { cert_path = 'c', key_path = 'k' }`,
     `${BEARER}server.auth.bearer_tokens = ['t']`,
     "server.transport = 'sse'\nserver.bind = '[::1]:0'",
-    "server.transport = 'http'\nserver.bind = '0.0.0.0:80'\nserver.auth = { mode = 'mtls', mtls_subjects = ['CN=a'] }",
+    `${OPEN_MTLS}server.tls_termination = 'upstream'`,
+    `${OPEN_MTLS}server.tls = { cert_path = 'c', key_path = 'k', client_ca_path = 'a' }`,
+    `${HTTP}${MTLS}server.tls = { cert_path = 'c', key_path = 'k', client_ca_path = 'a', require_client_cert = false }`,
+    `${HTTP}server.tls_termination = 'upstream'`,
     "server.feedback.scenario_next = { max = 'evidence', default = 'evidence' }",
     "namespace = { allow_default = true, default_tenants = [1] }",
     LEDGER,

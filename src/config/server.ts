@@ -111,7 +111,10 @@ export const serverSchema = z.strictObject({
 export function serverRules(tree: unknown, report: Report): void {
   const transport = at(tree, ["server", "transport"]) ?? D.transport;
   if (transport === "stdio") stdioRules(tree, report);
-  if (transport === "http" || transport === "sse") bindRules(tree, transport, report);
+  if (transport === "http" || transport === "sse") {
+    bindRules(tree, transport, report);
+    tlsRules(tree, report);
+  }
   authRules(tree, report);
   feedbackRules(tree, report);
 }
@@ -144,6 +147,37 @@ function bindRules(tree: unknown, transport: string, report: Report): void {
         `must be a loopback address when server.auth.mode is "local_only", got ${quoteShort(bind)}`,
       );
     }
+  }
+}
+
+/** Where TLS ends, and who checks client certificates. */
+function tlsRules(tree: unknown, report: Report): void {
+  const mode = authMode(tree);
+  const tls = at(tree, ["server", "tls"]);
+  if ((at(tree, ["server", "tls_termination"]) ?? D.tls_termination) === "upstream") {
+    if (tls !== undefined) report(["server", "tls"], 'must not be set when server.tls_termination is "upstream"');
+    return;
+  }
+  if (mode === "mtls" && at(tls, ["client_ca_path"]) === undefined) {
+    report(
+      ["server", "tls", "client_ca_path"],
+      'is required when server.auth.mode is "mtls" and server.tls_termination is "server"',
+    );
+  }
+  const bind = at(tree, ["server", "bind"]);
+  const address = typeof bind === "string" ? parseBind(bind) : null;
+  if (address === null || isLoopbackAddress(address.hostname)) return;
+  if (mode === "bearer_token" && tls === undefined) {
+    report(
+      ["server", "tls"],
+      'is required when server.bind is not a loopback address, unless server.tls_termination is "upstream"',
+    );
+  }
+  if (mode === "mtls" && at(tls, ["require_client_cert"]) === false) {
+    report(
+      ["server", "tls", "require_client_cert"],
+      'must be true when server.auth.mode is "mtls" and server.bind is not a loopback address',
+    );
   }
 }
 

@@ -24,53 +24,24 @@ export interface ExposureRefusal {
   readonly hint: string;
 }
 
-/** Why the service may not listen as configured, or null. */
-export function exposureRefusal(server: ServerConfig, options: ExposureOptions): ExposureRefusal | null {
-  if (server.transport === "stdio") return null;
-  return identityRefusal(server, options) ?? bindRefusal(server, options);
-}
-
-/** Client certificates need somebody who checks them. */
-function identityRefusal(
-  { auth, tls, tls_termination }: ServerConfig,
+/** Why the service may not listen with these flags, or null. What depends on the configuration alone was checked with it. */
+export function exposureRefusal(
+  { transport, auth, tls_termination, bind }: ServerConfig,
   options: ExposureOptions,
 ): ExposureRefusal | null {
-  if (tls !== null && tls_termination === "upstream") {
-    return refuse('server.tls and server.tls_termination = "upstream" exclude each other', "remove one of them");
+  if (transport === "stdio") return null;
+  if (auth?.mode === "mtls" && tls_termination === "upstream" && options.trustedProxies === 0) {
+    return {
+      message:
+        "Cannot listen: server.auth.mode is mtls and TLS ends upstream, but nobody is trusted to name the subject",
+      hint: "name the proxy with --trusted-proxy CIDR",
+    };
   }
-  if (auth?.mode !== "mtls") return null;
-  if (tls_termination === "upstream") {
-    return options.trustedProxies > 0 ? null : refuse(
-      "server.auth.mode is mtls and TLS ends upstream, but nobody is trusted to name the subject",
-      "name the proxy with --trusted-proxy CIDR",
-    );
-  }
-  return (tls?.client_ca_path ?? null) !== null ? null : refuse(
-    "server.auth.mode is mtls, but nothing checks client certificates",
-    "set server.tls.client_ca_path",
-  );
-}
-
-function bindRefusal(server: ServerConfig, options: ExposureOptions): ExposureRefusal | null {
-  const { auth, tls, tls_termination, bind } = server;
-  if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) return null;
-  if (!options.allowNonLoopback) {
-    return refuse(`"${bind}" is reachable from other machines`, "say so with --allow-non-loopback");
-  }
-  if ((auth?.mode ?? "local_only") === "local_only") {
-    return refuse("server.auth.mode is local_only", "set it to bearer_token or mtls");
-  }
-  if (tls === null && tls_termination !== "upstream") {
-    return refuse("what is sent would be readable", 'set server.tls, or server.tls_termination = "upstream"');
-  }
-  if (auth?.mode === "mtls" && tls !== null && !tls.require_client_cert) {
-    return refuse("server.auth.mode is mtls, but client certificates are optional", "set require_client_cert = true");
-  }
-  return null;
-}
-
-function refuse(reason: string, hint: string): ExposureRefusal {
-  return { message: `Cannot listen: ${reason}`, hint };
+  if (options.allowNonLoopback || isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) return null;
+  return {
+    message: `Cannot listen: "${bind}" is reachable from other machines`,
+    hint: "say so with --allow-non-loopback",
+  };
 }
 
 /** What is said at the start about who can reach the service. */

@@ -5,7 +5,6 @@ import { exposureNotices, type ExposureOptions, exposureRefusal, readAllowNonLoo
 
 const TLS: TlsConfig = { cert_path: "/c", key_path: "/k", client_ca_path: null, require_client_cert: true };
 const MTLS = { ...TLS, client_ca_path: "/ca" };
-const OPTIONAL = { ...MTLS, require_client_cert: false };
 
 function auth(mode: AuthConfig["mode"]): AuthConfig {
   return { ...AUTH_DEFAULTS, mode };
@@ -30,8 +29,6 @@ const ROWS: readonly (readonly [
   ["loopback", {}, false, 0, null],
   ["loopback of IPv6", { bind: "[::1]:8080" }, false, 0, null],
   ["open, nothing else", OPEN, false, 0, /reachable from other machines/],
-  ["open and allowed, local_only", OPEN, true, 0, /auth.mode is local_only/],
-  ["open and allowed, bearer, no TLS", { ...OPEN, auth: auth("bearer_token") }, true, 0, /would be readable/],
   ["open, bearer and TLS, not allowed", { ...OPEN, auth: auth("bearer_token"), tls: TLS }, false, 0, /reachable/],
   ["open and allowed, bearer and TLS", { ...OPEN, auth: auth("bearer_token"), tls: TLS }, true, 0, null],
   ["open and allowed, bearer, upstream", { ...OPEN, auth: auth("bearer_token"), ...UPSTREAM }, true, 0, null],
@@ -42,19 +39,9 @@ const ROWS: readonly (readonly [
     0,
     /192.0.2.1:80/,
   ],
-  [
-    "mtls without authorities",
-    { ...OPEN, auth: auth("mtls"), tls: TLS },
-    true,
-    0,
-    /nothing checks client certificates/,
-  ],
-  ["mtls, certificates optional", { ...OPEN, auth: auth("mtls"), tls: OPTIONAL }, true, 0, /certificates are optional/],
   ["mtls, certificates required", { ...OPEN, auth: auth("mtls"), tls: MTLS }, true, 0, null],
   ["mtls upstream, nobody trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 0, /nobody is trusted/],
   ["mtls upstream, a proxy trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 1, null],
-  ["mtls on the loopback without TLS", { auth: auth("mtls") }, false, 0, /nothing checks client certificates/],
-  ["TLS here and upstream", { tls: TLS, ...UPSTREAM }, false, 0, /exclude each other/],
 ];
 
 for (const [what, change, allowNonLoopback, trustedProxies, refusal] of ROWS) {

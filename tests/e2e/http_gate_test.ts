@@ -23,16 +23,16 @@ async function withServer(server: string, body: (folder: string) => Promise<void
   });
 }
 
+const UPSTREAM = `${BEARER}\ntls_termination = "upstream"`;
 const OPEN = 'transport = "http"\nbind = "0.0.0.0:0"';
 
 /** Settings, flags and environment that do not go together, with what is said. */
 const REFUSALS:
   readonly (readonly [server: string, flags: readonly string[], env: Record<string, string>, says: string])[] = [
-    [`${OPEN}\n${BEARER}`, [], {}, 'Cannot listen: "0.0.0.0:0" is reachable from other machines'],
-    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "no" }, 'Cannot listen: "0.0.0.0:0" is reachable'],
-    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "maybe" }, "Cannot read GATE_ALLOW_NON_LOOPBACK"],
-    [`${OPEN}\n${BEARER}`, ["--allow-non-loopback"], {}, "Cannot listen: what is sent would be readable"],
-    [`${OPEN}\n${BEARER}`, [], { GATE_ALLOW_NON_LOOPBACK: "1" }, "Cannot listen: what is sent would be readable"],
+    [`${OPEN}\n${UPSTREAM}`, [], {}, 'Cannot listen: "0.0.0.0:0" is reachable from other machines'],
+    [`${OPEN}\n${UPSTREAM}`, [], { GATE_ALLOW_NON_LOOPBACK: "no" }, 'Cannot listen: "0.0.0.0:0" is reachable'],
+    [`${OPEN}\n${UPSTREAM}`, [], { GATE_ALLOW_NON_LOOPBACK: "maybe" }, "Cannot read GATE_ALLOW_NON_LOOPBACK"],
+    [`${OPEN}\n${BEARER}`, ["--allow-non-loopback"], {}, "server.tls: is required when server.bind is not a loopback"],
     [OPEN, ["--allow-non-loopback"], {}, "server.bind: must be a loopback address"],
     [
       'transport = "http"\nbind = "127.0.0.1:0"',
