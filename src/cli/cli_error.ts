@@ -34,12 +34,21 @@ export class CliError extends Error {
   readonly exitCode: ExitCode;
   /** What to do about it, or null. */
   readonly hint: string | null;
+  /** Where there are several reasons, one line for each; the message then counts them. */
+  readonly reasons: readonly string[];
 
   /** Builds the error; without an exit code it is a usage error. */
-  constructor(code: CliErrorCode, message: string, hint: string | null = null, exitCode: ExitCode = EXIT.usage) {
+  constructor(
+    code: CliErrorCode,
+    message: string,
+    hint: string | null = null,
+    exitCode: ExitCode = EXIT.usage,
+    reasons: readonly string[] = [],
+  ) {
     super(message);
     this.code = code;
     this.exitCode = exitCode;
     this.hint = hint;
+    this.reasons = reasons;
   }
 }

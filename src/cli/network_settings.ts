@@ -4,12 +4,14 @@
  * @module
  */
 
+import { countOf } from "../config/problems.ts";
 import type { ServerConfig } from "../config/server_types.ts";
-import { exposureNotices, exposureRefusal, readAllowNonLoopback } from "../server/exposure.ts";
+import { exposureNotices, exposureRefusals, readAllowNonLoopback } from "../server/exposure.ts";
 import { isHostName, isOriginName } from "../server/http/names.ts";
 import { readNetworks } from "../server/http/peers.ts";
 import type { NetworkSettings } from "../server/serve.ts";
 import { CliError } from "./cli_error.ts";
+import { EXIT } from "./exit_codes.ts";
 import type { PostureLine } from "./posture.ts";
 import type { ServeArguments } from "./serve_flags.ts";
 
@@ -22,37 +24,51 @@ export interface CheckedNetwork {
 /**
  * Reads and checks the flags.
  *
- * @throws {CliError} Where a flag is wrong, or the service may not listen as configured
+ * @throws {CliError} Where flags are wrong, or the service may not listen as configured; tells all of it
  */
 export function networkSettings(server: ServerConfig, flags: ServeArguments): CheckedNetwork {
+  const wrong: Wrong[] = [];
+  const refuse = (flag: string, value: string, expected: string): number =>
+    wrong.push({ code: "usage", message: `Cannot use --${flag} "${value}": must be ${expected}`, hint: null });
   for (const host of flags.allowedHosts) {
     if (!isHostName(host)) refuse("allowed-host", host, "a name, or name:port");
   }
   for (const origin of flags.allowedOrigins) {
     if (!isOriginName(origin)) refuse("allowed-origin", origin, "scheme://name, or scheme://name:port");
   }
-  const proxies = readNetworks(flags.trustedProxies);
-  const isTrustedProxy = typeof proxies === "function"
-    ? proxies
-    : refuse("trusted-proxy", proxies.invalid, "an address, or a network such as 10.0.0.0/8");
+  for (const network of flags.trustedProxies) {
+    if (typeof readNetworks([network]) === "function") continue;
+    refuse("trusted-proxy", network, "an address, or a network such as 10.0.0.0/8");
+  }
   const environment = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK"));
-  if (environment === null) throw new CliError("usage", "Cannot read GATE_ALLOW_NON_LOOPBACK: must be 1 or 0");
+  if (environment === null) {
+    wrong.push({ code: "usage", message: "Cannot read GATE_ALLOW_NON_LOOPBACK: must be 1 or 0", hint: null });
+  }
   const exposure = {
-    allowNonLoopback: flags.allowNonLoopback || environment,
+    // What cannot be read was told.
+    allowNonLoopback: flags.allowNonLoopback || environment !== false,
     trustedProxies: flags.trustedProxies.length,
     allowedHosts: flags.allowedHosts.length,
   };
-  const refusal = exposureRefusal(server, exposure);
-  if (refusal !== null) throw new CliError("config_invalid", refusal.message, refusal.hint);
+  for (const refusal of exposureRefusals(server, exposure)) wrong.push({ code: "config_invalid", ...refusal });
+  const isTrustedProxy = readNetworks(flags.trustedProxies);
+  if (wrong.length > 0 || typeof isTrustedProxy !== "function") throw errorOf(wrong);
   return {
     settings: { allowedHosts: flags.allowedHosts, allowedOrigins: flags.allowedOrigins, isTrustedProxy },
     notices: exposureNotices(server, exposure).map((message) => ({
-      level: /other machines$|deprecated/.test(message) ? "warn" : "info",
+      level: /other machines$|deprecated|no effect/.test(message) ? "warn" : "info",
       message,
     })),
   };
 }
 
-function refuse(flag: string, value: string, expected: string): never {
-  throw new CliError("usage", `Cannot use --${flag} "${value}": must be ${expected}`);
+/** One thing that is wrong. */
+type Wrong = Pick<CliError, "code" | "message" | "hint">;
+
+function errorOf(wrong: readonly Wrong[]): CliError {
+  const [first, second] = wrong;
+  if (first !== undefined && second === undefined) return new CliError(first.code, first.message, first.hint);
+  const code = wrong.find((one) => one.code === "usage")?.code ?? "config_invalid";
+  const reasons = wrong.map(({ message, hint }) => hint === null ? message : `${message} (${hint})`);
+  return new CliError(code, `Cannot serve: ${countOf(wrong.length, "problem")}`, null, EXIT.usage, reasons);
 }

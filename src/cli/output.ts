@@ -47,8 +47,9 @@ interface Failure {
 function describeFailure(error: unknown): Failure {
   if (error instanceof ConfigError) return describeConfigError(error);
   if (error instanceof CliError) {
-    const { code, message, hint, exitCode } = error;
-    return { exitCode, lines: [hint === null ? message : `${message} (${hint})`], json: { code, message, hint } };
+    const { code, message, hint, exitCode, reasons } = error;
+    const json = { code, message, hint, ...reasons.length === 0 ? {} : { reasons } };
+    return { exitCode, lines: [hint === null ? message : `${message} (${hint})`, ...reasons], json };
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const line = message.replaceAll(/\s*\n\s*/g, " ");

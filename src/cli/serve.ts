@@ -23,7 +23,8 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const config = await loadConfig({ config: flags.config });
   const network = config.server.transport === "stdio" ? null : await networkOf(config.server, flags);
   const { serve } = await loading;
-  const lines = [...securityPosture(config), ...network?.notices ?? [], ...await trustPosture(config)];
+  const notices = network?.notices ?? idleFlags(flags);
+  const lines = [...securityPosture(config), ...notices, ...await trustPosture(config)];
   announce(lines, flags.logLevel);
   return await serve({
     config,
@@ -38,6 +39,18 @@ export async function runServe(argv: readonly string[]): Promise<number> {
 async function networkOf(server: ServerConfig, flags: ServeArguments): Promise<CheckedNetwork> {
   const { networkSettings } = await import("./network_settings.ts");
   return networkSettings(server, flags);
+}
+
+/** Flags that are given and change nothing on standard input and output. */
+function idleFlags(flags: ServeArguments): readonly PostureLine[] {
+  const given = [
+    ...flags.allowNonLoopback ? ["--allow-non-loopback"] : [],
+    ...flags.trustedProxies.length > 0 ? ["--trusted-proxy"] : [],
+    ...flags.allowedHosts.length > 0 ? ["--allowed-host"] : [],
+    ...flags.allowedOrigins.length > 0 ? ["--allowed-origin"] : [],
+  ];
+  if (given.length === 0) return [];
+  return [{ level: "warn", message: `without effect where server.transport is "stdio": ${given.join(", ")}` }];
 }
 
 /** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */

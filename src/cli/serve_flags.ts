@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { nearest } from "../canonical/nearest.ts";
 import type { LogLevel } from "../server/log.ts";
 import { CliError } from "./cli_error.ts";
 
@@ -135,10 +136,12 @@ function parseFlags(argv: readonly string[]): Record<string, FlagValue> {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+    const unknown = /^Unknown option '--([^']*)'/.exec(reason)?.[1];
+    const meant = unknown === undefined ? null : nearest(unknown, SERVE_FLAGS.map(({ name }) => name));
     throw new CliError(
       "usage",
       `Cannot read the flags of serve: ${reason.replaceAll("'", '"')}`,
-      "gate serve --help lists them",
+      `${meant === null ? "" : `did you mean --${meant}? `}gate serve --help lists them`,
     );
   }
 }

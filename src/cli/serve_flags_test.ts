@@ -37,6 +37,18 @@ Deno.test("parseServeArguments() reads the flags that serve has", () => {
   }
 });
 
+Deno.test("parseServeArguments() names the flag that an unknown one may have been meant for", () => {
+  for (
+    const [flag, hint] of [
+      ["--confg", "did you mean --config? gate serve --help lists them"],
+      ["--allowed-hosts=a", "did you mean --allowed-host? gate serve --help lists them"],
+      ["--zzz", "gate serve --help lists them"],
+    ] as const
+  ) {
+    assert.throws(() => parseServeArguments([flag, "x"]), (error) => error instanceof CliError && error.hint === hint);
+  }
+});
+
 Deno.test("parseServeArguments() refuses what it does not know, and what is not there yet", () => {
   const cases: [argv: string[], code: string, message: RegExp][] = [
     [["--confg", "x"], "usage", /^Cannot read the flags of serve: Unknown option "--confg"/],

@@ -24,24 +24,27 @@ export interface ExposureRefusal {
   readonly hint: string;
 }
 
-/** Why the service may not listen with these flags, or null. What depends on the configuration alone was checked with it. */
-export function exposureRefusal(
+/** Why the service may not listen with these flags. What depends on the configuration alone was checked with it. */
+export function exposureRefusals(
   { transport, auth, tls_termination, bind }: ServerConfig,
   options: ExposureOptions,
-): ExposureRefusal | null {
-  if (transport === "stdio") return null;
+): readonly ExposureRefusal[] {
+  if (transport === "stdio") return [];
+  const refusals: ExposureRefusal[] = [];
   if (auth?.mode === "mtls" && tls_termination === "upstream" && options.trustedProxies === 0) {
-    return {
+    refusals.push({
       message:
         "Cannot listen: server.auth.mode is mtls and TLS ends upstream, but nobody is trusted to name the subject",
       hint: "name the proxy with --trusted-proxy CIDR",
-    };
+    });
   }
-  if (options.allowNonLoopback || isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) return null;
-  return {
-    message: `Cannot listen: "${bind}" is reachable from other machines`,
-    hint: "say so with --allow-non-loopback",
-  };
+  if (!options.allowNonLoopback && !isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) {
+    refusals.push({
+      message: `Cannot listen: "${bind}" is reachable from other machines`,
+      hint: "say so with --allow-non-loopback",
+    });
+  }
+  return refusals;
 }
 
 /** What is said at the start about who can reach the service. */
@@ -49,6 +52,11 @@ export function exposureNotices(server: ServerConfig, options: ExposureOptions):
   const { auth, tls, tls_termination, bind, audit, limits, transport } = server;
   if (transport === "stdio") return [];
   const notices = transport === "sse" ? ['server.transport "sse" is deprecated: use "http"'] : [];
+  if (options.trustedProxies > 0 && (auth?.mode !== "mtls" || tls_termination !== "upstream")) {
+    notices.push(
+      '--trusted-proxy has no effect: it takes server.auth.mode "mtls" and server.tls_termination "upstream"',
+    );
+  }
   if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) {
     return [...notices, `listening on ${bind}: reachable from this machine alone`];
   }

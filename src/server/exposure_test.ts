@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { AuthConfig, ServerConfig, TlsConfig } from "../config/server_types.ts";
-import { exposureNotices, type ExposureOptions, exposureRefusal, readAllowNonLoopback } from "./exposure.ts";
+import { exposureNotices, type ExposureOptions, exposureRefusals, readAllowNonLoopback } from "./exposure.ts";
 
 const TLS: TlsConfig = { cert_path: "/c", key_path: "/k", client_ca_path: null, require_client_cert: true };
 const MTLS = { ...TLS, client_ca_path: "/ca" };
@@ -45,12 +45,29 @@ const ROWS: readonly (readonly [
 ];
 
 for (const [what, change, allowNonLoopback, trustedProxies, refusal] of ROWS) {
-  Deno.test(`exposureRefusal() ${what}: ${refusal === null ? "may listen" : refusal.source}`, () => {
-    const found = exposureRefusal(server(change), { allowNonLoopback, trustedProxies, allowedHosts: 0 });
-    if (refusal === null) assert.equal(found, null);
-    else assert.match(found?.message ?? "", refusal);
+  Deno.test(`exposureRefusals() ${what}: ${refusal === null ? "may listen" : refusal.source}`, () => {
+    const found = exposureRefusals(server(change), { allowNonLoopback, trustedProxies, allowedHosts: 0 });
+    assert.equal(found.length, refusal === null ? 0 : 1);
+    if (refusal !== null) assert.match(found[0]?.message ?? "", refusal);
   });
 }
+
+Deno.test("exposureRefusals() tells every reason", () => {
+  const options: ExposureOptions = { allowNonLoopback: false, trustedProxies: 0, allowedHosts: 0 };
+  const hints = exposureRefusals(server({ ...OPEN, auth: auth("mtls"), ...UPSTREAM }), options).map(({ hint }) => hint);
+  assert.deepEqual(hints, ["name the proxy with --trusted-proxy CIDR", "say so with --allow-non-loopback"]);
+});
+
+Deno.test("exposureNotices() says of trusted proxies where nobody believes them", () => {
+  const said = (change: Partial<ServerConfig>, trustedProxies: number): boolean =>
+    exposureNotices(server(change), { allowNonLoopback: true, trustedProxies, allowedHosts: 0 })
+      .some((notice) => notice.startsWith("--trusted-proxy has no effect"));
+  assert.equal(said({ auth: auth("mtls"), ...UPSTREAM }, 1), false);
+  assert.equal(said({ auth: auth("mtls"), tls: MTLS }, 1), true);
+  assert.equal(said({ auth: auth("mtls"), tls: MTLS }, 0), false);
+  assert.equal(said({ auth: auth("bearer_token"), ...UPSTREAM }, 1), true);
+  assert.equal(said(UPSTREAM, 1), true);
+});
 
 Deno.test("exposureNotices() says who can reach the service, and by what", () => {
   const options: ExposureOptions = { allowNonLoopback: true, trustedProxies: 0, allowedHosts: 0 };

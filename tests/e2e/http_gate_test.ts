@@ -53,6 +53,40 @@ for (const [server, flags, env, says] of REFUSALS) {
     }));
 }
 
+Deno.test("gate serve tells every flag that is wrong, and what keeps it from listening, at once", () =>
+  withServer(`${OPEN}\n${UPSTREAM}`, async (folder) => {
+    const flags = ["--allowed-host", "a/b", "--allowed-origin", "c", "--trusted-proxy", "d", "--trusted-proxy", "e"];
+    await using started = serve(folder, flags);
+    assert.equal(await started.ended(), 2);
+    assert.deepEqual(started.errors().trimEnd().split("\n"), [
+      "gate: Cannot serve: 5 problems",
+      'gate: Cannot use --allowed-host "a/b": must be a name, or name:port',
+      'gate: Cannot use --allowed-origin "c": must be scheme://name, or scheme://name:port',
+      'gate: Cannot use --trusted-proxy "d": must be an address, or a network such as 10.0.0.0/8',
+      'gate: Cannot use --trusted-proxy "e": must be an address, or a network such as 10.0.0.0/8',
+      'gate: Cannot listen: "0.0.0.0:0" is reachable from other machines (say so with --allow-non-loopback)',
+    ]);
+  }));
+
+Deno.test("gate serve says which flags change nothing", async () => {
+  await withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
+    await using server = await listening(serve(folder, ["--trusted-proxy", "127.0.0.1"]));
+    assert.match(
+      server.process.errors(),
+      /gate warn: --trusted-proxy has no effect: it takes server\.auth\.mode "mtls"/,
+    );
+  });
+  await withServer('transport = "stdio"', async (folder) => {
+    await using server = serve(folder, ["--trusted-proxy", "127.0.0.1", "--allowed-host", "a"]);
+    await server.closeInput();
+    assert.equal(await server.ended(), 0);
+    assert.match(
+      server.errors(),
+      /gate warn: without effect where server\.transport is "stdio": --trusted-proxy, --allowed-host\n/,
+    );
+  });
+});
+
 Deno.test("gate serve listens beyond the machine where all of it is meant, and says so", () =>
   withServer(`${OPEN}\n${BEARER}\ntls_termination = "upstream"`, async (folder) => {
     await using server = await listening(serve(folder, ["--allow-non-loopback", "--allowed-host", "gate.example.com"]));
