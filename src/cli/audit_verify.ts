@@ -6,7 +6,7 @@
 
 import { resolve } from "node:path";
 import { countOf } from "../config/problems.ts";
-import { readHead } from "../server/audit/head.ts";
+import { HeadError, readHead } from "../server/audit/head.ts";
 import type { ChainState } from "../server/audit/line.ts";
 import { type AuditReport, verifyAuditFile } from "../server/audit/verify.ts";
 import { CliError } from "./cli_error.ts";
@@ -42,12 +42,25 @@ export async function runAuditVerify(files: readonly string[], options: AuditVer
 }
 
 async function verify(path: string, after: ChainState | null): Promise<AuditReport> {
+  const cannotRead = (reason: string): CliError => new CliError("usage", `Cannot read "${path}": ${reason}`);
   try {
+    if (!(await Deno.stat(path)).isFile) throw cannotRead("it is not a file");
     using file = await Deno.open(path);
-    return await verifyAuditFile(file.readable, { after, head: readHead(path) });
+    return await verifyAuditFile(file.readable, { after, head: headOf(path) });
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new CliError("usage", `Cannot read "${path}": it does not exist`);
+    if (error instanceof Deno.errors.NotFound) throw cannotRead("it does not exist");
+    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead("permission denied");
     throw error;
+  }
+}
+
+/** How far the chain had come; a head file that says nothing of it is not as it was written. */
+function headOf(path: string): ChainState | null {
+  try {
+    return readHead(path);
+  } catch (error) {
+    if (!(error instanceof HeadError)) throw error;
+    throw new CliError("integrity_failure", error.message, null, EXIT.verificationFailed);
   }
 }
 

@@ -30,5 +30,5 @@ export const EXIT_CODE_MEANINGS: readonly { readonly code: ExitCode; readonly me
   { code: EXIT.stale, meaning: "the run moved on: the head that was named is no longer the accepted one" },
   { code: EXIT.verificationFailed, meaning: "verification failed: something is not as it was recorded" },
   { code: EXIT.denied, meaning: "the caller may not do this" },
-  { code: EXIT.unreachable, meaning: "the server, a store or a provider cannot be reached" },
+  { code: EXIT.unreachable, meaning: "the server, a store, a provider or what a server needs cannot be reached" },
 ];

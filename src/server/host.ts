@@ -14,7 +14,7 @@ import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
 import type { Offer } from "./offer.ts";
 import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
-import { StartFailure, startFailure } from "./start_failure.ts";
+import { type StartFailure, startFailure, unreachable } from "./start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
 /** The tools, and what ends with them. */
@@ -65,8 +65,8 @@ const LOG_FLUSH_MILLISECONDS = 200;
 /**
  * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 1 when the transport could not be opened, that of the {@link StartFailure}
- * when the runtime could not be loaded
+ * @returns The exit code: 0 after an orderly end, that of the {@link StartFailure} when the runtime could not be loaded or the
+ * transport not be opened
  */
 export async function host(options: HostOptions): Promise<number> {
   const writeError = errorOutlet();
@@ -84,7 +84,7 @@ export async function host(options: HostOptions): Promise<number> {
   const load = (): Promise<Runtime> => {
     if (runtime !== null) return runtime;
     const loading = options.loadRuntime(log);
-    runtime = Promise.all([loading, audit.open()]).then(([loaded]) => loaded, async (error) => {
+    runtime = Promise.all([loading, audit.open().catch(unreachable)]).then(([loaded]) => loaded, async (error) => {
       await closeRuntime(loading, log);
       throw startFailure(error);
     });
@@ -112,17 +112,16 @@ export async function host(options: HostOptions): Promise<number> {
       ...(options.offer === undefined ? {} : { offer: options.offer }),
     }),
   };
-  const code = await hostTransport(hosting).catch((error) => {
-    if (!(error instanceof StartFailure)) log("error", messageOf(error));
-    return 1;
-  });
+  const failure = await hostTransport(hosting).then(() => null, startFailure);
+  // What broke before was logged when it did.
+  if (failure !== null && !broken.signal.aborted) log("error", failure.message);
   await closeRuntime(runtime, log);
   await audit.close();
   signals.close();
   hangup?.close();
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
-  return broken.signal.aborted ? startFailure(broken.signal.reason).exitCode : code;
+  return (broken.signal.aborted ? startFailure(broken.signal.reason) : failure)?.exitCode ?? 0;
 }
 
 /** Gives what writes calls to the audit log; where that cannot be opened, the failure that clients are told. */
@@ -144,13 +143,13 @@ function errorOutlet(): (bytes: Uint8Array) => Promise<void> {
   return (bytes) => last = last.catch(() => undefined).then(() => writeAll((rest) => Deno.stderr.write(rest), bytes));
 }
 
-async function hostTransport(hosting: Hosting): Promise<number> {
+async function hostTransport(hosting: Hosting): Promise<void> {
   const { transport } = hosting.options.server;
   if (transport === "stdio") return await hostStdio(hosting);
   return await (await import("./http/http_host.ts")).hostHttp(hosting, transport);
 }
 
-async function hostStdio({ options, log, limits, dispatcher, audit, load, signals, broken }: Hosting): Promise<number> {
+async function hostStdio({ options, log, limits, dispatcher, audit, load, signals, broken }: Hosting): Promise<void> {
   const preload = setTimeout(load, PRELOAD_MILLISECONDS);
   const end = await serveStdio({
     streams: { read: (buffer) => Deno.stdin.read(buffer), write: (bytes) => Deno.stdout.write(bytes) },
@@ -166,7 +165,6 @@ async function hostStdio({ options, log, limits, dispatcher, audit, load, signal
   });
   clearTimeout(preload);
   log("debug", "Stopped serving", { reason: end });
-  return 0;
 }
 
 async function closeRuntime(runtime: Promise<Runtime> | null, log: Log): Promise<void> {
@@ -176,8 +174,4 @@ async function closeRuntime(runtime: Promise<Runtime> | null, log: Log): Promise
   } catch (error) {
     log("error", "Cannot close the stores", { detail: String(error) });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

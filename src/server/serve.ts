@@ -5,7 +5,6 @@
  */
 
 import { dirname } from "node:path";
-import { ConfigError } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { offeredTools } from "./dispatcher.ts";
@@ -13,7 +12,7 @@ import { host, type Runtime } from "./host.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import type { Log, LogLevel } from "./log.ts";
 import { offerWith } from "./offer.ts";
-import { StartFailure } from "./start_failure.ts";
+import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./start_failure.ts";
 
 /** What the flags say about the network. */
 export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy">;
@@ -34,8 +33,8 @@ export interface ServeOptions {
 /**
  * Serves until the client is gone or the process is told to stop.
  *
- * @returns The exit code: 0 after an orderly end, 8 when a store could not be opened, 2 when what the configuration names
- * cannot be used, 1 when something else could not be opened
+ * @returns The exit code: 0 after an orderly end, 8 when a store, the audit log, the certificates or the address could not be
+ * had, 2 when what the configuration or a flag names cannot be used, 1 when something failed that should not have
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, logLevel, network } = options;
@@ -53,16 +52,12 @@ export async function serve(options: ServeOptions): Promise<number> {
   });
 }
 
-/** Exit codes of `docs/operations.md`. */
-const MISCONFIGURED = 2;
-const UNREACHABLE = 8;
-
 async function openRuntime(options: ServeOptions, docs: Documentation): Promise<Runtime> {
-  const { isStoreFailure, openRuntime } = await import("../tools/runtime.ts");
+  const { isMistaken, isStoreFailure, openRuntime } = await import("../tools/runtime.ts");
   try {
     return await openRuntime(options.config, { ...options, docs });
   } catch (error) {
-    if (error instanceof ConfigError) throw new StartFailure(error, MISCONFIGURED);
+    if (isMistaken(error)) throw new StartFailure(error, MISCONFIGURED);
     throw isStoreFailure(error) ? new StartFailure(error, UNREACHABLE) : error;
   }
 }

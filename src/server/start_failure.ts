@@ -1,6 +1,5 @@
 /**
- * What keeps a server from working that has already begun to listen: its stores, keys, documents or audit log cannot be
- * opened.
+ * What keeps a server from working: its stores, keys, documents, audit log, certificates or address cannot be had.
  *
  * @module
  */
@@ -9,6 +8,11 @@ import type { EdgeError } from "./edge_error.ts";
 
 /** How the process ends, as `docs/operations.md` lists exit codes. */
 export type StartExitCode = 1 | 2 | 8;
+
+/** What the configuration or the command line names cannot be used, now or later. */
+export const MISCONFIGURED = 2;
+/** What the machine does not give now: a store, a file, an address. */
+export const UNREACHABLE = 8;
 
 /** Nothing can be served; the message says why, in one line. */
 export class StartFailure extends Error {
@@ -26,6 +30,11 @@ export class StartFailure extends Error {
   get edgeError(): EdgeError {
     return { kind: "unavailable", message: this.message };
   }
+}
+
+/** For what goes wrong with what the machine has to give. */
+export function unreachable(thrown: unknown): never {
+  throw new StartFailure(thrown, UNREACHABLE);
 }
 
 /** The failure that something thrown amounts to; one that nobody expected unless it is a failure already. */

@@ -5,6 +5,7 @@
  */
 
 import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
+import { ConfigError } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { Documentation } from "../docs/documentation.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
@@ -44,7 +45,7 @@ export interface ToolRuntime {
  *
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`: a store cannot be opened
  * @throws {ConfigError} When a provider cannot be started as it is configured
- * @throws {Error} When a key file cannot be read
+ * @throws {KeyError} When the key that signs runpacks cannot be read
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
   const stores = await openStores({ run: config.run_state_store, schemas: config.schema_registry }, sha256);
@@ -81,6 +82,11 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await close();
     throw error;
   }
+}
+
+/** Whether what {@link openRuntime} throws is of what the configuration or a flag names. */
+export function isMistaken(thrown: unknown): boolean {
+  return thrown instanceof ConfigError || thrown instanceof Error && thrown.name === "KeyError";
 }
 
 /** Whether what {@link openRuntime} throws is of a store, and not of how the service was set up. */

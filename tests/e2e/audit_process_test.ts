@@ -206,13 +206,13 @@ const UNUSABLE: readonly (readonly [what: string, path: string, content: string 
 ];
 
 for (const [what, path, content, says] of UNUSABLE) {
-  Deno.test(`gate serve ends with 1 where server.audit.path names ${what}`, () =>
+  Deno.test(`gate serve ends with 8 where server.audit.path names ${what}`, () =>
     inFolder(async (folder) => {
       if (content !== null) Deno.writeTextFileSync(`${folder}/${path}`, content);
       await using server = startGate(folder, `[server.audit]\npath = "${path}"\n`);
       await server.logged('"level":"error"');
       await server.closeInput();
-      assert.equal(await server.ended(), 1);
+      assert.equal(await server.ended(), 8);
       assert.match(server.errors(), says);
       if (content !== null) assert.equal(Deno.readTextFileSync(`${folder}/${path}`), content);
     }));

@@ -55,6 +55,13 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [2, "a scenario that is no law", () => ["scenario", "check", "scenario.cases.yaml", ...NAMED]],
   [2, "a run that there is not", () => ["explain", NOBODY, ...NAMED]],
   [2, "a call that is wrong", () => call("scenario_status", {})],
+  [
+    2,
+    "a server with a signing key that there is not",
+    () => ["serve", "--config", "local.toml", "--signing-key", "absent.key"],
+  ],
+  [2, "an audit log that there is not", () => ["audit", "verify", "absent.jsonl"]],
+  [2, "a folder in place of an audit log", () => ["audit", "verify", "."]],
   [3, "a precheck that is false", (world) => precheck(world, claim(0))],
   [
     3,
@@ -72,6 +79,7 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [6, "a store that is not as it was written", () => ["store", "check", "damaged.db"]],
   [6, "a runpack that is not as it was written", () => ["runpack", "verify", "damaged.runpack"]],
   [6, "an audit log that is not as it was written", () => ["audit", "verify", "damaged.jsonl"]],
+  [6, "an audit log whose head file is none", () => ["audit", "verify", "headless.jsonl"]],
   [6, "a runpack that nobody has signed, where a signature is asked for", () => [
     ...["runpack", "verify", "whole.runpack", "--require-signature"],
     ...["--trusted-key", "keys/approver.key.pub"],
@@ -79,6 +87,13 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [7, "a namespace that is not open", () => call("scenarios_list", { namespace_id: 1 })],
   [8, "a server that there is not", () => ["client", "list", "--url", "http://127.0.0.1:1"]],
   [8, "a store that there is not", () => ["store", "check", "absent.db"]],
+  [8, "a server whose audit log cannot be written", () => ["serve", "--config", "unaudited.toml"]],
+  [8, "a server whose certificate is not there", () => ["serve", "--config", "uncertified.toml"]],
+  [
+    8,
+    "a server whose address is not this machine's",
+    () => ["serve", "--config", "elsewhere.toml", "--allow-non-loopback"],
+  ],
   [
     8,
     "a provider that cannot ask",
@@ -103,6 +118,19 @@ type = "builtin"
 config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
 `;
 
+const LOCAL = 'transport = "http"\nbind = "127.0.0.1:0"';
+
+/** Settings of servers that cannot start; 192.0.2.1 is nobody's (RFC 5737). */
+const SERVERS: Readonly<Record<string, string>> = {
+  local: LOCAL,
+  unaudited: `${LOCAL}\naudit.path = "absent/audit.jsonl"`,
+  uncertified: `${LOCAL}\ntls = { cert_path = "absent.pem", key_path = "absent.key" }`,
+  elsewhere: `transport = "http"
+bind = "192.0.2.1:8080"
+tls_termination = "upstream"
+auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }`,
+};
+
 /** A server that answers whatever it is asked with a failure of its own. */
 const BROKEN = `while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id": *\\([0-9"a-z-]*\\).*/\\1/')
@@ -125,6 +153,9 @@ async function damage(from: string, to: string, change: (bytes: Uint8Array) => U
 async function prepare(folder: string): Promise<World> {
   await Deno.writeTextFile(`${folder}/gate.toml`, PROVIDERS, { append: true });
   await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
+  for (const [name, server] of Object.entries(SERVERS)) {
+    await Deno.writeTextFile(`${folder}/${name}.toml`, `[server]\n${server}\n`);
+  }
   await Deno.writeTextFile(`${folder}/broken.sh`, BROKEN);
   const cases = await Deno.readTextFile(`${folder}/scenario.cases.yaml`);
   await Deno.writeTextFile(
@@ -150,6 +181,8 @@ async function prepare(folder: string): Promise<World> {
   const flip = (at: number) => (bytes: Uint8Array): Uint8Array => bytes.with(at, (bytes[at] ?? 0) ^ 1);
   await damage(`${folder}/whole.runpack`, `${folder}/damaged.runpack`, flip(600));
   await damage(`${folder}/audit.jsonl`, `${folder}/damaged.jsonl`, flip(40));
+  await Deno.copyFile(`${folder}/audit.jsonl`, `${folder}/headless.jsonl`);
+  await Deno.writeTextFile(`${folder}/headless.jsonl.head`, "{}");
   await Deno.writeTextFile(`${folder}/damaged.db`, "not a database, but long enough to be taken for one".repeat(100));
   return { run, law, head };
 }

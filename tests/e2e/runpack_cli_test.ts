@@ -239,5 +239,5 @@ Deno.test("gate serve does not serve with a signing key that is none", () =>
     await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
     await server.logged('Cannot use key \\"gate.toml\\"');
     await server.closeInput();
-    assert.equal(await server.ended(), 1);
+    assert.equal(await server.ended(), 2);
   }));

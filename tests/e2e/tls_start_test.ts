@@ -35,7 +35,7 @@ Deno.test("a server whose files are not in order does not start, and names the f
         const tls = { ...good, [member]: path };
         const args = fixtureArgs({ server: { transport: "http", bind: "127.0.0.1:0", tls } });
         await using server = startServer({ args: ["run", "-A", ...args.slice(1)] });
-        assert.equal(await server.ended(), 1);
+        assert.equal(await server.ended(), 8);
         assert.ok(server.errors().includes(message), server.errors());
       });
     }

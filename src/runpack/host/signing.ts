@@ -10,7 +10,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { decodeBase64 } from "../../canonical/base64.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../dsse.ts";
-import type { Manifest } from "../types.ts";
+import type { Manifest, SourceFault } from "../types.ts";
 import { readPlainFile } from "./files.ts";
 import type { SignatureFile } from "./repository.ts";
 
@@ -29,11 +29,13 @@ export interface PackSigner {
   readonly signPack: (manifestBytes: Uint8Array, manifest: Manifest) => SignatureFile;
 }
 
-/** A key file that holds no key. */
+const EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8), or its 32 bytes, raw or base64";
+
+/** A key file that cannot be read, or holds no key. */
 export class KeyError extends Error {
-  /** Says what a key file has to hold. */
-  constructor(path: string) {
-    super(`Cannot use key "${path}": expected an Ed25519 private key in PEM (PKCS #8), or its 32 bytes, raw or base64`);
+  /** Says what is wrong, or else what a key file has to hold. */
+  constructor(path: string, fault: SourceFault | null) {
+    super(`Cannot use key "${path}": ${fault === null ? EXPECTED : `the file is ${fault}`}`);
     this.name = "KeyError";
   }
 }
@@ -80,6 +82,6 @@ export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | nu
 export async function readPackSigner(sha256: Sha256, path: string): Promise<PackSigner> {
   const bytes = await readPlainFile(path, KEY_FILE_BYTES);
   const signer = typeof bytes === "string" || bytes.length > KEY_FILE_BYTES ? null : packSigner(sha256, bytes);
-  if (signer === null) throw new KeyError(path);
+  if (signer === null) throw new KeyError(path, typeof bytes === "string" ? bytes : null);
   return signer;
 }

@@ -12,6 +12,11 @@ import type { ChainState } from "./line.ts";
 /** Bytes of a head file. */
 const HEAD_BYTES = 1024;
 
+/** A head file that holds something else. */
+export class HeadError extends Error {
+  override readonly name = "HeadError";
+}
+
 /** The path of the head file of an audit file. */
 export function headPath(path: string): string {
   return `${path}.head`;
@@ -33,14 +38,14 @@ export function writeHead(path: string, chain: ChainState): void {
 /**
  * Reads a head file; null where there is none.
  *
- * @throws {Error} When it holds something else
+ * @throws {HeadError} When it holds something else
  */
 export function readHead(path: string): ChainState | null {
   const text = readBounded(headPath(path));
   if (text === null) return null;
   const parsed = parseJson(text);
   const chain = parsed.ok ? chainOf(parsed.value) : null;
-  if (chain === null) throw new Error(`Cannot read "${headPath(path)}": it is no head of an audit log`);
+  if (chain === null) throw new HeadError(`Cannot read "${headPath(path)}": it is no head of an audit log`);
   return chain;
 }
 

@@ -44,11 +44,9 @@ const PATIENCE_MILLISECONDS = 10_000;
 
 /**
  * Serves until the process is told to stop.
- *
- * @returns The exit code
  * @throws {Error} Where the stores, the certificates or the address cannot be used
  */
-export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<number> {
+export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<void> {
   const { options, log, load, signals, broken } = hosting;
   if (options.http === undefined) throw new Error(`Cannot serve: transport "${transport}" was not set up`);
   const runtime = await load();
@@ -69,7 +67,6 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   refusals.flush();
   admissions.flush();
   log("debug", "Stopped serving", { reason: "stopped" });
-  return 0;
 }
 
 interface Parts {

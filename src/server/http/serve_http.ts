@@ -12,6 +12,7 @@ import type { Health } from "../health.ts";
 import type { Limits } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { unreachable } from "../start_failure.ts";
 import { createSseRoutes, type SseRoutes } from "../sse/sse_routes.ts";
 import { createApp, type Route } from "./app.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds, listen, type Listener, type ListenerOptions } from "./listener.ts";
@@ -57,7 +58,7 @@ export interface HttpServing {
 /**
  * Starts to serve.
  *
- * @throws {Error} When the address cannot be listened on
+ * @throws {StartFailure} When the address cannot be listened on
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const bind = parseBind(options.server.bind ?? "");
@@ -80,6 +81,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     tls: options.tls,
     log: options.log,
     refused: connectionRefusals("request", options),
+  }).catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return unreachable(`Cannot listen on "${options.server.bind}": ${reason}`);
   });
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };

@@ -11,6 +11,7 @@ import type { TlsConfig } from "../../config/server_types.ts";
 import type { Handler, ListenerOptions } from "../http/listener.ts";
 import { addressOf } from "../http/peers.ts";
 import type { Log } from "../log.ts";
+import { unreachable } from "../start_failure.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
 import { assertEnforcement } from "./enforcement.ts";
@@ -46,13 +47,14 @@ export function clientCertificates(config: TlsConfig): ClientCertificates {
 /**
  * Reads the files and tests the runtime.
  *
- * @throws {Error} Where a file cannot be used, or the runtime does not enforce client certificates
+ * @throws {StartFailure} Where a file cannot be used
+ * @throws {Error} Where the runtime does not enforce client certificates
  */
 export async function openTls(options: TlsOptions): Promise<TlsServing> {
   const { config, log } = options;
   const mode = clientCertificates(config);
   let stamp = await materialStamp(config).catch(() => "");
-  let material = await loadMaterial(config);
+  let material = await loadMaterial(config).catch(unreachable);
   if (mode !== "none") await assertEnforcement(material);
   let server: SecureServer | null = null;
   let guard: PeerGuard | null = null;
