@@ -66,7 +66,12 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       ({ providers, measures } = countProviders(await createProviders(config, { schemas: schemaSandbox })));
     }
     const signer = await signerOf(options.signingKey);
-    const openPublisher = (): Promise<OpenPublisher> => publisher ??= publisherOf(config, options, stores.runs, signer);
+    const openPublisher = (): Promise<OpenPublisher> =>
+      publisher ??= publisherOf(config, options, stores.runs, signer).catch((error) => {
+        // What could not be loaded is tried again.
+        publisher = null;
+        throw error;
+      });
     const services = await createServices({
       ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
       dataDir: options.dataDir,

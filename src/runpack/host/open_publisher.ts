@@ -39,7 +39,11 @@ export interface OpenPublisher extends Publisher {
 export function openPublisher({ storage, dataDir, ...parts }: PublisherOptions): OpenPublisher {
   let mirror: Promise<Repository> | null = null;
   const openMirror = storage === null ? null : async (): Promise<Repository> => {
-    mirror ??= import("./s3_repository.ts").then(({ openS3Repository }) => openS3Repository(storage));
+    mirror ??= import("./s3_repository.ts").then(({ openS3Repository }) => openS3Repository(storage)).catch((error) => {
+      // What could not be loaded is tried again.
+      mirror = null;
+      throw error;
+    });
     return await mirror;
   };
   const publisher = createPublisher({

@@ -26,7 +26,10 @@ export interface S3Options {
   /** Attempts of one request, retries included. */
   readonly attempts?: number;
   readonly connectMillis?: number;
+  /** Until an attempt begins to be answered. */
   readonly requestMillis?: number;
+  /** Until a request is answered to the end, all attempts included. */
+  readonly overallMillis?: number;
   /** Where not given, those of the environment, as the SDK finds them. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
@@ -34,6 +37,7 @@ export interface S3Options {
 const ATTEMPTS = 3;
 const CONNECT_MILLIS = 2_000;
 const REQUEST_MILLIS = 20_000;
+const OVERALL_MILLIS = 60_000;
 /** A region has to be named; stores other than AWS take any. */
 const DEFAULT_REGION = "us-east-1";
 /** The object that shows whether conditional writes are kept. */
@@ -48,6 +52,7 @@ interface Bucket {
   readonly name: string;
   readonly bucket: string;
   readonly prefix: string;
+  readonly overallMillis: number;
   probe: Promise<void> | null;
 }
 
@@ -71,7 +76,8 @@ export async function openS3Repository(config: RunpackStorageConfig, options: S3
   });
   const prefix = config.prefix === null || config.prefix === "" ? "" : `${config.prefix.replace(/\/$/, "")}/`;
   const { bucket } = config;
-  return repositoryOf({ sdk, client, bucket, prefix, name: `the bucket "${bucket}"`, probe: null });
+  const overallMillis = options.overallMillis ?? OVERALL_MILLIS;
+  return repositoryOf({ sdk, client, bucket, prefix, overallMillis, name: `the bucket "${bucket}"`, probe: null });
 }
 
 function repositoryOf(bucket: Bucket): Repository {
@@ -95,6 +101,21 @@ function repositoryOf(bucket: Bucket): Repository {
     ready: () => probe(bucket),
     close: () => bucket.client.destroy(),
   };
+}
+
+/** Asks one thing, in bounded time: a store may begin to answer at once and take for ever over the rest. */
+async function within<T>({ overallMillis }: Bucket, ask: (abort: AbortController) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`the answer took longer than ${overallMillis} ms`));
+    abort.abort();
+  }, overallMillis);
+  try {
+    return await Promise.race([ask(abort), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The HTTP status of a refusal; null where the store was not reached. */
@@ -133,7 +154,8 @@ async function conditionalPut(bucket: Bucket, key: string, bytes: Uint8Array): P
   };
   for (let attempt = 1;; attempt++) {
     try {
-      await bucket.client.send(new bucket.sdk.PutObjectCommand(input));
+      const command = new bucket.sdk.PutObjectCommand(input);
+      await within(bucket, ({ signal: abortSignal }) => bucket.client.send(command, { abortSignal }));
       return "written";
     } catch (error) {
       const status = statusOf(error);
@@ -166,7 +188,8 @@ async function put(bucket: Bucket, key: string, bytes: Uint8Array): Promise<Writ
 async function head(bucket: Bucket, key: string): Promise<HeadObjectCommandOutput | "missing"> {
   try {
     const input = { Bucket: bucket.bucket, Key: `${bucket.prefix}${key}` };
-    return await bucket.client.send(new bucket.sdk.HeadObjectCommand(input));
+    const command = new bucket.sdk.HeadObjectCommand(input);
+    return await within(bucket, ({ signal: abortSignal }) => bucket.client.send(command, { abortSignal }));
   } catch (error) {
     if (statusOf(error) === 404) return "missing";
     throw unavailable(bucket, "read", error);
@@ -187,16 +210,19 @@ async function isSame(
 }
 
 async function get(bucket: Bucket, key: string, maximumBytes: number): Promise<Uint8Array | SourceFault> {
-  const abort = new AbortController();
   try {
-    const input = { Bucket: bucket.bucket, Key: `${bucket.prefix}${key}` };
-    const output = await bucket.client.send(new bucket.sdk.GetObjectCommand(input), { abortSignal: abort.signal });
-    return await readBody(output, maximumBytes);
+    return await within(bucket, async (abort) => {
+      const input = { Bucket: bucket.bucket, Key: `${bucket.prefix}${key}` };
+      try {
+        const command = new bucket.sdk.GetObjectCommand(input);
+        return await readBody(await bucket.client.send(command, { abortSignal: abort.signal }), maximumBytes);
+      } finally {
+        abort.abort();
+      }
+    });
   } catch (error) {
     if (statusOf(error) === 404) return "missing";
     throw unavailable(bucket, "read", error);
-  } finally {
-    abort.abort();
   }
 }
 
@@ -217,7 +243,8 @@ async function getSignatures(bucket: Bucket, identity: Identity): Promise<readon
   let listed: ListObjectsV2CommandOutput;
   try {
     const input = { Bucket: bucket.bucket, Prefix: `${bucket.prefix}${folder}`, MaxKeys: SIGNATURES };
-    listed = await bucket.client.send(new bucket.sdk.ListObjectsV2Command(input));
+    const command = new bucket.sdk.ListObjectsV2Command(input);
+    listed = await within(bucket, ({ signal: abortSignal }) => bucket.client.send(command, { abortSignal }));
   } catch (error) {
     throw unavailable(bucket, "list", error);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { RunpackStorageConfig } from "../../config/store_types.ts";
-import { RepositoryError, type RepositoryErrorCode } from "./repository.ts";
+import { type Repository, RepositoryError, type RepositoryErrorCode } from "./repository.ts";
 import { openS3Repository } from "./s3_repository.ts";
 
 const OPTIONS = {
@@ -96,3 +96,76 @@ Deno.test("getObject() cuts off a store that answers more than was asked for", (
     assert.equal(found.length, 11);
     repository.close();
   }));
+
+/** A store on a socket of its own that answers every request with this head, and then a byte of the body now and then. */
+async function withDrips(head: string, run: (config: RunpackStorageConfig) => Promise<void>): Promise<void> {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const open = new Set<Deno.Conn>();
+  const drip = async (connection: Deno.Conn): Promise<void> => {
+    open.add(connection);
+    try {
+      await connection.read(new Uint8Array(65536));
+      await connection.write(new TextEncoder().encode(head));
+      for (;;) {
+        await connection.write(new TextEncoder().encode(" "));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    } catch {
+      // The other end is gone, which is what the test waits for.
+      open.delete(connection);
+      connection.close();
+    }
+  };
+  const serving = (async () => {
+    const drips: Promise<void>[] = [];
+    try {
+      for await (const connection of listener) drips.push(drip(connection));
+    } finally {
+      await Promise.all(drips);
+    }
+  })();
+  await run({
+    type: "object_store",
+    provider: "s3",
+    bucket: "bucket",
+    endpoint: `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`,
+    prefix: null,
+    region: null,
+    force_path_style: true,
+    allow_http: true,
+  });
+  listener.close();
+  await serving;
+  assert.equal(open.size, 0);
+}
+
+const IDENTITY = "ab".repeat(32);
+
+const DRIPS: readonly (readonly [what: string, head: string, ask: (repository: Repository) => Promise<unknown>])[] = [
+  [
+    "an object",
+    "HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n",
+    (repository) => repository.getObject({ object: IDENTITY, bytes: 1_000_000 }),
+  ],
+  [
+    "a list",
+    "HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n<?xml",
+    (repository) => repository.getSignatures(IDENTITY),
+  ],
+  ["a refusal", "HTTP/1.1 403 Forbidden\r\ncontent-length: 1000000\r\n\r\n<?xml", (repository) => repository.ready()],
+  ["its head", "HTTP/1.1 200 OK\r\nx: ", (repository) => repository.getManifest(IDENTITY)],
+];
+
+for (const [what, head, ask] of DRIPS) {
+  Deno.test(`openS3Repository() of a store that drips ${what}: unavailable once the time for all of it is up`, () =>
+    withDrips(head, async (config) => {
+      const repository = await openS3Repository(config, { ...OPTIONS, requestMillis: 60_000, overallMillis: 200 });
+      await assert.rejects(
+        ask(repository),
+        (error) =>
+          error instanceof RepositoryError && error.code === "unavailable" &&
+          error.message.endsWith("the answer took longer than 200 ms"),
+      );
+      repository.close();
+    }));
+}
