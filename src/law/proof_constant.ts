@@ -75,38 +75,80 @@ function judge(requirement: Requirement, numberOf: (id: string) => number, meter
   }
 }
 
+/**
+ * Literals which make a formula true when they are, whatever the other variables are.
+ *
+ * @param formula One that can be true
+ * @param meter How many node visits may be counted; shows afterwards how many are left
+ * @returns Null where they were not found within the visits, or there are none
+ */
+export function findWitness(formula: Formula, meter: Meter): readonly Literal[] | null {
+  const witness: Literal[] = [];
+  try {
+    return isSatisfiable(formula, meter, witness) ? witness : null;
+  } catch (error) {
+    if (error instanceof BudgetSpent) return null;
+    throw error;
+  }
+}
+
 function visit(meter: Meter): void {
   if (--meter.left < 0) throw new BudgetSpent();
 }
 
-function isSatisfiable(formula: Formula, meter: Meter): boolean {
+/** @param witness Takes literals that satisfy the formula; as it was where there are none. */
+function isSatisfiable(formula: Formula, meter: Meter, witness?: Literal[]): boolean {
   visit(meter);
-  if (typeof formula === "number") return true;
+  if (typeof formula === "number") {
+    witness?.push(formula);
+    return true;
+  }
   const { minimum, operands } = formula;
-  if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter));
+  if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter, witness));
   const survey = surveyOf(operands, meter);
-  if (survey.occurrences.size === 0) return true;
+  if (survey.occurrences.size === 0) {
+    if (witness !== undefined) takeEnough(formula, witness);
+    return true;
+  }
   const groups = groupsOf(operands, survey);
-  if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter);
-  if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter);
-  return groups.every((group) => isGroupSatisfiable(group, meter));
+  if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter, witness);
+  if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter, witness);
+  const before = witness?.length ?? 0;
+  return groups.every((group) => isGroupSatisfiable(group, meter, witness)) || takeBack(witness, before);
+}
+
+/** Literals that satisfy a formula in which no variable stands with both signs. */
+function takeEnough(formula: Formula, witness: Literal[]): void {
+  if (typeof formula === "number") witness.push(formula);
+  else for (const operand of formula.operands.slice(0, formula.minimum)) takeEnough(operand, witness);
+}
+
+function takeBack(witness: Literal[] | undefined, before: number): false {
+  if (witness !== undefined) witness.length = before;
+  return false;
 }
 
 /** Whether at least so many operands, none of which stands in another's way, are satisfiable. */
-function hasSatisfiable(minimum: number, operands: readonly Formula[], meter: Meter): boolean {
+function hasSatisfiable(
+  minimum: number,
+  operands: readonly Formula[],
+  meter: Meter,
+  witness: Literal[] | undefined,
+): boolean {
+  const before = witness?.length ?? 0;
   let missing = minimum;
   for (let index = 0; index < operands.length && missing > 0; index++) {
-    if (missing > operands.length - index) return false;
-    if (isSatisfiable(operands[index] as Formula, meter)) missing--;
+    if (missing > operands.length - index) return takeBack(witness, before);
+    if (isSatisfiable(operands[index] as Formula, meter, witness)) missing--;
   }
-  return missing === 0;
+  return missing === 0 || takeBack(witness, before);
 }
 
 /** Whether operands of an all-of that are linked by shared variables can be true together. */
-function isGroupSatisfiable(operands: readonly Formula[], meter: Meter): boolean {
+function isGroupSatisfiable(operands: readonly Formula[], meter: Meter, witness: Literal[] | undefined): boolean {
   const only = operands[0];
-  if (operands.length === 1 && only !== undefined) return isSatisfiable(only, meter);
-  return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter);
+  if (operands.length === 1 && only !== undefined) return isSatisfiable(only, meter, witness);
+  return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter, witness);
 }
 
 /** Where the variables that occur with both signs stand. */
@@ -171,11 +213,19 @@ function groupsOf(operands: readonly Formula[], survey: Survey): Formula[][] {
   return [...groups.values()];
 }
 
-function isSplitSatisfiable(formula: Threshold, survey: Survey, meter: Meter): boolean {
+function isSplitSatisfiable(
+  formula: Threshold,
+  survey: Survey,
+  meter: Meter,
+  witness: Literal[] | undefined,
+): boolean {
+  const before = witness?.length ?? 0;
   const literal = splitLiteral(formula, survey);
   return [literal, literal ^ 1].some((assumed) => {
+    witness?.push(assumed);
     const remainder = assume(formula, assumed, meter);
-    return typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter);
+    const can = typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter, witness);
+    return can || takeBack(witness, before);
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type ConstantVerdict, proveVaries } from "./proof_constant.ts";
+import { compileFormula } from "./formula.ts";
+import { type ConstantVerdict, findWitness, proveVaries } from "./proof_constant.ts";
 import type { Requirement } from "./types.ts";
 
 const BUDGET = 2 ** 20;
@@ -61,6 +62,28 @@ Deno.test("proveVaries() agrees with a truth table", () => {
   for (const verdict of ["varies", "contradiction", "tautology"] as const) {
     assert.ok((seen.get(verdict) ?? 0) > 50, `${verdict} was hardly met`);
   }
+});
+
+Deno.test("findWitness() gives literals that make a requirement true whatever the rest is, where there are any", () => {
+  const ids = ["a", "b", "c", "d"];
+  let found = 0;
+  fc.assert(
+    fc.property(requirementOver(ids), fc.nat(15), (requirement, rest) => {
+      const witness = findWitness(compileFormula(requirement, (id) => ids.indexOf(id)), { left: BUDGET });
+      assert.equal(witness === null, verdictOf(requirement, ids) === "contradiction");
+      if (witness === null) return;
+      found++;
+      for (const literal of witness) assert.ok(!witness.includes(literal ^ 1), "it contradicts itself");
+      const truth = (id: string): boolean => {
+        const variable = ids.indexOf(id);
+        return witness.includes(variable * 2) || (!witness.includes(variable * 2 + 1) && (rest >> variable & 1) === 1);
+      };
+      assert.ok(valueOf(requirement, truth));
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(found > 1000, `${found}`);
+  assert.equal(findWitness(compileFormula(pigeons(10), () => 0), { left: 0 }), null, "no visit is left");
 });
 
 Deno.test("proveVaries() tells constant requirements from others", () => {

@@ -10,7 +10,8 @@
  */
 
 import { compareCodePoints } from "../canonical/order.ts";
-import { type Literal, variableOf } from "../law/formula.ts";
+import { compileFormula, type Literal, variableOf } from "../law/formula.ts";
+import { findWitness } from "../law/proof_constant.ts";
 import type { Requirement } from "../law/types.ts";
 import type { Kleene } from "../law/value/types.ts";
 import {
@@ -24,13 +25,16 @@ import {
   negationOf,
   take,
 } from "./missing_formula.ts";
-import { type SearchStart, searchWays } from "./missing_search.ts";
+import { byCost, searchWays } from "./missing_search.ts";
 
 /** Most sets that are shown. */
 export const MISSING_SETS = 64;
 
 /** Steps that one search may take: some ten milliseconds. */
-export const MISSING_STEPS = 2 ** 18;
+export const MISSING_STEPS = 2 ** 19;
+
+/** Of how many contested conditions every selection is tried; of more those are searched that may do. */
+const TRIED_ALL = 14;
 
 /** What a condition would have to be judged. */
 export interface MissingCondition {
@@ -57,6 +61,8 @@ interface Problem {
   readonly meter: Meter;
   /** The judged literals hold in it. */
   readonly holding: Holding;
+  /** The judged literals hold in it that no set gives up: those that some leaf has, of conditions that are not contested. */
+  readonly given: Holding;
 }
 
 const FORMULAS = new WeakMap<Requirement, FlatFormula>();
@@ -78,68 +84,138 @@ function problemOf(requirement: Requirement, values: Judged, meter: Meter): Prob
   const judged = new Uint8Array(formula.leaves.length);
   const contested = new Uint8Array(formula.names.length);
   const holding = holdingNothing(formula, meter);
+  const given = holdingNothing(formula, meter);
   formula.names.forEach((name, variable) => {
     const value = values.get(name);
     if (value !== "true" && value !== "false") return;
     const literal = variable * 2 + (value === "true" ? 0 : 1);
     judged[literal] = 1;
     add(holding, literal);
-    if (occurs(formula, literal) && occurs(formula, negationOf(literal))) contested[variable] = 1;
+    if (!occurs(formula, literal)) return;
+    if (occurs(formula, negationOf(literal))) contested[variable] = 1;
+    else add(given, literal);
   });
-  return { formula, judged, contested, meter, holding };
+  return { formula, judged, contested, meter, holding, given };
 }
 
-/** A search among the literals that may be chosen. What is judged as some leaf has it, and not contested, is given. */
-function startOf(
-  { formula, judged, contested, meter }: Problem,
-  mayChoose: (literal: Literal) => boolean,
-): SearchStart {
-  const given: Literal[] = [];
-  judged.forEach((is, literal) => {
-    if (is === 1 && occurs(formula, literal) && contested[variableOf(literal)] !== 1) given.push(literal);
-  });
-  return { formula, given, mayChoose, costOf: (literal) => judged[literal] === 1 ? 0 : 1, meter };
+/** How operands are tried: what is judged so costs nothing. */
+function triedFirst({ formula, judged, meter }: Problem): readonly (readonly number[])[] {
+  return byCost(formula, (literal) => judged[literal] === 1 ? 0 : 1, meter);
 }
 
 /**
- * A smallest completing part of a completing set. Where the set gives up nothing that was judged and is asked for elsewhere, taking a
- * condition away can only take truth away, so each is tried once; otherwise the parts are searched.
+ * A smallest completing part of a completing set. As long as a set gives up the same of what was judged and is asked for
+ * elsewhere, taking a condition away can only take truth away. So it is first asked how little has to be given up with
+ * all the rest at hand, and then each of the rest is left out once.
  *
  * @returns Null where the steps ended before it was found.
  */
-function smallestPart(problem: Problem, set: readonly Literal[]): readonly Literal[] | null {
-  const { formula, contested, holding } = problem;
-  if (formula.readOnce) return set;
-  if (set.some((literal) => contested[variableOf(literal)] === 1)) return searchSmallestPart(problem, set);
-  set.forEach((literal) => add(holding, literal));
-  const part = set.filter((literal) => {
+function smallestPart(
+  problem: Problem,
+  operands: readonly (readonly number[])[],
+  set: readonly Literal[],
+): readonly Literal[] | null {
+  if (problem.formula.readOnce) return set;
+  const isContested = (literal: Literal): boolean => problem.contested[variableOf(literal)] === 1;
+  const rest = set.filter((literal) => !isContested(literal));
+  const contested = set.filter(isContested);
+  if (contested.length === 0) return leastRest(problem, contested, rest);
+  const fewer = giveBack(problem, contested, rest);
+  const least = fewer.length <= TRIED_ALL
+    ? leastOfAll(problem, fewer, rest)
+    : leastGivenUp(problem, operands, fewer, rest);
+  return least === null ? null : [...least, ...leastRest(problem, least, rest)].sort((a, b) => a - b);
+}
+
+/** Contested literals of a set without those that can be left out one by one: a cheap beginning. */
+function giveBack(
+  { holding }: Problem,
+  contested: readonly Literal[],
+  rest: readonly Literal[],
+): readonly Literal[] {
+  for (const literal of contested) flip(holding, negationOf(literal));
+  for (const literal of rest) add(holding, literal);
+  const part = contested.filter((literal) => {
+    flip(holding, literal);
+    if (holds(holding, 0)) return false;
+    flip(holding, negationOf(literal));
+    return true;
+  });
+  for (const literal of rest) take(holding, literal);
+  for (const literal of part) flip(holding, literal);
+  return part;
+}
+
+/** The smallest selection of contested literals with which, and with the rest of a set, the requirement holds. */
+function leastOfAll(
+  { holding, meter }: Problem,
+  contested: readonly Literal[],
+  rest: readonly Literal[],
+): readonly Literal[] | null {
+  for (const literal of rest) add(holding, literal);
+  const chosen = new Set<Literal>();
+  let least = holds(holding, 0) ? [] : contested;
+  // In the order of a Gray code each selection differs from the one before by one literal.
+  for (let count = 1; count < 2 ** contested.length && meter.left >= 0; count++) {
+    const literal = contested[31 - Math.clz32(count & -count)] ?? 0;
+    if (chosen.delete(literal)) flip(holding, literal);
+    else {
+      chosen.add(literal);
+      flip(holding, negationOf(literal));
+    }
+    if (chosen.size < least.length && holds(holding, 0)) least = [...chosen];
+  }
+  for (const literal of chosen) flip(holding, literal);
+  for (const literal of rest) take(holding, literal);
+  return meter.left < 0 ? null : least;
+}
+
+/** A smallest part of contested literals with which, and with the rest of a set, the requirement holds. */
+function leastGivenUp(
+  problem: Problem,
+  operands: readonly (readonly number[])[],
+  contested: readonly Literal[],
+  rest: readonly Literal[],
+): readonly Literal[] | null {
+  const { given, judged } = problem;
+  for (const literal of rest) add(given, literal);
+  let part: readonly Literal[] | null = contested;
+  for (let at = 0; part !== null && at < part.length;) {
+    const left = part[at];
+    const within = new Set(part);
+    const mayChoose = (literal: Literal): boolean => literal !== left && (judged[literal] === 1 || within.has(literal));
+    let smaller: readonly Literal[] | null = null;
+    const through = searchWays({ holding: given, operands, mayChoose }, (chosen) => {
+      smaller = unjudged(problem, chosen);
+      return true;
+    });
+    // A smaller part is looked at from its beginning: what could not be left out before may be now.
+    at = smaller === null ? at + 1 : 0;
+    if (smaller !== null || !through) part = smaller;
+  }
+  for (const literal of rest) take(given, literal);
+  return part;
+}
+
+/** A smallest part of the rest of a set with which the requirement holds once other literals are given up. */
+function leastRest({ holding }: Problem, givenUp: readonly Literal[], rest: readonly Literal[]): readonly Literal[] {
+  for (const literal of givenUp) flip(holding, negationOf(literal));
+  for (const literal of rest) add(holding, literal);
+  const part = rest.filter((literal) => {
     take(holding, literal);
     if (holds(holding, 0)) return false;
     add(holding, literal);
     return true;
   });
-  part.forEach((literal) => take(holding, literal));
+  for (const literal of part) take(holding, literal);
+  for (const literal of givenUp) flip(holding, literal);
   return part;
 }
 
-function searchSmallestPart(problem: Problem, set: readonly Literal[]): readonly Literal[] | null {
-  let part = set;
-  for (let at = 0; at < part.length;) {
-    const left = part[at];
-    const within = new Set(part);
-    const mayChoose = (literal: Literal): boolean =>
-      literal !== left && (problem.judged[literal] === 1 || within.has(literal));
-    let smaller: readonly Literal[] | null = null;
-    const through = searchWays(startOf(problem, mayChoose), (chosen) => {
-      smaller = unjudged(problem, chosen);
-      return true;
-    });
-    if (smaller === null && !through) return null;
-    // A smaller part is looked at from its beginning: what could not be left out before may be now.
-    part = smaller ?? part;
-    at = smaller === null ? at + 1 : 0;
-  }
-  return part;
+/** Lets the opposite of a literal hold in its place. */
+function flip(holding: Holding, literal: Literal): void {
+  take(holding, literal);
+  add(holding, negationOf(literal));
 }
 
 function unjudged({ judged }: Problem, chosen: readonly Literal[]): readonly Literal[] {
@@ -188,11 +264,17 @@ export function missingSets(
   values: Judged,
   meter: Meter = { left: MISSING_STEPS },
 ): MissingSets {
+  const kept = Math.floor(meter.left / 2);
+  meter.left -= kept;
   const problem = problemOf(requirement, values, meter);
+  const operands = triedFirst(problem);
   const found = new Map<string, readonly Literal[]>();
-  const start = startOf(problem, () => true);
-  let complete = searchWays(start, (chosen) => {
-    const set = smallestPart(problem, unjudged(problem, chosen));
+  const search = { holding: holdingNothing(problem.formula, meter), operands, mayChoose: (): boolean => true };
+  problem.given.literals.forEach((holds, literal) => {
+    if (holds === 1) add(search.holding, literal);
+  });
+  let complete = searchWays(search, (chosen) => {
+    const set = smallestPart(problem, operands, unjudged(problem, chosen));
     if (set === null || found.has(set.join())) return false;
     if (found.size === MISSING_SETS) return true;
     found.set(set.join(), set);
@@ -200,8 +282,25 @@ export function missingSets(
   });
   // Steps that ended while a set was made smaller leave it out.
   if (meter.left < 0) complete = false;
+  meter.left = Math.max(meter.left, 0) + kept;
+  if (!complete && found.size === 0) {
+    const set = anySet(requirement, problem, operands);
+    if (set !== null) found.set(set.join(), set);
+  }
   const sets = [...found.values()].map((set) => shown(problem.formula, set)).sort(compareSets);
   return { sets, complete };
+}
+
+/** One set, found in the way in which the law was proved; null where the steps end before. */
+function anySet(
+  requirement: Requirement,
+  problem: Problem,
+  operands: readonly (readonly number[])[],
+): readonly Literal[] | null {
+  const { formula: { names }, meter } = problem;
+  const numbers = new Map(names.map((name, variable) => [name, variable]));
+  const witness = findWitness(compileFormula(requirement, (id) => numbers.get(id) ?? 0), meter);
+  return witness === null ? null : smallestPart(problem, operands, unjudged(problem, [...new Set(witness)]));
 }
 
 /**

@@ -223,12 +223,44 @@ function wideRequirements(): readonly [string, Requirement][] {
   ];
 }
 
+/** Requirements over some 200 conditions of which `x` has to be given up, or rules out what is tried first. */
+function contestedRequirements(): readonly [string, Requirement][] {
+  const all = conditions(200);
+  const at = (index: number): Requirement => all[2 + index % 198] ?? leaf("c0000");
+  const [x, a, b] = [leaf("x"), leaf("c0000"), leaf("c0001")];
+  const choices = (count: number): Requirement[] =>
+    Array.from({ length: count }, (_, index) => ({ Or: [at(index * 5), at(index * 13 + 7)] }));
+  const few = conditions(9);
+  const pairs = few.flatMap((one, index) => few.slice(index + 1).map((other) => ({ And: [one, other] })));
+  return [
+    [
+      "x given up beside 1300 choices",
+      { And: [{ Not: x }, { Or: pairs }, { Or: [{ Not: x }, { And: choices(1300) }] }, { Or: [x, a, b] }] },
+    ],
+    ["x given up among 300 choices", { And: [{ Not: x }, { Or: [x, a, b] }, ...choices(300)] }],
+    ["a ruled out after 300 choices", { And: [{ Or: [a, b] }, ...choices(300), { Or: [{ And: [{ Not: a }, x] }] }] }],
+  ];
+}
+
+Deno.test("missingSets() finds a set where what is judged, or tried first, turns out to stand in the way", () => {
+  for (const [name, requirement] of contestedRequirements()) {
+    for (const values of [new Map<string, Kleene>(), new Map<string, Kleene>([["x", "true"]])]) {
+      const [set] = missingSets(requirement, values).sets;
+      assert.ok(set !== undefined, name);
+      const judged = (part: readonly MissingCondition[]): Judged =>
+        new Map([...values, ...part.map((one) => [one.condition_id, one.needed ? "true" : "false"] as const)]);
+      assert.equal(judge(requirement, judged(set)), "true", name);
+      for (const one of set) assert.notEqual(judge(requirement, judged(set.filter((other) => other !== one))), "true");
+    }
+  }
+});
+
 Deno.test("missingSets() answers for 200 conditions within 50 ms", () => {
   const partly: Judged = new Map(
     Array.from({ length: 200 }, (_, at) => [`c${String(at).padStart(4, "0")}`, KLEENE[at * 7 % 3] ?? "unknown"]),
   );
-  for (const [name, requirement] of wideRequirements()) {
-    for (const values of [new Map(), partly]) {
+  for (const [name, requirement] of [...wideRequirements(), ...contestedRequirements()]) {
+    for (const values of [new Map(), partly, new Map([...partly, ["x", "true" as const]])]) {
       missingSets(requirement, values);
       const times = Array.from({ length: 3 }, () => {
         const begin = performance.now();
