@@ -27,7 +27,11 @@ import { jsonEqual } from "../../law/value/json_equality.ts";
 type Test = (value: JsonValue) => Pick<ErrorObject, "message" | "params"> | null;
 
 /** A keyword whose value alone says what to test. */
-function testing(keyword: string, prepare: (schema: JsonValue) => Test, type?: "array"): FuncKeywordDefinition {
+function testing(
+  keyword: string,
+  prepare: (schema: JsonValue) => Test,
+  type?: "array" | "number",
+): FuncKeywordDefinition {
   return {
     keyword,
     ...type === undefined ? {} : { type },
@@ -75,6 +79,27 @@ function uniqueTest(unique: JsonValue): Test {
   };
 }
 
+/** Numbers count as what they are written as: 19.99 is a multiple of 0.01, which no division of doubles says. */
+function multipleTest(schema: JsonValue): Test {
+  const divisor = decimalParts(schema as number);
+  const wrong = { message: `must be multiple of ${schema}`, params: { multipleOf: schema } };
+  return (value) => {
+    const dividend = decimalParts(value as number);
+    const shift = BigInt(dividend.exponent - divisor.exponent);
+    const rest = shift >= 0n
+      ? dividend.digits * 10n ** shift % divisor.digits
+      : dividend.digits % (divisor.digits * 10n ** -shift);
+    return rest === 0n ? null : wrong;
+  };
+}
+
+/** A finite number as `digits * 10 ** exponent`. The exponents of two doubles differ by less than 700. */
+function decimalParts(number: number): { readonly digits: bigint; readonly exponent: number } {
+  const [significand = "", exponent = ""] = number.toExponential().split("e");
+  const [whole = "", fraction = ""] = significand.split(".");
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+}
+
 function isContainer(value: JsonValue): boolean {
   return typeof value === "object" && value !== null;
 }
@@ -86,6 +111,8 @@ function isContainer(value: JsonValue): boolean {
 function referenceTo(library: CodeKeywordDefinition, schemas: ReadonlySet<unknown>): CodeKeywordDefinition {
   const code = (context: KeywordCxt): void => {
     const { schema, it: { baseId, schemaEnv: { root }, self } } = context;
+    // Within the metaschema, which the library brings along, it is at home.
+    if (!schemas.has(root.schema)) return library.code(context);
     const target: unknown = schema === "#" ? root : resolveRef.call(self, root, baseId, schema);
     const found: unknown = target instanceof SchemaEnv ? target.schema : target;
     const isElsewhere = target instanceof SchemaEnv && target.root !== root;
@@ -103,7 +130,10 @@ const UNEVALUATED_PROPERTIES: CodeKeywordDefinition = {
   type: "object",
   schemaType: ["boolean", "object"],
   trackErrors: true,
-  error: { message: "must NOT have unevaluated properties" },
+  error: {
+    message: "must NOT have unevaluated properties",
+    params: ({ params }) => _`{unevaluatedProperty: ${params["unevaluatedProperty"]}}`,
+  },
   code: unevaluatedCode,
 };
 
@@ -126,6 +156,7 @@ function unevaluatedCode(context: KeywordCxt): void {
 function judgeUnevaluated(context: KeywordCxt, key: Name): void {
   const { gen, schema } = context;
   if (schema === false) {
+    context.setParams({ unevaluatedProperty: key });
     context.error();
     gen.break();
     return;
@@ -145,6 +176,7 @@ export function ownKeywords(library: Ajv2020, schemas: ReadonlySet<unknown>): re
     referenceTo(library.getKeyword("$ref") as unknown as CodeKeywordDefinition, schemas),
     testing("const", constTest),
     testing("enum", enumTest),
+    testing("multipleOf", multipleTest, "number"),
     testing("uniqueItems", uniqueTest, "array"),
     UNEVALUATED_PROPERTIES,
   ];

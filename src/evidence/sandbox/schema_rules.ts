@@ -8,9 +8,13 @@
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
+import { quote } from "../../law/suggest.ts";
 
 /** How deep schemas may be nested within each other, counted in JSON containers. */
 export const SCHEMA_DEPTH_MAXIMUM = 64;
+
+/** The only dialect there is. */
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** Keywords whose value is one schema. */
 const ONE = new Set([
@@ -116,6 +120,9 @@ function visitKeyword(walk: Walk, keyword: string, value: JsonValue, path: (stri
 /** Why a keyword with this value cannot be enforced, whatever stands in it. */
 function refuseKeyword({ anchor }: Walk, keyword: string, value: JsonValue): string | null {
   if (keyword === "required") return refuseNames(value);
+  if (keyword === "$schema" && typeof value === "string" && value.replace(/#$/, "") !== DIALECT) {
+    return `must be ${quote(DIALECT)}, got ${quote(value)}`;
+  }
   // The validator looks anchors up among names that every object inherits too.
   if (keyword === "$dynamicAnchor" && typeof value === "string" && value in {}) return "this name cannot be enforced";
   // One that the document itself does not have would be read as a reference to the document.

@@ -63,6 +63,21 @@ const TREE: JsonValue = {
   },
 };
 
+/** Value as JSON text, divisor, verdict. */
+const MULTIPLES: readonly (readonly [value: string, of: number, verdict: Verdict[3]])[] = [
+  ["19.99", 0.01, "valid"],
+  ["0.07", 0.01, "valid"],
+  ["19.995", 0.01, "invalid"],
+  ["-1.1", 0.1, "valid"],
+  ["0", 7, "valid"],
+  ["9007199254740991", 2, "invalid"],
+  ["1e308", 123456789, "invalid"],
+  ["1e308", 1e-300, "valid"],
+  ["5e-324", 1e308, "invalid"],
+  ["0.0075", 0.0001, "valid"],
+  ['"no number"', 0.01, "valid"],
+];
+
 /** Schema, value as JSON text, verdict. */
 const VERDICTS: readonly Verdict[] = [
   ["true takes everything", true, "null", "valid"],
@@ -89,6 +104,9 @@ const VERDICTS: readonly Verdict[] = [
     '{"a":{"b":1,"c":2}}',
     "invalid",
   ],
+  ...MULTIPLES.map(([value, of, verdict]): Verdict => [`${value} by ${of}`, { multipleOf: of }, value, verdict]),
+  ["the metaschema", { $ref: "https://json-schema.org/draft/2020-12/schema" }, '{"items":{"type":"null"}}', "valid"],
+  ["the metaschema, deep", { $ref: "https://json-schema.org/draft/2020-12/schema" }, '{"items":{"type":1}}', "invalid"],
   ["dynamic references", TREE, '{"children":[{"data":1}]}', "valid"],
   ["dynamic references that are extended", TREE, '{"children":[{"daat":1}]}', "invalid"],
   ["rules for inherited names hold", { properties: { toString: { type: "null" } } }, '{"toString":1}', "invalid"],
@@ -190,7 +208,10 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ pattern: "(" }, /Invalid regular expression/],
   [{ $ref: "https://example.com/schema.json" }, /can't resolve reference/],
   [{ $ref: "#/$defs/none" }, /can't resolve reference/],
-  [{ $schema: "http://json-schema.org/draft-07/schema#" }, /no schema with key or ref/],
+  [
+    { $schema: "http://json-schema.org/draft-07/schema#" },
+    /^\$\.\$schema: must be "https:.*2020-12\/schema", got "http:.*draft-07\/schema#"$/,
+  ],
   [{ items: [{ type: "string" }] }, /^\$\.items: must be object,boolean/],
   [{ $async: true, type: "string" }, /^\$\.\$async: /],
   [{ properties: { a: { nullable: true, type: "string" } } }, /^\$\.properties\.a\.nullable: /],
