@@ -7,8 +7,8 @@
 
 import type { Tool, ToolAnswer } from "../tools/types.ts";
 import type { RequestId } from "./edge_error.ts";
-import { INSTRUCTIONS, LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
-import type { Capabilities } from "./offer.ts";
+import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
+import type { Offer } from "./offer.ts";
 
 /** The two shapes that answers have: of the revisions with `initialize`, and of 2026-07-28. */
 export type AnswerEra = "legacy" | "modern";
@@ -36,23 +36,26 @@ export function resultResponse(id: RequestId, result: string): string {
   return `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 }
 
+/** What of an offer the first answer tells. */
+type Offered = Pick<Offer, "capabilities" | "instructions">;
+
 /** The result of `initialize` for the version that the client asked for. */
-export function initializeResult(requested: string, capabilities: Capabilities): string {
+export function initializeResult(requested: string, { capabilities, instructions }: Offered): string {
   const protocolVersion = LEGACY_VERSIONS.includes(requested) ? requested : LEGACY_VERSIONS[0];
   return JSON.stringify({
     protocolVersion,
     capabilities,
     serverInfo: SERVER_INFO,
-    instructions: INSTRUCTIONS,
+    instructions,
   });
 }
 
 /** The result of `server/discover`. */
-export function discoverResult(capabilities: Capabilities): string {
+export function discoverResult({ capabilities, instructions }: Offered): string {
   return JSON.stringify({
     supportedVersions: [MODERN_VERSION],
     capabilities,
-    instructions: INSTRUCTIONS,
+    instructions,
     ...LIST_CACHE,
     ...MODERN_MEMBERS,
   });

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { offeredTools, toolFilter } from "../access/offered_tools.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { nearestNames } from "../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../config/server_types.ts";
@@ -128,20 +129,6 @@ const UNAUDITED: CallAudit = {
 
 function unaudited(): CallAudit {
   return UNAUDITED;
-}
-
-/** Whether `server.tools` lets a tool be called: the denylist wins, an empty allowlist stands for all. */
-export function toolFilter(config: ToolsConfig): (name: string) => boolean {
-  const allowlist = new Set<string>(config.allowlist);
-  const denylist = new Set<string>(config.denylist);
-  return (name) => !denylist.has(name) && (allowlist.size === 0 || allowlist.has(name));
-}
-
-/** Whether a tool may be called: `server.tools` lets it, and so does `server.auth.allowed_tools`, where empty stands for all. */
-export function offeredTools({ tools, auth }: Pick<DispatcherOptions, "tools" | "auth">): (name: string) => boolean {
-  const permits = toolFilter(tools);
-  const allowed = new Set<string>(auth?.allowed_tools ?? []);
-  return (name) => permits(name) && (allowed.size === 0 || allowed.has(name));
 }
 
 /**

@@ -29,9 +29,9 @@ export function fastAnswer(
 ): FastAnswer | Promise<FastAnswer> {
   switch (plan.answer) {
     case "initialize":
-      return { ok: true, result: initializeResult(plan.requested, dispatcher.offer.capabilities) };
+      return { ok: true, result: initializeResult(plan.requested, dispatcher.offer) };
     case "discover":
-      return { ok: true, result: discoverResult(dispatcher.offer.capabilities) };
+      return { ok: true, result: discoverResult(dispatcher.offer) };
     case "ping":
       return { ok: true, result: "{}" };
     case "list":

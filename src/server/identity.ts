@@ -31,15 +31,3 @@ export const LIST_CACHE: { readonly ttlMs: number; readonly cacheScope: "private
   ttlMs: 300_000,
   cacheScope: "private",
 };
-
-/** Told to clients once: the order of the tools, and how to recover. */
-export const INSTRUCTIONS: string = [
-  "gate decides from evidence whether work may move on, and records each decision so that it can be checked offline.",
-  "Order: scenario_define (the law), scenario_start (a run), then for each stage scenario_open_stage and " +
-  "scenario_evaluate_stage with its evidence; scenario_submit records artifacts; runpack_export publishes the record.",
-  "Every mutation names expected_head, the exact head that it follows: the accepted_head of the last answer. On `stale`, " +
-  "read scenario_status and decide again from the head that it gives.",
-  "If an answer was lost, ask scenario_resolve_creation or scenario_resolve_mutation for it before trying anything else; " +
-  "repeating an accepted call with the same ids returns its original answer.",
-  "`unknown` never opens a gate; answers list what is missing. scenario_precheck_stage tries evidence without recording.",
-].join("\n");

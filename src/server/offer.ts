@@ -5,6 +5,7 @@
  */
 
 import type { Documentation } from "../docs/documentation.ts";
+import { instructionsFor } from "./instructions.ts";
 
 /** What a server offers. */
 export interface Offer {
@@ -12,6 +13,10 @@ export interface Offer {
   readonly resources: Pick<Documentation, "load"> | null;
   /** Whether there are prompts for the common jobs. */
   readonly prompts: boolean;
+  /** Whether a tool may be called. */
+  readonly isOffered: (tool: string) => boolean;
+  /** What the server says of itself. */
+  readonly instructions: string;
   /** Whether documentation can be searched with `gate_docs_search`. */
   readonly docsSearch: boolean;
   /** `capabilities` of `initialize` and `server/discover`. */
@@ -27,7 +32,14 @@ export interface Capabilities {
 }
 
 /** Nothing but tools. */
-export const TOOLS_ALONE: Offer = { resources: null, prompts: false, docsSearch: false, capabilities: { tools: {} } };
+export const TOOLS_ALONE: Offer = {
+  resources: null,
+  prompts: false,
+  isOffered: () => true,
+  instructions: instructionsFor(() => true),
+  docsSearch: false,
+  capabilities: { tools: {} },
+};
 
 /**
  * Tools, the prompts about them, and the documents as far as they are served.
@@ -39,6 +51,8 @@ export function offerWith(documentation: Documentation, isOffered: (tool: string
   return {
     resources,
     prompts: true,
+    isOffered,
+    instructions: instructionsFor(isOffered),
     docsSearch: documentation.search && isOffered("gate_docs_search"),
     capabilities: { tools: {}, ...resources === null ? {} : { resources: {} }, prompts: {}, completions: {} },
   };

@@ -23,9 +23,18 @@ export interface ListedPrompt {
   readonly arguments: readonly PromptArgument[];
 }
 
+/** What the texts lean on. */
+export interface PromptOffer {
+  readonly sources: Sources;
+  /** Whether a tool may be called: no other is named. */
+  readonly isOffered: (tool: string) => boolean;
+}
+
 interface Prompt extends ListedPrompt {
+  /** Tools without which the job cannot be done. */
+  readonly needs: readonly string[];
   /** The text for arguments of which the required ones are there. */
-  readonly write: (given: ReadonlyMap<string, string>, sources: Sources) => readonly string[];
+  readonly write: (given: ReadonlyMap<string, string>, offer: PromptOffer) => readonly string[];
 }
 
 /** Where a client can read more: by the search tool, in resources, or nowhere. */
@@ -52,6 +61,13 @@ export const VERIFICATION_PROFILES: readonly string[] = ["integrity_only_v1", "f
 /** Longest value of an argument, in UTF-16 code units. */
 export const ARGUMENT_CHARACTERS_MAXIMUM = 2048;
 
+/** What arguments have to be that are not free text, by name. */
+const EXPECTED: ReadonlyMap<string, readonly [expected: string, holds: (value: string) => boolean]> = new Map([
+  ["namespace_id", ["a whole number from 1", (value: string) => /^[1-9][0-9]{0,14}$/.test(value)]],
+  ["kind", [`one of ${SCENARIO_KINDS.join(", ")}`, (value: string) => SCENARIO_KINDS.includes(value)]],
+  ["profile", [VERIFICATION_PROFILES.join(" or "), (value: string) => VERIFICATION_PROFILES.includes(value)]],
+]);
+
 /** Where the worked example of a kind is found. */
 const EXAMPLES: Readonly<Record<Sources, string>> = {
   search: "Search gate_docs_search for the worked example",
@@ -71,22 +87,26 @@ const CLAIMS: Readonly<Record<Sources, string>> = {
   none: ", and where you are not sure, that you are not",
 };
 
+const ACQUIRED =
+  " Prefer evidence that gate acquires itself: providers_list shows the providers, provider_contract_get " +
+  "their checks.";
+
 const AUTHOR: Prompt = {
   name: "author_scenario",
   title: "Author a scenario",
+  needs: ["scenario_define"],
   description: "Turn a question, such as whether a release may go, into a scenario law and register it",
   arguments: [
     { name: "question", description: "What the gate should answer", required: true },
     { name: "kind", description: `What it is like: ${SCENARIO_KINDS.join(", ")}`, required: false },
     { name: "namespace_id", description: "Where to register it; 2 unless given", required: false },
   ],
-  write: (given, sources) => [
+  write: (given, { sources, isOffered }) => [
     `Write a gate scenario that answers this question: ${quoted(given, "question")}.`,
     ...given.has("kind") ? [`${EXAMPLES[sources]} ${quoted(given, "kind")}, and start from it.`] : [],
     `1. Break the question into stages, and each stage into conditions that evidence can settle.${AUTHORING[sources]}`,
     "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
-    "freshness. Prefer evidence that gate acquires itself: providers_list shows the providers, provider_contract_get " +
-    "their checks.",
+    `freshness.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}`,
     "3. Show the stages and conditions to the user before anything is registered, and ask what is unclear.",
     `4. Call scenario_define with namespace_id ${
       quoted(given, "namespace_id", "2")
@@ -99,25 +119,32 @@ const AUTHOR: Prompt = {
 const DRIVE: Prompt = {
   name: "drive_run",
   title: "Drive a run",
+  needs: ["scenario_status", "scenario_open_stage", "scenario_evaluate_stage"],
   description: "Take a run of a scenario from where it stands to its completion, stage by stage",
   arguments: [
     { name: "namespace_id", description: "The namespace of the scenario", required: true },
     { name: "scenario_id", description: "The scenario", required: true },
     { name: "run_id", description: "The run; a new one is started where it is left out", required: false },
   ],
-  write: (given) => [
+  write: (given, { isOffered }) => [
     `Drive a run of scenario ${quoted(given, "scenario_id")} in namespace ${quoted(given, "namespace_id")}.`,
     given.has("run_id")
       ? `1. Read scenario_status of run ${quoted(given, "run_id")} with include ["missing"].`
-      : "1. Find scenario_law_identity with scenarios_list and call scenario_start with a fresh creation_request_id of " +
-        "32 hex digits; keep it to ask again if the answer is lost.",
+      : ["scenarios_list", "scenario_start"].every(isOffered)
+      ? "1. Find scenario_law_identity with scenarios_list and call scenario_start with a fresh creation_request_id of " +
+        "32 hex digits; keep it to ask again if the answer is lost."
+      : '1. Ask for a run_id: runs are started by others here. Read its scenario_status with include ["missing"].',
     "2. Open a stage of ready_frontier with scenario_open_stage, from the exact accepted_head of the last answer, with a " +
     "fresh operation_id.",
-    "3. Gather the evidence that its conditions ask for. Never invent or assume a value: what is not known stays unknown. " +
-    "scenario_precheck_stage tells what an evaluation would say and changes nothing.",
+    "3. Gather the evidence that its conditions ask for. Never invent or assume a value: what is not known stays unknown." +
+    (isOffered("scenario_precheck_stage")
+      ? " scenario_precheck_stage tells what an evaluation would say and changes nothing."
+      : ""),
     "4. Call scenario_evaluate_stage. Only the outcome true completes a stage; `missing` lists what would.",
     "5. On `stale` read scenario_status, look at what has changed, and decide again from the head that it gives. If an " +
-    "answer is lost, repeat the same call unchanged, or ask scenario_resolve_mutation.",
+    `answer is lost, repeat the same call unchanged${
+      isOffered("scenario_resolve_mutation") ? ", or ask scenario_resolve_mutation" : ""
+    }.`,
     "6. Go on until run_status is complete, or until what is missing is not yours to provide: then say what is missing and " +
     "who could provide it.",
   ],
@@ -126,12 +153,13 @@ const DRIVE: Prompt = {
 const AUDIT: Prompt = {
   name: "audit_runpack",
   title: "Audit a runpack",
+  needs: ["runpack_verify"],
   description: "Verify an exported run and explain what its record proves, and what it does not",
   arguments: [
     { name: "runpack_identity", description: "The runpack: 64 hex digits", required: true },
     { name: "profile", description: VERIFICATION_PROFILES.join(" or "), required: false },
   ],
-  write: (given, sources) => [
+  write: (given, { sources }) => [
     `Audit runpack ${quoted(given, "runpack_identity")}.`,
     `1. Call runpack_verify with profile ${quoted(given, "profile", "full_replay_v1")}.`,
     "2. Go through the claims. satisfied: say by which method. violated: say with which reason; the record must not be " +
@@ -149,9 +177,14 @@ function quoted(given: ReadonlyMap<string, string>, name: string, otherwise = ""
   return JSON.stringify(given.get(name) ?? otherwise);
 }
 
+/** The prompts for jobs that can be done with the tools that are offered. */
+function offered({ isOffered }: Pick<PromptOffer, "isOffered">): readonly Prompt[] {
+  return PROMPTS.filter(({ needs }) => needs.every(isOffered));
+}
+
 /** The prompts, as they are listed. */
-export function listPrompts(): ListedPrompt[] {
-  return PROMPTS.map(({ write: _, ...listed }) => listed);
+export function listPrompts(offer: Pick<PromptOffer, "isOffered">): ListedPrompt[] {
+  return offered(offer).map(({ write: _, needs: __, ...listed }) => listed);
 }
 
 /** A prompt with its arguments filled in. */
@@ -160,11 +193,13 @@ export type WrittenPrompt =
   | { readonly ok: false; readonly error: EdgeError };
 
 /** Writes a prompt, or says what is wrong with its name or arguments. */
-export function writePrompt(name: string, given: ReadonlyMap<string, string>, sources: Sources): WrittenPrompt {
-  const prompt = PROMPTS.find((candidate) => candidate.name === name);
+export function writePrompt(name: string, given: ReadonlyMap<string, string>, offer: PromptOffer): WrittenPrompt {
+  const prompts = offered(offer);
+  const prompt = prompts.find((candidate) => candidate.name === name);
   if (prompt === undefined) {
-    const known = PROMPTS.map((candidate) => JSON.stringify(candidate.name)).join(", ");
-    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: there are ${known}`);
+    const known = prompts.map((candidate) => JSON.stringify(candidate.name)).join(", ");
+    const there = known === "" ? "there are none" : `there are ${known}`;
+    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${there}`);
   }
   for (const [argument, value] of given) {
     const path = "$.params.arguments";
@@ -175,13 +210,17 @@ export function writePrompt(name: string, given: ReadonlyMap<string, string>, so
     if (value.length > ARGUMENT_CHARACTERS_MAXIMUM) {
       return refuse(`${path}.${argument}`, `Must have at most ${ARGUMENT_CHARACTERS_MAXIMUM} characters`);
     }
+    const [expected, holds] = EXPECTED.get(argument) ?? [];
+    if (value !== "" && holds?.(value) === false) {
+      return refuse(`${path}.${argument}`, `Must be ${expected}, got ${JSON.stringify(value.slice(0, 128))}`);
+    }
   }
   const missing = prompt.arguments.find((argument) => argument.required && (given.get(argument.name) ?? "") === "");
   if (missing !== undefined) {
     return refuse(`$.params.arguments.${missing.name}`, `Argument is required: ${missing.description}`);
   }
   const filled = new Map([...given].filter(([, value]) => value !== ""));
-  return { ok: true, description: prompt.description, text: prompt.write(filled, sources).join("\n") };
+  return { ok: true, description: prompt.description, text: prompt.write(filled, offer).join("\n") };
 }
 
 function refuse(path: string, message: string): WrittenPrompt {

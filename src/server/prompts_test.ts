@@ -29,13 +29,20 @@ const NO_TOOLS = new Set([
 
 const SOURCES: readonly Sources[] = ["search", "resources", "none"];
 
-function write(name: string, given: Readonly<Record<string, string>>, sources: Sources = "search"): string {
-  const written = writePrompt(name, new Map(Object.entries(given)), sources);
+const ALL = { isOffered: (): boolean => true };
+
+function write(
+  name: string,
+  given: Readonly<Record<string, string>>,
+  sources: Sources = "search",
+  isOffered: (tool: string) => boolean = () => true,
+): string {
+  const written = writePrompt(name, new Map(Object.entries(given)), { sources, isOffered });
   return written.ok ? written.text : `${written.error.path}: ${written.error.message}`;
 }
 
 Deno.test("writePrompt() names only tools that there are", () => {
-  const names = listPrompts().map(({ name }) => name);
+  const names = listPrompts(ALL).map(({ name }) => name);
   assert.deepEqual(names, Object.keys(GIVEN));
   for (const [name, sources] of names.flatMap((name) => SOURCES.map((sources) => [name, sources] as const))) {
     const text = write(name, GIVEN[name] ?? {}, sources);
@@ -46,6 +53,19 @@ Deno.test("writePrompt() names only tools that there are", () => {
     }
   }
 });
+
+for (const hidden of TOOL_NAMES) {
+  Deno.test(`writePrompt() names ${hidden} to nobody who cannot call it, and lists no job that needs it`, () => {
+    const isOffered = (tool: string): boolean => tool !== hidden;
+    const listed = listPrompts({ isOffered }).map(({ name }) => name);
+    const source = isOffered("gate_docs_search") ? "search" : "resources";
+    for (const [name, given] of Object.entries(GIVEN)) {
+      const text = write(name, given, source, isOffered);
+      assert.doesNotMatch(text, new RegExp(`\\b${hidden}\\b`));
+      assert.equal(text.startsWith("$.params.name: Unknown prompt"), !listed.includes(name), text);
+    }
+  });
+}
 
 Deno.test("writePrompt() sends nobody where there is nothing to read", async () => {
   const { docs } = await openCatalogue(DEFAULT_SETTINGS.docs);
@@ -105,6 +125,21 @@ Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
       "author_scenario",
       { question: `${long}x` },
       /^\$\.params\.arguments\.question: Must have at most 2048 characters$/,
+    ],
+    ...["0", "two", "1.5", "-1", "1e3", "9999999999999999"].map((namespace_id): typeof cases[number] => [
+      "drive_run",
+      { namespace_id, scenario_id: "a" },
+      /^\$\.params\.arguments\.namespace_id: Must be a whole number from 1, got "/,
+    ]),
+    [
+      "author_scenario",
+      { question: "a", kind: "release" },
+      /arguments\.kind: Must be one of release_gate, .*, got "release"$/,
+    ],
+    [
+      "audit_runpack",
+      { runpack_identity: "a", profile: "full" },
+      /\.profile: Must be integrity_only_v1 or full_replay_v1, got/,
     ],
   ];
   for (const [name, given, text] of cases) assert.match(write(name, given), text);

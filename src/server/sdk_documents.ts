@@ -90,9 +90,9 @@ function addResources(
 }
 
 function addPrompts(server: Server, handlers: DocumentHandlers): void {
-  const sources = sourcesOf(handlers.offer);
+  const offer = { sources: sourcesOf(handlers.offer), isOffered: handlers.offer.isOffered };
   server.setRequestHandler("prompts/list", async ({ method, params }, { mcpReq }) => {
-    const prompts = await consult(handlers, mcpReq.id, listing(method, params?.cursor, listPrompts));
+    const prompts = await consult(handlers, mcpReq.id, listing(method, params?.cursor, () => listPrompts(offer)));
     return { prompts: prompts.map((prompt) => ({ ...prompt, arguments: [...prompt.arguments] })) };
   });
   server.setRequestHandler("prompts/get", async ({ method, params }, { mcpReq }) => {
@@ -101,7 +101,7 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
       method,
       names: { prompt: name },
       read: () => {
-        const written = writePrompt(name, new Map(Object.entries(given ?? {})), sources);
+        const written = writePrompt(name, new Map(Object.entries(given ?? {})), offer);
         return written.ok ? { ok: true, found: written } : written;
       },
     });

@@ -11,7 +11,7 @@ import type { Consultation, Consulted } from "./consult.ts";
 import type { CallOutcome } from "./dispatcher.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { type EdgeError, jsonRpcError, type RequestId } from "./edge_error.ts";
-import { INSTRUCTIONS, LIST_CACHE, SERVER_INFO } from "./identity.ts";
+import { LIST_CACHE, SERVER_INFO } from "./identity.ts";
 import type { Offer } from "./offer.ts";
 import { addDocuments } from "./sdk_documents.ts";
 
@@ -35,7 +35,7 @@ type Sdk = typeof import("@modelcontextprotocol/server");
 export function makeSdkServer(sdk: Sdk, options: SdkServerOptions): Server {
   const server = new sdk.Server({ ...SERVER_INFO }, {
     capabilities: options.offer.capabilities,
-    instructions: INSTRUCTIONS,
+    instructions: options.offer.instructions,
     cacheHints: Object.fromEntries(CACHED_METHODS.map((method) => [method, LIST_CACHE])),
   });
   server.setRequestHandler("tools/list", async (request, context) => {

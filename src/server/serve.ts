@@ -7,7 +7,7 @@
 import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
-import { offeredTools } from "./dispatcher.ts";
+import { offeredTools } from "../access/offered_tools.ts";
 import { host, type Runtime } from "./host.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import type { Log, LogLevel } from "./log.ts";
@@ -15,7 +15,7 @@ import { offerWith } from "./offer.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./start_failure.ts";
 
 /** What the flags say about the network. */
-export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy">;
+export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy" | "bounds">;
 
 /** What to serve, and how. */
 export interface ServeOptions {

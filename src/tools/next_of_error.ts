@@ -45,7 +45,8 @@ const NAMING = [
 /** Characters of an argument that is repeated. */
 const REPEATED_CHARACTERS = 512;
 
-function naming(input: JsonObject): JsonObject {
+/** The arguments of a call that only name things. */
+export function naming(input: JsonObject): JsonObject {
   const named: [string, JsonValue][] = NAMING.flatMap((name) => {
     const value = member(input, name);
     if (value === undefined || isJsonArray(value)) return [];
@@ -181,7 +182,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   run_not_found: listScenarios,
   stage_not_found: nameStage,
   schema_not_found: listSchemas("See which schemas are registered"),
-  runpack_not_found: corrected("Export the run again with runpack_export, or name the runpack_identity that it gave"),
+  runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),
   provider_not_found: listProviders,
   check_not_found: listProviders,
   law_exists: listScenarios,

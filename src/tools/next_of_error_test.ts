@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["schema_not_found", "schemas_get", { ...IN_2, ...SHAPE }, {}, [["schemas_list", /registered/, IN_2]]],
   ["runpack_not_found", "runpack_verify", { runpack_identity: "x" }, {}, [
-    ["runpack_verify", /runpack_export/, { runpack_identity: "x" }],
+    ["runpack_verify", /exported again/, { runpack_identity: "x" }],
   ]],
   ["provider_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /providers/, {}]]],
   ["check_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /checks/, {}]]],

@@ -3,7 +3,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
 import { withTools } from "./fixture_test.ts";
-import { loadTools, PUBLISHED } from "./table.ts";
+import { PUBLISHED } from "./published.ts";
+import { loadTools } from "./table.ts";
 import type { Tool } from "./types.ts";
 
 /** What is reviewed, and listed; `deno test -A src/tools/published_test.ts -- --rewrite` writes it anew. */

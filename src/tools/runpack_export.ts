@@ -58,7 +58,7 @@ function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
     }
     case "run_not_found": {
       const list = { tool: "scenarios_list", arguments_hint: { namespace_id: run.namespace_id } };
-      const why = "No run has this run_id in the namespace: scenario_start names the run_id of what it started";
+      const why = "No run has this run_id in the namespace: name the run_id that its start gave";
       return refused("run_not_found", { ...run }, [{ ...list, why }]);
     }
     case "repository_unavailable": {

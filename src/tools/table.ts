@@ -8,10 +8,9 @@
  * @module
  */
 
-import type { JsonObject } from "../canonical/json.ts";
-import published from "./published.json" with { type: "json" };
+import { PUBLISHED, type PublishedTool } from "./published.ts";
 import type { Services } from "./services.ts";
-import type { Tool, ToolHints, ToolName } from "./types.ts";
+import type { Tool, ToolName } from "./types.ts";
 
 type MakeTool = (services: Services) => Tool;
 
@@ -47,16 +46,6 @@ const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
 const WANTED: Readonly<Record<ToolName, (services: Services) => boolean>> = {
   gate_docs_search: ({ docs }) => docs.search,
 };
-
-/** What a tool publishes, as the file has it. */
-export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group"> {
-  readonly annotations: ToolHints & { readonly title: string };
-  readonly inputSchema: JsonObject;
-  readonly outputSchema: JsonObject;
-}
-
-/** What every tool publishes, in the order of their modules. */
-export const PUBLISHED = published as unknown as readonly PublishedTool[];
 
 /** The tools over some services, by name; none of their modules is loaded yet. */
 export function createTools(services: Services): Map<ToolName, Tool> {

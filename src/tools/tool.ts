@@ -12,6 +12,7 @@ import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } fr
 import { decodeInput, publishSchema } from "./decode.ts";
 import { answering, failure } from "./errors.ts";
 import { withNext } from "./next_of_error.ts";
+import { offerSteps } from "./next_offered.ts";
 import { resultOrError } from "./output.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./types.ts";
 
@@ -68,6 +69,7 @@ export function makeTool<Schema extends z.ZodType>(
   parts: ToolParts<Schema>,
 ): Tool {
   let inputSchema: JsonObject | undefined;
+  const offered = offerSteps(services);
   return {
     name: parts.name,
     title: parts.title,
@@ -79,7 +81,8 @@ export function makeTool<Schema extends z.ZodType>(
     },
     outputSchema: resultOrError(parts.output),
     async handle(input, call): Promise<ToolAnswer> {
-      return withNext(parts.name, input, await answerCall(services, parts, input, call));
+      const answer = withNext(parts.name, input, await answerCall(services, parts, input, call));
+      return offered(parts.name, input, call, answer);
     },
   };
 }

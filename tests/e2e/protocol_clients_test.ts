@@ -5,7 +5,8 @@ import { Client as ClientTwo, type VersionNegotiationMode } from "@modelcontextp
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { INSTRUCTIONS, SERVER_INFO } from "@/server/identity.ts";
+import { SERVER_INFO } from "@/server/identity.ts";
+import { instructionsFor } from "@/server/instructions.ts";
 import { fixtureArgs } from "./client.ts";
 
 /** What both generations of the client give. */
@@ -139,7 +140,7 @@ for (const { name, version, connect } of GENERATIONS) {
       const peer = await connect(fastLane);
       try {
         assert.equal(peer.version, version);
-        assert.equal(peer.instructions, INSTRUCTIONS);
+        assert.equal(peer.instructions, instructionsFor(() => true));
         assert.deepEqual(peer.info, SERVER_INFO);
         await checkListing(peer);
         await checkResults(peer);

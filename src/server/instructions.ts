@@ -1,0 +1,46 @@
+/**
+ * What a server says of itself to those who connect: the order of the tools that it offers.
+ *
+ * @module
+ */
+
+/** The instructions of a server, which name no tool that is not offered. */
+export function instructionsFor(isOffered: (tool: string) => boolean): string {
+  return [
+    "gate decides from evidence whether work may move on, and records each decision so that it can be checked offline.",
+    ...orderOf(isOffered),
+    "Every mutation names expected_head, the exact head that it follows: the accepted_head of the last answer. On `stale`, " +
+    (isOffered("scenario_status")
+      ? "read scenario_status and decide again from the head that it gives."
+      : "decide again from the head that its result gives."),
+    whenLost(isOffered),
+    "`unknown` never opens a gate; answers list what is missing." +
+    (isOffered("scenario_precheck_stage") ? " scenario_precheck_stage tries evidence without recording." : ""),
+  ].join("\n");
+}
+
+function orderOf(isOffered: (tool: string) => boolean): string[] {
+  const begin = [
+    ...isOffered("scenario_define") ? ["scenario_define (the law)"] : [],
+    ...isOffered("scenario_start") ? ["scenario_start (a run)"] : [],
+  ];
+  const stages = ["scenario_open_stage", "scenario_evaluate_stage"].filter(isOffered);
+  const thenStages = stages.length === 0
+    ? []
+    : [`${begin.length === 0 ? "" : "then "}for each stage ${stages.join(" and ")} with its evidence`];
+  const order = [...begin, ...thenStages].join(", ");
+  const parts = [
+    ...order === "" ? [] : [`Order: ${order}`],
+    ...isOffered("scenario_submit") ? ["scenario_submit records artifacts"] : [],
+    ...isOffered("runpack_export") ? ["runpack_export publishes the record"] : [],
+  ];
+  return parts.length === 0 ? [] : [`${parts.join("; ")}.`];
+}
+
+function whenLost(isOffered: (tool: string) => boolean): string {
+  const asking = ["scenario_resolve_creation", "scenario_resolve_mutation"].filter(isOffered).join(" or ");
+  const repeating = "repeating an accepted call with the same ids returns its original answer.";
+  return asking === ""
+    ? `If an answer was lost, call again: ${repeating}`
+    : `If an answer was lost, ask ${asking} for it before trying anything else; ${repeating}`;
+}
