@@ -5,10 +5,12 @@
  */
 
 import { countOf } from "../config/problems.ts";
-import type { ServerConfig } from "../config/server_types.ts";
+import type { GateConfig } from "../config/types.ts";
 import { exposureNotices, exposureRefusals, readAllowNonLoopback } from "../server/exposure.ts";
+import { CONNECTION_BOUNDS, type ConnectionBounds } from "../server/http/listener.ts";
 import { isHostName, isOriginName } from "../server/http/names.ts";
 import { readNetworks } from "../server/http/peers.ts";
+import { connectionRoom, countOpenable, RESERVED_FILES } from "../server/open_files.ts";
 import type { NetworkSettings } from "../server/serve.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
@@ -26,7 +28,7 @@ export interface CheckedNetwork {
  *
  * @throws {CliError} Where flags are wrong, or the service may not listen as configured; tells all of it
  */
-export function networkSettings(server: ServerConfig, flags: ServeArguments): CheckedNetwork {
+export function networkSettings({ server, config_path }: GateConfig, flags: ServeArguments): CheckedNetwork {
   const wrong: Wrong[] = [];
   const refuse = (flag: string, value: string, expected: string): number =>
     wrong.push({ code: "usage", message: `Cannot use --${flag} "${value}": must be ${expected}`, hint: null });
@@ -53,13 +55,35 @@ export function networkSettings(server: ServerConfig, flags: ServeArguments): Ch
   for (const refusal of exposureRefusals(server, exposure)) wrong.push({ code: "config_invalid", ...refusal });
   const isTrustedProxy = readNetworks(flags.trustedProxies);
   if (wrong.length > 0 || typeof isTrustedProxy !== "function") throw errorOf(wrong);
+  const { bounds, notices } = connectionsOf(config_path);
   return {
-    settings: { allowedHosts: flags.allowedHosts, allowedOrigins: flags.allowedOrigins, isTrustedProxy },
-    notices: exposureNotices(server, exposure).map((message) => ({
-      level: /other machines$|deprecated|no effect/.test(message) ? "warn" : "info",
-      message,
-    })),
+    settings: { allowedHosts: flags.allowedHosts, allowedOrigins: flags.allowedOrigins, isTrustedProxy, bounds },
+    notices: [
+      ...exposureNotices(server, exposure).map((message) => ({
+        level: /other machines$|deprecated|no effect/.test(message) ? "warn" as const : "info" as const,
+        message,
+      })),
+      ...notices,
+    ],
   };
+}
+
+/** As many connections as the process may have open files for. The built-in defaults serve no network: there is a file. */
+function connectionsOf(path: string | null): { bounds: ConnectionBounds; notices: readonly PostureLine[] } {
+  const wanted = CONNECTION_BOUNDS.connections;
+  const files = path === null ? Infinity : countOpenable(path, wanted + RESERVED_FILES);
+  const connections = connectionRoom(files, wanted);
+  const hint = `let it open ${2 * wanted}: LimitNOFILE of systemd, ulimit -n of a shell`;
+  if (connections === null) {
+    const message = `Cannot serve: the process can open ${
+      countOf(files, "more file")
+    }, too few for connections and stores`;
+    throw new CliError("unreachable", message, hint, EXIT.unreachable);
+  }
+  const bounds = { ...CONNECTION_BOUNDS, connections };
+  if (connections === wanted) return { bounds, notices: [] };
+  const message = `the process can open ${countOf(files, "more file")}: room for ${connections} connections (${hint})`;
+  return { bounds, notices: [{ level: "warn", message }] };
 }
 
 /** One thing that is wrong. */

@@ -5,7 +5,6 @@
  */
 
 import { loadConfig } from "../config/load.ts";
-import type { ServerConfig } from "../config/server_types.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { dataDirOf } from "./data_dir.ts";
@@ -21,8 +20,9 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const loading = import("../server/serve.ts");
   loading.catch(() => {});
   const config = await loadConfig({ config: flags.config });
-  const network = config.server.transport === "stdio" ? null : await networkOf(config.server, flags);
+  // First: nothing else may open files while those are counted that can be.
   const { serve } = await loading;
+  const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
   const notices = network?.notices ?? idleFlags(flags);
   const lines = [...securityPosture(config), ...notices, ...await trustPosture(config)];
   announce(lines, flags.logLevel);
@@ -36,9 +36,9 @@ export async function runServe(argv: readonly string[]): Promise<number> {
 }
 
 /** What the flags say about the network. Loaded here: its address lists bring `node:net`, which costs a start ten milliseconds. */
-async function networkOf(server: ServerConfig, flags: ServeArguments): Promise<CheckedNetwork> {
+async function networkOf(config: GateConfig, flags: ServeArguments): Promise<CheckedNetwork> {
   const { networkSettings } = await import("./network_settings.ts");
-  return networkSettings(server, flags);
+  return networkSettings(config, flags);
 }
 
 /** Flags that are given and change nothing on standard input and output. */

@@ -11,6 +11,8 @@ export type Wire = Record<string, unknown>;
 
 /** What to start. */
 export interface ServerCommand {
+  /** Runs `deno`, or the gate that is tested, unless given. */
+  readonly program?: string;
   /** Arguments of `deno`, `run` included. */
   readonly args: readonly string[];
   readonly cwd?: string;
@@ -58,7 +60,8 @@ export function startFixture(options: unknown = {}): ServerProcess {
 
 /** Starts a server. */
 export function startServer(command: ServerCommand): ServerProcess {
-  const process = processOf(command.args);
+  const { program, args } = command;
+  const process = program === undefined ? processOf(args) : { command: program, args };
   const child = new Deno.Command(process.command, {
     args: [...process.args],
     cwd: command.cwd ?? new URL("../..", import.meta.url).pathname,
@@ -72,7 +75,6 @@ export function startServer(command: ServerCommand): ServerProcess {
   const input = child.stdin.getWriter();
   let nextId = 1000;
   let open = true;
-
   const write = async (bytes: Uint8Array | string): Promise<void> => {
     await input.write(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
   };
