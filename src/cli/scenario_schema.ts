@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
-import { SPEC_SCHEMA } from "../law/spec_schema.ts";
+import { FULL_SPEC_SCHEMA } from "../tools/full_schemas.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { CASES_SCHEMA } from "./scenario_cases_schema.ts";
@@ -28,7 +28,7 @@ export function runScenarioSchema(flags: ScenarioSchemaFlags): number {
 
 /** The schema of a scenario file. */
 export function scenarioSchema(): JsonObject {
-  return { $schema: DIALECT, title: "gate scenario", ...SPEC_SCHEMA };
+  return FULL_SPEC_SCHEMA;
 }
 
 /** The schema of a cases file. */

@@ -124,11 +124,22 @@ export function maximumPayloadBytes(law: CompiledLaw, profile: OperatorProfile):
 /** A rejection whose path is still that of a member within the item. */
 type ItemRejection = Omit<EvidenceRejection, "path"> & { readonly member: readonly string[] };
 
+/** Stages that a rejection names. */
+const NAMED_STAGES = 3;
+
 const DOMAIN_REJECTIONS: Readonly<Record<DomainFaultCode, Omit<ItemRejection, "message">>> = {
   value_type_mismatch: { code: "value_type_mismatch", member: ["value", "value_type"] },
   value_malformed: { code: "value_invalid", member: ["value", "value"] },
   value_out_of_bounds: { code: "value_outside_domain", member: ["value", "value"] },
 };
+
+/** The stages that use a condition, as a message ends with them. */
+function usersOf(law: CompiledLaw, conditionId: string): string {
+  const users = law.stages.filter(({ slotOf }) => slotOf.has(conditionId)).map(({ stage }) => `"${stage.stage_id}"`);
+  if (users.length === 0) return ", nor by any other";
+  const more = users.length > NAMED_STAGES ? ` and ${users.length - NAMED_STAGES} more` : "";
+  return `: it is used by ${users.slice(0, NAMED_STAGES).join(", ")}${more}`;
+}
 
 function rejectionOf(
   law: CompiledLaw,
@@ -144,7 +155,9 @@ function rejectionOf(
     return { code: "condition_not_found", member: ["condition_id"], message };
   }
   if (!stage.slotOf.has(id)) {
-    const message = `Condition "${id}" is not used by stage "${stage.stage.stage_id}"`;
+    const message = `Condition "${id}" is not used by stage "${stage.stage.stage_id}"${
+      mayHint ? usersOf(law, id) : ""
+    }`;
     return { code: "condition_of_other_stage", member: ["condition_id"], message };
   }
   const fault = checkInDomain(item.value, compiled.condition.observation_domain);

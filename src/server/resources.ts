@@ -4,6 +4,7 @@
  * @module
  */
 
+import { nearestNames } from "../canonical/nearest.ts";
 import type { Doc } from "../docs/types.ts";
 import type { EdgeError } from "./edge_error.ts";
 
@@ -14,7 +15,8 @@ export interface ListedResource {
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  readonly size: number;
+  /** Bytes, where they are known before it is read. */
+  readonly size?: number;
 }
 
 /** A family of resources as `resources/templates/list` shows it. */
@@ -82,12 +84,23 @@ export function readResource(docs: readonly Doc[], uri: string): ResourceText | 
 /** Longest URI that an error repeats, in UTF-16 code units. */
 const SHOWN_CHARACTERS = 256;
 
-/** The failure to read what is not there. */
-export function unknownResource(uri: string): EdgeError {
+/** Every URI of the documents and of their pages. */
+export function resourceUris(docs: readonly Doc[]): string[] {
+  return docs.flatMap(({ uri, pages }) => [uri, ...pages.map(({ name }) => `${uri}/${name}`)]);
+}
+
+/**
+ * The failure to read what is not there.
+ *
+ * @param known The URIs that there are
+ */
+export function unknownResource(uri: string, known: readonly string[]): EdgeError {
   const shown = uri.length > SHOWN_CHARACTERS ? `${uri.slice(0, SHOWN_CHARACTERS)}...` : uri;
+  const near = nearestNames(uri, known).map((one) => JSON.stringify(one));
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
   return {
     kind: "invalid_params",
-    message: `Unknown resource ${JSON.stringify(shown)}: resources/list shows which there are`,
+    message: `Unknown resource ${JSON.stringify(shown)}: resources/list shows which there are${hint}`,
     path: "$.params.uri",
     uri: shown,
   };

@@ -17,8 +17,10 @@ import {
   listTemplates,
   PAGE_VARIABLE,
   readResource,
+  resourceUris,
   unknownResource,
 } from "./resources.ts";
+import { listSchemaResources, readSchemaResource } from "./schema_resources.ts";
 import type { SdkServerOptions } from "./sdk_server.ts";
 
 /** What the handlers need. */
@@ -69,7 +71,10 @@ function addResources(
 ): void {
   const load = async (): Promise<readonly Doc[]> => (await resources.load()).docs;
   server.setRequestHandler("resources/list", async ({ method, params }, { mcpReq }) => {
-    const list = listing(method, params?.cursor, async () => listResources(await load()));
+    const list = listing(method, params?.cursor, async () => [
+      ...listResources(await load()),
+      ...listSchemaResources(),
+    ]);
     return { resources: await consult(handlers, mcpReq.id, list) };
   });
   server.setRequestHandler("resources/templates/list", async ({ method, params }, { mcpReq }) => {
@@ -81,8 +86,11 @@ function addResources(
       method,
       names: { uri },
       read: async () => {
-        const read = readResource(await load(), uri);
-        return read === null ? { ok: false, error: unknownResource(uri) } : { ok: true, found: read };
+        const docs = await load();
+        const read = readResource(docs, uri) ?? await readSchemaResource(uri);
+        if (read !== null) return { ok: true, found: read };
+        const known = [...resourceUris(docs), ...listSchemaResources().map((schema) => schema.uri)];
+        return { ok: false, error: unknownResource(uri, known) };
       },
     });
     return { contents: [{ ...found }] };

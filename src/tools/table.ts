@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./published.ts";
 import type { Services } from "./services.ts";
 import type { Tool, ToolName } from "./types.ts";
@@ -79,4 +80,9 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
       return loading.then((tool) => tool.handle(input, call));
     },
   };
+}
+
+/** The JSON Schema of a scenario spec, whole: what `tools/list` shows of it is shortened. */
+export async function fullSpecSchema(): Promise<JsonObject> {
+  return (await import("./full_schemas.ts")).FULL_SPEC_SCHEMA;
 }

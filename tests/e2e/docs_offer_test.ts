@@ -1,6 +1,8 @@
 /** Documents, prompts and completion over the wire: in both eras, by both lanes, and as the configuration has them. */
 
 import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonObject } from "../../src/canonical/json.ts";
 import { envelope, fixtureArgs, initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening, message, modernHeaders, send } from "./http_fixture.ts";
@@ -46,7 +48,16 @@ for (const era of ERAS) {
       const { first, ask } = await meet(server, era);
       assert.deepEqual(first["capabilities"], { tools: {}, resources: {}, prompts: {}, completions: {} });
       const listed = resultOf(await ask("resources/list"));
-      const resources = listed["resources"] as { uri: string; name: string; size: number; mimeType: string }[];
+      const all = listed["resources"] as { uri: string; name: string; size: number; mimeType: string }[];
+      const resources = all.filter(({ uri }) => uri.startsWith("gate://docs/"));
+      const schemas = all.filter(({ mimeType }) => mimeType === "application/schema+json").map(({ uri }) => uri);
+      assert.deepEqual(schemas, ["gate://schemas/scenario", "gate://schemas/config"]);
+      for (const uri of schemas) {
+        const { contents } = resultOf(await ask("resources/read", { uri })) as { contents: { text: string }[] };
+        const schema = JSON.parse(contents[0]?.text ?? "") as JsonObject;
+        assert.ok(new Ajv2020({ strict: false }).validateSchema(schema), uri);
+        assert.ok("scenario_id" in (schema["properties"] as JsonObject) === uri.endsWith("scenario"));
+      }
       assert.deepEqual(listed["ttlMs"], era === "modern" ? 300_000 : undefined);
       assert.equal(resources[0]?.uri, "gate://docs/concepts");
       for (const { uri, size, mimeType } of resources) {
@@ -97,6 +108,12 @@ for (const era of ERAS) {
         assert.match(error.message, message);
         assert.equal(error.data["path"], path);
       }
+      const mistyped = errorOf(await ask("resources/read", { uri: "gate://docs/tools/scenario_strat" }));
+      assert.equal(mistyped.data["uri"], "gate://docs/tools/scenario_strat");
+      assert.match(
+        mistyped.message,
+        /resources\/list shows which there are; did you mean "gate:\/\/docs\/tools\/scenario_sta/,
+      );
       assert.equal(errorOf(await ask("resources/read", { uri: "gate://docs/no" })).data["uri"], "gate://docs/no");
     }));
 

@@ -93,6 +93,8 @@ export async function withExample(
 
 async function copyFolder(from: string, to: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(from)) {
+    // Left by whoever tried the example where it stands.
+    if (name === ".gate") continue;
     if (!isDirectory) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
     else {
       await Deno.mkdir(`${to}/${name}`);

@@ -222,7 +222,7 @@ export const ROWS: readonly OutcomeRow[] = [
       stage_id: "build",
       rejections: [{
         code: "condition_of_other_stage",
-        message: 'Condition "scanned" is not used by stage "build"',
+        message: 'Condition "scanned" is not used by stage "build": it is used by "scan"',
         path: "$.caller_evidence[0].condition_id",
       }],
     },
