@@ -1,10 +1,12 @@
 /**
- * The block that MCP clients take to start this server.
+ * The block that MCP clients take to start this server, or to reach it.
  *
  * @module
  */
 
 import { fileURLToPath } from "node:url";
+import { parseBind } from "../config/bind.ts";
+import type { ServerConfig } from "../config/server_types.ts";
 
 /** What most MCP clients read; the key of the server is its name. */
 export interface ClientBlock {
@@ -25,4 +27,39 @@ export function clientBlock(configPath: string | null): ClientBlock {
   const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
   const run = ["run", "--no-prompt", "--quiet", LOAD_WHEN_NEEDED, "--config", settings, "-P=serve", entry];
   return { mcpServers: { gate: { command: Deno.execPath(), args: [...run, ...serve] } } };
+}
+
+/** What MCP clients read to reach a server. */
+export interface RemoteClientBlock {
+  readonly mcpServers: {
+    readonly gate: {
+      readonly type: "http" | "sse";
+      readonly url: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+  };
+}
+
+/** Addresses that stand for all of a machine's. */
+const EVERY_ADDRESS = ["0.0.0.0", "::"];
+
+/** The block that reaches a server. What the configuration does not know, or must not tell, stands in angle brackets. */
+export function remoteClientBlock({ transport, bind, tls, tls_termination, auth }: ServerConfig): RemoteClientBlock {
+  const address = parseBind(bind ?? "") ?? { hostname: "", port: 0 };
+  const own = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+  const port = address.port === 0 ? "<port>" : String(address.port);
+  const host = EVERY_ADDRESS.includes(address.hostname) ? "<host>" : own;
+  const origin = tls_termination === "upstream"
+    ? "https://<proxy>"
+    : `${tls === null ? "http" : "https"}://${host}:${port}`;
+  const type = transport === "sse" ? "sse" : "http";
+  return {
+    mcpServers: {
+      gate: {
+        type,
+        url: `${origin}${type === "sse" ? "/sse" : "/mcp"}`,
+        ...auth?.mode === "bearer_token" ? { headers: { Authorization: "Bearer <token>" } } : {},
+      },
+    },
+  };
 }

@@ -7,9 +7,10 @@
 import { loadConfig } from "../config/load.ts";
 import { ConfigError, formatProblem } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
-import { clientBlock } from "./client_block.ts";
+import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "./client_block.ts";
 import { dataDirOf } from "./data_dir.ts";
 import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
+import { checkTls } from "./doctor_tls.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { columns, paint, type Tone, wantsColour } from "./text.ts";
@@ -30,7 +31,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings } = await examine(options.config);
   const failed = findings.filter((finding) => finding.status === "fail");
   const healthy = failed.length === 0;
-  const client = config === null ? null : clientBlock(config.config_path);
+  const client = config === null ? null : blockOf(config);
   if (options.json === true) writeResult("doctor", { findings, client }, healthy);
   else {
     writeOut(renderFindings(findings));
@@ -38,6 +39,10 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   }
   if (healthy) return EXIT.ok;
   return failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
+}
+
+function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClientBlock {
+  return server.transport === "stdio" ? clientBlock(config_path) : remoteClientBlock(server);
 }
 
 /** All findings; the configuration is null where it cannot be used, and nothing further is then looked at. */
@@ -115,6 +120,7 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   findings.push(...await checkKeys(config));
+  if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]));
   return findings;

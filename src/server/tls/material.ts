@@ -67,7 +67,7 @@ async function readFile(member: string, path: string): Promise<string> {
 }
 
 /** Every certificate of a PEM text; the runtime would drop what it cannot read without a word. */
-function certificates(member: string, text: string): X509Certificate[] {
+export function certificates(member: string, text: string): X509Certificate[] {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0) throw new Error(`Cannot use server.tls.${member}: file holds no certificate in PEM`);
   return blocks.map((block, index) => {

@@ -1,0 +1,45 @@
+/**
+ * The checks of `gate doctor` on the files of `server.tls`.
+ *
+ * @module
+ */
+
+import type { X509Certificate } from "node:crypto";
+import type { TlsConfig } from "../config/server_types.ts";
+import { certificates, loadMaterial } from "../server/tls/material.ts";
+import type { Finding } from "./doctor_checks.ts";
+
+/** How long before a certificate runs out that is told, in milliseconds. */
+const SOON_MILLIS = 7 * 24 * 60 * 60 * 1000;
+
+/** Reads the files as the server does, and says of each certificate whether it counts now. */
+export async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
+  try {
+    const { cert, clientAuthorities } = await loadMaterial(config);
+    const [leaf, ...chain] = certificates("cert_path", cert).map((one) => validity("server.tls.cert_path", one, now));
+    const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("client_ca_path", pem))
+      .map((one) => validity("server.tls.client_ca_path", one, now));
+    // Of several authorities one may have had its time: its clients alone are refused.
+    const isAnyGood = authorities.some(({ status }) => status !== "fail");
+    return [
+      ...leaf === undefined ? [] : [leaf],
+      ...chain.filter(({ status }) => status !== "ok"),
+      ...authorities.map((one) => one.status === "fail" && isAnyGood ? { ...one, status: "note" as const } : one),
+    ];
+  } catch (error) {
+    return [{ check: "certificate", status: "fail", message: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+function validity(member: string, { subject, validFrom, validTo }: X509Certificate, now: number): Finding {
+  const name = subject.replaceAll("\n", ", ");
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  const say = (status: Finding["status"], what: string, time: number): Finding => ({
+    check: "certificate",
+    status,
+    message: `${member}: "${name}" ${what} ${new Date(time).toISOString()}`,
+  });
+  if (now < from) return say("fail", "does not count before", from);
+  if (now > to) return say("fail", "ran out at", to);
+  return to - now < SOON_MILLIS ? say("note", "runs out at", to) : say("ok", "counts until", to);
+}
