@@ -9,7 +9,7 @@ import { ConfigError, formatProblem } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "./client_block.ts";
 import { dataDirOf } from "./data_dir.ts";
-import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
+import { checkAudit, checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
 import { checkTls } from "./doctor_tls.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -121,6 +121,8 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   findings.push(...await checkKeys(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
+  const { enabled, path: audit } = config.server.audit;
+  if (enabled && audit !== null) findings.push(await checkAudit(audit));
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]));
   return findings;

@@ -73,6 +73,21 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
   return [{ check: "data folder", status: "ok", message: `${where} can be written` }, checkDisk(existing)];
 }
 
+/** Whether the audit log can be opened where it is to be: gate makes the file, and not its folder. */
+export async function checkAudit(path: string): Promise<Finding> {
+  const check = "audit log";
+  const folder = dirname(path);
+  try {
+    if (nearestExisting(path) === path) (await Deno.open(path, { read: true, append: true })).close();
+    await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: ".gate-doctor-" }));
+    return { check, status: "ok", message: `${path} can be written` };
+  } catch (error) {
+    const isMissing = error instanceof Deno.errors.NotFound;
+    const message = isMissing ? `${folder} does not exist` : `${path} cannot be written: ${messageOf(error)}`;
+    return { check, status: "fail", message };
+  }
+}
+
 function checkDisk(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;

@@ -205,6 +205,15 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
     assert.equal(broken.code, 8);
     assert.match(broken.stdout, /^fail +run_state_store, schema_registry +Cannot .*gate\.db.*not a database/m);
 
+    await Deno.writeTextFile(join(folder, "audited.toml"), 'server.audit.path = "log/audit.jsonl"\n');
+    const unaudited = await gate(folder, "doctor", "--config", "audited.toml");
+    assert.equal(unaudited.code, 8);
+    assert.match(unaudited.stdout, /^fail +audit log +.*log does not exist$/m);
+    await Deno.mkdir(join(folder, "log"));
+    const audited = await gate(folder, "doctor", "--config", "audited.toml");
+    assert.equal(audited.code, 0);
+    assert.match(audited.stdout, /^ok +audit log +.*log\/audit\.jsonl can be written$/m);
+
     await Deno.writeTextFile(join(folder, "none.pub"), "no key");
     const trust = '[trust]\ndefault_policy = { require_signature = { keys = ["none.pub"] } }\n';
     await Deno.writeTextFile(join(folder, "gate.toml"), trust);

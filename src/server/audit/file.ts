@@ -58,7 +58,7 @@ const OPEN_MILLISECONDS = 200;
  */
 export function openAuditFile(path: string, from: ChainState | null, opening: AuditEvent): AuditFile {
   refuseOther(path);
-  const file = Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
+  const file = openPlain(path);
   try {
     const lock = createFileLock(file);
     const state: State = { path, file, lock, chain: newChain(), end: 0 };
@@ -140,6 +140,15 @@ function refuseOther(path: string): void {
     if (!Deno.statSync(path).isFile) throw new Error(`Cannot open audit log "${path}": it is not a file`);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+function openPlain(path: string): Deno.FsFile {
+  try {
+    return Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot open audit log "${path}": ${reason}`, { cause: error });
   }
 }
 
