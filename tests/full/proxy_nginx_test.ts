@@ -116,6 +116,7 @@ Deno.test("behind nginx the subject is that of the certificate, whatever the cli
     const past = ["-H", `x-gate-client-subject: ${SPOOFED["x-gate-client-subject"]}`, "-d", "{}", `${served.url}/mcp`];
     const { stdout } = await new Deno.Command("curl", { args: [...curl, ...past], stdin: "null" }).output();
     assert.equal(new TextDecoder().decode(stdout), "401");
+    await served.process.logged('"reason":"peer_not_trusted_proxy"');
     assert.match(served.process.errors(), /"peer_address":"127\.0\.0\.2",.*"reason":"peer_not_trusted_proxy"/);
   }));
 
