@@ -128,14 +128,26 @@ async function open(file: string): Promise<ReadableStream<Uint8Array>> {
   }
 }
 
-/** `NAME=VALUE` pairs as members; a value that is no JSON is a text. */
+/**
+ * `NAME=VALUE` pairs as members; a value that is no JSON is a text. One that is JSON and cannot be kept, such as an integer
+ * beyond 2^53, is refused: as a text it would be another value.
+ */
 function argsOf(pairs: readonly string[]): JsonObject {
-  const members = pairs.map((pair): [string, JsonValue] => {
+  const members = new Map<string, JsonValue>();
+  for (const pair of pairs) {
     const at = pair.indexOf("=");
     if (at < 1) throw new CliError("usage", `Cannot read --arg "${pair}": expected NAME=VALUE`);
-    const value = pair.slice(at + 1);
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
     const parsed = parseJson(value);
-    return [pair.slice(0, at), parsed.ok ? parsed.value : value];
-  });
+    if (!parsed.ok && parsed.fault.code !== "syntax") {
+      throw new CliError(
+        "usage",
+        `Cannot read --arg "${pair}": ${parsed.fault.message}`,
+        `--arg '${name}="..."' sends a text`,
+      );
+    }
+    if (members.has(name)) throw new CliError("usage", `Cannot take --arg "${pair}": "${name}" is given twice`);
+    members.set(name, parsed.ok ? parsed.value : value);
+  }
   return Object.fromEntries(members);
 }

@@ -7,6 +7,7 @@
 import {
   Client,
   ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -58,7 +59,9 @@ export async function withServer<Result>(
   const transport = started?.transport ?? await httpTransport(flags);
   const client = new Client({ name: "gate-client", version: VERSION }, { versionNegotiation: { mode: "auto" } });
   try {
-    await client.connect(transport, { timeout });
+    await client.connect(transport, { timeout }).catch((error) => {
+      throw speaksOtherwise(error) ? unreachable(NO_MCP_SERVER) : error;
+    });
     return await body({ client, timeout });
   } catch (error) {
     const isGone = started !== null && started.end() !== null;
@@ -138,22 +141,41 @@ interface StartedEnd {
   readonly said: string;
 }
 
+const NO_MCP_SERVER =
+  "Cannot reach the server: it knows no message that a conversation begins with, so it is no MCP server";
+
+/** Whether the first message was answered as one that is not known, by whoever hears it or by an echo. */
+function speaksOtherwise(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound;
+}
+
 /** What an error of the protocol library amounts to; one of this program stays what it is. */
 function explain(error: unknown, timeout: number, end: StartedEnd | null): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof ProtocolError) return explainRefusal(error, end);
   if (error instanceof SdkHttpError) {
     const { status } = error;
-    if (status === 401 || status === 403) return denied(`The server refuses the caller: HTTP ${status}`);
-    return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, "is the path /mcp?");
+    if (status === 401) return denied("The server does not know the caller: HTTP 401");
+    if (status === 403) return denied("The server refuses the caller: HTTP 403", FORBIDDEN);
+    return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, HINTS[status ?? 404] ?? null);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return unreachable(`Cannot reach the server: no answer within ${timeout} ms`);
   }
   if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
   if (end?.isGone === true && end.status !== null) return explainEnd(end.status, end.said);
-  const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-  return unreachable(`Cannot reach the server: ${reason}`);
+  const reason = rootOf(error).split("\n")[0] ?? "";
+  return unreachable(
+    `Cannot reach the server: ${reason}`,
+    reason.includes("invalid peer certificate") ? UNTRUSTED : null,
+  );
+}
+
+/** The message of what lies at the bottom of an error. */
+function rootOf(error: unknown): string {
+  let root = error;
+  for (let depth = 0; depth < 8 && root instanceof Error && root.cause instanceof Error; depth++) root = root.cause;
+  return root instanceof Error ? root.message : String(root);
 }
 
 /** Why a server answered with an error; one that cannot work as it was started ends with the exit code for that. */
@@ -177,6 +199,22 @@ function unreachable(message: string, hint: string | null = null): CliError {
   return new CliError("unreachable", message, hint, EXIT.unreachable);
 }
 
-function denied(message: string): CliError {
-  return new CliError("denied", message, "--token-file names a file with a bearer token", EXIT.denied);
+const TOKEN = "--token-file names a file with a bearer token";
+
+const UNTRUSTED = "DENO_CERT=ca.pem in the environment names the authority that signed its certificate";
+
+/** After HTTP 403: who is known may lack a listing, and who is not may have come by a name that is not the server's. */
+const FORBIDDEN =
+  "the address in --url may be none of its --allowed-host, or the caller not be listed: its audit log says which";
+
+/** What to do after a status that is no answer of gate's tools. */
+const HINTS: Readonly<Record<number, string>> = {
+  404: "is the path /mcp?",
+  405: "is the path /mcp, and its server.transport http?",
+  429: "it takes so many requests and no more for now: wait, and call again",
+  503: "it is busy or not ready: wait, and call again",
+};
+
+function denied(message: string, hint: string = TOKEN): CliError {
+  return new CliError("denied", message, hint, EXIT.denied);
 }

@@ -81,9 +81,19 @@ export function readCases(
   if (cases.length === 0) refuse(["cases"], "Expected at least one case");
   if (cases.length > CASES_MAXIMUM) refuse(["cases"], `Expected at most ${CASES_MAXIMUM} cases`);
   const read = cases.map((one, index) => readCase(refuse, law, one, ["cases", index], source));
+  refuseTwins(refuse, read);
   const schemas = listAt(refuse, file, [], "schemas").map((one, index) => readSchema(refuse, one, ["schemas", index]));
   schemasMissing(law, schemas).forEach((name) => refuse(["schemas"], `Expected schema ${name}, which conditions name`));
   return { cases: { cases: read, schemas }, diagnostics };
+}
+
+/** Of two cases with one name nobody could tell which failed. */
+function refuseTwins(refuse: Refuse, cases: readonly Case[]): void {
+  const seen = new Set<string>();
+  cases.forEach(({ name }, index) => {
+    if (name !== "" && seen.has(name)) refuse(["cases", index, "name"], `Expected another name: "${name}" is taken`);
+    seen.add(name);
+  });
 }
 
 function schemasMissing(law: CompiledLaw, schemas: readonly CaseSchema[]): string[] {
@@ -149,7 +159,10 @@ function wordAt<Word extends string>(
 ): Word | null {
   const said = typeof value === "boolean" ? String(value) : value;
   const found = words.find((word) => word === said);
-  if (found === undefined) refuse(steps, `Expected one of ${words.join(", ")}`);
+  if (found === undefined) {
+    const among = `one of ${words.join(", ")}`;
+    refuse(steps, value === undefined ? `Expected a member "${steps.at(-1)}": ${among}` : `Expected ${among}`);
+  }
   return found ?? null;
 }
 

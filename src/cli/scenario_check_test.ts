@@ -70,7 +70,10 @@ Deno.test("a scenario's faults and warnings stand where they are in the file, wh
     ]],
     ["twice.yaml", `${YAML}namespace_id: 3\n`, ["24:1 error duplicate_name $.namespace_id"]],
     ["syntax.yaml", "a: [1,\nb: 2\n", ["2:1 error bad_indent $"]],
-    ["number.yaml", "namespace_id: 9007199254740993\n", ["1:1 error number_not_exact $.namespace_id"]],
+    ["number.yaml", "namespace_id: 9007199254740993\n", ["1:15 error number_not_exact $.namespace_id"]],
+    ["decimal.yaml", "a:\n  - 1\n  - 0.1000000000000000000001\n", ["3:5 error number_not_exact $.a[1]"]],
+    ["alias.yaml", "a: &a\n  b: *a\n", ["2:6 error alias_of_itself $.a.b"]],
+    ["key.yaml", "a:\n  ? [1]\n  : 2\n", ["2:3 error name_not_scalar $.a"]],
     ["twice.json", '{\n  "a": 1,\n  "\\u0061": 2\n}', ["3:3 error duplicate_name $.a"]],
     ["syntax.json", '{\n  "a": nope\n}', ["2:8 error syntax $.a"]],
     ["call.json", '{"spec": {\n "stages": [\n  {"stage_id": 7}]}}', [
@@ -186,6 +189,23 @@ Deno.test("cases that name nothing of the law, or test nothing, are refused", as
       "4 Expected one of true, false, unknown, blocked, denied, rejected",
       '2 Expected a member "name"',
     ]],
+    [
+      "cases:\n  - name: n\n    stages:\n      - { stage: first }",
+      [
+        '4 Expected a member "expect": one of true, false, unknown, blocked, denied, rejected',
+        '2 Expected a member "expect": one of complete, active',
+      ],
+    ],
+    [
+      [
+        "cases:",
+        ...["a", "b", "a"].map((name) =>
+          `  - { name: ${name}, stages: [{ stage: first, expect: unknown }], expect: active }`
+        ),
+      ]
+        .join("\n"),
+      ['4 Expected another name: "a" is taken'],
+    ],
   ];
   for (const [text, expected] of rows) {
     assert.deepEqual((await read(text)).sort(), [...expected].sort(), text);

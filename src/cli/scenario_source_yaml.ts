@@ -43,7 +43,8 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
   const offset = member(details, "offset");
   const message = REASONS[reason];
   if (typeof path === "string") {
-    const position = yamlLocator(parse(text).yaml, text).locate(stepsOfPath(path), "name");
+    const part = reason === "duplicate_name" ? "name" : "value";
+    const position = yamlLocator(parse(text).yaml, text).locate(stepsOfPath(path), part);
     return { ok: false, fault: { code: reason, path, message: message ?? words(reason), position } };
   }
   const position = typeof offset === "number" ? positionAt(text, offset) : { line: 1, column: 1 };

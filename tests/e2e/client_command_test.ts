@@ -113,6 +113,9 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
       [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
       [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
+      [["list", "--timeout", "1000", "--stdio", "--", "cat"], 8, /knows no message .* no MCP server$/m],
+      [["call", "a", "--arg", "n=9007199254740993"], 2, /Cannot read --arg "n=9007199254740993": .*not kept exactly/],
+      [["call", "a", "--arg", "n=1", "--arg", "n=2"], 2, /"n" is given twice/],
       [["list", "--stdio", "--", "cat", "--no-such-flag"], 8, /ended with exit code 1:\n.*no-such-flag/],
       [
         ["list", "--stdio", "--", "./no-such-program"],
