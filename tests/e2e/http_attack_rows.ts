@@ -106,6 +106,7 @@ const FRAMES: readonly AttackRow[] = [
     431,
     "too_many_header_fields",
   ),
+  row("another version of HTTP", post(ECHO, {}, "POST /mcp HTTP/2.0"), 505, "http_version_unsupported"),
   row("a target of 20 kB", post(ECHO, {}, `POST /${"a".repeat(20_000)} HTTP/1.1`), 431, "HPE_HEADER_OVERFLOW"),
   row(
     "two requests, one hidden in a body that is not read",

@@ -182,9 +182,10 @@ async function answer(
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
   if (options.tls !== null && tls === null) return options.tls.end(message.socket);
-  if (message.rawHeaders.length > 2 * HEADER_FIELDS) {
-    options.refused("too_many_header_fields", peerAddress);
-    response.writeHead(431, { connection: "close" });
+  const [status, reason] = unreadable(message) ?? [];
+  if (status !== undefined && reason !== undefined) {
+    options.refused(reason, peerAddress);
+    response.writeHead(status, { connection: "close" });
     response.end();
     return handedOver(state, message, response);
   }
@@ -215,6 +216,14 @@ async function answer(
   response.writeHead(reply.status, reply.fields);
   response.flushHeaders();
   reply.stream(sinkOf(response, gone.signal));
+}
+
+/** The status and the word for what is wrong with a head that the parser let through; null where nothing is. */
+function unreadable(
+  { httpVersionMajor, rawHeaders }: IncomingMessage,
+): readonly [status: number, reason: string] | null {
+  if (httpVersionMajor > 1) return [505, "http_version_unsupported"];
+  return rawHeaders.length > 2 * HEADER_FIELDS ? [431, "too_many_header_fields"] : null;
 }
 
 /** All that is left to do is the client's: to read. */

@@ -74,6 +74,7 @@ function attributeText(attribute: DerElement): string {
  * import { escapeValue } from "@/server/tls/subject.ts";
  *
  * assert.equal(escapeValue(" a,O=b\n"), "\\ a\\,O=b\\0A");
+ * assert.deepEqual([" ", "a ", "\\ "].map(escapeValue), ["\\ ", "a\\ ", "\\\\\\ "]);
  * ```
  */
 export function escapeValue(value: string): string {
@@ -82,7 +83,9 @@ export function escapeValue(value: string): string {
     /[\x00-\x1f\x7f]/g,
     (char) => `\\${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
-  return escaped.replace(/^[ #]/, "\\$&").replace(/(?<!\\) $/, "\\ ");
+  // A blank alone is escaped as the first already.
+  const ended = value.length > 1 ? escaped.replace(/ $/, "\\ ") : escaped;
+  return ended.replace(/^[ #]/, "\\$&");
 }
 
 function hex(bytes: Uint8Array): string {
