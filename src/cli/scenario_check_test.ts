@@ -71,6 +71,10 @@ Deno.test("a scenario's faults and warnings stand where they are in the file, wh
     ["twice.yaml", `${YAML}namespace_id: 3\n`, ["24:1 error duplicate_name $.namespace_id"]],
     ["syntax.yaml", "a: [1,\nb: 2\n", ["2:1 error bad_indent $"]],
     ["number.yaml", "namespace_id: 9007199254740993\n", ["1:15 error number_not_exact $.namespace_id"]],
+    ["closed.yaml", YAML.replace("namespace_id: 2", "namespace_id: 1"), [
+      "2:15 warning namespace_closed $.namespace_id",
+      "9:5 warning condition_unused $.conditions[1]",
+    ]],
     ["decimal.yaml", "a:\n  - 1\n  - 0.1000000000000000000001\n", ["3:5 error number_not_exact $.a[1]"]],
     ["alias.yaml", "a: &a\n  b: *a\n", ["2:6 error alias_of_itself $.a.b"]],
     ["key.yaml", "a:\n  ? [1]\n  : 2\n", ["2:3 error name_not_scalar $.a"]],

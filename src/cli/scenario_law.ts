@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DEFAULT_NAMESPACE } from "../access/namespace.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { compareCodePoints } from "../canonical/order.ts";
 import { formatPath } from "../canonical/path.ts";
@@ -70,7 +71,8 @@ export async function withScenario<Result>(
     // A scenario that gathers nothing needs no provider, and none is started for it.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {
-      return await work({ scenario: await proveSource(source, { providers, schemas, profile }), profile, schemas });
+      const proved = await proveSource(source, { providers, schemas, profile });
+      return await work({ scenario: withNamespace(proved, source, config.namespace.allow_default), profile, schemas });
     } finally {
       await Promise.all([...providers.values()].map((provider) => provider.close()));
     }
@@ -124,6 +126,21 @@ async function proveSource(source: Source, { providers, schemas, profile }: Proo
     return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
   });
   return { file, diagnostics: inLines(warnings), law: constructed.law, assumptions };
+}
+
+/** A law of namespace 1 is one, yet no server takes it whose operator has not opened that namespace. */
+function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): ReadScenario {
+  if (isOpen || read.law?.namespace_id !== DEFAULT_NAMESPACE) return read;
+  const message = "Namespace 1 is closed unless namespace.allow_default opens it: use 2 or above";
+  const place = source.locate(["namespace_id"], "value");
+  const warning: Diagnostic = {
+    severity: "warning",
+    ...place,
+    code: "namespace_closed",
+    path: "$.namespace_id",
+    message,
+  };
+  return { ...read, diagnostics: inLines([...read.diagnostics, warning]) };
 }
 
 /** Refusals that are about a name rather than about what it holds. */

@@ -97,7 +97,7 @@ const FAULTS: readonly [Read, string, string][] = [
   [readYamlSource, "a: !secret x\n", "1:4 tag_resolve_failed"],
   [readYamlSource, "a: 1\n---\nb: 2\n", "2:1 multiple_docs"],
   [readYamlSource, "a: &a [*a]\n", "1:8 alias_of_itself"],
-  [readYamlSource, "a: .nan\n", "1:1 number_not_exact"],
+  [readYamlSource, "a: .nan\n", "1:4 number_not_exact"],
   [readYamlSource, "? [a]\n: 1\n", "1:1 name_not_scalar"],
   [readTomlSource, "a = 1\nb = nan\n", "2:5 value_not_json"],
   [readTomlSource, "b = 9007199254740993\n", "1:5 value_not_json"],
