@@ -72,9 +72,11 @@ async function asked(open: Open, role: string | null): Promise<{ answers: Wire[]
   return { answers, lines };
 }
 
+/** The lines about what was asked: not those of the process, nor of who was let in over a connection. */
 async function linesOf(path: string): Promise<Line[]> {
   const whole = (await Deno.readTextFile(path)).split("\n").slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Line).filter(({ kind }) => kind !== "process");
+  const lines = whole.map((line) => JSON.parse(line) as Line);
+  return lines.filter(({ kind }) => kind !== "process" && kind !== "authentication");
 }
 
 for (const [name, open] of TRANSPORTS) {
