@@ -115,7 +115,6 @@ function smallestPart(
   operands: readonly (readonly number[])[],
   set: readonly Literal[],
 ): readonly Literal[] | null {
-  if (problem.formula.readOnce) return set;
   const isContested = (literal: Literal): boolean => problem.contested[variableOf(literal)] === 1;
   const rest = set.filter((literal) => !isContested(literal));
   const contested = set.filter(isContested);
@@ -274,7 +273,9 @@ export function missingSets(
     if (holds === 1) add(search.holding, literal);
   });
   let complete = searchWays(search, (chosen) => {
-    const set = smallestPart(problem, operands, unjudged(problem, chosen));
+    const way = unjudged(problem, chosen);
+    // Where every condition stands once, the search finds smallest sets only.
+    const set = problem.formula.readOnce ? way : smallestPart(problem, operands, way);
     if (set === null || found.has(set.join())) return false;
     if (found.size === MISSING_SETS) return true;
     found.set(set.join(), set);

@@ -255,6 +255,18 @@ Deno.test("missingSets() finds a set where what is judged, or tried first, turns
   }
 });
 
+Deno.test("missingSets() shows no set that is larger than need be, however few its steps", () => {
+  const [a, b] = [leaf("a"), leaf("b")];
+  const judged: Judged = new Map([["b", "true"]]);
+  for (let left = 0; left < 40; left++) {
+    const { sets } = missingSets({ Or: [a, b] }, judged, { left });
+    assert.ok(sets.every((set) => set.length === 0), `${left}`);
+  }
+  const many = conditions(3000);
+  const late: Judged = new Map(Array.from({ length: 700 }, (_, at) => [`c${2300 + at}`, "true"]));
+  for (const set of missingSets({ RequireGroup: { min: 1500, reqs: many } }, late).sets) assert.equal(set.length, 800);
+});
+
 Deno.test("missingSets() answers for 200 conditions within 50 ms", () => {
   const partly: Judged = new Map(
     Array.from({ length: 200 }, (_, at) => [`c${String(at).padStart(4, "0")}`, KLEENE[at * 7 % 3] ?? "unknown"]),

@@ -38,7 +38,8 @@ export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps
       const group = groups.get(name);
       if (group === undefined || !isOffered(name)) return false;
       const hint = member(step, "arguments_hint");
-      const namespaceId = (isJsonObject(hint) ? namespaceOfInput(hint) : null) ?? namespaceOfInput(input);
+      const namespaceId = (isJsonObject(hint) ? namespaceOfInput(hint) : null) ?? namespaceOfInput(input) ??
+        "unread";
       return checkRole(rolesInForce, call.principal, { group, tool: name, namespaceId })?.allowed ?? true;
     };
     return withSteps(answer, (steps) => {

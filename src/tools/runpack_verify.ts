@@ -78,7 +78,7 @@ function notFound({ runpack_identity }: Input): ToolAnswer {
   const why = "Export the run: the answer has the runpack_identity";
   return failure("runpack_not_found", message, {
     runpack_identity,
-    next: [{ tool: "runpack_export", arguments_hint: { namespace_id: 2, run_id: "<run_id>" }, why }],
+    next: [{ tool: "runpack_export", arguments_hint: { run_id: "<run_id>" }, why }],
   });
 }
 

@@ -115,7 +115,7 @@ function referenceTo(library: CodeKeywordDefinition, schemas: ReadonlySet<unknow
     if (!schemas.has(root.schema)) return library.code(context);
     const target: unknown = schema === "#" ? root : resolveRef.call(self, root, baseId, schema);
     const found: unknown = target instanceof SchemaEnv ? target.schema : target;
-    const isElsewhere = target instanceof SchemaEnv && target.root !== root;
+    const isElsewhere = target instanceof SchemaEnv && target.root !== root && target.schema === target.root.schema;
     // The library reads "#/", the member without a name, as the whole document.
     const isSchema = schema !== "#/" && (isElsewhere || typeof found === "boolean" || schemas.has(found));
     if (found !== undefined && !isSchema) throw new Error(`can't resolve reference ${schema} to a schema`);

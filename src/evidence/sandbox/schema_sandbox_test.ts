@@ -228,6 +228,9 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
       [{ $dynamicAnchor: name, $dynamicRef: `#${name}` }, name === "__proto__" ? null : /^\$\.\$dynamicAnchor: /],
     ] as [JsonValue, RegExp | null][]
   ).filter((row): row is [JsonValue, RegExp] => row[1] !== null),
+  ...["validation#/$defs", "validation#/$defs/nonNegativeInteger", "applicator#/$defs/schemaArray"].map((part) =>
+    [{ $ref: `https://json-schema.org/draft/2020-12/meta/${part}` }, /can't resolve reference/] as const
+  ),
   [{ $ref: "#/description", description: "text" }, /can't resolve reference #\/description to a schema/],
   [{ $ref: "#/prefixItems/length", prefixItems: [true] }, /can't resolve reference/],
   [{ $ref: "#/allOf", allOf: [true] }, /can't resolve reference/],

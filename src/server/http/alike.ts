@@ -48,7 +48,7 @@ interface Counted {
 export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
   const { audit, outcome, sourceOf, after = afterwards } = options;
   const tables = { strangers: new Map<string, Counted>(), callers: new Map<string, Counted>() };
-  /** By the word alone: from whom there is no more room to tell apart. */
+  /** By the word, and the caller where it is known: those whose sources there is no more room to tell apart. */
   const others = new Map<string, Counted>();
   let isCounting = false;
 
@@ -63,7 +63,7 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
       table.clear();
     }
     for (const { count, last } of others.values()) {
-      write({ ...last, subject: null, origin: { ...last.origin, peer_address: null } }, count);
+      write({ ...last, origin: { ...last.origin, peer_address: null } }, count);
     }
     others.clear();
   };
@@ -83,7 +83,9 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
       table.set(key, { count: 0, last: decided });
       return write(decided, null);
     }
-    count(known === undefined ? others : table, known === undefined ? word : key, decided);
+    if (known !== undefined) count(table, key, decided);
+    // Callers that are known are those of the configuration, so these are few.
+    else count(others, `${word} ${decided.subject ?? ""}`, decided);
   };
   return { tell, flush };
 }

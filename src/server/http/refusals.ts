@@ -45,7 +45,7 @@ export interface Admissions extends Pick<AlikeDecisions, "flush"> {
 
 /** Makes the counter of callers that are let in: their source is who they are and the address that they come from. */
 export function createAdmissions({ audit, after }: Pick<AlikeOptions, "audit" | "after">): Admissions {
-  const sourceOf = ({ subject, origin }: Decided): string => `${subject} ${origin.peer_address}`;
+  const sourceOf = ({ subject, origin }: Decided): string => `${subject} ${peerKey(origin.peer_address ?? "")}`;
   const { tell, flush } = createAlikeDecisions({ audit, outcome: "allowed", sourceOf, after });
   return {
     flush,

@@ -122,6 +122,29 @@ Deno.test("connectionRefusals() tells of connections by the address of their oth
   }]);
 });
 
+Deno.test("createAdmissions() names each caller however many addresses another comes from", () => {
+  const events: AuditEvent[] = [];
+  const admissions = createAdmissions({
+    audit: { ...NO_AUDIT, record: (event) => Promise.resolve(void events.push(event)) },
+    after: () => undefined,
+  });
+  const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
+  const admit = (subject: string, peer_address: string): void =>
+    admissions.tell(
+      { subject, authMethod: "bearer_token", policyClass: null, roles: [], tenants: [1] },
+      { ...origin, peer_address },
+    );
+  for (let index = 0; index < 300; index++) admit("token:m", `2001:db8::${index.toString(16)}`);
+  assert.equal(events.length, 1, "one network of IPv6 is one source");
+  for (let index = 0; index < 300; index++) admit("token:m", `10.0.${index >> 8}.${index & 255}`);
+  admit("token:a", "192.0.2.1");
+  admissions.flush();
+  const last = events.filter(({ subject }) => subject === "token:a");
+  assert.deepEqual(last.map(({ origin, details }) => [origin?.peer_address, details?.["count"]]), [[null, 1]]);
+  const told = events.filter(({ subject }) => subject === "token:m");
+  assert.equal(told.reduce((sum, { details }) => sum + Number(details?.["count"] ?? 1), 0), 600);
+});
+
 Deno.test("createAdmissions() tells who is let in and from where, once a minute, and how often", () => {
   const events: AuditEvent[] = [];
   const waiting: (() => void)[] = [];
