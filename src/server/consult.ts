@@ -7,7 +7,7 @@
 
 import { checkRole } from "../access/roles.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import type { Call, ToolAnswer } from "../tools/types.ts";
+import type { Call, NamespaceList, ToolAnswer } from "../tools/types.ts";
 import type { CallAudit } from "./audit/call_audit.ts";
 import { type EdgeError, unauthorized } from "./edge_error.ts";
 
@@ -17,7 +17,14 @@ export interface Consultation<Found> {
   readonly method: string;
   /** Its names, for the audit log: `uri`, `prompt`. */
   readonly names: JsonObject;
-  readonly read: () => Promise<Consulted<Found>> | Consulted<Found>;
+  readonly read: (reader: Reader) => Promise<Consulted<Found>> | Consulted<Found>;
+}
+
+/** Who reads. */
+export interface Reader {
+  readonly call: Call;
+  /** The namespaces that it may use and whose number begins with a text. */
+  readonly namespaces: (begun: string) => Promise<NamespaceList>;
 }
 
 /** What was read, or why it was not. */
@@ -36,20 +43,21 @@ const GROUP = "Read";
 export async function consult<Found>(
   rolesInForce: boolean,
   { method, read }: Consultation<Found>,
-  call: Call,
+  reader: Reader,
   audit: CallAudit,
 ): Promise<Consulted<Found>> {
-  const decision = checkRole(rolesInForce, call.principal, { group: GROUP, tool: method, namespaceId: null });
+  const { principal } = reader.call;
+  const decision = checkRole(rolesInForce, principal, { group: GROUP, tool: method, namespaceId: null });
   if (decision !== null) {
     const { allowed, reason } = decision;
     audit.witness.decided({ decision: "role", allowed, reason, namespace_id: null });
     if (!decision.allowed) {
-      const error = unauthorized(decision.message, call.principal);
+      const error = unauthorized(decision.message, principal);
       audit.stopped(error, "role_refused");
       return { ok: false, error };
     }
   }
-  const consulted = await read();
+  const consulted = await read(reader);
   await audit.answered(consulted.ok ? READ : refusal(consulted.error));
   return consulted;
 }

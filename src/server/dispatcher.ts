@@ -9,7 +9,7 @@ import { offeredTools, toolFilter } from "../access/offered_tools.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { nearestNames } from "../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../config/server_types.ts";
-import type { Call, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
+import type { Call, NamespaceList, Tool, ToolAnswer, ToolName } from "../tools/types.ts";
 import type { CallAudit } from "./audit/call_audit.ts";
 import type { Consultation, Consulted } from "./consult.ts";
 import { type EdgeError, unauthorized } from "./edge_error.ts";
@@ -37,6 +37,8 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   /** Gives the table of tools; called once, at the first list or call. */
   readonly loadTools: () => Promise<ReadonlyMap<ToolName, Tool>>;
+  /** The namespaces that a caller may use and whose number begins with a text; without it none are told. */
+  readonly listNamespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
@@ -48,6 +50,9 @@ export interface DispatcherOptions {
 
 /** Begins to write a call to the audit log. */
 export type AuditCall = (name: string, input: JsonObject, call: Call) => CallAudit;
+
+/** What is told where no namespaces can be. */
+export const NO_NAMESPACES: NamespaceList = { ids: [], isWhole: true };
 
 /** Makes the dispatcher for a configuration. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -105,7 +110,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     consult: (consultation, call) =>
       audited(consultation.method, consultation.names, call, consultation.method, async (audit) => {
         const { consult } = await import("./consult.ts");
-        return await consult((options.auth?.principals.length ?? 0) > 0, consultation, call, audit);
+        const namespaces = async (begun: string): Promise<NamespaceList> =>
+          isOffered("scenarios_list") ? await options.listNamespaces?.(begun, call) ?? NO_NAMESPACES : NO_NAMESPACES;
+        return await consult((options.auth?.principals.length ?? 0) > 0, consultation, { call, namespaces }, audit);
       }),
   };
 }

@@ -5,10 +5,10 @@
  */
 
 import type { ServerConfig } from "../config/server_types.ts";
-import type { Measure, Tool, ToolName } from "../tools/types.ts";
+import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./console.ts";
-import { type AuditCall, createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { type AuditCall, createDispatcher, type Dispatcher, NO_NAMESPACES } from "./dispatcher.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
 import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
@@ -22,6 +22,8 @@ export interface Runtime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
   /** Names of the stores that cannot take a write and a read now. */
   readonly unready?: () => Promise<readonly string[]>;
+  /** The namespaces that a caller may use and whose number begins with a text; without it none are told. */
+  readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
   /** What the runtime counts about itself. */
   readonly measures?: () => readonly Measure[];
   /** Closes stores and workers, after the last call. */
@@ -105,6 +107,7 @@ export async function host(options: HostOptions): Promise<number> {
     limits: createLimits(options.server.limits, { isShared: hasSeveralCallers(options.server) }),
     dispatcher: createDispatcher({
       loadTools: async () => (await load()).tools,
+      listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
       tools: options.server.tools,
       auth: options.server.auth,
       log,

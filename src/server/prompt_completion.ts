@@ -5,11 +5,15 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../canonical/json.ts";
+import type { NamespaceList } from "../tools/types.ts";
+import type { Reader } from "./consult.ts";
 import type { CallOutcome } from "./dispatcher.ts";
 import { SCENARIO_KINDS, VERIFICATION_PROFILES } from "./prompts.ts";
 
-/** Calls a tool in the name of whoever asks. */
-export type AskTool = (name: string, input: JsonObject) => Promise<CallOutcome>;
+/** Asks in the name of whoever wants to know. */
+export interface Ask extends Pick<Reader, "namespaces"> {
+  readonly tool: (name: string, input: JsonObject) => Promise<CallOutcome>;
+}
 
 /** Values that MCP lets one answer hold. */
 export const VALUES_MAXIMUM = 100;
@@ -31,6 +35,12 @@ const FIXED: ReadonlyMap<string, readonly string[]> = new Map([
   ["audit_runpack.profile", VERIFICATION_PROFILES],
 ]);
 
+/** The arguments that are completed from what the caller may list, by prompt. */
+const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["author_scenario", ["namespace_id"]],
+  ["drive_run", ["namespace_id", "scenario_id"]],
+]);
+
 /** What is begun, and what is given already. */
 export interface CompletionQuestion {
   readonly prompt: string;
@@ -40,15 +50,20 @@ export interface CompletionQuestion {
 }
 
 /** The values that an argument of a prompt may have, as far as they are known. */
-export async function completeArgument(question: CompletionQuestion, ask: AskTool): Promise<Completion> {
+export async function completeArgument(question: CompletionQuestion, ask: Ask): Promise<Completion> {
   const { prompt, argument, begun, given } = question;
   const fixed = FIXED.get(`${prompt}.${argument}`);
   if (fixed !== undefined) return asCompletion(fixed.filter((value) => value.startsWith(begun)), true);
-  if (prompt === "drive_run" && argument === "scenario_id") {
-    const namespaceId = Number(given.get("namespace_id"));
-    if (Number.isSafeInteger(namespaceId) && namespaceId >= 1) return await completeScenario(namespaceId, begun, ask);
+  if (!(ARGUMENTS.get(prompt)?.includes(argument) ?? false)) return asCompletion([], true);
+  if (argument === "namespace_id") {
+    const { ids, isWhole } = await ask.namespaces(begun);
+    return asCompletion(ids.map(String), isWhole);
   }
-  return asCompletion([], true);
+  const namespace = given.get("namespace_id") ?? "";
+  if (namespace === "") return await completeScenario(await ask.namespaces(""), begun, ask);
+  const namespaceId = Number(namespace);
+  const ids = Number.isSafeInteger(namespaceId) && namespaceId >= 1 ? [namespaceId] : [];
+  return await completeScenario({ ids, isWhole: true }, begun, ask);
 }
 
 /** Values cut to what one answer may hold. */
@@ -60,23 +75,32 @@ export function asCompletion(values: readonly string[], isWhole: boolean): Compl
   };
 }
 
-/** The ids of the scenarios that the caller may list; none where it may not. */
-async function completeScenario(namespaceId: number, begun: string, ask: AskTool): Promise<Completion> {
+/** The ids of the scenarios of some namespaces that the caller may list; none where it may not. */
+async function completeScenario({ ids, isWhole }: NamespaceList, begun: string, ask: Ask): Promise<Completion> {
   const found = new Set<string>();
-  let cursor: string | null = null;
-  for (let page = 0; page < PAGES_MAXIMUM; page++) {
-    const input: JsonObject = { namespace_id: namespaceId, limit: PAGE_ITEMS };
-    const outcome = await ask("scenarios_list", cursor === null ? input : { ...input, cursor });
-    if (!outcome.ok || !outcome.answer.ok) return asCompletion([], true);
-    const { result } = outcome.answer;
-    const items = member(result, "items");
-    for (const item of isJsonArray(items) ? items : []) {
-      const id = isJsonObject(item) ? member(item, "scenario_id") : undefined;
-      if (typeof id === "string" && id.startsWith(begun)) found.add(id);
+  let pages = 0;
+  for (const namespace_id of ids) {
+    for (let cursor: string | null = null;;) {
+      if (pages++ === PAGES_MAXIMUM) return asCompletion([...found], false);
+      const input: JsonObject = { namespace_id, limit: PAGE_ITEMS };
+      const page = await scenarioPage(cursor === null ? input : { ...input, cursor }, ask);
+      for (const id of page.scenarios) if (id.startsWith(begun)) found.add(id);
+      cursor = page.next;
+      if (cursor === null) break;
     }
-    const next = member(result, "next_token");
-    if (typeof next !== "string") return asCompletion([...found], true);
-    cursor = next;
   }
-  return asCompletion([...found], false);
+  return asCompletion([...found], isWhole);
+}
+
+async function scenarioPage(
+  input: JsonObject,
+  ask: Ask,
+): Promise<{ readonly scenarios: readonly string[]; readonly next: string | null }> {
+  const outcome = await ask.tool("scenarios_list", input);
+  if (!outcome.ok || !outcome.answer.ok) return { scenarios: [], next: null };
+  const { result } = outcome.answer;
+  const items = member(result, "items");
+  const ids = (isJsonArray(items) ? items : []).map((item) => isJsonObject(item) ? member(item, "scenario_id") : null);
+  const next = member(result, "next_token");
+  return { scenarios: ids.filter((id) => typeof id === "string"), next: typeof next === "string" ? next : null };
 }

@@ -9,7 +9,7 @@ import type { Doc } from "../docs/types.ts";
 import type { Consultation } from "./consult.ts";
 import type { EdgeError, RequestId } from "./edge_error.ts";
 import type { Offer } from "./offer.ts";
-import { asCompletion, completeArgument, type Completion } from "./prompt_completion.ts";
+import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
 import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
 import {
   completePage,
@@ -120,16 +120,19 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
     const completion = await consult(handlers, mcpReq.id, {
       method,
       names: ref.type === "ref/resource" ? { uri: ref.uri } : { prompt: ref.name },
-      read: async () => ({ ok: true, found: await complete(handlers, mcpReq.id, params) }),
+      read: async ({ namespaces }) => {
+        const ask: Ask = { tool: (name, input) => handlers.askTool(mcpReq.id, name, input), namespaces };
+        return { ok: true, found: await complete(handlers, params, ask) };
+      },
     });
     return { completion: { ...completion } };
   });
 }
 
 async function complete(
-  { offer, askTool }: DocumentHandlers,
-  id: RequestId,
+  { offer }: DocumentHandlers,
   { ref, argument, context }: CompleteRequestParams,
+  ask: Ask,
 ): Promise<Completion> {
   if (ref.type === "ref/resource") {
     const docs = offer.resources === null ? [] : (await offer.resources.load()).docs;
@@ -138,5 +141,5 @@ async function complete(
   }
   const given = new Map(Object.entries(context?.arguments ?? {}));
   const question = { prompt: ref.name, argument: argument.name, begun: argument.value, given };
-  return await completeArgument(question, (name, input) => askTool(id, name, input));
+  return await completeArgument(question, ask);
 }

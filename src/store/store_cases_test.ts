@@ -220,6 +220,19 @@ overAll("listLaws() pages in code point order", {}, async ({ runs }) => {
   assert.deepEqual(found, ordered.flatMap((id) => [id, id]));
 });
 
+overAll("listNamespaces() pages those that hold laws", {}, async ({ runs }) => {
+  assert.deepEqual(await runs.listNamespaces(0, 5), []);
+  for (const namespaceId of [10, 2, 3, 2, 11]) {
+    await runs.putLaw(makeLaw("a", 1, namespaceId));
+    await runs.putLaw(makeLaw("b", 2, namespaceId));
+  }
+  assert.deepEqual(await runs.listNamespaces(0, 3), [2, 3, 10]);
+  assert.deepEqual(await runs.listNamespaces(0, 4), [2, 3, 10, 11]);
+  assert.deepEqual(await runs.listNamespaces(0, 5), [2, 3, 10, 11]);
+  assert.deepEqual(await runs.listNamespaces(3, 9), [10, 11]);
+  assert.deepEqual(await runs.listNamespaces(11, 9), []);
+});
+
 overAll("listRuns() pages by namespace and run", {}, async ({ runs }) => {
   const keys = ["a", "b", "c"].flatMap((name) => [runKey(name, 10), runKey(name, 2)]);
   for (const [index, key] of keys.entries()) await runs.append(appendTo(key, null, `create ${index}`));

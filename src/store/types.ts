@@ -117,6 +117,9 @@ export interface RunStore {
     limit: number,
   ): Promise<LawListItem[]>;
 
+  /** Namespaces above `after` that hold laws, in ascending order. */
+  listNamespaces(after: number, limit: number): Promise<number[]>;
+
   /** Atomic append; answers only after the commit. */
   append(append: Append): Promise<AppendResult>;
   /** Head of a run as committed by any process; null = no such run. */

@@ -17,7 +17,7 @@ import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./measures.ts";
 import { createServices } from "./services.ts";
 import { createTools } from "./table.ts";
-import type { Measure, Tool, ToolName } from "./types.ts";
+import type { Call, Measure, NamespaceList, Tool, ToolName } from "./types.ts";
 
 /** What a configuration has no member for. */
 export interface RuntimeOptions {
@@ -34,6 +34,8 @@ export interface ToolRuntime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
   /** Names of what cannot take a write and a read now. */
   readonly unready: () => Promise<readonly string[]>;
+  /** The namespaces that a caller may use and whose number begins with a text. */
+  readonly namespaces: (begun: string, call: Call) => Promise<NamespaceList>;
   /** What it counts about itself. */
   readonly measures: () => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
@@ -80,6 +82,8 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     return {
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),
+      namespaces: async (begun, call) =>
+        await (await import("./visible_namespaces.ts")).visibleNamespaces(services, begun, call),
       measures: () => [...storeMeasures(stores.runs), ...measures()],
       close,
     };

@@ -120,6 +120,14 @@ export interface Tool {
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 }
 
+/** Namespaces that a caller may use. */
+export interface NamespaceList {
+  /** In ascending order. */
+  readonly ids: readonly number[];
+  /** False where there may be more than were looked at. */
+  readonly isWhole: boolean;
+}
+
 /** One number that the runtime tells of itself. */
 export interface Measure {
   /** As Prometheus names metrics. */

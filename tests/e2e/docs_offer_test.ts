@@ -155,7 +155,10 @@ for (const era of ERAS) {
         NOTHING,
         "namespace 1 is refused",
       );
-      assert.deepEqual(await complete(argument), NOTHING);
+      const everywhere = { values: ["release", "retire", "rest"], total: 3, hasMore: false };
+      assert.deepEqual(await complete(argument), everywhere, "in every namespace that the caller may use");
+      const namespaces = { values: ["2", "3"], total: 2, hasMore: false };
+      assert.deepEqual(await complete({ name: "namespace_id", value: "" }), namespaces);
       assert.deepEqual(await complete({ name: "run_id", value: "" }), NOTHING);
     }));
 

@@ -58,6 +58,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     getLaw: (namespaceId, identity) => answer(() => memory.laws.get(`${namespaceId} ${identity}`) ?? null),
     hasScenario: (namespaceId, scenarioId) => answer(() => lawsOf(memory, namespaceId).some(isOf(scenarioId))),
     listLaws: (namespaceId, after, limit) => answer(() => listLaws(memory, namespaceId, after, limit)),
+    listNamespaces: (after, limit) => answer(() => listNamespaces(memory, after, limit)),
     append: (append) => answer(() => applyAppend(memory, append)),
     getHead: (runKey) => answer(() => memory.runs.get(keyOf(runKey))?.head ?? null),
     getReceipt: (runKey, operation) => answer(() => receiptOf(memory, runKey, operation)),
@@ -114,6 +115,11 @@ function listLaws(
       scenario_id,
       scenario_law_identity,
     }));
+}
+
+function listNamespaces(memory: Memory, after: number, limit: number): number[] {
+  const all = new Set([...memory.laws.values()].map(({ namespace_id }) => namespace_id));
+  return [...all].filter((id) => id > after).sort((a, b) => a - b).slice(0, limit);
 }
 
 function applyAppend(memory: Memory, append: Append): AppendResult {

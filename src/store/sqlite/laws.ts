@@ -19,6 +19,12 @@ const HAS_SCENARIO = `SELECT ${NAMES} FROM laws WHERE namespace_id = ? AND scena
 const LIST_LAWS = `SELECT ${NAMES} FROM laws
   WHERE namespace_id = ? AND (scenario_id, identity) > (?, ?) ORDER BY scenario_id, identity LIMIT ?`;
 
+// From each namespace to the next by the index, whatever number of laws they hold.
+const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
+    SELECT min(namespace_id) FROM laws WHERE namespace_id > ?
+    UNION ALL SELECT (SELECT min(namespace_id) FROM laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
+  SELECT id FROM found WHERE id IS NOT NULL LIMIT ?`;
+
 /** Writes a law unless it is there; to be called inside a transaction. */
 export function writeLaw(connection: Connection, seal: string, law: StoredLaw): "stored" | "exists" {
   const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
@@ -114,4 +120,9 @@ export function listLaws(
       const { namespace_id, scenario_id, scenario_law_identity } = toNames(sha256, row);
       return { namespace_id, scenario_id, scenario_law_identity };
     });
+}
+
+/** Namespaces that hold laws. Nothing is relied on here: their laws are checked when they are read. */
+export function listNamespaces(connection: Connection, after: number, limit: number): number[] {
+  return connection.statement(LIST_NAMESPACES).all(after, limit).map((row) => integer(row, "id"));
 }

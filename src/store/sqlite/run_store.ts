@@ -22,7 +22,7 @@ import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { readArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { hasScenario, listLaws, readLaw, writeLaw } from "./laws.ts";
+import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
@@ -55,6 +55,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
       point((connection) => hasScenario(connection, sha256, namespaceId, scenarioId)),
     listLaws: (namespaceId, after, limit) =>
       point((connection) => listLaws(connection, sha256, namespaceId, after, limit)),
+    listNamespaces: (after, limit) => point((connection) => listNamespaces(connection, after, limit)),
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
       use(async () => {
