@@ -1,18 +1,21 @@
 /**
  * The JSON Schemas of what is written for gate, as resources of MCP: `gate://schemas/<name>`. The list of tools, which has
- * to be short, has less of the first.
+ * to be short, says less. Of a tool that is not listed there is none.
  *
  * @module
  */
 
 import type { JsonObject } from "../canonical/json.ts";
-import { fullSpecSchema } from "../tools/table.ts";
-import type { ListedResource, ResourceText } from "./resources.ts";
+import { fullSpecSchema, fullToolSchema } from "../tools/table.ts";
+import type { Tool } from "../tools/types.ts";
+import type { ListedResource, ListedTemplate, ResourceText } from "./resources.ts";
 
 interface SchemaResource {
   readonly listed: ListedResource;
   readonly load: () => Promise<JsonObject>;
 }
+
+const PREFIX = "gate://schemas/";
 
 const MIME_TYPE = "application/schema+json";
 
@@ -23,7 +26,7 @@ function schemaResource(
   load: () => Promise<JsonObject>,
 ): SchemaResource {
   return {
-    listed: { uri: `gate://schemas/${name}`, name: `${name}_schema`, title, description, mimeType: MIME_TYPE },
+    listed: { uri: `${PREFIX}${name}`, name: `${name}_schema`, title, description, mimeType: MIME_TYPE },
     load,
   };
 }
@@ -32,7 +35,7 @@ const SCHEMAS: readonly SchemaResource[] = [
   schemaResource(
     "scenario",
     "JSON Schema of a scenario",
-    "What the spec of scenario_define, and a scenario file, may hold: every member, closed",
+    "What a scenario file, or the spec of a call that defines one, may hold: every member, closed",
     fullSpecSchema,
   ),
   schemaResource(
@@ -48,8 +51,37 @@ export function listSchemaResources(): ListedResource[] {
   return SCHEMAS.map(({ listed }) => listed);
 }
 
-/** The schema of a URI; null where there is none. */
-export async function readSchemaResource(uri: string): Promise<ResourceText | null> {
+/** The variable of {@link SCHEMA_TEMPLATE}. */
+export const TOOL_VARIABLE = "tool";
+
+/** The schemas of tools, one each. */
+export const SCHEMA_TEMPLATE: ListedTemplate = {
+  uriTemplate: `${PREFIX}{${TOOL_VARIABLE}}`,
+  name: "tool_schema",
+  title: "JSON Schema of a tool",
+  description: "What the arguments of a tool may hold, with nothing shortened; its result as $defs.output",
+  mimeType: MIME_TYPE,
+};
+
+/** The URIs of every schema. */
+export function schemaUris(tools: readonly Tool[]): string[] {
+  return [...SCHEMAS.map(({ listed }) => listed.uri), ...tools.map(({ name }) => `${PREFIX}${name}`)];
+}
+
+/** The names of tools that begin with a text; none where the template is another. */
+export function completeTool(tools: readonly Tool[], uriTemplate: string, begun: string): string[] {
+  if (uriTemplate !== SCHEMA_TEMPLATE.uriTemplate) return [];
+  return tools.map(({ name }) => name).filter((name) => name.startsWith(begun));
+}
+
+/**
+ * The schema of a URI; null where there is none.
+ *
+ * @param tools The tools that are listed
+ */
+export async function readSchemaResource(uri: string, tools: readonly Tool[]): Promise<ResourceText | null> {
   const found = SCHEMAS.find(({ listed }) => listed.uri === uri);
-  return found === undefined ? null : { uri, mimeType: MIME_TYPE, text: JSON.stringify(await found.load(), null, 2) };
+  const tool = tools.find(({ name }) => `${PREFIX}${name}` === uri);
+  const schema = found !== undefined ? await found.load() : tool === undefined ? null : await fullToolSchema(tool);
+  return schema === null ? null : { uri, mimeType: MIME_TYPE, text: JSON.stringify(schema, null, 2) };
 }

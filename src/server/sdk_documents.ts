@@ -20,11 +20,18 @@ import {
   resourceUris,
   unknownResource,
 } from "./resources.ts";
-import { listSchemaResources, readSchemaResource } from "./schema_resources.ts";
+import {
+  completeTool,
+  listSchemaResources,
+  readSchemaResource,
+  SCHEMA_TEMPLATE,
+  schemaUris,
+  TOOL_VARIABLE,
+} from "./schema_resources.ts";
 import type { SdkServerOptions } from "./sdk_server.ts";
 
 /** What the handlers need. */
-export interface DocumentHandlers extends Pick<SdkServerOptions, "offer" | "askTool" | "consult"> {
+export interface DocumentHandlers extends Pick<SdkServerOptions, "offer" | "listTools" | "askTool" | "consult"> {
   /** Makes what is thrown for a failure. */
   readonly failure: (error: EdgeError, id: RequestId) => Error;
 }
@@ -78,7 +85,10 @@ function addResources(
     return { resources: await consult(handlers, mcpReq.id, list) };
   });
   server.setRequestHandler("resources/templates/list", async ({ method, params }, { mcpReq }) => {
-    const list = listing(method, params?.cursor, async () => listTemplates(await load()));
+    const list = listing(method, params?.cursor, async () => [
+      ...listTemplates(await load()),
+      SCHEMA_TEMPLATE,
+    ]);
     return { resourceTemplates: await consult(handlers, mcpReq.id, list) };
   });
   server.setRequestHandler("resources/read", async ({ method, params: { uri } }, { mcpReq }) => {
@@ -87,10 +97,12 @@ function addResources(
       names: { uri },
       read: async () => {
         const docs = await load();
-        const read = readResource(docs, uri) ?? await readSchemaResource(uri);
-        if (read !== null) return { ok: true, found: read };
-        const known = [...resourceUris(docs), ...listSchemaResources().map((schema) => schema.uri)];
-        return { ok: false, error: unknownResource(uri, known) };
+        const doc = readResource(docs, uri);
+        if (doc !== null) return { ok: true, found: doc };
+        const tools = await handlers.listTools();
+        const schema = await readSchemaResource(uri, tools);
+        if (schema !== null) return { ok: true, found: schema };
+        return { ok: false, error: unknownResource(uri, [...resourceUris(docs), ...schemaUris(tools)]) };
       },
     });
     return { contents: [{ ...found }] };
@@ -130,13 +142,17 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
 }
 
 async function complete(
-  { offer }: DocumentHandlers,
+  { offer, listTools }: DocumentHandlers,
   { ref, argument, context }: CompleteRequestParams,
   ask: Ask,
 ): Promise<Completion> {
   if (ref.type === "ref/resource") {
-    const docs = offer.resources === null ? [] : (await offer.resources.load()).docs;
-    const names = argument.name === PAGE_VARIABLE ? completePage(docs, ref.uri, argument.value) : [];
+    if (offer.resources === null) return asCompletion([], true);
+    const names = argument.name === TOOL_VARIABLE
+      ? completeTool(await listTools(), ref.uri, argument.value)
+      : argument.name === PAGE_VARIABLE
+      ? completePage((await offer.resources.load()).docs, ref.uri, argument.value)
+      : [];
     return asCompletion(names, true);
   }
   const given = new Map(Object.entries(context?.arguments ?? {}));

@@ -158,15 +158,17 @@ function knownMembers(schema: z.ZodType, path: Path): string[] {
  * that every integer has.
  *
  * @param schema What the arguments or a result are decoded with
+ * @param isWhole Whether parts that another tool publishes in full are told in full here too
  */
-export function publishSchema(schema: z.ZodType): JsonObject {
+export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
   const published = z.toJSONSchema(schema, {
     io: "input",
     target: "draft-2020-12",
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
       const brief = jsonSchema[BRIEF];
-      if (brief !== undefined) {
+      delete jsonSchema[BRIEF];
+      if (brief !== undefined && !isWhole) {
         for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
         Object.assign(jsonSchema, brief);
       }

@@ -70,19 +70,27 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
   const { title: _, ...hints } = annotations;
   let loading: Promise<Tool> | undefined;
   let loaded: Tool | undefined;
+  // What could not be loaded is tried again at the next call.
+  const loadOnce = (): Promise<Tool> =>
+    loading ??= load().then((tool) => loaded = tool).finally(() => loading = undefined);
   return {
     ...shown,
     hints,
-    handle: (input, call) => {
-      if (loaded !== undefined) return loaded.handle(input, call);
-      // What could not be loaded is tried again at the next call.
-      loading ??= load().then((tool) => loaded = tool).finally(() => loading = undefined);
-      return loading.then((tool) => tool.handle(input, call));
+    wholeInputSchema: async () => {
+      const tool = loaded ?? await loadOnce();
+      return await tool.wholeInputSchema?.() ?? tool.inputSchema;
     },
+    handle: (input, call) =>
+      loaded === undefined ? loadOnce().then((tool) => tool.handle(input, call)) : loaded.handle(input, call),
   };
 }
 
 /** The JSON Schema of a scenario spec, whole: what `tools/list` shows of it is shortened. */
 export async function fullSpecSchema(): Promise<JsonObject> {
   return (await import("./full_schemas.ts")).FULL_SPEC_SCHEMA;
+}
+
+/** The JSON Schemas of a tool as one document, of its arguments unless `#/$defs/output` is named. */
+export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
+  return await (await import("./full_schemas.ts")).fullToolSchema(tool);
 }

@@ -79,6 +79,7 @@ export function makeTool<Schema extends z.ZodType>(
     get inputSchema(): JsonObject {
       return inputSchema ??= publishSchema(parts.input);
     },
+    wholeInputSchema: () => Promise.resolve(publishSchema(parts.input, true)),
     outputSchema: resultOrError(parts.output),
     async handle(input, call): Promise<ToolAnswer> {
       const answer = withNext(parts.name, input, await answerCall(services, parts, input, call));

@@ -114,6 +114,8 @@ export interface Tool {
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;
+  /** The same with nothing shortened; what is listed is whole unless given. */
+  readonly wholeInputSchema?: () => Promise<JsonObject>;
   /** `{type: "object", oneOf: [<result>, {error}]}`. */
   readonly outputSchema: JsonObject;
   /** Decodes, authorises on namespace and registry, acts. Never throws for bad input; what it throws is an internal error. */

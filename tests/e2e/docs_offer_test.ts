@@ -74,6 +74,7 @@ for (const era of ERAS) {
       assert.deepEqual(templates.map(({ uriTemplate }) => uriTemplate), [
         "gate://docs/examples/{page}",
         "gate://docs/tools/{page}",
+        "gate://schemas/{tool}",
       ]);
       const completed = resultOf(
         await ask("completion/complete", {
@@ -83,6 +84,11 @@ for (const era of ERAS) {
       );
       const { values } = completed["completion"] as { values: string[] };
       assert.deepEqual(values, ["schemas_register", "schemas_list", "schemas_get"]);
+      const ref = { type: "ref/resource", uri: "gate://schemas/{tool}" };
+      const tools = resultOf(await ask("completion/complete", { ref, argument: { name: "tool", value: "precheck" } }));
+      assert.deepEqual(tools["completion"], { values: ["precheck"], total: 1, hasMore: false });
+      const whole = resultOf(await ask("resources/read", { uri: "gate://schemas/precheck" }));
+      assert.match((whole["contents"] as { text: string }[])[0]?.text ?? "", /"observation_domain"/);
       const page = resultOf(await ask("resources/read", { uri: `gate://docs/tools/${values[0]}` }));
       assert.match((page["contents"] as { text: string }[])[0]?.text ?? "", /^# schemas_register\n/);
     }));
@@ -96,6 +102,7 @@ for (const era of ERAS) {
         ["resources/read", { uri: "gate://docs/concepts/" }, /^Unknown resource/, "$.params.uri"],
         ["resources/read", { uri: "file:///etc/passwd" }, /^Unknown resource/, "$.params.uri"],
         ["resources/read", { uri: `gate://docs/${"a".repeat(9999)}` }, /^Unknown resource .{1,350}$/, "$.params.uri"],
+        ["resources/read", { uri: "gate://schemas/precheckk" }, /mean "gate:\/\/schemas\/precheck"/, "$.params.uri"],
         ["resources/list", { cursor: "x" }, /^Unknown cursor: resources\/list/, "$.params.cursor"],
         ["resources/templates/list", { cursor: "x" }, /^Unknown cursor/, "$.params.cursor"],
         ["prompts/list", { cursor: "x" }, /^Unknown cursor: prompts\/list/, "$.params.cursor"],
@@ -221,6 +228,8 @@ Deno.test("docs.* settings take away what they name", async () => {
       assert.equal("resources" in (first["capabilities"] as Wire), hasResources, settings);
       const { tools } = resultOf(await ask("tools/list")) as { tools: { name: string }[] };
       assert.equal(tools.some(({ name }) => name === "gate_docs_search"), hasSearch, settings);
+      const schema = await ask("resources/read", { uri: "gate://schemas/gate_docs_search" });
+      assert.equal(schema["error"] === undefined, hasSearch && hasResources, "no schema of what is not listed");
       const called = await ask("tools/call", { name: "gate_docs_search", arguments: { query: "run" } });
       assert.equal("error" in called, !hasSearch, settings);
       const prompt = { name: "author_scenario", arguments: { question: "q" } };
