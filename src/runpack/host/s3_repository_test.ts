@@ -161,6 +161,7 @@ for (const [what, head, ask] of DRIPS) {
     name: `openS3Repository() of a store that drips ${what}: unavailable once the time for all of it is up`,
     // The client leaves timers of its own behind a request that is given up, for as long as a request may take.
     sanitizeOps: false,
+    sanitizeResources: false,
     fn: () =>
       withDrips(head, async (config) => {
         const repository = await openS3Repository(config, { ...OPTIONS, requestMillis: 60_000, overallMillis: 200 });
