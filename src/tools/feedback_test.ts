@@ -148,28 +148,3 @@ Deno.test("scenario_trigger() tells what is usual for its caller", () =>
     assert.deepEqual([local["level"], (local["attempts"] as JsonObject[]).length], ["trace", 1]);
     assert.equal(envelope(await bench.call("scenario_trigger", input, REMOTE)).result["feedback"], undefined);
   }, scanner(false)));
-
-Deno.test("scenario_status() tells of attempts no more than what came of them to who may have a summary alone", () =>
-  withTools(async (bench) => {
-    const s = await scene(bench, SCANNED);
-    await bench.call("scenario_next", next(s));
-    const attempts = async (who: Principal): Promise<readonly JsonObject[]> =>
-      (await bench.call("scenario_status", s.run, who))["recent_attempts"] as JsonObject[];
-    const [whole = {}] = await attempts(LOCAL);
-    assert.deepEqual([(whole["trace"] as JsonObject[]).length, (whole["evidence"] as JsonObject[]).length], [1, 1]);
-    const cut = { ...whole, trace: [], trace_left_out: 1, evidence: [], evidence_left_out: 1 };
-    assert.deepEqual(await attempts(REMOTE), [cut]);
-    assert.deepEqual(await attempts(LOCAL), [whole]);
-    assert.deepEqual(await attempts(withRole("NamespaceReader", 2)), [cut]);
-  }, { ...scanner(false) }));
-
-Deno.test("scenario_status() tells the attempts whole to whom the operator grants their trace", () =>
-  withTools(async (bench) => {
-    const s = await scene(bench, SCANNED);
-    await bench.call("scenario_next", next(s));
-    const reader = withRole("NamespaceReader", 2);
-    const [local, remote] = await Promise.all(
-      [LOCAL, reader].map((who) => bench.call("scenario_status", s.run, who)),
-    );
-    assert.deepEqual(remote, local);
-  }, { ...scanner(false), ...withFeedback({ trace_roles: ["NamespaceReader"] }) }));

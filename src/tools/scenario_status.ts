@@ -17,7 +17,6 @@ import type { Attempt, RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./bounded.ts";
 import { runMembers } from "./input.ts";
-import { grantFeedback } from "./feedback.ts";
 import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
 import { runNotFound } from "./not_found.ts";
 import type { Services } from "./services.ts";
@@ -30,7 +29,7 @@ const NAMED = { name: "scenario_status", group: "Read" } as const;
 const ATTEMPTS_SHARE = 0.5;
 
 /** The answer for a state, which never changes: a run that is asked about often is written out once a head. */
-const TEXTS = { whole: new WeakMap<RunState, string>(), bare: new WeakMap<RunState, string>() };
+const TEXTS = new WeakMap<RunState, string>();
 
 /** The tool `scenario_status`. */
 export function scenarioStatus(services: Services): Tool {
@@ -52,14 +51,14 @@ export function scenarioStatus(services: Services): Tool {
       stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
       status: TEXT,
     }, { missing: listOf(OBJECT) }),
-    act: async ({ namespace_id, scenario_id, run_id, include }, _raw, { principal }) => {
+    act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }
-      const feedback = services.config.server.feedback.scenario_next;
-      const isTold = grantFeedback(feedback, principal, namespace_id, "evidence").level !== "summary";
-      const text = textOf(run.state, isTold);
+      const known = TEXTS.get(run.state);
+      const text = known ?? statusText(run.state);
+      if (known === undefined) TEXTS.set(run.state, text);
       return textAnswer(
         include?.includes("missing") === true ? withMissingStages(text, run, services.surroundings.profile) : text,
       );
@@ -74,28 +73,7 @@ function withMissingStages(text: string, { law, state }: ProjectedRun, profile: 
   return `${text.slice(0, -1)},"missing":${canonicalize(asJson(missing))}}`;
 }
 
-/** @param isTold Whether the caller may have more of an attempt than what came of it */
-function textOf(state: RunState, isTold: boolean): string {
-  const texts = isTold ? TEXTS.whole : TEXTS.bare;
-  const known = texts.get(state);
-  if (known !== undefined) return known;
-  const text = statusText(state, isTold ? state.recent_attempts : state.recent_attempts.map(withoutTrace));
-  texts.set(state, text);
-  return text;
-}
-
-/** What `server.feedback` calls a summary: neither which conditions were in the way, nor by what evidence. */
-function withoutTrace(attempt: Attempt): CutAttempt {
-  const { trace, evidence } = attempt;
-  return { ...attempt, trace: [], trace_left_out: trace.length, evidence: [], evidence_left_out: evidence.length };
-}
-
-interface CutAttempt extends Attempt {
-  readonly trace_left_out?: number;
-  readonly evidence_left_out?: number;
-}
-
-function statusText(state: RunState, recent: readonly CutAttempt[]): string {
+function statusText(state: RunState): string {
   // Canonical, so that every process says the same, whether it decided the records or read them.
   const textWith = (attempts: readonly JsonValue[]): string =>
     canonicalize(asJson({
@@ -110,10 +88,10 @@ function statusText(state: RunState, recent: readonly CutAttempt[]): string {
       })),
       status: state.status,
     }));
-  const whole = textWith(asJson(recent) as readonly JsonValue[]);
+  const whole = textWith(asJson(state.recent_attempts) as readonly JsonValue[]);
   if (surelyFits(whole, RESULT_BYTES * ATTEMPTS_SHARE)) return whole;
   const bare = textWith([]);
-  const attempts = recentAttempts(recent, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
+  const attempts = recentAttempts(state.recent_attempts, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
   return attempts.length === 0 ? bare : textWith(attempts);
 }
 
