@@ -128,6 +128,8 @@ async function open(file: string): Promise<ReadableStream<Uint8Array>> {
   }
 }
 
+const NUMBER = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$/;
+
 /**
  * `NAME=VALUE` pairs as members; a value that is no JSON is a text. One that is JSON and cannot be kept, such as an integer
  * beyond 2^53, is refused: as a text it would be another value.
@@ -139,7 +141,9 @@ function argsOf(pairs: readonly string[]): JsonObject {
     if (at < 1) throw new CliError("usage", `Cannot read --arg "${pair}": expected NAME=VALUE`);
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
     const parsed = parseJson(value);
-    if (!parsed.ok && parsed.fault.code !== "syntax") {
+    // Hex digits may begin as a number does, even as one that cannot be kept.
+    const isText = /^-?[0-9]/.test(value) && !NUMBER.test(value);
+    if (!parsed.ok && parsed.fault.code !== "syntax" && !isText) {
       throw new CliError(
         "usage",
         `Cannot read --arg "${pair}": ${parsed.fault.message}`,

@@ -64,8 +64,8 @@ function describeIssue(schema: z.ZodType, input: JsonObject, issue: ZodIssue): I
     const known = knownMembers(schema, path);
     return issue.keys.map((name) => unknownMember(path, name, known));
   }
-  const expected = expectation(issue);
   const value = valueAt(input, path);
+  const expected = (issue.code === "invalid_type" ? alternatives(schema, path) : null) ?? expectation(issue);
   if (value === undefined) {
     return [{ path: formatPath(path), message: `Member is required: expected ${expected}`, expected }];
   }
@@ -141,16 +141,46 @@ function valueAt(input: JsonValue, path: Path): JsonValue | undefined {
   return value;
 }
 
-/** The member names that a schema knows at a path; none where alternatives make that depend on the value. */
-function knownMembers(schema: z.ZodType, path: Path): string[] {
-  let at: JsonValue | undefined = publishSchema(schema);
+/** What is published of the schemas that were not met: arguments may have thousands of faults. */
+const KNOWN = new WeakMap<z.ZodType, JsonObject>();
+
+/** What is published at a path; nothing where alternatives make that depend on the value. */
+function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
+  const published = KNOWN.get(schema) ?? publishSchema(schema);
+  KNOWN.set(schema, published);
+  let at: JsonValue | undefined = published;
   for (const step of path) {
-    if (!isJsonObject(at)) return [];
+    if (!isJsonObject(at)) return undefined;
     const inside: JsonValue | undefined = typeof step === "number" ? at["items"] : at["properties"];
     at = typeof step === "number" ? inside : isJsonObject(inside) ? member(inside, step) : undefined;
   }
-  const properties = isJsonObject(at) ? at["properties"] : undefined;
-  return isJsonObject(properties) ? Object.keys(properties) : [];
+  return at;
+}
+
+/** The member names that a schema knows at a path. */
+function knownMembers(schema: z.ZodType, path: Path): string[] {
+  const properties = propertiesOf(publishedAt(schema, path));
+  return properties === null ? [] : Object.keys(properties);
+}
+
+/** The objects that are told apart by a constant member, in words; null where there are none at a path. */
+function alternatives(schema: z.ZodType, path: Path): string | null {
+  const at = publishedAt(schema, path);
+  const options = isJsonObject(at) ? at["oneOf"] : undefined;
+  const constants = (isJsonArray(options) ? options : []).map((option) => {
+    const told = Object.entries(propertiesOf(option) ?? {});
+    return told.find(([, value]) => isJsonObject(value) && typeof value["const"] === "string") ?? null;
+  });
+  const name = constants[0]?.[0];
+  if (name === undefined || !constants.every((told) => told?.[0] === name)) return null;
+  return `an object whose ${name} is ${
+    constants.map((told) => quoteValue((told?.[1] as JsonObject)["const"])).join(" or ")
+  }`;
+}
+
+function propertiesOf(published: JsonValue | undefined): JsonObject | null {
+  const properties = isJsonObject(published) ? published["properties"] : undefined;
+  return isJsonObject(properties) ? properties : null;
 }
 
 /**

@@ -40,6 +40,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
   ]],
   [{ kind: "c" }, ['$.kind: Expected one of "a", "b", got a string of 1 characters']],
   [{ kind: null }, ['$.kind: Expected one of "a", "b", got null']],
+  [{ payload: [] }, ['$.payload: Expected an object whose kind is "json" or "text", got an array of 0 items']],
   [{ payload: { kind: "xml" } }, ['$.payload.kind: Expected one of "json", "text", got a string of 3 characters']],
   [{ payload: { kind: "json" } }, ["$.payload.value: Member is required: expected any JSON value"]],
   [{ payload: { kind: "text", text: "four" } }, [
@@ -113,4 +114,17 @@ Deno.test("publishSchema() gives a closed schema without what says nothing", () 
   assert.equal(published.additionalProperties, false);
   assert.deepEqual(published.properties["namespace_id"], { type: "integer", minimum: 1 });
   assert.equal("$schema" in published, false);
+});
+
+Deno.test("decodeInput() says which objects a required member may be", () => {
+  const union = z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("here") }),
+    z.strictObject({ kind: z.literal("there") }),
+  ]);
+  const decoded = decodeInput(z.strictObject({ origin: union }), {});
+  assert.ok(!decoded.ok);
+  assert.match(
+    decoded.error.message,
+    /\$\.origin: Member is required: expected an object whose kind is "here" or "there"$/,
+  );
 });

@@ -115,6 +115,9 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
       [["list", "--timeout", "1000", "--stdio", "--", "cat"], 8, /knows no message .* no MCP server$/m],
       [["call", "a", "--arg", "n=9007199254740993"], 2, /Cannot read --arg "n=9007199254740993": .*not kept exactly/],
+      [["call", "no_tool", "--arg", "n=7e9167e1b1bf2ae66c3a4bfb01f03fe5"], 2, /Unknown tool "no_tool"/],
+      [["call", "a", "--arg", "n=7e9167"], 2, /Cannot read --arg "n=7e9167": .*not kept exactly/],
+      [["call", "a", "--arg", 'n={"n":1,"n":2}'], 2, /Cannot read --arg/],
       [["call", "a", "--arg", "n=1", "--arg", "n=2"], 2, /"n" is given twice/],
       [["list", "--stdio", "--", "cat", "--no-such-flag"], 8, /ended with exit code 1:\n.*no-such-flag/],
       [
