@@ -1,6 +1,7 @@
 /** The files of the guide to authoring are what a reader can save and check. */
 
 import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/canonical/json.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
 const GUIDE = new URL("../../docs/authoring.md", import.meta.url);
@@ -31,4 +32,46 @@ Deno.test("the whole file of the guide is a law, and so it is with each of its p
       const { code, stdout, stderr } = await gate(folder, "scenario", "check", "tests.yaml", "--config", "gate.toml");
       assert.equal(code, 0, `${text}\n${stdout}${stderr}`);
     }
+  }));
+
+Deno.test("a run of the guide's law is driven by hand on the configuration that gate init writes", () =>
+  inFolder(async (folder) => {
+    const [whole = "", ...parts] = await blocks("yaml");
+    const said = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await gate(folder, ...args);
+      assert.equal(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
+      return stdout;
+    };
+    const call = async (tool: string, given: JsonObject): Promise<JsonObject> => {
+      const named = Object.entries(given).flatMap(([name, value]) => {
+        return ["--arg", `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`];
+      });
+      return JSON.parse(await said("client", "call", tool, ...named)) as JsonObject;
+    };
+    const resultOf = (answer: JsonObject): JsonObject => (answer["outcome"] as JsonObject)["result"] as JsonObject;
+    await said("init");
+    await Deno.writeTextFile(`${folder}/gate.toml`, (await blocks("toml")).join(""), { append: true });
+    await Deno.mkdir(`${folder}/evidence`);
+    await Deno.writeTextFile(`${folder}/evidence/results.json`, '{"tests": {"exit_code": 0}}');
+    await Deno.writeTextFile(`${folder}/tests.yaml`, parts.reduce(withPart, whole));
+    await Deno.writeTextFile(`${folder}/call.json`, await said("scenario", "json", "tests.yaml"));
+    const law = JSON.parse(await said("client", "call", "scenario_define", "--input", "call.json")) as JsonObject;
+    const named = { namespace_id: 2, scenario_id: "tests-pass" };
+    const started = resultOf(
+      await call("scenario_start", {
+        ...named,
+        scenario_law_identity: law["scenario_law_identity"] ?? "",
+        creation_request_id: "0123456789abcdef0123456789abcdef",
+        correlation: { kind: "unset" },
+        genesis: { kind: "empty" },
+      }),
+    );
+    const { run_id = "" } = started["run_key"] as JsonObject;
+    const step = { expected_head: started["head"] ?? null, request_id: "7e9167e1b1bf2ae66c3a4bfb01f03fe5" };
+    const stepped = resultOf(await call("scenario_next", { ...named, run_id, ...step }));
+    assert.equal(stepped["run_status"], "complete");
+    const opened = stepped["opened"] as { entry_intents: readonly JsonObject[] };
+    assert.deepEqual(opened.entry_intents.map(({ packet_id, target }) => [packet_id, target]), [
+      ["how-to-run", { kind: "agent", agent_id: "builder" }],
+    ]);
   }));
