@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["data_shape_rejected", "precheck", { ...IN_2, data_shape: SHAPE, payload: 1 }, {}, [
     ["schemas_get", /asks for/, { ...IN_2, ...SHAPE }],
-    ["precheck", /data shape/, { ...IN_2, data_shape: SHAPE }],
+    ["precheck", /every condition that details.refusals names/, { ...IN_2, data_shape: SHAPE }],
   ]],
   ["signature_invalid", "schemas_register", { record: {} }, {}, [["schemas_register", /Sign/, {}]]],
   ["scenario_not_found", "precheck", { ...IN_2, scenario_id: "x" }, {}, [["scenarios_list", /scenarios/, IN_2]]],

@@ -80,7 +80,7 @@ function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
         : "Cannot publish runpack: what is stored is not what was accepted";
       const told = messageFor(call, publication.message, generic);
       const why = outcome === "limit_exceeded"
-        ? "The run does not fit into a runpack: read it with scenario_history"
+        ? "The run does not fit into a runpack: its records can be read without one"
         : 'Nothing was published: the operator has to run "gate store check"';
       return refused(outcome, { message: told }, [again(run, why)]);
     }

@@ -79,7 +79,7 @@ function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
   if (codes.has("provider_not_found") || codes.has("check_not_found")) {
     steps.push({ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" });
   }
-  const why = "Correct the spec at each path of refusals and call again";
+  const why = "Correct the spec at each path in details.refusals and call again";
   return [...steps, { tool: "scenario_define", arguments_hint: {}, why }];
 }
 
