@@ -6,7 +6,7 @@
 
 import type { X509Certificate } from "node:crypto";
 import type { TlsConfig } from "../config/server_types.ts";
-import { certificates, loadMaterial } from "../server/tls/material.ts";
+import { certificates, loadMaterial, TlsFilesError } from "../server/tls/material.ts";
 import type { Finding } from "./doctor_checks.ts";
 
 /** How long before a certificate runs out that is told, in milliseconds. */
@@ -27,7 +27,8 @@ export async function checkTls(config: TlsConfig, now: number): Promise<readonly
       ...authorities.map((one) => one.status === "fail" && isAnyGood ? { ...one, status: "note" as const } : one),
     ];
   } catch (error) {
-    return [{ check: "certificate", status: "fail", message: error instanceof Error ? error.message : String(error) }];
+    if (!(error instanceof TlsFilesError)) throw error;
+    return error.faults.map((message) => ({ check: "certificate", status: "fail", message }));
   }
 }
 

@@ -56,6 +56,11 @@ Deno.test("gate doctor reads the files of server.tls as the server does, and say
         ["fresh", "fresh", "late", 8, [/^ok/, /^fail server\.tls\.client_ca_path: "CN=localhost" ran out at/]],
         ["fresh", "late", "ca", 8, [/^fail Cannot use server\.tls\.key_path: key is not that of the certificate/]],
         ["absent", "fresh", "ca", 8, [/^fail Cannot use server\.tls\.cert_path "/]],
+        ["absent", "absent", "absent", 8, [
+          /^fail Cannot use server\.tls\.cert_path "/,
+          /^fail Cannot use server\.tls\.key_path "/,
+          /^fail Cannot use server\.tls\.client_ca_path "/,
+        ]],
       ];
     for (const [name, key, ca, code, found] of rows) {
       await t.step(`${name}, key of ${key}, clients of ${ca}`, async () => {

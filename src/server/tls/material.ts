@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readBounded } from "../../config/files.ts";
 import type { TlsConfig } from "../../config/server_types.ts";
 
@@ -18,30 +18,55 @@ export interface TlsMaterial {
   readonly authorityFingerprints: ReadonlySet<string>;
 }
 
+interface CertificateFile {
+  readonly text: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+interface KeyFile {
+  readonly text: string;
+  readonly parsed: KeyObject;
+}
+
 /** Bytes of one file. */
 const FILE_BYTES = 1 << 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
+/** Thrown where files of `server.tls` cannot be used: every fault, each naming its member. */
+export class TlsFilesError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join("; "));
+    this.name = "TlsFilesError";
+  }
+}
+
 /**
  * Reads the files.
  *
- * @throws {Error} Where one cannot be read, holds no certificate or key, or the key is not that of the certificate
+ * @throws {TlsFilesError} Where one cannot be read, holds no certificate or key, or the key is not that of the certificate
  */
 export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
-  const [cert, key, clientCa] = await Promise.all([
-    readFile("cert_path", config.cert_path),
-    readFile("key_path", config.key_path),
-    config.client_ca_path === null ? null : readFile("client_ca_path", config.client_ca_path),
+  const caPath = config.client_ca_path;
+  const [chain, key, authorities] = await Promise.allSettled([
+    readCertificates("cert_path", config.cert_path),
+    readKey(config.key_path),
+    caPath === null ? null : readCertificates("client_ca_path", caPath),
   ]);
-  const [leaf] = certificates("cert_path", cert);
-  checkKey(leaf, key);
-  const authorities = clientCa === null ? null : certificates("client_ca_path", clientCa);
+  const faults = [chain, key, authorities].flatMap((one) => one.status === "rejected" ? [reasonOf(one.reason)] : []);
+  if (chain.status === "fulfilled" && key.status === "fulfilled" && !fits(chain.value, key.value)) {
+    faults.push("Cannot use server.tls.key_path: key is not that of the certificate in server.tls.cert_path");
+  }
+  if (
+    chain.status === "rejected" || key.status === "rejected" || authorities.status === "rejected" || faults.length > 0
+  ) {
+    throw new TlsFilesError(faults);
+  }
   return {
-    cert,
-    key,
-    clientAuthorities: authorities?.map((authority) => authority.toString()) ?? null,
-    authorityFingerprints: new Set(authorities?.map((authority) => authority.fingerprint256) ?? []),
+    cert: chain.value.text,
+    key: key.value.text,
+    clientAuthorities: authorities.value?.certificates.map((authority) => authority.toString()) ?? null,
+    authorityFingerprints: new Set(authorities.value?.certificates.map((authority) => authority.fingerprint256) ?? []),
   };
 }
 
@@ -79,16 +104,23 @@ export function certificates(member: string, text: string): X509Certificate[] {
   });
 }
 
-function checkKey(leaf: X509Certificate | undefined, key: string): void {
-  let fits: boolean;
+async function readCertificates(member: string, path: string): Promise<CertificateFile> {
+  const text = await readFile(member, path);
+  return { text, certificates: certificates(member, text) };
+}
+
+async function readKey(path: string): Promise<KeyFile> {
+  const text = await readFile("key_path", path);
   try {
-    fits = leaf?.checkPrivateKey(createPrivateKey(key)) ?? false;
+    return { text, parsed: createPrivateKey(text) };
   } catch (error) {
     throw new Error(`Cannot use server.tls.key_path: file holds no private key in PEM: ${reasonOf(error)}`);
   }
-  if (!fits) {
-    throw new Error("Cannot use server.tls.key_path: key is not that of the certificate in server.tls.cert_path");
-  }
+}
+
+/** Whether a key is that of the first certificate, the server's own. */
+function fits({ certificates: [leaf] }: CertificateFile, { parsed }: KeyFile): boolean {
+  return leaf?.checkPrivateKey(parsed) ?? false;
 }
 
 function reasonOf(error: unknown): string {
