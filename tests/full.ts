@@ -71,6 +71,17 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
+    name: "the official test suite of JSON Schema",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/json_schema_suite_test.ts"],
+    minutes: 5,
+    needs: [{
+      program: "/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance/tests/draft2020-12/ref.json",
+      debianPackage: "libtest-json-schema-acceptance-perl",
+    }],
+  },
+  {
     name: "a second verifier of runpacks, in Python",
     kind: "tests",
     options: [],

@@ -10,8 +10,9 @@ export interface Tally {
   readonly failed: number;
 }
 
-/** A program that a step needs on the machine, and the Debian package that brings it. */
+/** What a step needs on the machine, and the Debian package that brings it. */
 export interface Prerequisite {
+  /** The name of a program, or the absolute path of a file. */
   readonly program: string;
   readonly debianPackage: string;
 }
@@ -61,9 +62,9 @@ export function exitCodeOf(tally: Tally): number {
 
 /** Runs one step with its output shown, and counts. */
 export async function runStep(step: Step): Promise<Tally> {
-  const missing = (step.needs ?? []).filter((need) => !isOnPath(need.program));
+  const missing = (step.needs ?? []).filter((need) => !isThere(need.program));
   for (const need of missing) {
-    console.log(`Cannot run "${step.name}": program "${need.program}" is missing (package "${need.debianPackage}")`);
+    console.log(`Cannot run "${step.name}": "${need.program}" is missing (package "${need.debianPackage}")`);
   }
   if (missing.length > 0) return FAILED_ONCE;
   if (step.kind === "command") {
@@ -72,10 +73,13 @@ export async function runStep(step: Step): Promise<Tally> {
   return await runTests(step);
 }
 
-function isOnPath(program: string): boolean {
-  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
+function isThere(program: string): boolean {
+  const folders = program.startsWith("/")
+    ? [""]
+    : (Deno.env.get("PATH") ?? "").split(":").map((folder) => `${folder}/`);
+  return folders.some((folder) => {
     try {
-      return Deno.statSync(`${folder}/${program}`).isFile;
+      return Deno.statSync(`${folder}${program}`).isFile;
     } catch {
       return false;
     }

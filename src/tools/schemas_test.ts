@@ -55,7 +55,12 @@ for (const store of STORES) {
 const REFUSED:
   readonly (readonly [name: string, change: Readonly<Record<string, JsonValue>>, code: string, says: RegExp])[] = [
     ["not a schema", { schema: { type: "strnig" } }, "invalid_schema", /type: must be equal to one of/],
-    ["a network reference", { schema: { $ref: "https://example.com/a" } }, "invalid_schema", /can't resolve reference/],
+    [
+      "a network reference",
+      { schema: { $ref: "https://example.com/a" } },
+      "invalid_schema",
+      /cannot resolve reference/,
+    ],
     ["no object", { schema: true }, "invalid_input", /\$\.record\.schema: Expected an object, got true/],
     ["an empty id", { schema_id: "" }, "invalid_input", /\$\.record\.schema_id: Expected 1 to 256 bytes/],
     ["a control character", { version: "1\u0000" }, "invalid_input", /\$\.record\.version/],

@@ -6,7 +6,7 @@
  */
 
 import { readJson } from "../../canonical/scan.ts";
-import { compileSchema, type Validator } from "./schema_compiler.ts";
+import { compileSchema, type Validator } from "../json_schema/compile.ts";
 import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_protocol.ts";
 
 /** The part of the worker's global scope that is used here. */

@@ -1,0 +1,274 @@
+/**
+ * Keywords that hold a value, or parts of it, against other schemas (JSON Schema 2020-12 Core, 10 and 11).
+ *
+ * @module
+ */
+
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../canonical/json.ts";
+import { quote } from "../../law/suggest.ts";
+import { ASSERTIONS } from "./assertions.ts";
+import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
+
+/** What a keyword is compiled with: the schema that it stands in, and what compiles a schema in it. */
+export interface Maker {
+  readonly schema: JsonObject;
+  readonly compile: (inner: JsonValue) => Node;
+}
+
+/** What makes the check of a keyword from its value. */
+export type Applicator = (given: JsonValue, maker: Maker) => Check;
+
+/** The keywords that look at a value itself, and at parts of it. */
+export const APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Applicator>([
+  ["allOf", allOf],
+  ["anyOf", anyOf],
+  ["oneOf", oneOf],
+  ["not", not],
+  ["if", conditional],
+  ["dependentSchemas", dependentSchemas],
+  ["dependencies", dependencies],
+  ["properties", properties],
+  ["patternProperties", patternProperties],
+  ["additionalProperties", additionalProperties],
+  ["propertyNames", propertyNames],
+  ["prefixItems", prefixItems],
+  ["items", items],
+  ["contains", contains],
+]);
+
+/** The keywords about what no other keyword of the schema has looked at: they come last. */
+export const LAST_APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Applicator>([
+  ["unevaluatedItems", unevaluatedItems],
+  ["unevaluatedProperties", unevaluatedProperties],
+]);
+
+function allOf(given: JsonValue, { compile }: Maker): Check {
+  const nodes = (given as JsonArray).map(compile);
+  return (subject) => firstOf(nodes, (node) => inPlace(node, subject));
+}
+
+function anyOf(given: JsonValue, { compile }: Maker): Check {
+  const nodes = (given as JsonArray).map(compile);
+  return (subject) => {
+    const wrong: Failure[] = [];
+    for (const node of nodes) {
+      const inner = inPlace(node, subject);
+      // Where somebody asks what was looked at, every schema that holds has its say.
+      if (inner === null && subject.seen === null) return null;
+      if (inner !== null) wrong.push(inner);
+    }
+    return wrong.length < nodes.length ? null : nearest(wrong, "anyOf");
+  };
+}
+
+function oneOf(given: JsonValue, { compile }: Maker): Check {
+  const nodes = (given as JsonArray).map(compile);
+  return (subject) => {
+    const wrong = nodes.map((node) => inPlace(node, subject));
+    const holding = wrong.flatMap((inner, index) => inner === null ? [index] : []);
+    if (holding.length === 1) return null;
+    if (holding.length > 1) return failure(`must match exactly one schema in oneOf, not ${holding.join(" and ")}`);
+    return nearest(wrong.filter((inner) => inner !== null), "oneOf");
+  };
+}
+
+/** Of what is wrong with a value by several schemas, what is wrong deepest inside of it: its author meant that one. */
+function nearest(wrong: readonly Failure[], keyword: string): Failure {
+  const [first = failure("no value is allowed here"), ...others] = wrong;
+  const deepest = others.reduce((best, one) => one.steps.length > best.steps.length ? one : best, first);
+  const alike = wrong.filter(({ steps }) => steps.length === 0).map(({ message }) => message);
+  // Where nothing is found inside, what each of them wants is said.
+  const message = deepest.steps.length === 0 ? [...new Set(alike)].slice(0, 4).join(", or ") : deepest.message;
+  return { steps: deepest.steps, message: wrong.length < 2 ? message : `${message} (${keyword})` };
+}
+
+function not(given: JsonValue, { compile }: Maker): Check {
+  const node = compile(given);
+  return ({ value, scope }) => evaluate(node, value, scope, null) === null ? failure("must NOT be valid by not") : null;
+}
+
+function conditional(given: JsonValue, { schema, compile }: Maker): Check {
+  const test = compile(given);
+  const [holds, fails] = ["then", "else"].map((keyword) => compile(member(schema, keyword) ?? true));
+  return (subject) => inPlace((inPlace(test, subject) === null ? holds : fails) ?? true, subject);
+}
+
+function dependentSchemas(given: JsonValue, { compile }: Maker): Check {
+  const nodes = Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
+  return (subject) => {
+    const { value } = subject;
+    if (!isJsonObject(value)) return null;
+    return firstOf(nodes, ([name, node]) => Object.hasOwn(value, name) ? inPlace(node, subject) : null);
+  };
+}
+
+/** Of older drafts, and still known to the metaschema: each is a schema, or a list of names. */
+function dependencies(given: JsonValue, maker: Maker): Check {
+  const entries = Object.entries(given as JsonObject);
+  const lists = Object.fromEntries(entries.filter(([, value]) => isJsonArray(value)));
+  const required = ASSERTIONS.get("dependentRequired")?.(lists);
+  const schemas = dependentSchemas(Object.fromEntries(entries.filter(([, value]) => !isJsonArray(value))), maker);
+  return (subject) => {
+    const message = required?.(subject.value) ?? null;
+    return message === null ? schemas(subject) : failure(message);
+  };
+}
+
+function properties(given: JsonValue, { compile }: Maker): Check {
+  const nodes = Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
+  return (subject) => {
+    const { value } = subject;
+    if (!isJsonObject(value)) return null;
+    return firstOf(nodes, ([name, node]) => Object.hasOwn(value, name) ? inMember(node, subject, value, name) : null);
+  };
+}
+
+function patternProperties(given: JsonValue, { compile }: Maker): Check {
+  const nodes = Object.entries(given as JsonObject).map(([pattern, inner]) =>
+    [patternOf(pattern), compile(inner)] as const
+  );
+  return (subject) =>
+    firstMember(
+      subject,
+      (value, name) =>
+        firstOf(nodes, ([pattern, node]) => pattern.test(name) ? inMember(node, subject, value, name) : null),
+    );
+}
+
+function additionalProperties(given: JsonValue, { schema, compile }: Maker): Check {
+  const node = compile(given);
+  const named = new Set(Object.keys((member(schema, "properties") ?? {}) as JsonObject));
+  const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map(patternOf);
+  return (subject) =>
+    firstMember(subject, (value, name) => {
+      if (named.has(name) || patterns.some((pattern) => pattern.test(name))) return null;
+      return otherMember(node, subject, value, name, "additional");
+    });
+}
+
+function unevaluatedProperties(given: JsonValue, { compile }: Maker): Check {
+  const node = compile(given);
+  return (subject) =>
+    firstMember(
+      subject,
+      (value, name) => subject.seen?.names.has(name) ? null : otherMember(node, subject, value, name, "unevaluated"),
+    );
+}
+
+/** A member that the schema names nowhere. */
+function otherMember(node: Node, subject: Subject, value: JsonObject, name: string, what: string): Failure | null {
+  return node === false
+    ? failure(`must NOT have ${what} properties: ${quote(name)}`)
+    : inMember(node, subject, value, name);
+}
+
+function propertyNames(given: JsonValue, { compile }: Maker): Check {
+  const node = compile(given);
+  return (subject) =>
+    firstMember(subject, (_value, name) => {
+      const wrong = evaluate(node, name, subject.scope, null);
+      return wrong === null ? null : failure(`property name ${quote(name)} ${wrong.message}`);
+    });
+}
+
+function prefixItems(given: JsonValue, { compile }: Maker): Check {
+  const nodes = (given as JsonArray).map(compile);
+  return (subject) =>
+    firstItem(subject, (item, index) => inItem(nodes[index] ?? true, subject, item, index), nodes.length);
+}
+
+function items(given: JsonValue, { schema, compile }: Maker): Check {
+  const node = compile(given);
+  const prefix = member(schema, "prefixItems");
+  const first = isJsonArray(prefix) ? prefix.length : 0;
+  return (subject) => {
+    if (node === false) return itemsAfter(subject, first);
+    return firstItem(subject, (item, index) => index < first ? null : inItem(node, subject, item, index));
+  };
+}
+
+function itemsAfter({ value }: Subject, first: number): Failure | null {
+  return isJsonArray(value) && value.length > first ? failure(`must NOT have more than ${first} items`) : null;
+}
+
+function contains(given: JsonValue, { schema, compile }: Maker): Check {
+  const node = compile(given);
+  const least = (member(schema, "minContains") ?? 1) as number;
+  const most = (member(schema, "maxContains") ?? Infinity) as number;
+  return ({ value, scope, seen }) => {
+    if (!isJsonArray(value)) return null;
+    let found = 0;
+    for (const [index, item] of value.entries()) {
+      if (evaluate(node, item, scope, null) !== null) continue;
+      found++;
+      seen?.items.add(index);
+    }
+    if (found < least) return failure(`must contain at least ${least} valid item(s), has ${found}`);
+    return found > most ? failure(`must contain no more than ${most} valid item(s), has ${found}`) : null;
+  };
+}
+
+function unevaluatedItems(given: JsonValue, { compile }: Maker): Check {
+  const node = compile(given);
+  return (subject) =>
+    firstItem(subject, (item, index) => {
+      if (subject.seen?.items.has(index)) return null;
+      return node === false ? failure(`must NOT have unevaluated items: ${index}`) : inItem(node, subject, item, index);
+    });
+}
+
+/** The same value, held against another schema. */
+export function inPlace(node: Node, { value, scope, seen }: Subject): Failure | null {
+  return evaluate(node, value, scope, seen);
+}
+
+function inMember(node: Node, { scope, seen }: Subject, value: JsonObject, name: string): Failure | null {
+  const wrong = evaluate(node, value[name] ?? null, scope, null);
+  if (wrong !== null) return failureAt(name, wrong);
+  seen?.names.add(name);
+  return null;
+}
+
+function inItem(node: Node, { scope, seen }: Subject, item: JsonValue, index: number): Failure | null {
+  const wrong = evaluate(node, item, scope, null);
+  if (wrong !== null) return failureAt(index, wrong);
+  seen?.items.add(index);
+  return null;
+}
+
+function firstMember({ value }: Subject, look: (value: JsonObject, name: string) => Failure | null): Failure | null {
+  return isJsonObject(value) ? firstOf(Object.keys(value), (name) => look(value, name)) : null;
+}
+
+function firstItem(
+  { value }: Subject,
+  look: (item: JsonValue, index: number) => Failure | null,
+  count = Infinity,
+): Failure | null {
+  if (!isJsonArray(value)) return null;
+  for (const [index, item] of value.entries()) {
+    if (index >= count) return null;
+    const wrong = look(item, index);
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+function firstOf<T>(entries: readonly T[], look: (entry: T) => Failure | null): Failure | null {
+  for (const entry of entries) {
+    const wrong = look(entry);
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+function patternOf(pattern: string): RegExp {
+  return new RegExp(pattern, "u");
+}

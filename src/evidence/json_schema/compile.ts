@@ -1,0 +1,160 @@
+/**
+ * JSON Schema 2020-12, whole: compiles the schemas that users register to validators.
+ *
+ * As the specification has it, `format` and the content keywords are annotations, and so is every keyword that it does not know. A
+ * reference out of the document is refused, never fetched; the metaschema of the dialect may be referred to.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { quote } from "../../law/suggest.ts";
+import { type Applicator, APPLICATORS, inPlace, LAST_APPLICATORS } from "./applicators.ts";
+import { type Assertion, ASSERTIONS } from "./assertions.ts";
+import {
+  DIALECT,
+  type Found,
+  isSchema,
+  METASCHEMA,
+  readDocument,
+  resolveReference,
+  type Resource,
+  type Schema,
+  type SchemaDocument,
+  SchemaRefusal,
+} from "./document.ts";
+import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
+
+/** A compiled schema: null when the value is valid, else what is wrong with it and where. */
+export type Validator = (value: JsonValue) => string | null;
+
+/** A compiled schema, or why there is none. */
+export type Compilation = { readonly validator: Validator } | { readonly refusal: string };
+
+interface Compiler {
+  readonly document: SchemaDocument;
+  /** What is compiled or being compiled: schemas refer to themselves. */
+  readonly nodes: Map<JsonObject, Node>;
+}
+
+/**
+ * Compiles a schema.
+ *
+ * @param schema The JSON Schema document, an object or a boolean
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { compileSchema } from "@/evidence/json_schema/compile.ts";
+ *
+ * const compilation = compileSchema({ properties: { a: { type: "integer" } }, required: ["a"] });
+ * assert.ok("validator" in compilation);
+ * assert.equal(compilation.validator({ a: 1 }), null);
+ * assert.equal(compilation.validator({ a: "1" }), "$.a: must be integer");
+ * assert.deepEqual(compileSchema({ $ref: "#/$defs/a" }), {
+ *   refusal: '$.$ref: cannot resolve reference "#/$defs/a" to a schema of this document',
+ * });
+ * ```
+ */
+export function compileSchema(schema: JsonValue): Compilation {
+  if (!isSchema(schema)) return { refusal: "$: expected an object or a boolean" };
+  try {
+    const document = readDocument(schema);
+    const fault = validateSchema(schema);
+    if (fault !== null) return { refusal: fault };
+    return { validator: validatorOf({ document, nodes: new Map() }, schema) };
+  } catch (error) {
+    if (error instanceof SchemaRefusal) return { refusal: error.message };
+    throw error;
+  }
+}
+
+let metaschema: Validator | null = null;
+
+/** Holds a schema against the metaschema. */
+function validateSchema(schema: Schema): string | null {
+  metaschema ??= validatorOf(
+    { document: METASCHEMA, nodes: new Map() },
+    METASCHEMA.resources.get(DIALECT)?.root ?? false,
+  );
+  return metaschema(schema);
+}
+
+function validatorOf(compiler: Compiler, root: Schema): Validator {
+  const node = compile(compiler, root);
+  return (value) => {
+    const wrong = evaluate(node, value, null, null);
+    return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
+  };
+}
+
+function compile(compiler: Compiler, schema: JsonValue): Node {
+  if (!isJsonObject(schema)) return schema === true;
+  const made = compiler.nodes.get(schema);
+  if (made !== undefined) return made;
+  const place = compiler.document.places.get(schema) ?? METASCHEMA.places.get(schema);
+  if (place === undefined) return false;
+  const checks: Check[] = [];
+  const isTracking = [...LAST_APPLICATORS.keys()].some((keyword) => Object.hasOwn(schema, keyword));
+  const node = { resource: place.resource, checks, isTracking };
+  compiler.nodes.set(schema, node);
+  const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner) };
+  for (const [keyword, make] of keywordsOf(compiler, place.resource)) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    try {
+      checks.push(make(schema[keyword] ?? null, maker));
+    } catch (error) {
+      if (error instanceof SchemaRefusal || !(error instanceof Error)) throw error;
+      throw new SchemaRefusal([...place.path, keyword], error.message);
+    }
+  }
+  return node;
+}
+
+/** Every keyword with what compiles it, those last that ask what the others have looked at. */
+function* keywordsOf(compiler: Compiler, resource: Resource): Generator<readonly [keyword: string, make: Applicator]> {
+  for (const [keyword, make] of ASSERTIONS) yield [keyword, (given) => checkOf(make(given))];
+  yield ["$ref", (given) => reference(compiler, resource, given as string)];
+  yield ["$dynamicRef", (given) => dynamicReference(compiler, resource, given as string)];
+  yield* APPLICATORS;
+  yield* LAST_APPLICATORS;
+}
+
+function checkOf(assertion: Assertion): Check {
+  return ({ value }) => {
+    const message = assertion(value);
+    return message === null ? null : failure(message);
+  };
+}
+
+function reference(compiler: Compiler, resource: Resource, given: string): Check {
+  const node = compile(compiler, find(compiler, resource, given).schema);
+  return (subject) => inPlace(node, subject);
+}
+
+/** 2020-12 Core, 8.2.3.2: what is found by a dynamic anchor is looked for again, where evaluation comes from. */
+function dynamicReference(compiler: Compiler, resource: Resource, given: string): Check {
+  const found = find(compiler, resource, given);
+  const node = compile(compiler, found.schema);
+  const { anchor } = found;
+  if (anchor === null || !found.resource.dynamicAnchors.has(anchor)) return (subject) => inPlace(node, subject);
+  const nodes = new Map<Resource, Node>();
+  for (const one of [...compiler.document.resources.values(), ...METASCHEMA.resources.values()]) {
+    const schema = one.dynamicAnchors.get(anchor);
+    if (schema !== undefined) nodes.set(one, compile(compiler, schema));
+  }
+  return (subject) => {
+    let outermost = node;
+    for (let scope = subject.scope; scope !== null; scope = scope.outer) {
+      outermost = nodes.get(scope.resource) ?? outermost;
+    }
+    return inPlace(outermost, subject);
+  };
+}
+
+function find({ document }: Compiler, resource: Resource, given: string): Found {
+  const found = resolveReference(document, resource, given);
+  if (found === null) throw new Error(`cannot resolve reference ${quote(given)} to a schema of this document`);
+  return found;
+}
