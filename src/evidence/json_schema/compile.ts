@@ -17,6 +17,7 @@ import {
   type Found,
   isSchema,
   METASCHEMA,
+  type Path,
   readDocument,
   resolveReference,
   type Resource,
@@ -34,8 +35,17 @@ export type Compilation = { readonly validator: Validator } | { readonly refusal
 
 interface Compiler {
   readonly document: SchemaDocument;
-  /** What is compiled or being compiled: schemas refer to themselves. */
+  /** What is compiled or waits for it: schemas refer to themselves. */
   readonly nodes: Map<JsonObject, Node>;
+  readonly waiting: Waiting[];
+}
+
+/** A schema whose keywords are still to be looked at. */
+interface Waiting {
+  readonly schema: JsonObject;
+  readonly path: Path;
+  readonly resource: Resource;
+  readonly checks: Check[];
 }
 
 /**
@@ -63,7 +73,7 @@ export function compileSchema(schema: JsonValue): Compilation {
     const document = readDocument(schema);
     const fault = validateSchema(schema);
     if (fault !== null) return { refusal: fault };
-    return { validator: validatorOf({ document, nodes: new Map() }, schema) };
+    return { validator: validatorOf(document, schema) };
   } catch (error) {
     if (error instanceof SchemaRefusal) return { refusal: error.message };
     throw error;
@@ -74,42 +84,46 @@ let metaschema: Validator | null = null;
 
 /** Holds a schema against the metaschema. */
 function validateSchema(schema: Schema): string | null {
-  metaschema ??= validatorOf(
-    { document: METASCHEMA, nodes: new Map() },
-    METASCHEMA.resources.get(DIALECT)?.root ?? false,
-  );
+  metaschema ??= validatorOf(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false);
   return metaschema(schema);
 }
 
-function validatorOf(compiler: Compiler, root: Schema): Validator {
+function validatorOf(document: SchemaDocument, root: Schema): Validator {
+  const compiler: Compiler = { document, nodes: new Map(), waiting: [] };
   const node = compile(compiler, root);
+  for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
   return (value) => {
     const wrong = evaluate(node, value, null, null);
     return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
   };
 }
 
-function compile(compiler: Compiler, schema: JsonValue): Node {
+/** The node of a schema. What it asks for is made out later, so that no chain of references is too long. */
+function compile({ document, nodes, waiting }: Compiler, schema: JsonValue): Node {
   if (!isJsonObject(schema)) return schema === true;
-  const made = compiler.nodes.get(schema);
+  const made = nodes.get(schema);
   if (made !== undefined) return made;
-  const place = compiler.document.places.get(schema) ?? METASCHEMA.places.get(schema);
+  const place = document.places.get(schema) ?? METASCHEMA.places.get(schema);
   if (place === undefined) return false;
-  const checks: Check[] = [];
   const isTracking = [...LAST_APPLICATORS.keys()].some((keyword) => Object.hasOwn(schema, keyword));
-  const node = { resource: place.resource, checks, isTracking };
-  compiler.nodes.set(schema, node);
+  const node = { resource: place.resource, checks: [], isTracking };
+  nodes.set(schema, node);
+  waiting.push({ schema, path: place.path, resource: place.resource, checks: node.checks });
+  return node;
+}
+
+function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): void {
   const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner) };
-  for (const [keyword, make] of keywordsOf(compiler, place.resource)) {
+  for (const [keyword, make] of keywordsOf(compiler, resource)) {
     if (!Object.hasOwn(schema, keyword)) continue;
     try {
       checks.push(make(schema[keyword] ?? null, maker));
     } catch (error) {
-      if (error instanceof SchemaRefusal || !(error instanceof Error)) throw error;
-      throw new SchemaRefusal([...place.path, keyword], error.message);
+      // A pattern that is none, or a reference that leads nowhere.
+      if (!(error instanceof SyntaxError || error instanceof ReferenceError)) throw error;
+      throw new SchemaRefusal([...path, keyword], error.message);
     }
   }
-  return node;
 }
 
 /** Every keyword with what compiles it, those last that ask what the others have looked at. */
@@ -155,6 +169,6 @@ function dynamicReference(compiler: Compiler, resource: Resource, given: string)
 
 function find({ document }: Compiler, resource: Resource, given: string): Found {
   const found = resolveReference(document, resource, given);
-  if (found === null) throw new Error(`cannot resolve reference ${quote(given)} to a schema of this document`);
+  if (found === null) throw new ReferenceError(`cannot resolve reference ${quote(given)} to a schema of this document`);
   return found;
 }

@@ -220,14 +220,18 @@ function resolveUri(reference: string, base: string): { readonly document: strin
 /** What a JSON Pointer (RFC 6901) leads to from a schema, if it is a schema. */
 function atPointer(root: Schema, pointer: string): Schema | undefined {
   const tokens = pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-  let schema: Schema = root;
-  for (let at = 0; at < tokens.length;) {
-    const found: readonly [steps: Path, inner: Schema] | undefined = isJsonObject(schema)
-      ? subschemas(schema).find(([steps]) => steps.every((step, index) => String(step) === tokens[at + index]))
-      : undefined;
-    if (found === undefined) return undefined;
-    at += found[0].length;
-    schema = found[1];
-  }
-  return schema;
+  let at: JsonValue | undefined = root;
+  while (tokens.length > 0 && isJsonObject(at)) at = step(at, tokens);
+  return tokens.length === 0 && isSchema(at) ? at : undefined;
+}
+
+/** The value that a keyword's tokens lead to, taken off the list; undefined where they name no place of a schema. */
+function step(schema: JsonObject, tokens: string[]): JsonValue | undefined {
+  const keyword = tokens.shift() ?? "";
+  const value = member(schema, keyword);
+  if (ONE.has(keyword)) return value;
+  const name = tokens.shift();
+  if (name === undefined) return undefined;
+  if (NAMED.has(keyword) && isJsonObject(value)) return member(value, name);
+  return SEVERAL.has(keyword) && isJsonArray(value) && /^(0|[1-9]\d*)$/.test(name) ? value[Number(name)] : undefined;
 }

@@ -126,3 +126,10 @@ for (const [levels, ok] of [[63, true], [64, true], [65, false]] as const) {
     assert.equal("validator" in compileSchema(nested(levels)), ok);
   });
 }
+
+Deno.test("compileSchema() follows a chain of references of any length", () => {
+  const chain = Array.from({ length: 20_000 }, (_, index) => [index, { $ref: `#/$defs/${index + 1}` }] as const);
+  const compilation = compileSchema({ $ref: "#/$defs/0", $defs: Object.fromEntries(chain) });
+  const end = '$.$defs["19999"].$ref: cannot resolve reference "#/$defs/20000" to a schema of this document';
+  assert.deepEqual("refusal" in compilation ? compilation.refusal : "compiled", end);
+});
