@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { CallOutcome } from "./dispatcher.ts";
+import { LOCAL } from "../tools/fixture_test.ts";
 import { createMetrics } from "./metrics.ts";
-import { outcomeWord } from "./observed.ts";
+import { observed, outcomeWord } from "./observed.ts";
+import { TOOLS_ALONE } from "./offer.ts";
 
 Deno.test("render() tells counts, times in cumulative buckets, and what is read on demand", () => {
   const metrics = createMetrics();
@@ -53,6 +55,12 @@ const OUTCOMES: readonly (readonly [outcome: CallOutcome, word: string])[] = [
   [{ ok: true, answer: { ok: true, result: {}, text: '{"outcome":{"outcome":"stale","result":{}}}' } }, "stale"],
   [{ ok: true, answer: { ok: true, result: {}, text: '{"status":"active"}' } }, "ok"],
   [{ ok: true, answer: { ok: true, result: { outcome: "unknown" } } }, "unknown"],
+  [{ ok: true, answer: { ok: true, result: {}, text: '{"outcome":"unknown","trace":[]}' } }, "unknown"],
+  [{ ok: true, answer: { ok: true, result: { publication: { outcome: "integrity_failure" } } } }, "integrity_failure"],
+  [
+    { ok: true, answer: { ok: true, result: {}, text: '{"publication":{"outcome":"published","result":{}}}' } },
+    "published",
+  ],
   [{ ok: true, answer: { ok: true, result: { outcome: 'x"y' } } }, "ok"],
   [
     { ok: true, answer: { ok: false, error: { code: "c", kind: "conflict", message: "", retryable: false } } },
@@ -63,4 +71,21 @@ const OUTCOMES: readonly (readonly [outcome: CallOutcome, word: string])[] = [
 
 Deno.test("outcomeWord() says in one word what became of a call", () => {
   for (const [outcome, word] of OUTCOMES) assert.equal(outcomeWord(outcome), word);
+});
+
+Deno.test("observed() counts a refused tool by its name, and what is no tool as unknown", async () => {
+  const metrics = createMetrics();
+  const dispatcher = observed({
+    offer: TOOLS_ALONE,
+    listing: () => Promise.resolve([]),
+    call: () => Promise.resolve({ ok: false, error: { kind: "unauthorized", message: "" } }),
+    consult: () => Promise.reject(new Error("Nothing to consult")),
+  }, metrics);
+  for (const name of ["runpack_export", "no_such_tool"]) {
+    await dispatcher.call(name, {}, { principal: LOCAL, signal: new AbortController().signal, correlationId: null });
+  }
+  const lines = metrics.render().split("\n");
+  for (const tool of ["runpack_export", "unknown"]) {
+    assert.ok(lines.includes(`gate_tool_calls_total{tool="${tool}",outcome="unauthorized"} 1`), tool);
+  }
 });

@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/types.ts";
+import { answerWord } from "../answer_word.ts";
 import type { EdgeError } from "../edge_error.ts";
 import { kindOfTool } from "./tool_kinds.ts";
 import type { Audit, AuditEvent, AuditKind } from "./types.ts";
@@ -124,7 +125,7 @@ function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
     return eventOf(state, kind, outcome, code, details);
   }
   const facts = state.begun ? {} : factsOf(state);
-  const word = outcomeWord(answer);
+  const word = answerWord(answer);
   if (refused !== null) return eventOf(state, kindOfDecision(refused), "refused", refused.reason, facts);
   const payloads = kind === "precheck" ? precheckFacts(state, answer) : {};
   return eventOf(state, kind, "done", word, { ...facts, ...payloads });
@@ -183,17 +184,6 @@ function carrierOf(input: JsonObject): JsonObject {
 
 function kindOfDecision({ decision }: CallDecision): AuditKind {
   return decision === "role" ? "authorization" : decision;
-}
-
-/** How an outcome envelope begins. */
-const ENVELOPE = /^\{"(?:outcome|publication)":(?:\{"outcome":)?"([a-z_]{1,64})"/;
-
-/** The word that an answer says first; `ok` for an answer without an outcome. The text is read where it is at hand. */
-function outcomeWord(answer: Extract<ToolAnswer, { ok: true }>): string {
-  if (answer.text !== undefined) return ENVELOPE.exec(answer.text)?.[1] ?? "ok";
-  const outcome = member(answer.result, "outcome") ?? member(answer.result, "publication");
-  const word = isJsonObject(outcome) ? member(outcome, "outcome") : outcome;
-  return typeof word === "string" && word.length <= 64 ? word : "ok";
 }
 
 /** What a precheck was asked and said: hashes, and the payloads themselves only where the operator asked for them. */
