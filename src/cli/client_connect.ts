@@ -14,6 +14,8 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
 import { VERSION } from "../server/identity.ts";
 import { exitCodeOfEdge } from "./client_exit_code.ts";
 import { CliError } from "./cli_error.ts";
@@ -22,6 +24,7 @@ import { fetchBounded } from "./client_fetch.ts";
 import { type ServerProcess, serverProcess } from "./client_process.ts";
 import { EXIT } from "./exit_codes.ts";
 import { readBounded } from "./runpack_keys.ts";
+import { shown } from "./text.ts";
 
 /** The flags that say which server. */
 export interface ServerFlags {
@@ -67,7 +70,8 @@ export async function withServer<Result>(
     const isGone = started !== null && started.end() !== null;
     // Once it is closed, all that the server said is read, and it is known how it ended.
     await client.close().catch(() => undefined);
-    throw explain(error, timeout, started && { isGone, status: started.end(), said: started.said() });
+    const end = started && { isGone, status: started.end(), said: started.said() };
+    throw explain(error, { timeout, hasToken: flags.tokenFile !== undefined, end });
   } finally {
     await client.close().catch(() => undefined);
   }
@@ -149,14 +153,23 @@ function speaksOtherwise(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound;
 }
 
+/** What of a conversation says more about why it failed. */
+interface Conversation {
+  readonly timeout: number;
+  readonly hasToken: boolean;
+  readonly end: StartedEnd | null;
+}
+
 /** What an error of the protocol library amounts to; one of this program stays what it is. */
-function explain(error: unknown, timeout: number, end: StartedEnd | null): unknown {
+function explain(error: unknown, { timeout, hasToken, end }: Conversation): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof ProtocolError) return explainRefusal(error, end);
   if (error instanceof SdkHttpError) {
-    const { status } = error;
-    if (status === 401) return denied("The server does not know the caller: HTTP 401");
-    if (status === 403) return denied("The server refuses the caller: HTTP 403", FORBIDDEN);
+    const { status, data } = error;
+    if (status === 401) {
+      return denied("The server does not know the caller: HTTP 401", hasToken ? UNKNOWN_TOKEN : TOKEN);
+    }
+    if (status === 403) return explainForbidden(data["text"]);
     return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, HINTS[status ?? 404] ?? null);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
@@ -169,6 +182,18 @@ function explain(error: unknown, timeout: number, end: StartedEnd | null): unkno
     `Cannot reach the server: ${reason}`,
     reason.includes("invalid peer certificate") ? UNTRUSTED : null,
   );
+}
+
+/** Why a server answered with HTTP 403: where that names a request it was the call that is not granted, else who calls. */
+function explainForbidden(body: unknown): CliError {
+  const parsed = parseJson(typeof body === "string" ? body : "");
+  const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
+  const error = member(answer, "error");
+  const message = isJsonObject(error) ? member(error, "message") : undefined;
+  const said = typeof message === "string" ? `: ${shown(message)}` : "";
+  const isCall = said !== "" && (member(answer, "id") ?? null) !== null;
+  if (isCall) return denied(`The server refuses the call${said}`, NOT_GRANTED);
+  return denied(`The server refuses the caller: HTTP 403${said}`, FORBIDDEN);
 }
 
 /** The message of what lies at the bottom of an error. */
@@ -201,11 +226,16 @@ function unreachable(message: string, hint: string | null = null): CliError {
 
 const TOKEN = "--token-file names a file with a bearer token";
 
+const UNKNOWN_TOKEN = "it does not take the token of --token-file: its server.auth.bearer_tokens has to list it";
+
+const NOT_GRANTED =
+  "a role of its server.auth.principals has to grant it, and server.auth.allowed_tools to name the tool";
+
 const UNTRUSTED = "DENO_CERT=ca.pem in the environment names the authority that signed its certificate";
 
-/** After HTTP 403: who is known may lack a listing, and who is not may have come by a name that is not the server's. */
+/** After HTTP 403 to whoever calls, whatever for: who is known may lack a listing, or have come by a name that is not the server's. */
 const FORBIDDEN =
-  "the address in --url may be none of its --allowed-host, or the caller not be listed: its audit log says which";
+  "its --allowed-host has to name the host of --url, and its settings the caller: its audit log says which does not";
 
 /** What to do after a status that is no answer of gate's tools. */
 const HINTS: Readonly<Record<number, string>> = {

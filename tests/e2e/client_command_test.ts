@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import type { JsonObject } from "@/canonical/json.ts";
+import { errorResponse } from "@/server/edge_error.ts";
 import { spec } from "@/tools/fixture_test.ts";
 import { startServer } from "./client.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
@@ -99,6 +101,59 @@ Deno.test("gate client talks to a server that it starts, and to one over HTTP", 
     const listed = await gate(folder, "client", "list", "--json", "--url", server.url);
     assert.equal(listed.code, 0, listed.stderr);
     assert.deepEqual(JSON.parse(listed.stdout).result.tools, tools);
+  }));
+
+const GUARDED = `
+[server]
+transport = "http"
+bind = "127.0.0.1:0"
+
+[server.auth]
+mode = "bearer_token"
+bearer_tokens = ["known-token"]
+allowed_tools = ["scenarios_list", "providers_list"]
+
+[[server.auth.principals]]
+subject = "token:${createHash("sha256").update("known-token").digest("hex")}"
+roles = [{ name = "NamespaceReader", namespace_id = 2 }]
+`;
+
+Deno.test("gate client says what a server refuses: the caller, the host, or the call", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/guarded.toml`, GUARDED);
+    await Deno.writeTextFile(`${folder}/known`, "known-token\n");
+    await Deno.writeTextFile(`${folder}/unknown`, "unknown-token\n");
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", "guarded.toml"), cwd: folder }),
+    );
+    const known = ["--url", server.url, "--token-file", "known"];
+    // As a server answers that is called by a name that is not its own; a test has no second name for this machine.
+    const answer = errorResponse({ kind: "unauthorized", message: "Host is not allowed" }, null);
+    await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+      await request.text();
+      return new Response(answer, { status: 403, headers: { "content-type": "application/json" } });
+    });
+    const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
+      [["scenarios_list", "--arg", "namespace_id=2", ...known], 0, /^$/],
+      [["scenarios_list", "--arg", "namespace_id=3", ...known], 7, /refuses the call: Unauthorized \(a role of its /],
+      [["schemas_list", "--arg", "namespace_id=2", ...known], 7, /refuses the call: .* server\.auth\.allowed_tools /],
+      [
+        ["providers_list", "--url", server.url, "--token-file", "unknown"],
+        7,
+        /HTTP 401 \(it does not take the token of /,
+      ],
+      [["providers_list", "--url", server.url], 7, /HTTP 401 \(--token-file names a file/],
+      [
+        ["providers_list", "--url", `http://127.0.0.1:${other.addr.port}`],
+        7,
+        /HTTP 403: Host is not allowed \(its --allowed-host /,
+      ],
+    ];
+    for (const [args, code, said] of rows) {
+      const ended = await gate(folder, "client", "call", ...args);
+      assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
+      assert.match(ended.stderr, said);
+    }
   }));
 
 Deno.test("gate client says why a server cannot be asked, with an exit code of its own", () =>
