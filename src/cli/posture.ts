@@ -4,6 +4,8 @@
  * @module
  */
 
+import { ROLE_NAMES } from "../access/roles.ts";
+import { formatPath } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 
@@ -32,6 +34,7 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if ((server.auth?.principals.length ?? 0) === 0) {
     say("info", "server.auth.principals is empty: every caller that is let in may use every tool");
   }
+  for (const message of strangeRoles(config)) say("warn", message);
   if (registry.acl.mode === "builtin" && registry.acl.allow_local_only) {
     say(
       mode === "local_only" ? "info" : "warn",
@@ -44,16 +47,46 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if (config.run_state_store.type === "sqlite" && config.run_state_store.sync_mode === "normal") {
     say("warn", 'run_state_store.sync_mode is "normal": a power failure may lose the last commits');
   }
-  if (!validation.strict) say("warn", "validation.strict is false: comparators are not checked against types");
+  if (!validation.strict) {
+    say("warn", "validation.strict is false: precheck does not hold conditions against the data shape");
+  }
   if (!server.audit.enabled) say("warn", "server.audit.enabled is false: nothing is audited");
   if (server.audit.enabled && server.audit.log_precheck_payloads) {
     say("warn", "server.audit.log_precheck_payloads: evidence of prechecks stands in the audit log as it was sent");
+  }
+  const { runpack_storage: storage } = config;
+  if (storage !== null) {
+    const where = storage.endpoint ?? "the endpoint of its region";
+    say("info", `runpack_storage: published runpacks are mirrored to bucket ${storage.bucket} at ${where}`);
+    if (/^http:/i.test(where)) {
+      say(
+        "warn",
+        "runpack_storage.endpoint is http://: runpacks and credentials of a session cross the network in the clear",
+      );
+    }
   }
   const { ledger } = namespace.authority;
   if (ledger !== null && ledger.auth_token !== null && /^http:/i.test(ledger.base_url)) {
     say("warn", "namespace.authority.ledger.base_url is http://: auth_token crosses the network in the clear");
   }
   return lines;
+}
+
+/**
+ * What is to be said of roles that are of no use: they are not built in, and no other setting speaks of them. Most are
+ * misspelt, and lock their subject out.
+ */
+export function strangeRoles({ server, schema_registry }: GateConfig): readonly string[] {
+  const { trace_roles, evidence_roles } = server.feedback.scenario_next;
+  const rules = schema_registry.acl.mode === "custom" ? schema_registry.acl.rules : [];
+  const known = new Set([...ROLE_NAMES, ...trace_roles, ...evidence_roles, ...rules.flatMap(({ roles }) => roles)]);
+  return (server.auth?.principals ?? []).flatMap(({ roles }, principal) =>
+    roles.flatMap(({ name }, index) => {
+      if (known.has(name)) return [];
+      const where = formatPath(["server", "auth", "principals", principal, "roles", index, "name"]);
+      return [`${where}: role ${JSON.stringify(name)} grants nothing; built in are ${ROLE_NAMES.join(", ")}`];
+    })
+  );
 }
 
 function storeName(path: string | null): string {

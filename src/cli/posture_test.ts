@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
-import type { GateConfig } from "../config/types.ts";
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { GateConfig, RoleConfig } from "../config/types.ts";
 import { dataDirOf } from "./data_dir.ts";
-import { securityPosture } from "./posture.ts";
+import { securityPosture, strangeRoles } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
@@ -32,9 +32,49 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
     "info: server.auth.principals is empty: every caller that is let in may use every tool",
     "info: schema_registry.acl.allow_local_only: local callers may register schemas",
     'warn: run_state_store.sync_mode is "normal": a power failure may lose the last commits',
-    "warn: validation.strict is false: comparators are not checked against types",
+    "warn: validation.strict is false: precheck does not hold conditions against the data shape",
     "warn: server.audit.enabled is false: nothing is audited",
   ]);
+});
+
+Deno.test("securityPosture() says where runpacks go, and which roles are of no use", () => {
+  const storage = { type: "object_store", provider: "s3", bucket: "packs", prefix: null, region: null } as const;
+  const said = (endpoint: string | null): readonly string[] =>
+    securityPosture({
+      ...BASE,
+      runpack_storage: { ...storage, endpoint, force_path_style: false, allow_http: true },
+    }).map(({ level, message }) => `${level}: ${message}`).filter((line) => line.includes("runpack_storage"));
+  assert.deepEqual(said(null), [
+    "info: runpack_storage: published runpacks are mirrored to bucket packs at the endpoint of its region",
+  ]);
+  assert.deepEqual(said("http://10.0.0.1:9000"), [
+    "info: runpack_storage: published runpacks are mirrored to bucket packs at http://10.0.0.1:9000",
+    "warn: runpack_storage.endpoint is http://: runpacks and credentials of a session cross the network in the clear",
+  ]);
+  const role = (name: string): RoleConfig => ({ name, tenant_id: null, namespace_id: null });
+  const roles = [role("NamespaceReader"), role("NamespaceWritter"), role("tracer"), role("registrar")];
+  const auth = { ...AUTH_DEFAULTS, principals: [{ subject: "stdio", policy_class: null, roles }] };
+  const { feedback } = BASE.server;
+  const rule = { effect: "allow", actions: [], namespaces: [], tenants: [], policy_classes: [], subjects: [] } as const;
+  const { acl } = BASE.schema_registry;
+  assert.deepEqual(
+    strangeRoles({
+      ...BASE,
+      server: {
+        ...BASE.server,
+        auth,
+        feedback: { scenario_next: { ...feedback.scenario_next, trace_roles: ["tracer"] } },
+      },
+      schema_registry: {
+        ...BASE.schema_registry,
+        acl: { ...acl, mode: "custom", rules: [{ ...rule, roles: ["registrar"] }] },
+      },
+    }),
+    [
+      'server.auth.principals[0].roles[1].name: role "NamespaceWritter" grants nothing; built in are TenantAdmin, ' +
+      "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, NamespaceDeleteAdmin",
+    ],
+  );
 });
 
 Deno.test("dataDirOf() takes --data-dir, else the folder of the run store, else .gate beside the configuration", () => {

@@ -43,7 +43,7 @@ export const docsSchema = z.strictObject({
 
 /** The shape of `validation`. */
 export const validationSchema = z.strictObject({
-  strict: z.boolean().default(validation.strict).describe("Check comparators against types at define and precheck."),
+  strict: z.boolean().default(validation.strict).describe("Hold conditions against the data shape in precheck."),
   profile: z.enum(["strict_core_v1"]).default(validation.profile).describe("The set of checks."),
   allow_permissive: z.boolean().default(validation.allow_permissive).describe("Must be true when strict is false."),
   enable_lexicographic: z.boolean().default(validation.enable_lexicographic).describe(
@@ -52,7 +52,7 @@ export const validationSchema = z.strictObject({
   enable_deep_equals: z.boolean().default(validation.enable_deep_equals).describe(
     "Allow DeepEquals and DeepNotEquals.",
   ),
-}).describe("How strictly conditions are checked.");
+}).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
 
 /** The rules over several members of `validation`. */
 export function validationRules(tree: unknown, report: Report): void {

@@ -2,8 +2,8 @@
  * What a file that nobody named may not hold.
  *
  * Clients start servers in workspace folders, so `./gate.toml` may come with somebody else's repository (decisions 1): it
- * may not start programs, carry or borrow credentials, or reach outside its folder, into the environment at large or into
- * private networks.
+ * may not start programs, carry or borrow credentials, reach outside its folder, into the environment at large or into
+ * private networks, or send anything to an address of its own choice.
  *
  * @module
  */
@@ -41,16 +41,20 @@ function credentialRules(tree: unknown, report: Report): void {
     ["server", "auth", "bearer_tokens"],
   ];
   arrayAt(tree, ["providers"]).forEach((_, index) => {
-    members.push(["providers", index, "auth", "bearer_token"]);
+    members.push(["providers", index, "auth", "bearer_token"], ["providers", index, "config", "default_headers"]);
     for (const name of ["api_key_value", "basic_password", "basic_username", "bearer_token"]) {
       members.push(["providers", index, "config", "auth", name]);
     }
   });
   for (const path of members) {
     const value = at(tree, path);
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    if (value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)) {
+      continue;
+    }
     refuse(path, "credentials", report);
   }
+  // It is asked with the credentials of who started the server, and handed their runs.
+  if (at(tree, ["runpack_storage"]) !== undefined) refuse(["runpack_storage"], "an object store", report);
 }
 
 /** Neither the whole environment of who started the server, nor the networks that only they can reach. */
@@ -64,7 +68,11 @@ function reachRules(tree: unknown, report: Report): void {
     if (at(entry, ["config", "allow_private_networks"]) === true) {
       refuse(["providers", index, "config", "allow_private_networks"], "allow_private_networks = true", report);
     }
+    // Unlike what built-in providers ask, it may lie in any network.
+    if (at(entry, ["url"]) !== undefined) refuse(["providers", index, "url"], "an address", report);
   });
+  const ledger = ["namespace", "authority", "ledger", "base_url"];
+  if (at(tree, ledger) !== undefined) refuse(ledger, "an address", report);
 }
 
 function refuse(path: SettingPath, what: string, report: Report): void {
@@ -76,13 +84,15 @@ function isOutside(folder: string, path: string): boolean {
   return way === ".." || way.startsWith(`..${sep}`) || resolve(folder, way) !== path;
 }
 
-/** The path with every symbolic link of its existing part followed. */
+/** The path with every symbolic link followed, those too that lead to what is yet to be created. */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch (error) {
     const parent = dirname(path);
     if (!(error instanceof Deno.errors.NotFound) || parent === path) return path;
+    const target = await Deno.readLink(path).catch(() => null);
+    if (target !== null) return await realPathOf(resolve(await realPathOf(parent), target));
     return resolve(await realPathOf(parent), relative(parent, path));
   }
 }

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { z } from "zod";
+import { BUILTIN_CONFIG_SCHEMAS } from "./builtin.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { configJsonSchema } from "./json_schema.ts";
 import { loadConfig, MAXIMUM_CONFIG_BYTES } from "./load.ts";
 import { resolveSettings, trustedKeyFiles } from "./paths.ts";
-import { ConfigError, formatProblem, problemCollector } from "./problems.ts";
+import { ConfigError, formatPath, formatProblem, problemCollector, type SettingPath } from "./problems.ts";
+import { arrayAt, at, isTable } from "./raw.ts";
 import { implicitFileRules } from "./implicit.ts";
 import { checkSettings } from "./schema.ts";
 
@@ -178,9 +182,14 @@ const REMEDY = "in a file that was found in the working directory: name the file
 const OUTSIDE =
   "must be inside the folder of a file that was found in the working directory: name the file with --config to allow it";
 
+type ImplicitCase = readonly [tree: unknown, ...lines: string[]];
+
+function provider(members: object): object {
+  return { providers: [members] };
+}
+
 /** Trees of files that nobody named, each with the lines that refuse it. */
-function implicitCases(folder: string): readonly (readonly [tree: unknown, ...lines: string[]])[] {
-  const provider = (members: object): object => ({ providers: [members] });
+function implicitCases(): readonly ImplicitCase[] {
   return [
     [provider({ command: ["rm"] }), `providers[0].command: must not hold command ${REMEDY}`],
     [provider({ command: [] })],
@@ -211,6 +220,17 @@ function implicitCases(folder: string): readonly (readonly [tree: unknown, ...li
     ],
     [{ server: { auth: { bearer_tokens: [] } } }],
     [
+      provider({ config: { default_headers: { "x-api-key": "k" } } }),
+      `providers[0].config.default_headers: must not hold credentials ${REMEDY}`,
+    ],
+    [provider({ config: { default_headers: {} } })],
+    [{ runpack_storage: { bucket: "b" } }, `runpack_storage: must not hold an object store ${REMEDY}`],
+    [
+      { namespace: { authority: { ledger: { base_url: "https://names.example" } } } },
+      `namespace.authority.ledger.base_url: must not hold an address ${REMEDY}`,
+    ],
+    [provider({ url: "https://x.example" }), `providers[0].url: must not hold an address ${REMEDY}`],
+    [
       provider({ name: "env", type: "builtin" }),
       "providers[0].config.allowlist: is required in a file that was found in the working directory: " +
       "name the file with --config to allow it",
@@ -222,6 +242,12 @@ function implicitCases(folder: string): readonly (readonly [tree: unknown, ...li
       `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,
     ],
     [provider({ name: "http", type: "builtin", config: { allow_private_networks: false } })],
+  ];
+}
+
+/** The same with paths, counted from a folder. */
+function implicitPaths(folder: string): readonly ImplicitCase[] {
+  return [
     [provider({ config: { root: "inside" } })],
     [provider({ config: { root: "." } })],
     [provider({ config: { root: "inside/../inside/not-there" } })],
@@ -236,6 +262,9 @@ function implicitCases(folder: string): readonly (readonly [tree: unknown, ...li
     [{ schema_registry: { path: "inside/gate.db" } }],
     [{ docs: { extra_paths: ["inside", "/etc"] } }, `docs.extra_paths[1]: ${OUTSIDE}`],
     [{ server: { audit: { path: "link/passwd" } } }, `server.audit.path: ${OUTSIDE}`],
+    [{ server: { audit: { path: "dangling" } } }, `server.audit.path: ${OUTSIDE}`],
+    [{ server: { audit: { path: "dangling/deeper" } } }, `server.audit.path: ${OUTSIDE}`],
+    [{ server: { audit: { path: "to-be-made" } } }],
     [
       { trust: { default_policy: { require_signature: { keys: ["/k"] } } } },
       `trust.default_policy.require_signature.keys[0]: ${OUTSIDE}`,
@@ -247,12 +276,64 @@ Deno.test("implicitFileRules() refuses programs, credentials and paths outside t
   await inFolder(async (folder) => {
     await Deno.mkdir(join(folder, "inside"));
     await Deno.symlink("/etc", join(folder, "link"));
-    for (const [tree, ...lines] of implicitCases(folder)) {
+    await Deno.symlink(`${folder}-beside/not-there`, join(folder, "dangling"));
+    await Deno.symlink("inside/not-there", join(folder, "to-be-made"));
+    for (const [tree, ...lines] of [...implicitCases(), ...implicitPaths(folder)]) {
       const { report, problems } = problemCollector();
       await implicitFileRules(tree, folder, report);
       assert.deepEqual(problems().map(formatProblem), lines, JSON.stringify(tree));
     }
   });
+});
+
+/** Free text that an implicit file may hold: nobody is asked, nothing sent and nothing opened by it. */
+const HARMLESS = `
+  anchors.providers[0].anchor_type anchors.providers[0].provider_id anchors.providers[0].required_fields[0]
+  dev.permissive_exempt_providers[0]
+  policy.static.rules[0].content_types[0] policy.static.rules[0].error_message policy.static.rules[0].forbid_labels[0]
+  policy.static.rules[0].forbid_policy_tags[0] policy.static.rules[0].packet_ids[0]
+  policy.static.rules[0].require_labels[0] policy.static.rules[0].require_policy_tags[0]
+  policy.static.rules[0].scenario_ids[0] policy.static.rules[0].schema_ids[0] policy.static.rules[0].stage_ids[0]
+  policy.static.rules[0].targets[0].system policy.static.rules[0].targets[0].target
+  policy.static.rules[0].targets[0].target_id
+  provider_discovery.allowlist[0] provider_discovery.denylist[0]
+  providers[0].config.allowed_hosts[0] providers[0].config.allowlist[0] providers[0].config.auth.api_key_header
+  providers[0].config.denylist[0] providers[0].config.overrides.any providers[0].config.root_id
+  providers[0].config.user_agent providers[0].name
+  schema_registry.acl.rules[0].policy_classes[0] schema_registry.acl.rules[0].roles[0]
+  schema_registry.acl.rules[0].subjects[0]
+  server.auth.mtls_subjects[0] server.auth.principals[0].policy_class server.auth.principals[0].roles[0].name
+  server.auth.principals[0].subject server.bind
+  server.feedback.scenario_next.evidence_roles[0] server.feedback.scenario_next.evidence_subjects[0]
+  server.feedback.scenario_next.trace_roles[0] server.feedback.scenario_next.trace_subjects[0]
+`.trim().split(/\s+/);
+
+/** The free texts of a JSON Schema: where each stands, an array's items as `0`, a member of any name as `any`. */
+function textsOf(schema: unknown, path: SettingPath): SettingPath[] {
+  const of = (part: unknown, ...steps: SettingPath): SettingPath[] => textsOf(part, [...path, ...steps]);
+  const variants = [...arrayAt(schema, ["anyOf"]), ...arrayAt(schema, ["oneOf"])].flatMap((variant) => of(variant));
+  const members = Object.entries(at(schema, ["properties"]) ?? {}).flatMap(([name, member]) => of(member, name));
+  const items = at(schema, ["items"]) === undefined ? [] : of(at(schema, ["items"]), 0);
+  const named = isTable(at(schema, ["additionalProperties"])) ? of(at(schema, ["additionalProperties"]), "any") : [];
+  const isFree = at(schema, ["enum"]) === undefined && at(schema, ["const"]) === undefined;
+  const isText = isFree && [at(schema, ["type"])].flat().includes("string");
+  return [...variants, ...members, ...items, ...named, ...isText ? [path] : []];
+}
+
+Deno.test("implicitFileRules() refuses every free text of a configuration but those that do no harm", async () => {
+  const builtin = Object.values(BUILTIN_CONFIG_SCHEMAS).map((schema) => z.toJSONSchema(schema, { io: "input" }));
+  const texts = [
+    ...textsOf(await configJsonSchema(), []),
+    ...builtin.flatMap((schema) => textsOf(schema, ["providers", 0, "config"])),
+  ];
+  const allowed: string[] = [];
+  for (const text of texts) {
+    const tree = text.reduceRight<unknown>((inner, step) => step === 0 ? [inner] : { [step]: inner }, "/elsewhere");
+    const { report, problems } = problemCollector();
+    await implicitFileRules(tree, "/srv", report);
+    if (problems().length === 0) allowed.push(formatPath(text));
+  }
+  assert.deepEqual([...new Set(allowed)].sort(), HARMLESS);
 });
 
 Deno.test("loadConfig() applies the rules for implicit files to ./gate.toml alone", async () => {

@@ -49,7 +49,7 @@ export interface GateSettings {
   readonly server: ServerConfig;
   /** Evidence signatures and lanes. */
   readonly trust: TrustConfig;
-  /** How strictly conditions are checked at define. */
+  /** How strictly precheck looks at conditions, and which predicates a law may have. */
   readonly validation: ValidationConfig;
 }
 
@@ -175,8 +175,9 @@ export interface PolicyTargetConfig {
   readonly target: string | null;
 }
 
-/** `validation`: how strictly conditions are checked at define (decisions 3). */
+/** `validation`: how strictly precheck looks at conditions, and which predicates a law may have (decisions 3). */
 export interface ValidationConfig {
+  /** Hold conditions against the data shape in precheck. */
   readonly strict: boolean;
   readonly profile: "strict_core_v1";
   /** Must be true when `strict` is false. */
