@@ -11,6 +11,7 @@ import { KEY_FILE_BYTES_MAXIMUM, parseSigningKey, type SigningKey } from "../evi
 import { checkTypedValue } from "../law/value/typed_value.ts";
 import { type TypedValue, VALUE_TYPES, type ValueType } from "../law/value/types.ts";
 import type { Head } from "../run/types.ts";
+import { publicKeyReason } from "../runpack/host/signing.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeError, writeOut, writeResult } from "./output.ts";
@@ -68,25 +69,27 @@ function write(
 }
 
 async function readKey(path: string): Promise<SigningKey> {
-  let bytes: Uint8Array;
+  const { bytes, isOpenToOthers } = await readKeyFile(path);
+  const key = parseSigningKey(bytes);
+  const expected = "expected 32 raw bytes, their base64, or a PKCS #8 private key as PEM, of Ed25519";
+  const reason = key === null ? expected : await publicKeyReason(path, bytes);
+  if (key === null || reason !== null) throw new CliError("usage", `Cannot use key "${path}": ${reason}`);
+  if (isOpenToOthers) writeError(`gate warn: others on this machine may read "${path}": chmod 600 keeps it to you\n`);
+  return key;
+}
+
+async function readKeyFile(path: string): Promise<{ readonly bytes: Uint8Array; readonly isOpenToOthers: boolean }> {
   try {
     const { isFile, size, mode } = await Deno.stat(path);
     if (!isFile || size > KEY_FILE_BYTES_MAXIMUM) {
       throw new CliError("usage", `Cannot use key "${path}": it is no key file`);
     }
-    if (mode !== null && (mode & 0o077) !== 0) {
-      writeError(`gate warn: others on this machine may read "${path}": chmod 600 keeps it to you\n`);
-    }
-    bytes = await Deno.readFile(path);
+    return { bytes: await Deno.readFile(path), isOpenToOthers: mode !== null && (mode & 0o077) !== 0 };
   } catch (error) {
     if (error instanceof CliError) throw error;
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
     throw new CliError("usage", `Cannot use key "${path}": ${reason}`, "gate approve keygen FILE makes one");
   }
-  const key = parseSigningKey(bytes);
-  if (key !== null) return key;
-  const expected = "expected 32 raw bytes, their base64, or a PKCS #8 private key as PEM, of Ed25519";
-  throw new CliError("usage", `Cannot use key "${path}": ${expected}`);
 }
 
 function required(value: string | undefined, flag: string): string {

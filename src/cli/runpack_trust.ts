@@ -44,7 +44,11 @@ async function readTrustedKey(path: string, signatures: readonly Uint8Array[]): 
     const hint = "a private key of 32 bytes looks like that; name the public key that belongs to it";
     throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are no Ed25519 public key`, hint);
   }
-  if (isSignerOf(key, signatures)) throw isPrivate(path);
+  if (isSignerOf(key, signatures)) {
+    const message = `Cannot trust key "${path}": a signature beside the runpack was made with it as the private key`;
+    const hint = "name the public key that belongs to it; where it is one, somebody signed with the wrong file";
+    throw new CliError("usage", message, hint);
+  }
   return key;
 }
 
@@ -57,7 +61,7 @@ function isPrivateKeyFile(file: Uint8Array): boolean {
   return new TextDecoder().decode(file).includes("PRIVATE KEY-----");
 }
 
-/** Whether 32 bytes are the private key of a signature beside the runpack. */
+/** Whether 32 bytes are the private key of a signature beside the runpack; anybody can sign with those of a public key, too. */
 function isSignerOf(bytes: Uint8Array, signatures: readonly Uint8Array[]): boolean {
   const signer = packSigner(sha256, bytes);
   return signer !== null &&

@@ -159,6 +159,8 @@ const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[
   [["--key", "none"], /it does not exist/],
   [["--key", "."], /it is no key file/],
   [["--key", "text"], /expected 32 raw bytes/],
+  [["--key", "k.pub"], /"k\.pub": a file of that name holds a public key, and the private one signs/],
+  [["--key", "copy"], /"copy": it holds the public key of "copy\.pub"/],
   [["--namespace", "0"], /--namespace "0": expected a whole number/],
   [["--law", "ABC"], /--law "ABC": expected 64/],
   [["--run", "1"], /--run "1": expected 32/],
@@ -175,6 +177,7 @@ Deno.test("gate approve says what is wrong with its flags", () =>
   withKeys(async (folder) => {
     await runGate(folder, "approve", "keygen", "k");
     await Deno.writeTextFile(`${folder}/text`, "no key");
+    for (const name of ["copy", "copy.pub"]) await Deno.copyFile(`${folder}/k.pub`, `${folder}/${name}`);
     const base = ["--key", "k", "--namespace", "2", "--law", OTHER, "--run", OTHER.slice(32), "--stage", "s"];
     const right = [...base, "--condition", "c", "--value", "true", "--head", `${OTHER}:1`];
     await Promise.all(MISTAKES.map(async ([flags, message]) => {

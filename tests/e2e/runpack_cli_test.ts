@@ -123,6 +123,9 @@ const REFUSED: readonly [string, readonly string[], number, RegExp, ((folder: st
   ["a pull of no identity", ["runpack", "pull", "abc"], 2, /64 lower-case hex digits/],
   ["a pull without a bucket", ["runpack", "pull", "ab".repeat(32)], 2, /runpack_storage is not configured/],
   ["a signature without a key", ["runpack", "sign", "."], 2, /--key/],
+  ["a signature with a public key", ["runpack", "sign", ".", "--key", "k.pub"], 2, /holds a public key/, (folder) => {
+    return Deno.copyFile(join(folder, "release.key"), join(folder, "k.pub"));
+  }],
   ["a signature of nothing", ["runpack", "sign", "none", "--key", "release.key"], 2, /Cannot find runpack "none"/],
   ["a signature of no runpack", ["runpack", "sign", ".", "--key", "release.key"], 6, /its manifest is missing/],
   ["a signature of no archive", ["runpack", "sign", "gate.toml", "--key", "release.key"], 6, /Cannot read archive/],

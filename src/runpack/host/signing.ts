@@ -10,7 +10,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { decodeBase64 } from "../../canonical/base64.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../dsse.ts";
-import type { Manifest, SourceFault } from "../types.ts";
+import type { Manifest } from "../types.ts";
 import { readPlainFile } from "./files.ts";
 import type { SignatureFile } from "./repository.ts";
 
@@ -31,22 +31,41 @@ export interface PackSigner {
 
 const EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8), or its 32 bytes, raw or base64";
 
-/** A key file that cannot be read, or holds no key. */
+/** A key file that cannot be read, or holds no private key. */
 export class KeyError extends Error {
-  /** Says what is wrong, or else what a key file has to hold. */
-  constructor(path: string, fault: SourceFault | null) {
-    super(`Cannot use key "${path}": ${fault === null ? EXPECTED : `the file is ${fault}`}`);
+  /** Says what is wrong with it. */
+  constructor(path: string, reason: string) {
+    super(`Cannot use key "${path}": ${reason}`);
     this.name = "KeyError";
   }
 }
 
+/** The 32 bytes of a key file that holds them raw or in base64; nothing says whether they are a private key or a public one. */
+function bareKey(bytes: Uint8Array): Uint8Array | null {
+  const found = bytes.length === SEED_BYTES ? bytes : decodeBase64(new TextDecoder().decode(bytes).trim());
+  return found?.length === SEED_BYTES ? found : null;
+}
+
+/**
+ * Why a key file that somebody would sign with holds a public key; null where that cannot be told. What is signed with the
+ * bytes of a public key is signed by nobody, and whoever knows the key can do it, too.
+ */
+export async function publicKeyReason(path: string, keyFile: Uint8Array): Promise<string | null> {
+  if (path.endsWith(".pub")) return "a file of that name holds a public key, and the private one signs";
+  const bare = bareKey(keyFile);
+  const beside = bare === null ? "missing" : await readPlainFile(`${path}.pub`, KEY_FILE_BYTES);
+  const published = typeof beside === "string" ? null : bareKey(beside);
+  const isPublished = bare !== null && published !== null && Buffer.from(bare).equals(published);
+  return isPublished ? `it holds the public key of "${path}.pub", and the private one signs` : null;
+}
+
 function privateKey(bytes: Uint8Array): KeyObject | null {
   const text = new TextDecoder().decode(bytes).trim();
-  const seed = bytes.length === SEED_BYTES ? bytes : decodeBase64(text);
+  const seed = bareKey(bytes);
   try {
     const key = text.startsWith("-----BEGIN PRIVATE KEY-----")
       ? createPrivateKey(text)
-      : seed?.length === SEED_BYTES
+      : seed !== null
       ? createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" })
       : null;
     return key?.asymmetricKeyType === "ed25519" ? key : null;
@@ -77,11 +96,13 @@ export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | nu
 /**
  * Reads the key of `--signing-key`.
  *
- * @throws {KeyError} If the file cannot be read or holds no key
+ * @throws {KeyError} If the file cannot be read or holds no private key
  */
 export async function readPackSigner(sha256: Sha256, path: string): Promise<PackSigner> {
   const bytes = await readPlainFile(path, KEY_FILE_BYTES);
-  const signer = typeof bytes === "string" || bytes.length > KEY_FILE_BYTES ? null : packSigner(sha256, bytes);
-  if (signer === null) throw new KeyError(path, typeof bytes === "string" ? bytes : null);
+  if (typeof bytes === "string") throw new KeyError(path, `the file is ${bytes}`);
+  const signer = bytes.length > KEY_FILE_BYTES ? null : packSigner(sha256, bytes);
+  const reason = signer === null ? EXPECTED : await publicKeyReason(path, bytes);
+  if (signer === null || reason !== null) throw new KeyError(path, reason ?? EXPECTED);
   return signer;
 }
