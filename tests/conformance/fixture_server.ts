@@ -45,6 +45,7 @@ const listener = await listen({
   tls: null,
   log,
   refused: () => undefined,
+  hold: () => () => undefined,
   handle: createApp({
     transport: "http",
     routes: new Map([["/mcp", route]]),

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
 import { intakeBounds } from "@/server/http/intake.ts";
+import { UNREAD_BOUNDS } from "@/server/http/unread.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
 import {
@@ -262,6 +263,57 @@ Deno.test("who does not read an answer is let go of", async () => {
     await until("they are gone", async () => (await metric(target, "gate_http_connections") ?? Infinity) <= 1);
     for (const connection of opened) connection.close();
     await assertHealthy(target);
+  });
+});
+
+Deno.test("who asks for much and reads nothing takes so much memory, and nobody's turn", async () => {
+  const limits = { max_inflight: 16, rate_limit: null };
+  await attack({ ...TWO, limits }, PATIENT, async (target) => {
+    // An answer has its text twice.
+    const body = callText(1, "large", { characters: 500_000 });
+    const request = `${headOf()}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const unread = async (): Promise<number> => await metric(target, "gate_http_unread_bytes", OTHER_TOKEN) ?? Infinity;
+    const opened: Deno.Conn[] = [];
+    await until("the bound is reached", async () => {
+      opened.push(...await halfOpen(target.port, 2, request.repeat(PIPELINED - 1)));
+      return await unread() >= UNREAD_BOUNDS.callerBytes;
+    });
+    assert.equal((await send(target.url, callText(2, "echo"), { headers: fieldsOf() })).status, 503);
+    await assertHealthy(target, OTHER_TOKEN);
+    // What was in work when the bound was reached was answered still.
+    assert.ok(await unread() < UNREAD_BOUNDS.callerBytes + limits.max_inflight * 1.1e6, `${await unread()}`);
+    for (const connection of opened) connection.close();
+    await until("nothing is left", async () => await unread() < 1e6);
+    await assertHealthy(target);
+  });
+});
+
+/** Opens a stream of the older transport that nobody reads; gives the path for its messages. */
+async function openUnread(target: Target): Promise<{ readonly path: string; readonly close: () => void }> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port: target.port });
+  const head =
+    `GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nAccept: text/event-stream\r\n\r\n`;
+  await connection.write(new TextEncoder().encode(head));
+  const [buffer, decoder] = [new Uint8Array(4096), new TextDecoder()];
+  let text = "";
+  while (!text.includes("session_id=")) text += decoder.decode(buffer.subarray(0, await connection.read(buffer) ?? 0));
+  return { path: /data: (\S+)/.exec(text)?.[1] ?? "", close: () => connection.close() };
+}
+
+Deno.test("over SSE who does not read is let go of at once, and takes no memory along", async () => {
+  await attack({ ...TWO, transport: "sse" }, PATIENT, async (target) => {
+    const opened = await Promise.all(Array.from({ length: 4 }, () => openUnread(target)));
+    for (let round = 0; round < 14; round++) {
+      for (const { path } of opened) {
+        await send(target.url, callText(round, "large", { characters: 500_000 }), { path, headers: fieldsOf() });
+      }
+    }
+    await until("their sessions have ended", async () => await metric(target, "gate_sse_sessions", OTHER_TOKEN) === 0);
+    await until(
+      "nothing is left",
+      async () => (await metric(target, "gate_http_unread_bytes", OTHER_TOKEN) ?? 0) < 1e6,
+    );
+    for (const { close } of opened) close();
   });
 });
 

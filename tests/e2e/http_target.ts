@@ -99,16 +99,16 @@ export async function assertHealthy(target: Target, token: string = TOKEN): Prom
 }
 
 /** The value of a metric; one that is not there is null. */
-export async function metric(target: Target, name: string): Promise<number | null> {
-  const { status, text } = await send(target.url, null, { path: "/metrics", headers: fieldsOf() });
+export async function metric(target: Target, name: string, token: string = TOKEN): Promise<number | null> {
+  const { status, text } = await send(target.url, null, { path: "/metrics", headers: fieldsOf(token) });
   assert.equal(status, 200, text);
   const found = new RegExp(`^${RegExp.escape(name)} (\\S+)$`, "m").exec(text);
   return found === null ? null : Number(found[1]);
 }
 
 /** How many refusals for a word the metrics tell of. */
-export async function refusals(target: Target, word: string): Promise<number> {
-  return await metric(target, `gate_refusals_total{reason="${word}"}`) ?? 0;
+export async function refusals(target: Target, word: string, token: string = TOKEN): Promise<number> {
+  return await metric(target, `gate_refusals_total{reason="${word}"}`, token) ?? 0;
 }
 
 /** Bytes that a server keeps. */

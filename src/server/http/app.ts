@@ -150,7 +150,7 @@ async function dispatch(
   if (reply.refused !== undefined) {
     options.refusals.tell({ kind: "request", reason: reply.refused, subject: principal.subject, origin });
   }
-  return reply;
+  return { ...reply, caller: principal.subject };
 }
 
 function endpointOf(route: Route, method: string): Route[RouteMethod] {

@@ -21,6 +21,11 @@ export interface Connections {
   readonly end: (socket: Socket) => void;
   /** Its answer is on its way, whole; it must be read in time. */
   readonly answered: (socket: Socket, response: ServerResponse) => void;
+  /**
+   * Calls a function once: when an answer is over, read or not. Of answers that wait behind others on a connection that ends
+   * the runtime tells nobody.
+   */
+  readonly whenOver: (socket: Socket, response: ServerResponse, then: () => void) => void;
   /** Whether a connection is open as far as this server is concerned. */
   readonly has: (socket: Socket) => boolean;
   readonly count: () => number;
@@ -51,6 +56,8 @@ interface State {
   /** Answers that are on their way, and since when the one that is read now can be. */
   answers: number;
   readSince: number;
+  /** What is called when the connection ends. */
+  readonly ending: Set<() => void>;
 }
 
 interface Table {
@@ -72,6 +79,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     begin: (socket) => begin(table, under(socket)),
     end: (socket) => end(table, under(socket)),
     answered: (socket, response) => answered(table, under(socket), response),
+    whenOver: (socket, response, then) => whenOver(table.open.get(under(socket)), response, then),
     has: (socket) => table.open.has(under(socket)),
     count: () => table.open.size,
     close: () => {
@@ -93,7 +101,7 @@ function open(table: Table, socket: Socket): void {
     refused("too_many_connections", address);
     return void socket.destroy();
   }
-  const state: State = { peer: peerKey(address), requests: 0, answers: 0, readSince: 0 };
+  const state: State = { peer: peerKey(address), requests: 0, answers: 0, readSince: 0, ending: new Set() };
   table.open.set(socket, state);
   wait(table, socket, state);
   socket.on("close", () => forget(table, socket, state));
@@ -167,6 +175,16 @@ function stopWaiting({ waiting, waitingOf }: Table, socket: Socket, { peer }: St
 function forget(table: Table, socket: Socket, state: State): void {
   table.open.delete(socket);
   stopWaiting(table, socket, state);
+  for (const over of state.ending) over();
+}
+
+function whenOver(state: State | undefined, response: ServerResponse, then: () => void): void {
+  if (state === undefined) return then();
+  const over = (): void => {
+    if (state.ending.delete(over)) then();
+  };
+  state.ending.add(over);
+  response.on("close", over);
 }
 
 function answered(table: Table, socket: Socket, response: ServerResponse): void {

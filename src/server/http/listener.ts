@@ -46,6 +46,8 @@ export interface ListenerOptions {
   readonly port: number;
   readonly bounds: ConnectionBounds;
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
+  /** Counts bytes of an answer as its caller's; what it gives is called once they are read, or never will be. */
+  readonly hold: (caller: string, bytes: number) => () => void;
   /** Told of a connection that is ended for what it sent, or sent too slowly. */
   readonly refused: (reason: string, peerAddress: string) => void;
   readonly log: Log;
@@ -178,6 +180,7 @@ async function answer(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { connections } = state;
   const peerAddress = message.socket.remoteAddress ?? "";
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
@@ -190,7 +193,7 @@ async function answer(
     return handedOver(state, message, response);
   }
   const gone = new AbortController();
-  response.on("close", () => {
+  connections.whenOver(message.socket, response, () => {
     if (!response.writableFinished) gone.abort();
   });
   const target = message.url ?? "";
@@ -208,14 +211,15 @@ async function answer(
   if (gone.signal.aborted) return;
   // What is left of a body is not read, so nothing can follow it; an end that is near takes no more requests either.
   if (!message.complete || state.closing) response.shouldKeepAlive = false;
+  const hold = (bytes: number): () => void => reply.caller === undefined ? () => {} : options.hold(reply.caller, bytes);
   if (reply.stream === undefined) {
-    write(message, response, reply);
+    connections.whenOver(message.socket, response, hold(write(message, response, reply)));
     return handedOver(state, message, response);
   }
-  response.on("close", () => state.connections.end(message.socket));
+  connections.whenOver(message.socket, response, () => connections.end(message.socket));
   response.writeHead(reply.status, reply.fields);
   response.flushHeaders();
-  reply.stream(sinkOf(response, gone.signal));
+  reply.stream(sinkOf(state, message, response, hold, gone.signal));
 }
 
 /** The status and the word for what is wrong with a head that the parser let through; null where nothing is. */
@@ -232,23 +236,46 @@ function handedOver({ connections }: State, { socket }: IncomingMessage, respons
   connections.end(socket);
 }
 
-function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): void {
+/** Writes a whole answer, and gives the bytes of its body. */
+function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): number {
   if (reply.body === null) {
     response.writeHead(reply.status, reply.status === 204 ? reply.fields : { ...reply.fields, "content-length": "0" });
-    return void response.end();
+    response.end();
+    return 0;
   }
   const bytes = encoder.encode(reply.body);
   response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes.length) });
   response.end(message.method === "HEAD" ? undefined : bytes);
+  return bytes.length;
 }
 
 const encoder = new TextEncoder();
 
-function sinkOf(response: ServerResponse, gone: AbortSignal): StreamSink {
+function sinkOf(
+  { connections }: State,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  hold: (bytes: number) => () => void,
+  gone: AbortSignal,
+): StreamSink {
+  const held = new Set<() => void>();
+  connections.whenOver(socket, response, () => held.forEach((letGo) => letGo()));
   return {
     gone,
-    write: (text) => response.write(text),
+    write: (text) => {
+      const bytes = encoder.encode(text);
+      const letGo = hold(bytes.length);
+      held.add(letGo);
+      return response.write(bytes, () => {
+        held.delete(letGo);
+        letGo();
+      });
+    },
     waiting: () => response.writableLength,
-    end: () => void response.end(),
+    end: () => {
+      response.end();
+      connections.answered(socket, response);
+    },
+    drop: () => void socket.destroy(),
   };
 }

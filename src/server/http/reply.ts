@@ -12,7 +12,10 @@ export interface StreamSink {
   readonly write: (text: string) => boolean;
   /** Bytes that wait for the reader. */
   readonly waiting: () => number;
+  /** Ends the stream; what waits is still to be read, in time. */
   readonly end: () => void;
+  /** Ends it at once: nobody reads. */
+  readonly drop: () => void;
   /** Aborted once nobody reads any more. */
   readonly gone: AbortSignal;
 }
@@ -28,6 +31,8 @@ export interface HttpReply {
   readonly stream?: (sink: StreamSink) => void;
   /** The word for why the request was refused before any tool was asked; for the log. */
   readonly refused?: string;
+  /** Who is known to have asked: until the answer is read it counts as theirs. */
+  readonly caller?: string;
 }
 
 /** A failure with its status. */

@@ -22,6 +22,7 @@ import { createIntake } from "./intake.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./refusals.ts";
 import type { HttpReply } from "./reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./sdk_http_lane.ts";
+import { createUnread, untilRead } from "./unread.ts";
 
 /** What serving over HTTP needs. */
 export interface HttpOptions {
@@ -65,12 +66,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
+  const unread = createUnread();
+  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", unread.bytes);
+  const limits = untilRead(options.limits, unread);
   const intake = createIntake(options.server.max_body_bytes);
   metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
-  const endpoint = { ...options, sdk, intake };
+  const endpoint = { ...options, limits, sdk, intake };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   const app = createApp({
     ...options,
+    limits,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
     names: createNameChecks({ bindAddress: bind.hostname, ...options }),
   });
@@ -78,6 +83,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     ...bind,
     bounds: options.bounds ?? CONNECTION_BOUNDS,
     handle: app,
+    hold: unread.hold,
     tls: options.tls,
     log: options.log,
     refused: connectionRefusals("request", options),

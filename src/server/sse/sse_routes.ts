@@ -111,7 +111,9 @@ function startSession(
     origin: { transport: "sse", peer_address: origin.peer_address },
     send: (line) => {
       sink.write(`event: message\ndata: ${line}\n\n`);
-      if (sink.waiting() > BEHIND_BYTES) end();
+      if (sink.waiting() <= BEHIND_BYTES) return;
+      end();
+      sink.drop();
     },
   });
   const alive = setInterval(() => sink.write(": alive\n\n"), KEEP_ALIVE_MILLISECONDS);
