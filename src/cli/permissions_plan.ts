@@ -14,7 +14,7 @@ import type {
   TrustPolicy,
 } from "../config/types.ts";
 import { trustedKeyFiles } from "../config/paths.ts";
-import { hostKey } from "../evidence/egress/destination.ts";
+import { hostKey } from "../config/host_name.ts";
 import { parseAddress } from "../evidence/egress/address.ts";
 import { grantedNames } from "../evidence/builtin/env.ts";
 import { referencedEnvironment } from "../evidence/providers.ts";

@@ -44,7 +44,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /** An IPv6 address in the one spelling of the URL standard, or null. `node:net` would do it too, but costs a start 15 ms. */
-function canonicalIpv6(address: string): string | null {
+export function canonicalIpv6(address: string): string | null {
   if (!/^[0-9a-fA-F:.]+$/.test(address) || !URL.canParse(`http://[${address}]/`)) return null;
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);
 }

@@ -5,9 +5,11 @@
  */
 
 import { z } from "zod";
+import { hostKey } from "./host_name.ts";
 import { integer, name, path, stringMap, strings } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
 import { at, isTable } from "./raw.ts";
+import { isHeaderValue, isReservedHeader, referencedVariable } from "./request_headers.ts";
 import type { BuiltinProviderName } from "./types.ts";
 
 const MEBIBYTE = 1048576;
@@ -36,10 +38,14 @@ const jsonConfig = z.strictObject({
   max_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one file."),
 });
 
+const host = name().refine((value) => hostKey(value) !== null, {
+  error: "must be a host name alone, without scheme, port and path",
+});
+
 const request = {
   allow_http: z.boolean().default(false).describe("Allow http:// addresses."),
   allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
-  allowed_hosts: z.array(name()).nullable().default(null).describe("Hosts that may be asked; left out for any."),
+  allowed_hosts: z.array(host).nullable().default(null).describe("Hosts that may be asked; left out for any."),
   hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
   user_agent: z.string().regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" }).default("gate/0.1")
     .describe("User-Agent header."),
@@ -50,7 +56,15 @@ const request = {
 const httpConfig = z.strictObject(request);
 
 /** A literal or `env:NAME`; it goes into a header. */
-const credential = z.string().min(1).regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" });
+const credential = z.string().min(1).check(({ value, issues }) => {
+  const variable = referencedVariable(value);
+  const isUsable = variable === null ? isHeaderValue(value) : /^[^=\0]+$/.test(variable);
+  if (isUsable) return;
+  const message = variable === null
+    ? "must be ASCII text without control characters and outer spaces"
+    : "must name a variable after env:";
+  issues.push({ code: "custom", message, input: value });
+});
 
 const restAuth = z.strictObject({
   api_key_header: z.string().regex(HEADER_NAME, { error: "must be a header name" }).nullable().default(null)
@@ -86,7 +100,12 @@ export function isBuiltinProviderName(value: unknown): value is BuiltinProviderN
 
 /** The rules over several members of the `config` of `rest`. */
 export function restConfigRules(config: unknown, base: SettingPath, report: Report): void {
-  headerRules(at(config, ["default_headers"]), [...base, "default_headers"], report);
+  headerRules(
+    at(config, ["default_headers"]),
+    at(config, ["auth", "api_key_header"]),
+    [...base, "default_headers"],
+    report,
+  );
   const has = (member: string): boolean => at(config, ["auth", member]) !== undefined;
   const auth = [...base, "auth"];
   if (has("api_key_header") && !has("api_key_value")) {
@@ -95,22 +114,37 @@ export function restConfigRules(config: unknown, base: SettingPath, report: Repo
   if (has("api_key_value") && !has("api_key_header")) {
     report([...auth, "api_key_header"], "is required when api_key_value is set");
   }
+  const user = at(config, ["auth", "basic_username"]);
+  if (typeof user === "string" && referencedVariable(user) === null && user.includes(":")) {
+    report([...auth, "basic_username"], "must not hold a colon");
+  }
   if (has("basic_password") && !has("basic_username")) {
     report([...auth, "basic_username"], "is required when basic_password is set");
+  }
+  const keyHeader = at(config, ["auth", "api_key_header"]);
+  const isAuthorized = has("bearer_token") || has("basic_username");
+  if (isAuthorized && typeof keyHeader === "string" && keyHeader.toLowerCase() === "authorization") {
+    report([...auth, "api_key_header"], "must not be Authorization together with bearer_token or basic_username");
   }
   if (has("bearer_token") && (has("basic_username") || has("basic_password"))) {
     report([...auth, "bearer_token"], "must not be set together with basic_username or basic_password");
   }
 }
 
-function headerRules(headers: unknown, base: SettingPath, report: Report): void {
+function headerRules(headers: unknown, keyHeader: unknown, base: SettingPath, report: Report): void {
   if (!isTable(headers)) return;
   const seen = new Set<string>();
+  const ofKey = typeof keyHeader === "string" ? keyHeader.toLowerCase() : null;
   for (const [header, value] of Object.entries(headers)) {
     const where = [...base, header];
+    const key = header.toLowerCase();
     if (!HEADER_NAME.test(header)) report(where, "must have a header name as its name");
-    if (typeof value === "string" && /\p{Cc}/u.test(value)) report(where, "must not hold control characters");
-    if (seen.has(header.toLowerCase())) report(where, "must be given once, in one spelling");
-    seen.add(header.toLowerCase());
+    if (isReservedHeader(header)) report(where, "must not be a header that gate or the protocol decides");
+    if (typeof value === "string" && !isHeaderValue(value)) {
+      report(where, "must be ASCII text without control characters and outer spaces");
+    }
+    if (seen.has(key)) report(where, "must be given once, in one spelling");
+    if (key === ofKey) report(where, "must not be the header that config.auth.api_key_header names");
+    seen.add(key);
   }
 }

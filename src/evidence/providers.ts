@@ -91,7 +91,9 @@ export async function referencedEnvironment(config: GateConfig): Promise<readonl
 /** What a failed start means in terms of the configuration; what is no such thing is thrown on. */
 async function problemsOf(error: unknown, path: string): Promise<readonly ConfigProblem[]> {
   const { ProviderSetupError } = await import("./builtin/engine.ts");
-  if (error instanceof ProviderSetupError) return [{ path: `${path}.${error.member}`, message: error.message }];
+  if (error instanceof ProviderSetupError) {
+    return error.faults.map(({ member, message }) => ({ path: `${path}.${member}`, message }));
+  }
   const { ContractError } = await import("./contract/problems.ts");
   if (!(error instanceof ContractError)) throw error;
   return error.problems.map(({ path: at, message }) => ({

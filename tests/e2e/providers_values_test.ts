@@ -232,27 +232,28 @@ Deno.test("json goes on after a query that never ends", () =>
   }));
 
 /** What cannot be started, the member that is wrong. */
-const REFUSED: readonly (readonly [ProviderPlan, string])[] = [
+const REFUSED: readonly (readonly [ProviderPlan, ...string[]])[] = [
   [{ name: "json", config: { root: "/nowhere", root_id: "r" } }, "config.root"],
   [{ name: "json", config: { root: new URL(import.meta.url).pathname, root_id: "r" } }, "config.root"],
-  [{ name: "http", config: { allowed_hosts: ["ok.example", "https://no.example"] } }, "config.allowed_hosts[1]"],
-  [{ name: "rest", config: { allowed_hosts: ["*.example"] } }, "config.allowed_hosts[0]"],
-  [{ name: "rest", config: { default_headers: { Host: "x" } } }, "config.default_headers.Host"],
-  [{ name: "rest", config: { default_headers: { "X-A": "\u00e9" } } }, "config.default_headers.X-A"],
   [{ name: "rest", config: { auth: { bearer_token: "env:PROBE_NOT_SET" } } }, "config.auth.bearer_token"],
-  [{ name: "rest", config: { auth: { bearer_token: "env:" } } }, "config.auth.bearer_token"],
-  [{ name: "rest", config: { auth: { basic_username: "a:b" } } }, "config.auth.basic_username"],
   [
-    { name: "rest", config: { auth: { api_key_header: "X-A", api_key_value: "k" }, default_headers: { "x-a": "v" } } },
-    "config.default_headers",
+    { name: "rest", config: { auth: { basic_username: "env:PROBE_COLON", basic_password: "env:PROBE_NOT_SET" } } },
+    "config.auth.basic_password",
+    "config.auth.basic_username",
+  ],
+  [
+    { name: "rest", config: { auth: { api_key_header: "x", api_key_value: "env:PROBE_LINES" } } },
+    "config.auth.api_key_value",
   ],
 ];
 
-for (const [plan, expected] of REFUSED) {
+for (const [plan, ...expected] of REFUSED) {
   Deno.test(`createBuiltinProvider() ${plan.name} ${JSON.stringify(plan.config).slice(0, 60)}: ${expected}`, () => {
-    assert.throws(() => createBuiltinProvider(entryOf(plan)), (error) => {
+    const values = new Map([["PROBE_COLON", "a:b"], ["PROBE_LINES", "a\nb"]]);
+    const options = { environment: (name: string) => values.get(name) };
+    assert.throws(() => createBuiltinProvider(entryOf(plan), options), (error) => {
       assert.ok(error instanceof ProviderSetupError);
-      assert.equal(error.member, expected);
+      assert.deepEqual(error.faults.map(({ member }) => member), expected);
       return true;
     });
   });

@@ -40,16 +40,23 @@ export interface Engine {
   readonly close: () => void;
 }
 
+/** What is wrong with a member of a provider's entry. */
+export interface SetupFault {
+  /** Such as `config.root`. */
+  readonly member: string;
+  /** `must ...`. */
+  readonly message: string;
+}
+
 /** A provider that cannot be started as it is configured. */
 export class ProviderSetupError extends Error {
   override readonly name = "ProviderSetupError";
-  /** The member of the provider's entry, such as `config.root`. */
-  readonly member: string;
+  readonly faults: readonly SetupFault[];
 
-  /** The error for a member and what is wrong with it: `must ...`. */
-  constructor(member: string, message: string) {
-    super(message);
-    this.member = member;
+  /** Builds the error from at least one fault. */
+  constructor(faults: readonly SetupFault[]) {
+    super(faults.map(({ member, message }) => `${member}: ${message}`).join("; "));
+    this.faults = faults;
   }
 }
 

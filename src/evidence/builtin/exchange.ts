@@ -5,17 +5,12 @@
  * @module
  */
 
+import { hostKey } from "../../config/host_name.ts";
 import type { HttpProviderConfig } from "../../config/types.ts";
-import {
-  checkDestination,
-  type Destination,
-  type EgressPolicy,
-  hostKey,
-  resolveDestination,
-} from "../egress/destination.ts";
+import { checkDestination, type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
 import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
-import { ProviderSetupError, type Surroundings } from "./engine.ts";
+import type { Surroundings } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
 import { type Failure, workerFailure } from "./result.ts";
 
@@ -51,11 +46,7 @@ export interface TimeLimit {
   readonly end: () => void;
 }
 
-/**
- * What sends the requests of a provider.
- *
- * @throws {ProviderSetupError} Where `allowed_hosts` holds what is no host name
- */
+/** What sends the requests of a provider. */
 export function createExchanger(name: string, config: HttpProviderConfig, surroundings: Surroundings): Exchanger {
   const pool = createProviderPool({
     name,
@@ -69,11 +60,7 @@ export function createExchanger(name: string, config: HttpProviderConfig, surrou
 }
 
 function egressPolicy(config: HttpProviderConfig): EgressPolicy {
-  const hosts = config.allowed_hosts?.map((host, index) => {
-    const key = hostKey(host);
-    if (key !== null) return key;
-    throw new ProviderSetupError(`config.allowed_hosts[${index}]`, `must be a host name alone, got "${host}"`);
-  });
+  const hosts = config.allowed_hosts?.map((host) => hostKey(host) ?? host);
   return {
     allowHttp: config.allow_http,
     allowPrivateNetworks: config.allow_private_networks,

@@ -15,11 +15,7 @@ import { describeGrant } from "./permissions.ts";
 import { answered, failed, type Finding, invalidParams, paramsOf, readText, type Source } from "./result.ts";
 import { baseHeaders, refuseEncoding } from "./response.ts";
 
-/**
- * The provider `http`.
- *
- * @throws {ProviderSetupError} Where `allowed_hosts` holds what is no host name
- */
+/** The provider `http`. */
 export function createHttpEngine(entry: HttpProviderEntry, surroundings: Surroundings): Engine {
   const { config } = entry;
   const exchanger = createExchanger("gate-http", config, surroundings);

@@ -64,7 +64,11 @@ function realFolder(root: string): string {
     if (Deno.statSync(real).isDirectory) return real;
   } catch (error) {
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
-    throw new ProviderSetupError("config.root", `must be a folder that can be read: ${reason}`);
+    throw notUsable(`must be a folder that can be read: ${reason}`);
   }
-  throw new ProviderSetupError("config.root", "must be a folder");
+  throw notUsable("must be a folder");
+}
+
+function notUsable(message: string): ProviderSetupError {
+  return new ProviderSetupError([{ member: "config.root", message }]);
 }

@@ -5,6 +5,7 @@
  */
 
 import { lookup } from "node:dns/promises";
+import { hostKey } from "../../config/host_name.ts";
 import type { OperationalCode } from "../types.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "./until_aborted.ts";
@@ -49,32 +50,6 @@ export const ADDRESSES_TRIED_MAXIMUM = 4;
 export async function systemResolver(host: string): Promise<readonly string[]> {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
-}
-
-/**
- * The one spelling of a host name, or null where the text is none: lower case, without brackets and trailing dots,
- * international names in their ASCII form.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { hostKey } from "@/evidence/egress/destination.ts";
- *
- * assert.equal(hostKey("API.Example.com."), "api.example.com");
- * assert.equal(hostKey("[::1]"), "::1");
- * assert.equal(hostKey("example.com:443"), null);
- * ```
- */
-export function hostKey(text: string): string | null {
-  const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
-  if (bare === "" || bare.length > 255 || /[/\\?#@*\s]/.test(bare)) return null;
-  const bracketed = parseAddress(bare)?.length === 8 ? `[${bare}]` : bare;
-  if (bracketed === bare && bare.includes(":")) return null;
-  try {
-    return new URL(`http://${bracketed}`).hostname.replace(/^\[(.*)\]$/, "$1");
-  } catch {
-    return null;
-  }
 }
 
 /** The URL's parts; a refusal where the policy forbids it; null where the text is no absolute URL. */

@@ -1,0 +1,33 @@
+/**
+ * How a host is named in a list of hosts.
+ *
+ * @module
+ */
+
+import { canonicalIpv6 } from "./bind.ts";
+
+/**
+ * The one spelling of a host name, or null where the text is none: lower case, without brackets and trailing dots,
+ * international names in their ASCII form.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { hostKey } from "@/config/host_name.ts";
+ *
+ * assert.equal(hostKey("API.Example.com."), "api.example.com");
+ * assert.equal(hostKey("[::1]"), "::1");
+ * assert.equal(hostKey("example.com:443"), null);
+ * ```
+ */
+export function hostKey(text: string): string | null {
+  const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
+  if (bare === "" || bare.length > 255 || /[/\\?#@*\s]/.test(bare)) return null;
+  const bracketed = canonicalIpv6(bare) !== null ? `[${bare}]` : bare;
+  if (bracketed === bare && bare.includes(":")) return null;
+  try {
+    return new URL(`http://${bracketed}`).hostname.replace(/^\[(.*)\]$/, "$1");
+  } catch {
+    return null;
+  }
+}
