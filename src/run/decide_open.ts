@@ -71,17 +71,23 @@ function propose(
     const payload = hashPayload(surroundings.primitives.sha256, packet.payload);
     if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
     for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
-      const denied = { packet_id: packet.packet_id, target };
-      if (isExpired(packet, acceptedAt, state.head.revision + 1)) {
-        return refusal("policy_denied", { reason: "packet_expired", ...denied });
-      }
+      const disclosed = { packet_id: packet.packet_id, target };
+      const denied = (reason: string, more: JsonObject = {}): Decision => {
+        const { stage_id } = command;
+        return refusal("policy_denied", {
+          reason,
+          ...disclosed,
+          ...more,
+          stage_id,
+          ready_frontier: readyFrontier(state),
+        });
+      };
+      if (isExpired(packet, acceptedAt, state.head.revision + 1)) return denied("packet_expired");
       const request = { scenario_id: law.law.scenario_id, stage_id: command.stage_id, packet, target };
       const verdict = judgeDisclosure(surroundings.profile.policy, request);
-      if (verdict.verdict === "denied") return refusal("policy_denied", { reason: "denied", ...denied });
-      if (verdict.verdict === "rule_error") {
-        return refusal("policy_denied", { reason: "rule_error", ...denied, error_message: verdict.error_message });
-      }
-      proposal.disclosures.push({ ...denied, verdict: "permit", matched_rule: verdict.matched_rule });
+      if (verdict.verdict === "denied") return denied("denied");
+      if (verdict.verdict === "rule_error") return denied("rule_error", { error_message: verdict.error_message });
+      proposal.disclosures.push({ ...disclosed, verdict: "permit", matched_rule: verdict.matched_rule });
       proposal.intents.push(intentOf(surroundings, state, command, packet, target, payload.content_hash));
       proposal.packets.push(packet);
     }

@@ -15,6 +15,7 @@ import {
   afterRunNotFound,
   afterStageNotFound,
   afterStale,
+  afterUsed,
   firstOf,
   type RefusedCall,
   type Retry,
@@ -45,17 +46,16 @@ function afterStageState(refused: RefusedStep, result: JsonObject): NextStep[] {
 }
 
 function afterConflict(refused: RefusedStep, result: JsonObject): NextStep[] {
-  const { namespace_id, run_id } = refused.run;
-  return [{
-    tool: "scenario_resolve_mutation",
-    arguments_hint: {
-      namespace_id,
-      run_id,
-      operation_id: member(result, "operation_id") ?? {},
-      invocation_identity: member(result, "accepted_invocation_identity") ?? "",
-    },
+  const used = {
+    operation_id: member(result, "operation_id") ?? {},
+    invocation_identity: member(result, "accepted_invocation_identity") ?? "",
     why: "This id was accepted with other arguments: get what its first step did",
-  }, retryOf(refused)(refused.fresh, "For a new call use a fresh id")];
+  };
+  return afterUsed(
+    refused,
+    used,
+    retryOf(refused)(refused.fresh, "For a new call use a fresh id, at the current head"),
+  );
 }
 
 /** The steps after a refused `scenario_next` or `scenario_trigger`. */
@@ -76,7 +76,7 @@ export function nextAfterStep(refused: RefusedStep, { outcome, result }: Outcome
     case "run_complete":
       return afterRunComplete(refused);
     case "policy_denied":
-      return afterDenial(result, retry);
+      return afterDenial(refused, result, retry, (change, why) => retry({ ...refused.fresh, ...change }, why));
     case "evidence_rejected":
       return afterRejection(retry);
     default: {

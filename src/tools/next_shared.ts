@@ -61,16 +61,24 @@ export function afterRunComplete({ run }: RefusedCall): NextStep[] {
 }
 
 /** After a head that was not the current one, which is the result. */
-export function afterStale({ run, expected_head }: RefusedCall, head: JsonObject, retry: Retry): NextStep[] {
-  const revision = member(head, "revision");
-  const since = Math.min(expected_head.revision, typeof revision === "number" ? revision : 0);
+export function afterStale(refused: RefusedCall, head: JsonObject, retry: Retry): NextStep[] {
+  const { run, expected_head } = refused;
+  const again = retry(
+    { expected_head: head },
+    "If it still applies, call again at the current head; nothing was recorded",
+  );
+  if (expected_head.revision >= Number(member(head, "revision"))) {
+    const why = "The head that you named is none of this run's: see where the run stands";
+    return [{ ...statusStep(refused), why }, again];
+  }
   return [
+    { ...statusStep(refused), why: "The run moved on: see where it stands now" },
     {
       tool: "scenario_history",
-      arguments_hint: { ...run, after_revision: since },
-      why: "The run moved on: see what was accepted since your head",
+      arguments_hint: { ...run, after_revision: expected_head.revision },
+      why: "See what was accepted since the revision that you named",
     },
-    retry({ expected_head: head }, "If it still applies, call again at the current head; nothing was recorded"),
+    again,
   ];
 }
 
@@ -87,26 +95,51 @@ export function afterRejection(retry: Retry): NextStep[] {
   return [retry({}, "Correct what is wrong at each path of rejections and call again; nothing was recorded")];
 }
 
-/** After an entry packet that may not be disclosed. */
-export function afterDenial(result: JsonObject, retry: Retry): NextStep[] {
+/**
+ * After an entry packet that may not be disclosed: its stage waits for somebody, the run need not.
+ *
+ * @param elsewhere The call for another stage
+ */
+export function afterDenial(refused: RefusedCall, result: JsonObject, retry: Retry, elsewhere: Retry): NextStep[] {
+  const ready = member(result, "ready_frontier");
+  const [other] = (isJsonArray(ready) ? ready : []).filter((stage) => stage !== member(result, "stage_id"));
+  const others = other === undefined ? [] : [elsewhere({ stage_id: other }, "Go on with another stage that is ready")];
+  return [...others, statusStep(refused), remedyOfDenial(result, retry)];
+}
+
+function remedyOfDenial(result: JsonObject, retry: Retry): NextStep {
   const packet = JSON.stringify(textOf(result, "packet_id"));
   switch (member(result, "reason")) {
     case "packet_expired":
-      return [{
+      return {
         tool: "scenario_define",
         arguments_hint: {},
         why: `Entry packet ${packet} has expired: define the scenario with a later expiry and start a run of that law`,
-      }];
+      };
     case "rule_error":
-      return [
-        retry(
-          {},
-          `A rule of the operator's disclosure policy fails on entry packet ${packet}: have it mended, then retry`,
-        ),
-      ];
+      return retry(
+        {},
+        `A rule of the operator's disclosure policy fails on entry packet ${packet}: have it mended, then retry`,
+      );
     default:
-      return [
-        retry({}, `The operator's disclosure policy refuses entry packet ${packet}: ask for a rule, then retry`),
-      ];
+      return retry({}, `The operator's disclosure policy refuses entry packet ${packet}: ask for a rule, then retry`);
   }
+}
+
+/** An operation whose identity was used before, with other arguments. */
+export interface UsedOperation {
+  readonly operation_id: JsonValue;
+  readonly invocation_identity: JsonValue;
+  readonly why: string;
+}
+
+/** After an identity that was used for another call; which head is current is not known then. */
+export function afterUsed(refused: RefusedCall, { why, ...operation }: UsedOperation, fresh: NextStep): NextStep[] {
+  const { namespace_id, run_id } = refused.run;
+  const { expected_head: _, ...hint } = fresh.arguments_hint;
+  return [
+    { tool: "scenario_resolve_mutation", arguments_hint: { namespace_id, run_id, ...operation }, why },
+    statusStep(refused),
+    { ...fresh, arguments_hint: hint },
+  ];
 }

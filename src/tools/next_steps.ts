@@ -14,6 +14,7 @@ import {
   afterRunNotFound,
   afterStageNotFound,
   afterStale,
+  afterUsed,
   FRESH_ID,
   type RefusedCall,
   type Retry,
@@ -46,7 +47,7 @@ export function nextAfterMutation(refused: RefusedMutation, { outcome, result }:
     case "stage_not_open":
       return afterStageState(refused, result);
     case "policy_denied":
-      return afterDenial(result, retry);
+      return afterDenial(refused, result, retry, (change, why) => retry({ operation_id: FRESH_ID, ...change }, why));
     case "evidence_rejected":
       return afterRejection(retry);
     case "acquisition_failed": {
@@ -93,20 +94,14 @@ function afterSubmission(result: JsonObject, outcome: string, retry: Retry): Nex
 }
 
 function afterConflict(refused: RefusedMutation, result: JsonObject): NextStep[] {
-  const { run, family, operation_id } = refused;
-  return [
-    {
-      tool: "scenario_resolve_mutation",
-      arguments_hint: {
-        namespace_id: run.namespace_id,
-        run_id: run.run_id,
-        operation_id: { family, identity: operation_id },
-        invocation_identity: textOf(result, "accepted_invocation_identity"),
-      },
-      why: "This operation_id was accepted with other arguments: get what it did",
-    },
-    retryOf(refused)({ operation_id: FRESH_ID }, "For a new operation use a fresh operation_id"),
-  ];
+  const { family, operation_id } = refused;
+  const used = {
+    operation_id: { family, identity: operation_id },
+    invocation_identity: textOf(result, "accepted_invocation_identity"),
+    why: "This operation_id was accepted with other arguments: get what it did",
+  };
+  const why = "For a new operation use a fresh operation_id, at the current head";
+  return afterUsed(refused, used, retryOf(refused)({ operation_id: FRESH_ID }, why));
 }
 
 /** After a stage that is not where the call needs it. */

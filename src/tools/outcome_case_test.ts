@@ -36,7 +36,7 @@ export interface Scene {
   readonly accept: (tool: string, operation: number, change: JsonObject) => Promise<JsonObject>;
 }
 
-/** A call with the outcome it has, and what its next steps name first. */
+/** A call with the outcome it has, and what its next steps name. */
 export interface Case {
   readonly tool: string;
   readonly outcome: string;
@@ -45,7 +45,11 @@ export interface Case {
   /** Registered as schema "report" version "1" beforehand. */
   readonly schema?: JsonObject;
   readonly options?: BenchOptions;
+  /** The tools of the first next steps. */
   readonly next?: string;
+  /** Members of the hint of the last one of these; null for one that is not there. */
+  readonly hint?: JsonObject;
+  readonly why?: RegExp;
   readonly input: (scene: Scene) => Promise<JsonObject> | JsonObject;
   readonly remote?: true;
   /** A part of the result. */
@@ -133,6 +137,11 @@ function testCase(entry: Case, store: typeof STORES[number]): void {
 
 /** Every refusal says what comes next, by tools that exist. */
 function checkNext(entry: Case, bench: Bench, next: JsonValue): void {
-  const [first] = checkSteps(bench.tools, next);
-  if (entry.next !== undefined) assert.equal(first?.["tool"], entry.next);
+  const tools = entry.next?.split(" ") ?? [];
+  const steps = checkSteps(bench.tools, next);
+  assert.deepEqual(steps.slice(0, tools.length).map(({ tool }) => tool), tools);
+  const last = steps[tools.length - 1];
+  const hint = last?.["arguments_hint"] as JsonObject | undefined;
+  for (const [name, value] of Object.entries(entry.hint ?? {})) assert.deepEqual(hint?.[name] ?? null, value, name);
+  if (entry.why !== undefined) assert.match(String(last?.["why"]), entry.why);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../canonical/json.ts";
 import { condition, evidence, id } from "./fixture_test.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import { at, BUILD, type Case, complete, ONE_STAGE, type Scene, testCases, testCoverage } from "./outcome_case_test.ts";
 
 async function opened(s: Scene, change: JsonObject): Promise<JsonObject> {
@@ -31,7 +32,8 @@ const EVALUATE: readonly Case[] = [
   {
     tool: "scenario_evaluate_stage",
     outcome: "stale",
-    next: "scenario_history",
+    next: "scenario_status scenario_history scenario_evaluate_stage",
+    why: /If it still applies/,
     input: async (s) => {
       const old = s.head;
       return { ...await opened(s, {}), expected_head: old };
@@ -40,7 +42,8 @@ const EVALUATE: readonly Case[] = [
   {
     tool: "scenario_evaluate_stage",
     outcome: "operation_conflict",
-    next: "scenario_resolve_mutation",
+    next: "scenario_resolve_mutation scenario_status scenario_evaluate_stage",
+    hint: { operation_id: FRESH_ID, expected_head: null },
     input: async (s) => {
       await s.accept("scenario_open_stage", 9, BUILD);
       await s.accept("scenario_evaluate_stage", 1, BUILD);

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { PolicyRuleConfig } from "../config/types.ts";
 import { type BenchOptions, id, stage } from "./fixture_test.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import {
   at,
   BUILD,
@@ -11,6 +12,7 @@ import {
   SUBMIT,
   testCases,
   testCoverage,
+  UNKNOWN_ID,
 } from "./outcome_case_test.ts";
 
 const packet = { packet_id: "brief", schema_id: "brief", content_type: "application/json", payload: JSON_PAYLOAD };
@@ -52,17 +54,31 @@ const OPEN: readonly Case[] = [
   {
     tool: "scenario_open_stage",
     outcome: "stale",
-    next: "scenario_history",
+    next: "scenario_status scenario_history scenario_open_stage",
+    hint: { operation_id: id(1) },
+    why: /If it still applies/,
     input: async (s) => {
       const old = s.head;
       await s.accept("scenario_submit", 9, SUBMIT);
       return at(s, 1, { ...BUILD, expected_head: old });
     },
   },
+  ...([
+    ["a revision to come", { revision: 7 }],
+    ["a record of nothing", { record_id: UNKNOWN_ID }],
+  ] as const).map(([name, change]): Case => ({
+    tool: "scenario_open_stage",
+    outcome: "stale",
+    name,
+    next: "scenario_status",
+    why: /none of this run's/,
+    input: (s) => at(s, 1, { ...BUILD, expected_head: { ...s.head, ...change } }),
+  })),
   {
     tool: "scenario_open_stage",
     outcome: "operation_conflict",
-    next: "scenario_resolve_mutation",
+    next: "scenario_resolve_mutation scenario_status scenario_open_stage",
+    hint: { operation_id: FRESH_ID, expected_head: null },
     input: async (s) => {
       await s.accept("scenario_open_stage", 1, BUILD);
       return at(s, 1, BUILD);
@@ -119,8 +135,19 @@ const OPEN: readonly Case[] = [
     outcome: "policy_denied",
     spec: withPackets(packet),
     options: policy("deny_all"),
+    next: "scenario_status scenario_open_stage",
+    why: /ask for a rule/,
+    result: { reason: "denied", packet_id: "brief", stage_id: "build", ready_frontier: ["build"] },
+    input: (s) => at(s, 1, BUILD),
+  },
+  {
+    tool: "scenario_open_stage",
+    outcome: "policy_denied",
+    name: "beside a stage that is ready",
+    spec: { stages: [{ ...stage("build", "built"), entry_packets: [packet] }, stage("deploy", "deployed")] },
+    options: policy("deny_all"),
     next: "scenario_open_stage",
-    result: { reason: "denied", packet_id: "brief" },
+    hint: { stage_id: "deploy", operation_id: FRESH_ID },
     input: (s) => at(s, 1, BUILD),
   },
   {
@@ -137,7 +164,7 @@ const OPEN: readonly Case[] = [
     outcome: "policy_denied",
     name: "packet expired",
     spec: withPackets({ ...packet, expiry: { kind: "unix_millis", value: 1 } }),
-    next: "scenario_define",
+    next: "scenario_status scenario_define",
     result: { reason: "packet_expired" },
     input: (s) => at(s, 1, BUILD),
   },

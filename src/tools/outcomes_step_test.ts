@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { evidence, id, stage } from "./fixture_test.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import {
   BUILD,
   type Case,
@@ -45,11 +46,17 @@ const STEPS: readonly Case[] = [
     result: { decision: { kind: "advance", stage_id: "build", unmet: [] } },
     input: (s) => next(s),
   },
-  { ...NEXT, outcome: "stale", next: "scenario_history", input: async (s) => next(s, await STALE(s)) },
+  {
+    ...NEXT,
+    outcome: "stale",
+    next: "scenario_status scenario_history scenario_next",
+    input: async (s) => next(s, await STALE(s)),
+  },
   {
     ...NEXT,
     outcome: "operation_conflict",
-    next: "scenario_resolve_mutation",
+    next: "scenario_resolve_mutation scenario_status scenario_next",
+    hint: { expected_head: null },
     input: async (s) => {
       await s.bench.call("scenario_next", next(s));
       return next(s, { caller_evidence: [] });
@@ -77,11 +84,22 @@ const STEPS: readonly Case[] = [
   {
     ...NEXT,
     outcome: "policy_denied",
-    next: "scenario_next",
+    next: "scenario_status scenario_next",
+    why: /ask for a rule/,
     spec: withPacket(),
     options: { config: { policy: { engine: "deny_all", static: null } } },
     result: { reason: "denied", packet_id: "brief" },
     input: (s) => next(s, { caller_evidence: [evidence("built", true)] }),
+  },
+  {
+    ...NEXT,
+    outcome: "policy_denied",
+    name: "beside a stage that is ready",
+    next: "scenario_next",
+    hint: { stage_id: "deploy", request_id: FRESH_ID },
+    spec: { stages: [{ ...stage("build", "built"), entry_packets: [packet] }, stage("deploy", "deployed")] },
+    options: { config: { policy: { engine: "deny_all", static: null } } },
+    input: (s) => next(s),
   },
   {
     ...NEXT,
@@ -137,11 +155,17 @@ const STEPS: readonly Case[] = [
       return trigger(s);
     },
   },
-  { ...TRIGGER, outcome: "stale", next: "scenario_history", input: async (s) => trigger(s, {}, await STALE(s)) },
+  {
+    ...TRIGGER,
+    outcome: "stale",
+    next: "scenario_status scenario_history scenario_trigger",
+    input: async (s) => trigger(s, {}, await STALE(s)),
+  },
   {
     ...TRIGGER,
     outcome: "operation_conflict",
-    next: "scenario_resolve_mutation",
+    next: "scenario_resolve_mutation scenario_status scenario_trigger",
+    hint: { expected_head: null },
     input: async (s) => {
       await s.bench.call("scenario_trigger", trigger(s, { payload: JSON_PAYLOAD }));
       return trigger(s, { payload: { kind: "json", value: 2 } });

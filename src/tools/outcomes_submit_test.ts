@@ -1,4 +1,5 @@
 import { id } from "./fixture_test.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import {
   at,
   BUILD,
@@ -39,7 +40,8 @@ const SUBMISSIONS: readonly Case[] = [
   {
     tool: "scenario_submit",
     outcome: "stale",
-    next: "scenario_history",
+    next: "scenario_status scenario_history scenario_submit",
+    why: /If it still applies/,
     input: async (s) => {
       const old = s.head;
       await s.accept("scenario_submit", 9, SUBMIT);
@@ -49,7 +51,8 @@ const SUBMISSIONS: readonly Case[] = [
   {
     tool: "scenario_submit",
     outcome: "operation_conflict",
-    next: "scenario_resolve_mutation",
+    next: "scenario_resolve_mutation scenario_status scenario_submit",
+    hint: { operation_id: FRESH_ID, expected_head: null },
     input: async (s) => {
       await s.accept("scenario_submit", 1, SUBMIT);
       return at(s, 1, { ...SUBMIT, payload: { kind: "json", value: 2 } });

@@ -63,7 +63,7 @@ Deno.test("an authority is asked once for a decision, and for none that is refus
   }, { time: { read } });
 });
 
-Deno.test("following the first step of stale leads on", () =>
+Deno.test("following the steps of stale leads on", () =>
   withTools(async (bench) => {
     const s = await scene(bench, {});
     const old = s.head;
@@ -71,9 +71,10 @@ Deno.test("following the first step of stale leads on", () =>
     const { result, next } = envelope(
       await bench.call("scenario_open_stage", at(s, 1, { ...BUILD, expected_head: old })),
     );
-    const [look, again] = next as readonly { readonly tool: string; readonly arguments_hint: JsonObject }[];
-    assert.ok(look !== undefined && again !== undefined);
-    const history = await bench.call(look.tool, look.arguments_hint) as { records: JsonValue[] };
+    const [look, read, again] = next as readonly { readonly tool: string; readonly arguments_hint: JsonObject }[];
+    assert.ok(look !== undefined && read !== undefined && again !== undefined);
+    assert.deepEqual((await bench.call(look.tool, look.arguments_hint))["accepted_head"], result);
+    const history = await bench.call(read.tool, read.arguments_hint) as { records: JsonValue[] };
     assert.equal(history.records.length, 1);
     assert.equal(envelope(await bench.call(again.tool, again.arguments_hint)).outcome, "accepted");
     assert.deepEqual(again.arguments_hint["expected_head"], result);

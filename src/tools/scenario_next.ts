@@ -16,6 +16,7 @@ import { gatherEvidence } from "./gather_evidence.ts";
 import { briefly, callerEvidence, expectedHead, name, operationIdentity, runMembers, timestamp } from "./input.ts";
 import type { Outcome } from "./mutation.ts";
 import { nextAfterStep } from "./next_after_step.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import { nextStage, withOpenStage } from "./next_stage.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { OBJECT, outcomeOf } from "./output.ts";
@@ -96,7 +97,7 @@ export function scenarioNext(services: Services): Tool {
           run: { namespace_id, scenario_id, run_id },
           expected_head,
           own: { request_id, ...stage },
-          fresh: { request_id: "<32 fresh random hex digits>", ...stage },
+          fresh: { request_id: FRESH_ID, ...stage },
         }, outcome);
       });
     },

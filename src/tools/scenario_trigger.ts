@@ -18,6 +18,7 @@ import { gatherEvidence } from "./gather_evidence.ts";
 import { briefly, expectedHead, name, operationIdentity, payload, runMembers, timestamp } from "./input.ts";
 import type { Outcome } from "./mutation.ts";
 import { nextAfterStep } from "./next_after_step.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import { runComplete } from "./next_stage.ts";
 import { outcomeAnswer } from "./outcome.ts";
 import { listOf, OBJECT, outcomeOf } from "./output.ts";
@@ -91,7 +92,7 @@ export function scenarioTrigger(services: Services): Tool {
           run: { namespace_id, scenario_id, run_id },
           expected_head,
           own: { trigger: { trigger_id, kind, source_id } },
-          fresh: { trigger: { trigger_id: "<32 fresh random hex digits>", kind, source_id } },
+          fresh: { trigger: { trigger_id: FRESH_ID, kind, source_id } },
         }, outcome));
     },
   });

@@ -49,6 +49,14 @@ export type OutcomeRow = readonly [
   outcome: string,
 ];
 
+/** What a refused opening of `ship` tells of the packet, and of the stages that are ready. */
+const RUNBOOK = {
+  packet_id: "runbook",
+  target: { kind: "agent", agent_id: "deployer" },
+  stage_id: "ship",
+  ready_frontier: ["ship", "spare"],
+};
+
 /** In the order in which the tools list their outcomes; the outcomes that are decided before there is a state stand with the tools. */
 export const ROWS: readonly OutcomeRow[] = [
   // scenario_start
@@ -138,7 +146,7 @@ export const ROWS: readonly OutcomeRow[] = [
     READY,
     (head) => openCommand(2, head, "ship"),
     DENY,
-    { reason: "denied", packet_id: "runbook", target: { kind: "agent", agent_id: "deployer" } },
+    { reason: "denied", ...RUNBOOK },
     "policy_denied",
   ],
   [
@@ -146,12 +154,7 @@ export const ROWS: readonly OutcomeRow[] = [
     READY,
     (head) => openCommand(2, head, "ship"),
     FAULTY,
-    {
-      reason: "rule_error",
-      packet_id: "runbook",
-      target: { kind: "agent", agent_id: "deployer" },
-      error_message: "Ask the owner",
-    },
+    { reason: "rule_error", ...RUNBOOK, error_message: "Ask the owner" },
     "policy_denied",
   ],
   // scenario_evaluate_stage
