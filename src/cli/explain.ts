@@ -58,7 +58,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     const place = new Map(layersOf(law.law).flat().map(({ stage_id }, index) => [stage_id, index]));
     const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
     const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
-    writeOut(describeRun(state, colour) + describeMissing(inOrder, colour));
+    writeOut(describeRun(state, colour) + describeMissing(inOrder, law.law, colour));
   }
   return EXIT.ok;
 }

@@ -4,12 +4,13 @@
  * @module
  */
 
-import type { JsonValue } from "../canonical/json.ts";
 import { countOf } from "../config/problems.ts";
+import type { ScenarioLaw } from "../law/types.ts";
 import type { MissingCondition } from "../run/missing.ts";
 import type { CountingEvidence, StageStanding } from "../run/missing_stage.ts";
 import type { RunState, StageClassification } from "../run/types.ts";
-import { columns, paint } from "./text.ts";
+import { conditionWords, evidenceWords } from "./law_words.ts";
+import { paint, shown } from "./text.ts";
 
 const STANDS: Readonly<Record<StageClassification, string>> = {
   blocked: "is blocked",
@@ -18,22 +19,8 @@ const STANDS: Readonly<Record<StageClassification, string>> = {
   complete: "is complete",
 };
 
-const CHANNELS: Readonly<Record<string, string>> = {
-  caller_submission: "submitted",
-  local_acquisition: "acquired by a built-in provider",
-  provider_acquisition: "acquired from a provider",
-};
-
-/** Characters of an expected value or a policy that a line repeats. */
-const VALUE_CHARACTERS = 80;
-
 function quote(text: string): string {
   return JSON.stringify(text);
-}
-
-function short(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
 }
 
 /** The run itself, in one line. */
@@ -55,24 +42,18 @@ function describeCondition({ condition_id, needed }: MissingCondition): string {
   return needed ? condition_id : `${condition_id} judged false`;
 }
 
-function describePredicate({ predicate }: CountingEvidence): string {
-  const { expected } = predicate;
-  if (expected === undefined) return predicate.predicate;
-  const values: JsonValue = "value_type" in expected ? expected.value : expected.map(({ value }) => value);
-  return `${predicate.predicate} ${short(values)}`;
-}
+/** What of a law says which evidence counts. */
+export type EvidenceLaw = Pick<ScenarioLaw, "conditions" | "acquisition_bindings">;
 
-function describeEvidence(evidence: CountingEvidence): string[] {
-  const { condition_id, channels, domain, bindings, policy } = evidence;
-  const ways = channels.map((channel) => CHANNELS[channel] ?? channel).join(" or ");
-  const named = (bindings ?? []).map(({ provider_id, check_id }) => `${provider_id} ${check_id}`).join(", ");
-  const asks = Object.keys(policy).length === 0 ? "" : `; asks ${short(policy)}`;
-  const by = named === "" ? "" : ` (${named})`;
-  return [`    ${condition_id}`, `${domain.domain}, ${describePredicate(evidence)}; ${ways}${by}${asks}`];
+function describeEvidence({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
+  const condition = law.conditions.find((one) => one.condition_id === condition_id);
+  if (condition === undefined) return `    ${shown(condition_id)}\n`;
+  const lines = evidenceWords(law, condition).map((line) => `        ${line}\n`);
+  return `    ${shown(condition_id)}: ${conditionWords(condition)}\n${lines.join("")}`;
 }
 
 /** One stage: where it stands, what it waits for, what would complete it, and the evidence that counts. */
-export function describeStage(stage: StageStanding, colour: boolean): string {
+export function describeStage(stage: StageStanding, law: EvidenceLaw, colour: boolean): string {
   const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
   const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
   if (waits_for !== undefined) {
@@ -80,15 +61,17 @@ export function describeStage(stage: StageStanding, colour: boolean): string {
   }
   const names = sets.map((set) => set.map(describeCondition));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
-  if (evidence.length > 0) lines.push("  Evidence that counts\n", columns(evidence.map(describeEvidence)));
+  if (evidence.length > 0) {
+    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeEvidence(one, law)));
+  }
   if (evidence_left_out !== undefined) lines.push(`    and that for ${countOf(evidence_left_out, "more condition")}\n`);
   return lines.join("");
 }
 
 /** What there is to say of all stages. */
-export function describeMissing(missing: readonly StageStanding[], colour: boolean): string {
+export function describeMissing(missing: readonly StageStanding[], law: EvidenceLaw, colour: boolean): string {
   if (missing.length === 0) return "Nothing is missing.\n";
   const count = countOf(missing.length, "stage");
   return `${count} ${missing.length === 1 ? "is" : "are"} not complete.\n` +
-    missing.map((stage) => describeStage(stage, colour)).join("");
+    missing.map((stage) => describeStage(stage, law, colour)).join("");
 }

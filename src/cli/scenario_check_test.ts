@@ -7,6 +7,8 @@ import { explainLaw } from "./scenario_explain.ts";
 import { mermaidGraph, terminalGraph } from "./scenario_graph.ts";
 import { layersOf } from "./scenario_layers.ts";
 import { svgGraph } from "./scenario_graph_svg.ts";
+import type { JsonObject } from "../canonical/json.ts";
+import type { AcquisitionBinding, Condition, ScenarioLaw } from "../law/types.ts";
 import { compileLaw } from "../run/compile.ts";
 import { readCases } from "./scenario_cases.ts";
 import { scenarioSchema } from "./scenario_schema.ts";
@@ -158,6 +160,40 @@ Deno.test("a scenario is drawn in layers, and explained in an order in which it 
   const words = explainLaw(law);
   assert.ok(words.indexOf("1. first") < words.indexOf("3. second: can be opened when complete: first or other"));
   assert.match(words, /- z: an integer from 0 that equals 0\n {7}evidence: sent by the caller/);
+});
+
+Deno.test("what gate looks at, and what nobody can send, is said of a law's conditions", async () => {
+  const { law } = await check("a.yaml", YAML);
+  const first = law?.conditions.find(({ condition_id }) => condition_id === "z");
+  assert.ok(first);
+  const bound = (provider_id: string, check_id: string, params: JsonObject): AcquisitionBinding => ({
+    ...{ binding_id: "b", condition_id: first.condition_id, channel: "local_acquisition" },
+    ...{ provider_id, check_id, params },
+  });
+  const rows: readonly [string, AcquisitionBinding | null, Partial<Condition>][] = [
+    ['check get of env: variable "FREEZE" (binding b)', bound("env", "get", { key: "FREEZE" }), {}],
+    ['path of json: file "a.json", query "$.b" (', bound("json", "path", { file: "a.json", jsonpath: "$.b" }), {}],
+    ['status of http: url "https://a.b/c" (', bound("http", "status", { url: "https://a.b/c" }), {}],
+    [
+      'check after of time: time "2026-01-01T00:00:00Z" (',
+      bound("time", "after", { timestamp: "2026-01-01T00:00:00Z" }),
+      {},
+    ],
+    [
+      'check count of tickets: open only true, labels ["a"] (',
+      bound("tickets", "count", { open_only: true, labels: ["a"] }),
+      {},
+    ],
+    ["check now of time (binding b)", bound("time", "now", {}), {}],
+    ["none can come: no binding, and callers cannot show that", null, { predicate: { predicate: "NotExists" } }],
+  ];
+  for (const [words, binding, change] of rows) {
+    const changed = {
+      conditions: [{ ...first, ...change }],
+      acquisition_bindings: binding === null ? [] : [binding],
+    };
+    assert.ok(explainLaw({ ...law, ...changed } as ScenarioLaw).includes(words), words);
+  }
 });
 
 Deno.test("drawings hold names as text, whatever they are", async () => {

@@ -89,9 +89,12 @@ Stage "build" is ready to be opened
     review and tests
     or tests and waiver judged false
   Evidence that counts
-    review  Boolean, Equals true; submitted
-    tests   Boolean, Equals true; submitted
-    waiver  Boolean, Equals true; submitted
+    review: a boolean that equals true
+        evidence: sent by the caller
+    tests: a boolean that equals true
+        evidence: sent by the caller
+    waiver: a boolean that equals true
+        evidence: sent by the caller
 
 Stage "apply" is blocked
   It waits for
@@ -99,7 +102,8 @@ Stage "apply" is blocked
   To be complete it needs
     deployed
   Evidence that counts
-    deployed  Boolean, Equals true; submitted
+    deployed: a boolean that equals true
+        evidence: sent by the caller
 `,
     });
     const json = JSON.parse((await gate(folder, "explain", "--json", "--namespace", "2", runId)).stdout);
