@@ -1,11 +1,9 @@
 /**
- * `gate replay RUNPACK --law NEXT.json`: the decisions that a changed law would have made differently.
+ * `gate replay RUNPACK --law FILE`: the decisions that a changed law would have made differently.
  *
  * @module
  */
 
-import type { JsonValue } from "../canonical/json.ts";
-import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
 import { countOf } from "../config/problems.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import {
@@ -18,10 +16,12 @@ import {
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
-import { readBounded } from "./runpack_keys.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
 import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
 import { READER_PRIMITIVES, withView } from "./runpack_view.ts";
+import { describeDiagnostic } from "./scenario_check.ts";
+import { type Diagnostic, refusalsAt } from "./scenario_law.ts";
+import { readSource, specOfSource } from "./scenario_source.ts";
 
 /** The flags of `gate replay`. */
 export interface ReplayOptions extends RepositoryFlags {
@@ -29,9 +29,6 @@ export interface ReplayOptions extends RepositoryFlags {
   readonly recordedVerdicts?: boolean;
   readonly json?: boolean;
 }
-
-/** Bytes of a specification. */
-const LAW_BYTES = 16 * 1024 * 1024;
 
 /** Runs `gate replay`; 0 whatever the changed law would have decided, 6 where the runpack itself does not verify. */
 export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
@@ -51,31 +48,26 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
 }
 
 async function readLaw(path: string): Promise<CompiledLaw> {
-  const bytes = await readBounded(path, LAW_BYTES).catch((error: unknown) => {
-    throw new CliError("usage", `Cannot read law "${path}": ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const text = bytes.length > LAW_BYTES ? null : decodeUtf8Strict(bytes);
-  const parsed = text === null ? null : parseJson(text);
-  if (parsed === null) {
-    throw new CliError("usage", `Cannot read law "${path}": expected UTF-8 of at most ${LAW_BYTES} bytes`);
+  const read = await readSource(path);
+  if (!read.ok) {
+    const { position, ...fault } = read.fault;
+    throw notLaw(path, [{ severity: "error", ...position, ...fault }]);
   }
-  if (!parsed.ok) {
-    throw new CliError("usage", `Cannot read law "${path}": ${parsed.fault.path}: ${parsed.fault.message}`);
-  }
-  const compiled = compileNextLaw(READER_PRIMITIVES, specOf(parsed.value));
+  const source = specOfSource(read.source);
+  const compiled = compileNextLaw(READER_PRIMITIVES, source.value);
   if (compiled.ok) return compiled.law;
-  const [first] = compiled.refusals;
-  const more = compiled.refusals.length > 1 ? ` (and ${compiled.refusals.length - 1} more)` : "";
-  throw new CliError(
-    "usage",
-    `Cannot use law "${path}": ${first?.path ?? "$"}: ${first?.message ?? "it is none"}${more}`,
-  );
+  throw notLaw(path, refusalsAt(source, compiled.refusals));
 }
 
-/** A specification, or the arguments of scenario_define that hold one. */
-function specOf(value: JsonValue): JsonValue {
-  const isCall = typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, "spec");
-  return isCall ? (value as { readonly spec: JsonValue }).spec : value;
+function notLaw(path: string, diagnostics: readonly Diagnostic[]): CliError {
+  const message = `Cannot use law "${path}": ${countOf(diagnostics.length, "error")}`;
+  return new CliError(
+    "usage",
+    message,
+    null,
+    EXIT.usage,
+    diagnostics.map((one) => describeDiagnostic(path, one, false)),
+  );
 }
 
 function describe(
@@ -113,12 +105,16 @@ const STANDINGS: Readonly<Record<CounterfactualDecision["standing"], string>> = 
   already_complete: " (it would have been complete before)",
 };
 
-function describeDecision(
-  { revision, kind, stage_id, attempt_number, standing, before, after, leaves }: CounterfactualDecision,
-): string[] {
+/** Why there is no decision: an attempt needs a stage that is open, an opening one that is ready to be. */
+function reasonOf({ kind, standing }: CounterfactualDecision): string {
+  return kind === "open" && standing === "blocked" ? " (the stage would not have been ready)" : STANDINGS[standing];
+}
+
+function describeDecision(decision: CounterfactualDecision): string[] {
+  const { revision, kind, stage_id, attempt_number, before, after, leaves } = decision;
   const what = kind === "open" ? `open ${stage_id}` : `${stage_id}, attempt ${attempt_number}`;
   return [
-    `  revision ${revision}  ${what}: ${before} -> ${after ?? "no decision"}${STANDINGS[standing]}`,
+    `  revision ${revision}  ${what}: ${before} -> ${after ?? "no decision"}${reasonOf(decision)}`,
     ...leaves.map(({ condition_id, before, after }) =>
       `      ${condition_id}: ${leafText(before)} -> ${leafText(after)}`
     ),

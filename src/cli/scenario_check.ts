@@ -10,7 +10,7 @@ import { graphIdentity, lawIdentity } from "../law/law.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
-import { type ReadScenario, withScenario } from "./scenario_law.ts";
+import { type Diagnostic, type ReadScenario, withScenario } from "./scenario_law.ts";
 import { paint, shown, wantsColour } from "./text.ts";
 
 /** The flags that every `gate scenario` command on a file has. */
@@ -47,13 +47,17 @@ export function identitiesOf(
   };
 }
 
-/** Each finding as a line that editors and terminals can follow: `FILE:LINE:COLUMN: error: ...`. */
+/** The findings, a line each. */
 export function describeDiagnostics({ file, diagnostics }: ReadScenario, colour: boolean): string {
-  return diagnostics.map(({ line, column, severity, path, message, code }) => {
-    const tone = severity === "error" ? "bad" : "warning";
-    const where = path === "$" ? "" : `${shown(path)}: `;
-    return `${file}:${line}:${column}: ${paint(severity, tone, colour)}: ${where}${shown(message)} [${code}]\n`;
-  }).join("");
+  return diagnostics.map((one) => `${describeDiagnostic(file, one, colour)}\n`).join("");
+}
+
+/** A finding as a line that editors and terminals can follow: `FILE:LINE:COLUMN: error: ...`. */
+export function describeDiagnostic(file: string, diagnostic: Diagnostic, colour: boolean): string {
+  const { line, column, severity, path, message, code } = diagnostic;
+  const tone = severity === "error" ? "bad" : "warning";
+  const where = path === "$" ? "" : `${shown(path)}: `;
+  return `${file}:${line}:${column}: ${paint(severity, tone, colour)}: ${where}${shown(message)} [${code}]`;
 }
 
 function describeCheck(scenario: ReadScenario, colour: boolean): string {

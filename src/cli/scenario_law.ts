@@ -116,7 +116,7 @@ async function proveSource(source: Source, { providers, schemas, profile }: Proo
   if (!constructed.ok) {
     return {
       file,
-      diagnostics: inLines(constructed.refusals.map((one) => refusalAt(source, one, providers))),
+      diagnostics: refusalsAt(source, constructed.refusals, (one) => knownNear(spec, one, providers)),
       law: null,
       assumptions,
     };
@@ -146,20 +146,23 @@ function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): Rea
 /** Refusals that are about a name rather than about what it holds. */
 const ABOUT_NAMES: readonly string[] = ["member_unknown"];
 
-function refusalAt(source: Source, { code, path, message }: Refusal, providers: Providers): Diagnostic {
-  const part = ABOUT_NAMES.includes(code) ? "name" : "value";
-  const steps = stepsOfPath(path);
-  const told = message + knownNear(source.value, { code, steps }, providers);
-  return { severity: "error", ...source.locate(steps, part), code, path, message: told };
+/** Refusals of a spec where they stand in its file, in the order of lines; each may have something added to it. */
+export function refusalsAt(
+  source: Source,
+  refusals: readonly Refusal[],
+  more: (refusal: Refusal) => string = () => "",
+): readonly Diagnostic[] {
+  return inLines(refusals.map((refusal) => {
+    const { code, path, message } = refusal;
+    const part = ABOUT_NAMES.includes(code) ? "name" : "value";
+    const place = source.locate(stepsOfPath(path), part);
+    return { severity: "error", ...place, code, path, message: message + more(refusal) };
+  }));
 }
 
 /** What a binding may have meant; whoever has the configuration at hand may be told what stands in it. */
-function knownNear(
-  spec: JsonValue,
-  { code, steps }: { readonly code: string; readonly steps: Steps },
-  providers: Providers,
-): string {
-  const binding = steps.slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
+function knownNear(spec: JsonValue, { code, path }: Refusal, providers: Providers): string {
+  const binding = stepsOfPath(path).slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
   const [provider, check] = [childOf(binding, "provider_id"), childOf(binding, "check_id")];
   if (code === "provider_not_found" && typeof provider === "string") {
     if (providers.size === 0) return ", nor is any other: --config names a configuration";

@@ -78,10 +78,10 @@ function addDiff(runpack: Command, finish: Finish): void {
 function addReplay(program: Command, finish: Finish): void {
   withVerdicts(withPlace(withJson(
     command(program, "replay", "List the decisions that a changed law would make otherwise", [
-      "gate replay release.runpack --law next.json",
+      "gate replay release.runpack --law next.yaml",
     ]),
   )))
     .argument("<runpack>", RUNPACK)
-    .requiredOption("--law <FILE>", "the changed scenario specification, JSON")
+    .requiredOption("--law <FILE>", "the changed scenario: a YAML, TOML or JSON file")
     .action(async (named: string, flags: Flags) => finish(await (await import("./replay.ts")).runReplay(named, flags)));
 }

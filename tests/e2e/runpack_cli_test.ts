@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import { openStores } from "../../src/store/open.ts";
 import { SHA256 } from "../simulation/kernel_fixture.ts";
 import { GOLDEN_FOLDER, goldenSigner } from "../simulation/runpack_packs.ts";
 import { playGoldenRun, storeRun } from "../simulation/runpack_run.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { initializeParams, startServer } from "./client.ts";
-import { gate, gateArgs, inFolder } from "./gate_command.ts";
+import { type Ended, gate, gateArgs, inFolder } from "./gate_command.ts";
 
 const RUN = playGoldenRun();
 const { run_id } = RUN.state.run_key;
@@ -75,6 +76,28 @@ for (const [flags, pack] of GOLDEN) {
       assert.deepEqual(await filesIn(join(folder, "unpacked")), golden);
     }));
 }
+
+Deno.test("gate replay reads a law in YAML, and says at which line it is none", () =>
+  inFolder(async (folder) => {
+    const replay = async (text: string): Promise<Ended> => {
+      await Deno.writeTextFile(join(folder, "next.yaml"), text);
+      return await gate(folder, "replay", join(GOLDEN_FOLDER, "plain"), "--law", "next.yaml");
+    };
+    const law = `# The law of the run.\n${stringify(JSON.parse(RUN.law.law))}`;
+    const same = await replay(law);
+    assert.equal(same.code, 0, same.stderr);
+    assert.match(same.stdout, /\nNone of \d+ decisions differs\n/);
+    const said = 'gate: Cannot use law "next.yaml": 1 error\ngate: next.yaml:';
+    const rows: readonly [string, string][] = [
+      [law.replace("\n", "\ncolour: red\n"), '2:1: error: $.colour: Member "colour" is unknown'],
+      ["# Nothing but this is wrong.\n[", "2:2: error: Flow sequence must end with a ]"],
+    ];
+    for (const [text, fault] of rows) {
+      const { code, stderr } = await replay(text);
+      assert.equal(code, 2);
+      assert.ok(stderr.startsWith(`${said}${fault}`), stderr);
+    }
+  }));
 
 Deno.test("gate runpack export says the identity alone, and the same for the same head", () =>
   withGoldenRun(async (folder) => {

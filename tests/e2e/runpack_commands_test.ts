@@ -291,9 +291,14 @@ Deno.test("gate replay lists the decisions that a changed law would have made di
     const text = await gate("replay", pack, "--law", stricter);
     assert.match(text.out, /build, attempt 3: true -> unknown/);
     assert.match(text.out, /second_pair_of_eyes: not asked -> unknown \(no_evidence\)/);
-    assert.match(text.out, /open review: opened -> no decision \(the stage would not have been open\)/);
+    assert.match(text.out, /open review: opened -> no decision \(the stage would not have been ready\)/);
     // deno-lint-ignore no-explicit-any
     const none = await write("none.json", (next: any) => next.stages = []);
-    assert.equal((await gate("replay", pack, "--law", none)).code, 2);
+    const faulty = await gate("replay", pack, "--law", none);
+    assert.equal(faulty.code, 2);
+    assert.match(
+      faulty.err,
+      /^gate: Cannot use law ".*none\.json": \d errors?\ngate: .*none\.json:1:\d+: error: \$\.stages: /,
+    );
     assert.equal((await gate("replay", pack)).code, 2);
   }));
