@@ -12,6 +12,9 @@ import { at } from "./raw.ts";
 
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 
+/** How many documents the service brings. */
+export const SERVICE_DOCUMENTS = 23;
+
 /** The shape of `dev`. */
 export const devSchema = z.strictObject({
   allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
@@ -53,6 +56,17 @@ export const validationSchema = z.strictObject({
     "Allow DeepEquals and DeepNotEquals.",
   ),
 }).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
+
+/** The rules over several members of `docs`: an operator who lowers a limit decides which documents go. */
+export function docsRules(tree: unknown, report: Report): void {
+  const maximum = at(tree, ["docs", "max_docs"]);
+  const isServed = [at(tree, ["docs", "enabled"]), at(tree, ["docs", "include_default_docs"])].every((one) =>
+    one !== false
+  );
+  if (!isServed || typeof maximum !== "number" || maximum < 1 || maximum >= SERVICE_DOCUMENTS) return;
+  const instead = "raise it, or set docs.include_default_docs = false";
+  report(["docs", "max_docs"], `must be >= ${SERVICE_DOCUMENTS} for the documents of the service: ${instead}`);
+}
 
 /** The rules over several members of `validation`. */
 export function validationRules(tree: unknown, report: Report): void {

@@ -109,3 +109,32 @@ export function problemCollector(): { report: Report; problems: () => readonly C
         .map(([path, { message }]) => ({ path, message })),
   };
 }
+
+/** Steps of which each may find a configuration wrong, and what they found. */
+export interface ProblemGathering {
+  /** Runs a step; null where it found the configuration wrong. */
+  readonly attempt: <Result>(step: () => Promise<Result>) => Promise<Result | null>;
+  /** The result of a step; throws what all steps found, in the order in which they ran. */
+  readonly settle: <Result>(result: Result | null) => Result;
+}
+
+/** Runs steps one after the other, so that all of them are heard before a wrong configuration is given up. */
+export function gatherProblems(): ProblemGathering {
+  const errors: ConfigError[] = [];
+  return {
+    attempt: async (step) => {
+      try {
+        return await step();
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        errors.push(error);
+        return null;
+      }
+    },
+    settle: <Result>(result: Result | null): Result => {
+      const [first] = errors;
+      if (first === undefined) return result as Result;
+      throw new ConfigError(first.configPath, errors.flatMap(({ problems }) => problems));
+    },
+  };
+}

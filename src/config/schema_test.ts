@@ -56,7 +56,6 @@ const BOUNDS: readonly (readonly [path: string, toml: (value: number) => string,
     ["server.limits.rate_limit.window_ms", 100, 60000],
     ["server.limits.rate_limit.max_entries", 1, 65536],
     ["docs.max_doc_bytes", 1, 1048576],
-    ["docs.max_docs", 1, 256],
     ["docs.max_sections", 1, 10],
     ["docs.max_total_bytes", 1, 8388608],
     ["provider_discovery.max_response_bytes", 1],
@@ -75,6 +74,8 @@ const BOUNDS: readonly (readonly [path: string, toml: (value: number) => string,
   ] as [string, number, number?][]).map(([path, least, most]) =>
     [path, (value: number) => `${path} = ${value}`, least, most] as [string, (value: number) => string, number, number?]
   ),
+  ["docs.max_docs", (value) => `docs = { max_docs = ${value}, include_default_docs = false }`, 1, 256],
+  ["docs.max_docs", (value) => `docs = { max_docs = ${value}, enabled = false }`, 1, 256],
   ["namespace.default_tenants[0]", (value) => `namespace.default_tenants = [${value}]`, 1],
   [
     "namespace.authority.ledger.connect_timeout_ms",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { SERVICE_DOCUMENTS } from "../config/general.ts";
 import type { DocsConfig } from "../config/types.ts";
 import { type Catalogue, openCatalogue } from "./catalogue.ts";
 import { DEFAULT_DOCS } from "./default_docs.ts";
@@ -88,9 +89,12 @@ Deno.test("openCatalogue() makes a page of each worked example, as it stands in 
 
 Deno.test("openCatalogue() refuses limits that the service's own documents do not fit", async () => {
   const cases: [change: Partial<DocsConfig>, message: RegExp][] = [
-    [{ max_docs: DEFAULT_DOCS.length - 1 }, /^docs\.max_docs: must be >= \d+/],
     [{ max_doc_bytes: 1000 }, /^docs\.max_doc_bytes: must be >= \d+/],
     [{ max_total_bytes: 100_000 }, /^docs\.max_total_bytes: must be >= \d+/],
+    [
+      { max_doc_bytes: 1000, max_total_bytes: 100_000 },
+      /^docs\.max_doc_bytes: must be >= \d+.*; docs\.max_total_bytes: must be >= \d+/,
+    ],
   ];
   for (const [change, message] of cases) {
     await assert.rejects(openCatalogue({ ...STANDARD, ...change }), (error) => {
@@ -101,7 +105,7 @@ Deno.test("openCatalogue() refuses limits that the service's own documents do no
     assert.deepEqual((await openCatalogue({ ...STANDARD, ...change, include_default_docs: false })).docs, []);
     assert.deepEqual((await openCatalogue({ ...STANDARD, ...change, enabled: false })).docs, []);
   }
-  assert.equal((await openCatalogue({ ...STANDARD, max_docs: DEFAULT_DOCS.length })).docs.length, DEFAULT_DOCS.length);
+  assert.equal(DEFAULT_DOCS.length, SERVICE_DOCUMENTS, "the least docs.max_docs");
 });
 
 Deno.test("openCatalogue() reads folders in an order of its own, and says what it leaves out", () =>
@@ -162,11 +166,17 @@ Deno.test("openCatalogue() takes single files, and refuses a path that is not th
     const { docs, warnings } = await extra(folder, { extra_paths: [`${folder}/a.md`, `${folder}/b.txt`] });
     assert.equal(docs.length, 1);
     assert.equal(warnings.length, 1);
-    await assert.rejects(extra(folder, { extra_paths: [`${folder}/a.md`, `${folder}/no`] }), (error) => {
-      assert.ok(error instanceof DocsError);
-      assert.equal(error.message, `docs.extra_paths[1]: "${folder}/no" does not exist`);
-      return true;
-    });
+    await assert.rejects(
+      extra(folder, { extra_paths: [`${folder}/no`, `${folder}/a.md`, `${folder}/nor`] }),
+      (error) => {
+        assert.ok(error instanceof DocsError);
+        assert.deepEqual(error.problems, [
+          { path: "docs.extra_paths[0]", message: `"${folder}/no" does not exist` },
+          { path: "docs.extra_paths[2]", message: `"${folder}/nor" does not exist` },
+        ]);
+        return true;
+      },
+    );
   }));
 
 Deno.test("openCatalogue() gives extra documents no id of the service's", () =>
@@ -225,8 +235,8 @@ Deno.test("createDocumentation() offers what is enabled, and reads the documents
     [{ enable_resources: false }, true, false, false],
     [{ extra_paths: ["/a"] }, true, true, true],
     [{ extra_paths: ["/a"], enabled: false }, false, false, false],
-    [{ max_docs: 31 }, true, true, true],
-    [{ max_docs: 33 }, true, true, false],
+    [{ max_doc_bytes: STANDARD.max_doc_bytes - 1 }, true, true, true],
+    [{ max_total_bytes: STANDARD.max_total_bytes + 1 }, true, true, false],
   ];
   for (const [change, search, resources, isConfigured] of cases) {
     const documentation = createDocumentation({ ...STANDARD, ...change });

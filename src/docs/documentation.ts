@@ -33,7 +33,7 @@ export function createDocumentation(config: DocsConfig): Documentation {
   return {
     search: config.enabled && config.enable_search,
     resources: config.enabled && config.enable_resources,
-    isConfigured: config.enabled && (config.extra_paths.length > 0 || config.max_docs < standard.max_docs ||
+    isConfigured: config.enabled && (config.extra_paths.length > 0 ||
       config.max_doc_bytes < standard.max_doc_bytes || config.max_total_bytes < standard.max_total_bytes),
     load: () => loading ??= open().catch(forget),
   };

@@ -5,13 +5,14 @@
  */
 
 import { utf8Length } from "../canonical/utf8.ts";
+import type { ConfigProblem } from "../config/problems.ts";
 import type { DocsConfig } from "../config/types.ts";
 import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
 import { readExtraDocs } from "./extra_docs.ts";
 import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
 
 /** The limits of the catalogue. */
-export type DocLimits = Pick<DocsConfig, "max_doc_bytes" | "max_docs" | "max_total_bytes">;
+export type DocLimits = Pick<DocsConfig, "max_doc_bytes" | "max_total_bytes">;
 
 /** The folder that the paths of {@link DEFAULT_DOCS} start from. */
 const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
@@ -24,9 +25,9 @@ const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
 export async function readDocuments(config: DocsConfig): Promise<Documents> {
   if (!config.enabled) return { docs: [], warnings: [] };
   const defaults = config.include_default_docs ? await Promise.all(DEFAULT_DOCS.map(readDefault)) : [];
-  checkDefaults(defaults, config);
-  if (config.extra_paths.length === 0) return { docs: defaults, warnings: [] };
   const extra = await readExtraDocs(config, defaults);
+  const problems = [...exceededLimits(defaults, config), ...extra.problems];
+  if (problems.length > 0) throw new DocsError(problems);
   return { docs: [...defaults, ...extra.docs], warnings: extra.warnings };
 }
 
@@ -51,17 +52,15 @@ function joinPages([first, ...others]: readonly DocPage[]): string {
 }
 
 /** What the service brings must fit as a whole: an operator who lowers a limit decides which documents go. */
-function checkDefaults(docs: readonly Doc[], limits: DocLimits): void {
-  const instead = "raise it, or set docs.include_default_docs = false";
-  if (docs.length > limits.max_docs) {
-    throw new DocsError(`docs.max_docs: must be >= ${docs.length} for the documents of the service: ${instead}`);
-  }
-  const largest = Math.max(0, ...docs.map(({ bytes }) => bytes));
-  if (largest > limits.max_doc_bytes) {
-    throw new DocsError(`docs.max_doc_bytes: must be >= ${largest} for the documents of the service: ${instead}`);
-  }
-  const total = docs.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > limits.max_total_bytes) {
-    throw new DocsError(`docs.max_total_bytes: must be >= ${total} for the documents of the service: ${instead}`);
-  }
+function exceededLimits(docs: readonly Doc[], limits: DocLimits): readonly ConfigProblem[] {
+  const needed = {
+    max_doc_bytes: Math.max(0, ...docs.map(({ bytes }) => bytes)),
+    max_total_bytes: docs.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+  return (["max_doc_bytes", "max_total_bytes"] as const).filter((limit) => needed[limit] > limits[limit])
+    .map((limit) => ({
+      path: `docs.${limit}`,
+      message: `must be >= ${needed[limit]} for the documents of the service: ` +
+        "raise it, or set docs.include_default_docs = false",
+    }));
 }

@@ -9,9 +9,10 @@ import { basename, dirname, join } from "node:path";
 import { sortedBy } from "../canonical/order.ts";
 import { decodeUtf8Strict } from "../canonical/utf8.ts";
 import { type FileReading, readBelow } from "../config/files.ts";
+import type { ConfigProblem } from "../config/problems.ts";
 import type { DocsConfig } from "../config/types.ts";
 import { titleOf } from "./sections.ts";
-import { type Doc, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
+import { type Doc, DOCS_PREFIX, type Documents } from "./types.ts";
 
 /** Entries of folders that are looked at, and how deep folders may lie in each other. */
 export const EXTRA_ENTRIES_MAXIMUM = 4096;
@@ -41,32 +42,39 @@ interface Reading {
   entriesLeft: number;
 }
 
+/** The operator's documents, and which paths of `docs.extra_paths` are not there. */
+export interface ExtraDocuments extends Documents {
+  readonly problems: readonly ConfigProblem[];
+}
+
 /**
  * Reads the documents of `docs.extra_paths`.
  *
  * @param taken The documents that stand before them in the catalogue
- * @throws {DocsError} When a path is not there
  */
-export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): Promise<Documents> {
+export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): Promise<ExtraDocuments> {
   const reading: Reading = {
     config,
     docs: [],
     warnings: [],
     ids: new Set(taken.map(({ doc_id }) => doc_id)),
     docsLeft: config.max_docs - taken.length,
-    bytesLeft: config.max_total_bytes - taken.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytesLeft: Math.max(0, config.max_total_bytes - taken.reduce((sum, { bytes }) => sum + bytes, 0)),
     entriesLeft: EXTRA_ENTRIES_MAXIMUM,
   };
+  const problems: ConfigProblem[] = [];
   for (const [index, path] of config.extra_paths.entries()) {
     const entry = await Deno.lstat(path).catch((error: unknown) => {
       const why = error instanceof Deno.errors.NotFound ? "does not exist" : "cannot be read";
-      throw new DocsError(`docs.extra_paths[${index}]: "${path}" ${why}`);
+      problems.push({ path: `docs.extra_paths[${index}]`, message: `"${path}" ${why}` });
+      return null;
     });
+    if (entry === null) continue;
     const folder = entry.isDirectory ? path : dirname(path);
     const extra = { folder, root: await Deno.realPath(folder) };
     await readEntry(reading, extra, entry.isDirectory ? [] : [basename(path)], entry);
   }
-  return reading;
+  return { docs: reading.docs, warnings: reading.warnings, problems };
 }
 
 /** @param way From the root of the path, names that lie in each other */

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { type ConfigProblem, formatProblem } from "../config/problems.ts";
+
 /** What a document is for: why things are so, what to do next, how others did it, what things are. */
 export type DocRole = "reasoning" | "decision" | "pattern" | "ontology";
 
@@ -58,7 +60,14 @@ export interface Documents {
 /** What each URI of a document begins with. */
 export const DOCS_PREFIX = "gate://docs/";
 
-/** The documents cannot be served as they are configured; the message names the setting. */
+/** The documents cannot be served as they are configured. */
 export class DocsError extends Error {
   override readonly name = "DocsError";
+  readonly problems: readonly ConfigProblem[];
+
+  /** Builds the error from at least one problem. */
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(formatProblem).join("; "));
+    this.problems = problems;
+  }
 }

@@ -44,8 +44,9 @@ export async function serve(options: ServeOptions): Promise<number> {
     logLevel,
     // Everything beneath the tools loads behind the first answer.
     loadRuntime: async (log) => {
-      await checkDocs(docs, log);
-      return await openRuntime(options, docs);
+      const runtime = await openRuntime(options, docs);
+      await warnOfDocs(docs, log);
+      return runtime;
     },
     offer: offerWith(docs, offeredTools(config.server)),
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
@@ -62,12 +63,10 @@ async function openRuntime(options: ServeOptions, docs: Documentation): Promise<
   }
 }
 
-/** Reads documents that depend on the operator's settings at once, so that what is wrong with them shows at the start. */
-async function checkDocs(docs: Documentation, log: Log): Promise<void> {
+/** Says what of the operator's documents is left out; they were read when the tools were opened. */
+async function warnOfDocs(docs: Documentation, log: Log): Promise<void> {
   if (!docs.isConfigured) return;
-  const { warnings } = await docs.load().catch((error) => {
-    throw new StartFailure(error, MISCONFIGURED);
-  });
+  const { warnings } = await docs.load();
   for (const warning of warnings) log("warn", warning);
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ConfigError, formatProblem } from "../config/problems.ts";
 import type { EdgeError } from "./edge_error.ts";
 
 /** How the process ends, as `docs/operations.md` lists exit codes. */
@@ -21,8 +22,7 @@ export class StartFailure extends Error {
 
   /** Builds the failure of what was thrown. */
   constructor(thrown: unknown, exitCode: StartExitCode) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    super(message.replaceAll(/\s*\n\s*/g, " "), { cause: thrown });
+    super(inOneLine(thrown), { cause: thrown });
     this.exitCode = exitCode;
   }
 
@@ -30,6 +30,14 @@ export class StartFailure extends Error {
   get edgeError(): EdgeError {
     return { kind: "unavailable", message: this.message };
   }
+}
+
+function inOneLine(thrown: unknown): string {
+  if (thrown instanceof ConfigError) {
+    return `Cannot use configuration "${thrown.configPath}": ${thrown.problems.map(formatProblem).join("; ")}`;
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return message.replaceAll(/\s*\n\s*/g, " ");
 }
 
 /** For what goes wrong with what the machine has to give. */

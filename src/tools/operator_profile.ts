@@ -7,7 +7,7 @@
 import { decodeBase64, encodeBase64 } from "../canonical/base64.ts";
 import { compareCodePoints } from "../canonical/order.ts";
 import { trustedKeyFiles } from "../config/paths.ts";
-import { ConfigError } from "../config/problems.ts";
+import { ConfigError, type ConfigProblem, gatherProblems } from "../config/problems.ts";
 import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../config/types.ts";
 import type { DisclosurePolicy, DisclosureRule, OperatorProfile, TargetSelector, TrustPolicy } from "../run/profile.ts";
 
@@ -47,15 +47,16 @@ async function trustPolicy(
   read: ReadKeyFile,
 ): Promise<TrustPolicy> {
   if (policy === "audit") return "audit";
-  const keys = await Promise.all(
-    trustedKeyFiles(policy, base_dir).map(async ({ key_id, path }, index) => {
-      const key = await readPublicKey(path, read).catch(({ message }: Error) => {
-        const problem = { path: `${member}.require_signature.keys[${index}]`, message };
-        throw new ConfigError(config_path ?? "built-in defaults", [problem]);
-      });
-      return { key_id, public_key: encodeBase64(key) };
-    }),
-  );
+  const problems: ConfigProblem[] = [];
+  const keys: { readonly key_id: string; readonly public_key: string }[] = [];
+  for (const [index, { key_id, path }] of trustedKeyFiles(policy, base_dir).entries()) {
+    try {
+      keys.push({ key_id, public_key: encodeBase64(await readPublicKey(path, read)) });
+    } catch (error) {
+      problems.push({ path: `${member}.require_signature.keys[${index}]`, message: (error as Error).message });
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(config_path ?? "built-in defaults", problems);
   return { require_signature: { keys } };
 }
 
@@ -93,11 +94,16 @@ export async function operatorProfile(
   permissive: boolean,
 ): Promise<OperatorProfile> {
   const body = config.server.max_body_bytes;
-  const providers = config.providers.filter(({ trust }) => trust !== null);
-  const policies = await Promise.all(providers.map(async ({ name, trust }) => ({
-    provider_id: name,
-    policy: await trustPolicy(config, `providers.${name}.trust`, trust ?? "audit", read),
-  })));
+  const { attempt, settle } = gatherProblems();
+  const policies = [];
+  for (const [index, { name, trust }] of config.providers.entries()) {
+    if (trust === null) continue;
+    const policy = await attempt(() => trustPolicy(config, `providers[${index}].trust`, trust, read));
+    if (policy !== null) policies.push({ provider_id: name, policy });
+  }
+  const default_policy = settle(
+    await attempt(() => trustPolicy(config, "trust.default_policy", config.trust.default_policy, read)),
+  );
   return {
     value_limits: {
       maximum_value_bytes: Math.min(MAXIMUM_VALUE_BYTES, body),
@@ -106,7 +112,7 @@ export async function operatorProfile(
     validation: { ...config.validation },
     trust: {
       min_lane: config.trust.min_lane,
-      default_policy: await trustPolicy(config, "trust.default_policy", config.trust.default_policy, read),
+      default_policy,
       providers: policies.sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
     },
     anchors: config.anchors.providers.map(({ provider_id, anchor_type, required_fields }) => ({

@@ -5,9 +5,10 @@
  */
 
 import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
-import { ConfigError } from "../config/problems.ts";
+import { ConfigError, gatherProblems } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { Documentation } from "../docs/documentation.ts";
+import { DocsError } from "../docs/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
@@ -46,7 +47,7 @@ export interface ToolRuntime {
  * Opens the stores and providers that a configuration names, and the tools over them. Nothing of a provider runs before it is first asked.
  *
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`: a store cannot be opened
- * @throws {ConfigError} When a provider cannot be started as it is configured
+ * @throws {ConfigError} When a document, provider or key cannot be used as it is configured; it holds every problem
  * @throws {KeyError} When the key that signs runpacks cannot be read
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
@@ -62,11 +63,14 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await (await publisher)?.close();
     await closeStores(stores);
   };
+  const { attempt, settle } = gatherProblems();
   try {
-    if (config.providers.length > 0) {
+    await attempt(() => readConfiguredDocs(config, options.docs));
+    await attempt(async () => {
+      if (config.providers.length === 0) return;
       const { createProviders } = await import("../evidence/providers.ts");
       ({ providers, measures } = countProviders(await createProviders(config, { schemas: schemaSandbox })));
-    }
+    });
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, stores.runs, signer).catch((error) => {
@@ -74,11 +78,15 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
         publisher = null;
         throw error;
       });
-    const services = await createServices({
-      ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
-      dataDir: options.dataDir,
-      ...options.docs === undefined ? {} : { docs: options.docs },
-    });
+    const services = settle(
+      await attempt(() =>
+        createServices({
+          ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
+          dataDir: options.dataDir,
+          ...options.docs === undefined ? {} : { docs: options.docs },
+        })
+      ),
+    );
     return {
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),
@@ -91,6 +99,14 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await close();
     throw error;
   }
+}
+
+/** Reads documents that depend on the operator's settings, so that what is wrong with them shows at the start. */
+async function readConfiguredDocs({ config_path }: GateConfig, docs: Documentation | undefined): Promise<void> {
+  if (docs?.isConfigured !== true) return;
+  await docs.load().catch((error: unknown) => {
+    throw error instanceof DocsError ? new ConfigError(config_path ?? "built-in defaults", error.problems) : error;
+  });
 }
 
 /** Whether what {@link openRuntime} throws is of what the configuration or a flag names. */

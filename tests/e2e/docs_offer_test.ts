@@ -243,19 +243,37 @@ Deno.test("docs.* settings take away what they name", async () => {
   }
 });
 
-Deno.test("documents that cannot be served as configured end the process with 2 and the reason", async () => {
-  const cases: [settings: string, reason: RegExp][] = [
-    [`[docs]\nextra_paths = ["FOLDER/missing"]\n`, /docs\.extra_paths\[0\]: .*missing.* does not exist/],
-    ["[docs]\nmax_docs = 2\n", /docs\.max_docs: must be >= \d+ for the documents of the service/],
-  ];
-  for (const [settings, reason] of cases) {
-    await withGate(settings, async (server) => {
-      await server.logged('"level":"error"');
-      await server.closeInput();
-      assert.equal(await server.ended(), 2);
-      assert.match(server.errors(), reason);
-    });
-  }
+const UNUSABLE = `
+trust.default_policy = { require_signature = { keys = ["no.pub", "nor.pub"] } }
+[docs]
+extra_paths = ["FOLDER/missing"]
+max_doc_bytes = 1000
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "nowhere", root_id = "r" }
+[[providers]]
+name = "rest"
+type = "builtin"
+config.auth = { basic_username = "env:FIXTURE_NOT_SET", basic_password = "env:FIXTURE_NOT_SET" }
+`;
+
+Deno.test("what the disk and the environment lack ends the process with 2 and every reason", async () => {
+  await withGate(UNUSABLE, async (server) => {
+    await server.logged('"level":"error"');
+    await server.closeInput();
+    assert.equal(await server.ended(), 2);
+    const reasons = [
+      "Cannot use configuration [^;]*: docs\\.max_doc_bytes: must be >= \\d+ for the documents of the service: [^;]*",
+      "docs\\.extra_paths\\[0\\]: [^;]*missing[^;]* does not exist",
+      "providers\\[0\\]\\.config\\.root: must be a folder that can be read: it does not exist",
+      "providers\\[1\\]\\.config\\.auth\\.basic_username: refers to variable [^;]*FIXTURE_NOT_SET[^;]*, which is not set",
+      "providers\\[1\\]\\.config\\.auth\\.basic_password: refers to variable [^;]*FIXTURE_NOT_SET[^;]*, which is not set",
+      "trust\\.default_policy\\.require_signature\\.keys\\[0\\]: [^;]*no\\.pub[^;]*does not exist",
+      "trust\\.default_policy\\.require_signature\\.keys\\[1\\]: [^;]*nor\\.pub[^;]*does not exist",
+    ];
+    assert.match(server.errors(), new RegExp(reasons.join("; ")));
+  });
 });
 
 Deno.test("documents are offered over HTTP too, in both eras", async () => {
