@@ -15,7 +15,8 @@ import { judgeDisclosure } from "../run/disclosure.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/frontier.ts";
 import { type AssumedAcquisition, type Precheck, precheckStage } from "../run/precheck.ts";
-import type { StageState } from "../run/types.ts";
+import type { QualifiedEvidence } from "../run/qualify.ts";
+import type { StageState, TraceItem } from "../run/types.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { Case, CaseSchema, StageCase, StageExpectation } from "./scenario_cases.ts";
 
@@ -93,14 +94,21 @@ async function tryStage(course: Course, one: StageCase): Promise<StageResult> {
   const precheck = await judge(course.trial, stage, one);
   if (!precheck.ok) return ended("rejected", precheck.rejections.map(({ path, message }) => `${path}: ${message}`));
   if (precheck.outcome === "true") complete(course, index);
-  const { outcome, trace } = precheck;
-  const lines = trace.map(({ condition_id, value, reason }) =>
-    `${condition_id} is ${value}${reason === undefined ? "" : ` (${reason})`}`
-  );
+  const { outcome, trace, evidence } = precheck;
+  const lines = trace.map((line) => judgedWords(line, evidence));
   const misjudged = trace.filter(({ condition_id, value }) => (one.conditions.get(condition_id) ?? value) !== value)
-    .map(({ condition_id, value }) => `${condition_id} is ${value}, expected ${one.conditions.get(condition_id)}`);
+    .map((line) => `${judgedWords(line, evidence)}, expected ${one.conditions.get(line.condition_id)}`);
   const result = ended(outcome, [...new Set(lines)]);
   return { ...result, differences: [...result.differences, ...new Set(misjudged)] };
+}
+
+/** How a condition is judged, and where something kept its items from counting, what: `a is unknown (unqualified: lane)`. */
+function judgedWords({ condition_id, value, reason }: TraceItem, evidence: readonly QualifiedEvidence[]): string {
+  if (reason === undefined) return `${condition_id} is ${value}`;
+  const own = evidence.filter(({ item }) => item.condition_id === condition_id);
+  const found = own.flatMap(({ item, reason }) => item.error?.message ?? reason ?? []);
+  const why = found.length === 0 ? "" : `: ${[...new Set(found)].join("; ")}`;
+  return `${condition_id} is ${value} (${reason}${why})`;
 }
 
 function complete(course: Course, index: number): void {

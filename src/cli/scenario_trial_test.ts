@@ -94,8 +94,13 @@ Deno.test("gate scenario test says which schema it cannot use", async () => {
   await assert.rejects(runCases(law, cases, schema({ type: "nonsense" })), /Cannot use schema "s" version "1"/);
 });
 
-/** Runs cases of a law; gives the exit code. What is written goes nowhere. */
-async function runCases(law: JsonObject, cases: unknown, schemas: unknown = []): Promise<number> {
+/** Runs cases of a law; gives the exit code. */
+async function runCases(
+  law: JsonObject,
+  cases: unknown,
+  schemas: unknown = [],
+  written?: (text: string) => void,
+): Promise<number> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/law.json`, JSON.stringify(law));
@@ -108,20 +113,47 @@ async function runCases(law: JsonObject, cases: unknown, schemas: unknown = []):
       ({ scenario }) => Promise.resolve(scenario.diagnostics.filter(({ severity }) => severity === "error")),
     );
     assert.deepEqual(errors, []);
-    return await silently(() => runScenarioTest(`${folder}/law.json`, { config }));
+    return await silently(() => runScenarioTest(`${folder}/law.json`, { config }), written);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function silently(body: () => Promise<number>): Promise<number> {
+/** Runs a body, and calls back with each piece that it writes. */
+async function silently(body: () => Promise<number>, written: (text: string) => void = () => {}): Promise<number> {
   const { writeSync } = Deno.stdout;
-  Deno.stdout.writeSync = (bytes) => bytes.length;
+  Deno.stdout.writeSync = (bytes) => {
+    written(new TextDecoder().decode(bytes));
+    return bytes.length;
+  };
   try {
     return await body();
   } finally {
     Deno.stdout.writeSync = writeSync;
   }
+}
+
+/** A case that does not come out, and what is said of the condition. */
+const SAID: readonly [law: JsonObject, given: JsonObject, said: string][] = [
+  [spec({}), {}, "a is unknown (no_evidence)"],
+  [spec({}), { items: { a: [1, 2] } }, "a is unknown (disagreement)"],
+  [spec({}, SIGNED), { given: { a: 1 } }, "a is unknown (unqualified: authorization)"],
+  [
+    spec(PRESENT, ACQUIRED, NAMED),
+    { acquired: { name: 1 } },
+    'a is unknown (error: Value does not fit domain "String" of condition "a")',
+  ],
+];
+
+for (const [law, given, said] of SAID) {
+  Deno.test(`gate scenario test says why a case does not come out: ${said}`, async () => {
+    const texts: string[] = [];
+    const stages = [{ stage: "one", ...given, expect: "true", conditions: { a: "true" } }];
+    const code = await runCases(law, [{ name: "n", stages, expect: "complete" }], [], (text) => texts.push(text));
+    assert.equal(code, 3);
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}$`, "m"));
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}, expected true$`, "m"));
+  });
 }
 
 for (const [what, law, given, outcome] of ROWS) {

@@ -26,6 +26,7 @@ import {
   tooLarge,
 } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
+import type { QualifiedEvidence } from "./qualify.ts";
 import type { TraceItem } from "./types.ts";
 
 /** A value to take as if a binding had acquired it; null says that the check found nothing. */
@@ -46,7 +47,13 @@ export interface AssumedTraceItem extends TraceItem {
 
 /** What a precheck says. */
 export type Precheck =
-  | { readonly ok: true; readonly outcome: "true" | "false" | "unknown"; readonly trace: readonly AssumedTraceItem[] }
+  | {
+    readonly ok: true;
+    readonly outcome: "true" | "false" | "unknown";
+    readonly trace: readonly AssumedTraceItem[];
+    /** Every item, and why it does not count where it does not. */
+    readonly evidence: readonly QualifiedEvidence[];
+  }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
 
 /** An item as the acquisition of a binding would present it. */
@@ -156,7 +163,7 @@ export function precheckStage(
     return [id, assumptionsOf(condition, items.filter(({ condition_id }) => condition_id === id))];
   }));
   const trace = evaluation.trace.map((line) => ({ ...line, assumptions: assumptions.get(line.condition_id) ?? [] }));
-  return { ok: true, outcome: evaluation.outcome, trace };
+  return { ok: true, outcome: evaluation.outcome, trace, evidence: evaluation.evidence };
 }
 
 /** A precheck's trace as JSON. */
