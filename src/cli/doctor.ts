@@ -10,6 +10,7 @@ import type { GateConfig } from "../config/types.ts";
 import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "./client_block.ts";
 import { dataDirOf } from "./data_dir.ts";
 import { checkAudit, checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
+import { checkNamed } from "./doctor_config.ts";
 import { checkTls } from "./doctor_tls.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -24,7 +25,7 @@ export interface DoctorOptions {
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
 
 /** Checks of what a configuration says or names; the others look at the machine. */
-const CONFIGURED = ["configuration", "trusted key"];
+const CONFIGURED = ["configuration", "documentation", "provider", "trusted key"];
 
 /** Runs `gate doctor`; 0 where nothing fails, 2 where the configuration does, 8 where the machine refuses what it asks for. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
@@ -119,7 +120,7 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
-  findings.push(...await checkKeys(config));
+  findings.push(...await checkNamed(config), ...await checkKeys(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;
   if (enabled && audit !== null) findings.push(await checkAudit(audit));

@@ -8,6 +8,7 @@ import { ROLE_NAMES } from "../access/roles.ts";
 import { formatPath } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
+import { exposedFiles } from "./exposed_files.ts";
 
 /** One line for standard error. */
 export interface PostureLine {
@@ -34,7 +35,7 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if ((server.auth?.principals.length ?? 0) === 0) {
     say("info", "server.auth.principals is empty: every caller that is let in may use every tool");
   }
-  for (const message of strangeRoles(config)) say("warn", message);
+  for (const message of [...strangeRoles(config), ...exposedFiles(config)]) say("warn", message);
   if (registry.acl.mode === "builtin" && registry.acl.allow_local_only) {
     say(
       mode === "local_only" ? "info" : "warn",

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { GateConfig, RoleConfig } from "../config/types.ts";
+import { entryOf } from "../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "./data_dir.ts";
+import { exposedFiles } from "./exposed_files.ts";
 import { securityPosture, strangeRoles } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
@@ -75,6 +77,41 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
       "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, NamespaceDeleteAdmin",
     ],
   );
+});
+
+Deno.test("exposedFiles() names what everybody may read of that which holds secrets", async (test) => {
+  const folder = await Deno.makeTempDir();
+  const config_path = `${folder}/gate.toml`;
+  const key_path = `${folder}/server.key`;
+  await Deno.writeTextFile(config_path, "");
+  await Deno.writeTextFile(key_path, "");
+  const said = async (config: Partial<GateConfig>, mode: number): Promise<readonly string[]> => {
+    for (const path of [config_path, key_path]) await Deno.chmod(path, mode);
+    return exposedFiles({ ...BASE, config_path, ...config }).map((message) =>
+      message.slice(folder.length + 1).split(",")[0] ?? ""
+    );
+  };
+  const tls = { cert_path: "c", key_path, client_ca_path: null, require_client_cert: true };
+  const ledger = { base_url: "https://a", auth_token: "t", connect_timeout_ms: 500, request_timeout_ms: 2000 };
+  const rest = (bearer_token: string): GateConfig["providers"] => [
+    entryOf({ name: "rest", config: { auth: { bearer_token } } }),
+  ];
+  const SECRETS = "gate.toml holds secrets";
+  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
+    ["nothing secret", {}],
+    ["tokens", { server: { ...BASE.server, auth: { ...AUTH_DEFAULTS, bearer_tokens: ["t"] } } }, SECRETS],
+    ["a ledger's token", { namespace: { ...BASE.namespace, authority: { mode: "ledger_http", ledger } } }, SECRETS],
+    ["a provider's token", { providers: rest("t") }, SECRETS],
+    ["a reference", { providers: rest("env:T") }],
+    ["a key", { server: { ...BASE.server, tls } }, "server.key holds a private key"],
+  ];
+  for (const [what, config, ...lines] of rows) {
+    await test.step(what, async () => {
+      assert.deepEqual(await said(config, 0o644), lines);
+      assert.deepEqual(await said(config, 0o640), []);
+    });
+  }
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("dataDirOf() takes --data-dir, else the folder of the run store, else .gate beside the configuration", () => {

@@ -221,6 +221,25 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
     assert.equal(unkeyed.code, 2);
     assert.match(unkeyed.stdout, /^fail +trusted key +.*none\.pub/m);
 
+    await Deno.writeTextFile(
+      join(folder, "named.toml"),
+      [
+        'docs.extra_paths = ["missing"]',
+        'server.auth.principals = [{ subject = "stdio", roles = [{ name = "NamespaceWritter" }] }]',
+        '[[providers]]\nname = "json"\ntype = "builtin"\nconfig = { root = "nowhere", root_id = "r" }',
+        '[[providers]]\nname = "tickets"\ntype = "mcp"\nurl = "https://tickets.example"\ncapabilities_path = "no.json"',
+        'auth.bearer_token = "t"',
+      ].join("\n"),
+      { mode: 0o644 },
+    );
+    const unnamed = await gate(folder, "doctor", "--config", "named.toml");
+    assert.equal(unnamed.code, 2);
+    assert.match(unnamed.stdout, /^note +roles +server\.auth\.principals\[0\]\.roles\[0\]\.name: .*NamespaceWritter/m);
+    assert.match(unnamed.stdout, /^note +secrets +.*named\.toml holds secrets/m);
+    assert.match(unnamed.stdout, /^fail +documentation +docs\.extra_paths\[0\]: .* does not exist$/m);
+    assert.match(unnamed.stdout, /^fail +provider +providers\[0\]\.config\.root: must be a folder/m);
+    assert.match(unnamed.stdout, /^fail +provider +providers\[1\]\.capabilities_path: .* does not exist$/m);
+
     await Deno.writeTextFile(join(folder, "gate.toml"), "server.limits.max_inflight = 0");
     const wrong = await gate(folder, "doctor");
     assert.equal(wrong.code, 2);
