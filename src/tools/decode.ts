@@ -47,7 +47,7 @@ type ZodIssue = z.core.$ZodIssue;
 export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): Decoded<z.output<S>> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, input: parsed.data };
-  const issues = parsed.error.issues.flatMap((issue) => describeIssue(schema, input, issue));
+  const issues = telling(parsed.error.issues).flatMap((issue) => describeIssue(schema, input, issue));
   const shown = issues.slice(0, ISSUES_MAXIMUM);
   const first = shown[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
@@ -56,6 +56,13 @@ export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): 
     ok: false,
     error: toolError("invalid_input", message, { issues: shown.map((issue) => ({ ...issue })) }),
   };
+}
+
+/** Issues without what else is said of a value of the wrong type, such as how long it is. */
+function telling(issues: readonly ZodIssue[]): readonly ZodIssue[] {
+  const place = (issue: ZodIssue): string => formatPath(issue.path as Path);
+  const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(place));
+  return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(place(issue)));
 }
 
 function describeIssue(schema: z.ZodType, input: JsonObject, issue: ZodIssue): InputIssue[] {
@@ -152,9 +159,17 @@ function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
   for (const step of path) {
     if (!isJsonObject(at)) return undefined;
     const inside: JsonValue | undefined = typeof step === "number" ? at["items"] : at["properties"];
-    at = typeof step === "number" ? inside : isJsonObject(inside) ? member(inside, step) : undefined;
+    at = besidesNull(typeof step === "number" ? inside : isJsonObject(inside) ? member(inside, step) : undefined);
   }
   return at;
+}
+
+/** What a value may be that may also be null; the schema itself where that is not one thing. */
+function besidesNull(schema: JsonValue | undefined): JsonValue | undefined {
+  const options = isJsonObject(schema) ? schema["anyOf"] : undefined;
+  if (!isJsonArray(options)) return schema;
+  const others = options.filter((option) => !isJsonObject(option) || option["type"] !== "null");
+  return others.length === 1 ? others[0] : schema;
 }
 
 /** The member names that a schema knows at a path. */

@@ -16,6 +16,7 @@ const schema = z.strictObject({
   ]).optional(),
   items: z.array(z.strictObject({ id: z.string() })).max(2).optional(),
   cursor: z.string().nullable().optional(),
+  most: z.strictObject({ records: z.int(), bytes: z.int().optional() }).nullable().optional(),
 });
 
 const HEAD = { record_id: "0".repeat(64), revision: 1 };
@@ -36,7 +37,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
     '$.expected_head.recordid: Member "recordid" is unknown; did you mean "record_id"?',
   ]],
   [{ zzzzzzzz: 1 }, [
-    '$.zzzzzzzz: Member "zzzzzzzz" is unknown; expected only "namespace_id", "expected_head", "kind", "payload", "items", "cursor"',
+    '$.zzzzzzzz: Member "zzzzzzzz" is unknown; expected only "namespace_id", "expected_head", "kind", "payload", "items", "cursor", "most"',
   ]],
   [{ kind: "c" }, ['$.kind: Expected one of "a", "b", got a string of 1 characters']],
   [{ kind: null }, ['$.kind: Expected one of "a", "b", got null']],
@@ -54,6 +55,9 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
     "$.items[0].id: Expected a string, got an array of 0 items",
     "$.items[1]: Expected an object, got null",
   ]],
+  [{ items: "three" }, ["$.items: Expected an array, got a string of 5 characters"]],
+  [{ most: { records: 1, foo: 2 } }, ['$.most.foo: Member "foo" is unknown; expected only "records", "bytes"']],
+  [{ most: { records: 1, byte: 2 } }, ['$.most.byte: Member "byte" is unknown; did you mean "bytes"?']],
   [{ cursor: 1 }, ["$.cursor: Expected a string, got 1"]],
   [{ namespace_id: 0, kind: "c" }, [
     "$.namespace_id: Expected at least 1, got 0",
