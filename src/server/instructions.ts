@@ -13,7 +13,8 @@ export function instructionsFor(isOffered: (tool: string) => boolean): string {
     (isOffered("scenario_status")
       ? "read scenario_status and decide again from the head that it gives."
       : "decide again from the head that its result gives."),
-    whenLost(isOffered),
+    "If an answer was lost, send the same call again, unchanged: an accepted one gives its original answer, any other is " +
+    "carried out now.",
     "`unknown` never opens a gate; answers list what is missing." +
     (isOffered("scenario_precheck_stage") ? " scenario_precheck_stage tries evidence without recording." : ""),
   ].join("\n");
@@ -35,12 +36,4 @@ function orderOf(isOffered: (tool: string) => boolean): string[] {
     ...isOffered("runpack_export") ? ["runpack_export publishes the record"] : [],
   ];
   return parts.length === 0 ? [] : [`${parts.join("; ")}.`];
-}
-
-function whenLost(isOffered: (tool: string) => boolean): string {
-  const asking = ["scenario_resolve_creation", "scenario_resolve_mutation"].filter(isOffered).join(" or ");
-  const repeating = "repeating an accepted call with the same ids returns its original answer.";
-  return asking === ""
-    ? `If an answer was lost, call again: ${repeating}`
-    : `If an answer was lost, ask ${asking} for it before trying anything else; ${repeating}`;
 }

@@ -65,6 +65,8 @@ export const ARGUMENT_CHARACTERS_MAXIMUM = 2048;
 const EXPECTED: ReadonlyMap<string, readonly [expected: string, holds: (value: string) => boolean]> = new Map([
   ["namespace_id", ["a whole number from 1", (value: string) => /^[1-9][0-9]{0,14}$/.test(value)]],
   ["kind", [`one of ${SCENARIO_KINDS.join(", ")}`, (value: string) => SCENARIO_KINDS.includes(value)]],
+  ["run_id", ["32 lower-case hex digits", (value: string) => /^[0-9a-f]{32}$/.test(value)]],
+  ["runpack_identity", ["64 lower-case hex digits", (value: string) => /^[0-9a-f]{64}$/.test(value)]],
   ["profile", [VERIFICATION_PROFILES.join(" or "), (value: string) => VERIFICATION_PROFILES.includes(value)]],
 ]);
 
@@ -76,7 +78,9 @@ const EXAMPLES: Readonly<Record<Sources, string>> = {
 };
 
 const AUTHORING: Readonly<Record<Sources, string>> = {
-  search: ' Search gate_docs_search for "writing a scenario", and for each predicate and policy member that you need.',
+  search:
+    ' Search gate_docs_search for "a whole scenario file", "Requirements", "Conditions" and "Which evidence counts", ' +
+    "and for each predicate that you need.",
   resources: " Read the resource gate://docs/authoring for each predicate and policy member that you need.",
   none: " The description of scenario_define has the shape of a spec.",
 };
@@ -108,13 +112,24 @@ const AUTHOR: Prompt = {
     "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
     `freshness.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}`,
     "3. Show the stages and conditions to the user before anything is registered, and ask what is unclear.",
-    `4. Call scenario_define with namespace_id ${
-      quoted(given, "namespace_id", "2")
-    }. A refusal names every fault with ` +
+    `4. Call scenario_define with namespace_id ${given.get("namespace_id") ?? 2}. A refusal names every fault with ` +
     "its path: mend all of them, then call again.",
     "5. Report scenario_id and scenario_law_identity. A law never changes; a changed spec is another law.",
   ],
 };
+
+/** How a run is come by, up to its status. */
+function beginningOf(given: ReadonlyMap<string, string>, isOffered: PromptOffer["isOffered"]): string {
+  if (given.has("run_id")) return `Read scenario_status of run ${quoted(given, "run_id")}`;
+  if (!isOffered("scenario_start")) {
+    return "Ask for a run_id: runs are started by others here. Read its scenario_status";
+  }
+  const law = isOffered("scenarios_list")
+    ? "Find scenario_law_identity with scenarios_list"
+    : "Ask for scenario_law_identity";
+  return `${law} and call scenario_start with a fresh creation_request_id of 32 hex digits; if its answer is lost, repeat the ` +
+    "same call unchanged. Then read scenario_status of the run";
+}
 
 const DRIVE: Prompt = {
   name: "drive_run",
@@ -127,24 +142,18 @@ const DRIVE: Prompt = {
     { name: "run_id", description: "The run; a new one is started where it is left out", required: false },
   ],
   write: (given, { isOffered }) => [
-    `Drive a run of scenario ${quoted(given, "scenario_id")} in namespace ${quoted(given, "namespace_id")}.`,
-    given.has("run_id")
-      ? `1. Read scenario_status of run ${quoted(given, "run_id")} with include ["missing"].`
-      : ["scenarios_list", "scenario_start"].every(isOffered)
-      ? "1. Find scenario_law_identity with scenarios_list and call scenario_start with a fresh creation_request_id of " +
-        "32 hex digits; keep it to ask again if the answer is lost."
-      : '1. Ask for a run_id: runs are started by others here. Read its scenario_status with include ["missing"].',
-    "2. Open a stage of ready_frontier with scenario_open_stage, from the exact accepted_head of the last answer, with a " +
+    `Drive a run of scenario ${quoted(given, "scenario_id")} in namespace_id ${given.get("namespace_id")}.`,
+    `1. ${beginningOf(given, isOffered)} with include ["missing"].`,
+    "2. Open a stage of its ready_frontier with scenario_open_stage, from the exact accepted_head of the last answer, with a " +
     "fresh operation_id.",
     "3. Gather the evidence that its conditions ask for. Never invent or assume a value: what is not known stays unknown." +
     (isOffered("scenario_precheck_stage")
       ? " scenario_precheck_stage tells what an evaluation would say and changes nothing."
       : ""),
-    "4. Call scenario_evaluate_stage. Only the outcome true completes a stage; `missing` lists what would.",
+    "4. Call scenario_evaluate_stage. Only the outcome true completes a stage. `missing` lists what would, beside the evidence " +
+    "of this call: send that again with it, as evidence of earlier calls does not count.",
     "5. On `stale` read scenario_status, look at what has changed, and decide again from the head that it gives. If an " +
-    `answer is lost, repeat the same call unchanged${
-      isOffered("scenario_resolve_mutation") ? ", or ask scenario_resolve_mutation" : ""
-    }.`,
+    "answer is lost, repeat the same call unchanged.",
     "6. Go on until run_status is complete, or until what is missing is not yours to provide: then say what is missing and " +
     "who could provide it.",
   ],

@@ -98,13 +98,38 @@ Deno.test("writePrompt() quotes what is given, and leaves out what is not", () =
     write("author_scenario", { question: "a", kind: "agent_task" }),
     /worked example "agent_task", and start/,
   );
-  assert.match(write("author_scenario", { question: "a", namespace_id: "" }), /namespace_id "2"/);
-  assert.match(write("drive_run", GIVEN["drive_run"] ?? {}), /scenario_start with a fresh/);
-  assert.match(write("drive_run", { ...GIVEN["drive_run"], run_id: "7" }), /scenario_status of run "7"/);
+  assert.match(write("author_scenario", { question: "a", namespace_id: "" }), /namespace_id 2\./);
+  assert.match(write("author_scenario", { question: "a", namespace_id: "7" }), /namespace_id 7\./);
+  assert.match(write("drive_run", GIVEN["drive_run"] ?? {}), /scenario "release" in namespace_id 2\.\n/);
   assert.match(
-    write("audit_runpack", { runpack_identity: "a", profile: "integrity_only_v1" }),
+    write("audit_runpack", { ...GIVEN["audit_runpack"], profile: "integrity_only_v1" }),
     /profile "integrity_only_v1"/,
   );
+});
+
+Deno.test("writePrompt() begins a run by what may be called, and reads where it stands", () => {
+  const run_id = "7".repeat(32);
+  const rows: readonly (readonly [given: Readonly<Record<string, string>>, hidden: string, text: RegExp])[] = [
+    [{}, "", /1\. Find scenario_law_identity with scenarios_list and call scenario_start .* Then read scenario_status/],
+    [{}, "scenarios_list", /1\. Ask for scenario_law_identity and call scenario_start .* Then read scenario_status/],
+    [{}, "scenario_start", /1\. Ask for a run_id: runs are started by others here\. Read its scenario_status/],
+    [{ run_id }, "scenario_start", new RegExp(`1\\. Read scenario_status of run "${run_id}"`)],
+  ];
+  for (const [given, hidden, text] of rows) {
+    assert.match(write("drive_run", { ...GIVEN["drive_run"], ...given }, "search", (tool) => tool !== hidden), text);
+  }
+});
+
+Deno.test("writePrompt() names words that the search answers with how a spec is written", async () => {
+  const { search } = await openCatalogue(DEFAULT_SETTINGS.docs);
+  const [words = ""] = /gate_docs_search for .*/.exec(write("author_scenario", { question: "a" })) ?? [];
+  const first = [...words.matchAll(/"([^"]+)"/g)].map(([, query = ""]) => search(query).sections[0]);
+  assert.deepEqual(first.map((section) => `${section?.doc_id}#${section?.heading}`), [
+    "authoring#A whole file",
+    "authoring#Requirements",
+    "authoring#Conditions",
+    "authoring#Which evidence counts",
+  ]);
 });
 
 Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
@@ -136,9 +161,19 @@ Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
       { question: "a", kind: "release" },
       /arguments\.kind: Must be one of release_gate, .*, got "release"$/,
     ],
+    ...["7", "A".repeat(32), "a".repeat(31), "a".repeat(33)].map((run_id): typeof cases[number] => [
+      "drive_run",
+      { ...GIVEN["drive_run"], run_id },
+      /arguments\.run_id: Must be 32 lower-case hex digits, got "/,
+    ]),
+    ...["00", "a".repeat(63), "a".repeat(65)].map((runpack_identity): typeof cases[number] => [
+      "audit_runpack",
+      { runpack_identity },
+      /arguments\.runpack_identity: Must be 64 lower-case hex digits, got "/,
+    ]),
     [
       "audit_runpack",
-      { runpack_identity: "a", profile: "full" },
+      { ...GIVEN["audit_runpack"], profile: "full" },
       /\.profile: Must be integrity_only_v1 or full_replay_v1, got/,
     ],
   ];

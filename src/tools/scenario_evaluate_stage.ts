@@ -53,8 +53,9 @@ export function scenarioEvaluateStage(services: Services): Tool {
       "Evaluates an open stage with the evidence of this call and records the attempt. attempt.outcome true " +
       "completes the stage; false or unknown leaves it open to be evaluated again with other evidence. Missing, " +
       "unqualified or disagreeing evidence is unknown, never true: attempt.trace says why for each condition, " +
-      "attempt.missing which sets of conditions would complete the stage; lists that exceed 1 MiB are cut (trace_left_out, " +
-      "evidence_left_out), the record in scenario_history has them whole. Evidence of earlier calls does not count. " +
+      "attempt.missing which sets of conditions would complete the stage beside the evidence of this call. Send that " +
+      "evidence again with them: evidence of earlier calls does not count. Lists that exceed 1 MiB are cut (trace_left_out, " +
+      "evidence_left_out), the record in scenario_history has them whole. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. " +
       "Retry a lost answer with the same operation_id and arguments. Next: open a stage of ready_frontier, until " +
       "run_status is complete. scenario_precheck_stage tries evidence without recording.",

@@ -44,7 +44,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
     title: "Precheck a stage",
     description:
       "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
-      "in missing the sets of conditions that would complete the stage. " +
+      "in missing the sets of conditions that would complete the stage beside this evidence. " +
       "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes. A prediction " +
       "is no progress: evaluate the stage of a run to make it so.",
     hints: READS,

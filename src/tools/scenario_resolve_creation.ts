@@ -41,7 +41,7 @@ export function scenarioResolveCreation(services: Services): Tool {
         again: {
           tool: "scenario_start",
           arguments_hint: { namespace_id, creation_request_id },
-          why: "The start was not accepted: repeat it with the same arguments",
+          why: "The start was not accepted: send it again, unchanged",
         },
       }),
   });

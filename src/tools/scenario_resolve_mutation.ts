@@ -30,8 +30,9 @@ export function scenarioResolveMutation(services: Services): Tool {
     ...NAMED,
     title: "Resolve a mutation",
     description: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
-      "result, or known_unaccepted. Looks at receipts only, whatever the head is now. Repeating the mutation with the same " +
-      "operation_id and arguments gives the same answer and needs no invocation_identity.",
+      "result, or known_unaccepted. Looks at receipts only, whatever the head is now. Repeating the call unchanged gives " +
+      "the same answer, carries out what was not accepted, and needs no invocation_identity. A request_id or trigger_id is no " +
+      "operation_id: repeat scenario_next and scenario_trigger themselves.",
     hints: READS,
     input: z.strictObject({
       namespace_id: namespaceId,
@@ -56,7 +57,9 @@ export function scenarioResolveMutation(services: Services): Tool {
         again: {
           tool: TOOL_OF[family],
           arguments_hint: { namespace_id, run_id, operation_id: identity },
-          why: "The operation was not accepted: repeat it with the same arguments, at the current head",
+          why:
+            "No operation with this id was accepted: send its call again, unchanged. A request_id or trigger_id is none: " +
+            "send the call that has it again",
         },
       });
     },

@@ -68,7 +68,8 @@ export function scenarioTrigger(services: Services): Tool {
       "open stage that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
       "where an acquisition fails, nothing. decisions has one entry a stage as scenario_next gives it. Without a payload and " +
       "without such a stage the outcome is stage_not_open. Use scenario_next or scenario_evaluate_stage to bring evidence of " +
-      "your own. expected_head must be the run's current head, else the outcome is stale and its result is the current head.",
+      "your own. expected_head must be the run's current head, else the outcome is stale and its result is the current head. " +
+      "Retry a lost answer with the same trigger_id and arguments.",
     hints: WRITES_AND_ACQUIRES,
     input,
     output: outcomeOf(acceptedSteps({ decisions: listOf(DECISION) }, { submission: OBJECT }), STEP_REFUSALS),

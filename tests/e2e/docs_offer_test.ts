@@ -133,7 +133,7 @@ for (const era of ERAS) {
       const prompt = resultOf(await ask("prompts/get", { name: "drive_run", arguments: given }));
       const [message] = prompt["messages"] as { role: string; content: { type: string; text: string } }[];
       assert.equal(message?.role, "user");
-      assert.match(message?.content.text ?? "", /scenario "a\\"b" in namespace "2"/);
+      assert.match(message?.content.text ?? "", /scenario "a\\"b" in namespace_id 2\./);
       for (const [scenario_id, namespace_id] of [["release", 2], ["retire", 2], ["other", 2], ["rest", 3]] as const) {
         const spec = {
           spec_version: "dag-v3",

@@ -26,7 +26,9 @@ const READS: readonly (readonly [method: string, params: Wire, names: Wire])[] =
   ["resources/templates/list", {}, {}],
   ["resources/read", { uri: "gate://docs/security" }, { uri: "gate://docs/security" }],
   ["prompts/list", {}, {}],
-  ["prompts/get", { name: "audit_runpack", arguments: { runpack_identity: "0" } }, { prompt: "audit_runpack" }],
+  ["prompts/get", { name: "audit_runpack", arguments: { runpack_identity: "0".repeat(64) } }, {
+    prompt: "audit_runpack",
+  }],
   [
     "completion/complete",
     { ref: { type: "ref/resource", uri: "gate://docs/tools/{page}" }, argument: { name: "page", value: "s" } },
