@@ -13,6 +13,7 @@ import { type ServerFlags, type ServerSession, withServer } from "./client_conne
 import { exitCodeOfAnswer } from "./client_exit_code.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
+import { withoutByteOrderMark } from "./runpack_keys.ts";
 import { columns } from "./text.ts";
 
 /** The flags of `gate client call`. */
@@ -90,7 +91,7 @@ async function refuseUnknown(session: ServerSession, name: string): Promise<void
 async function readInput(file: string | undefined): Promise<JsonObject> {
   if (file === undefined) return {};
   const bytes = await readAll(file);
-  const text = bytes.length > INPUT_BYTES ? null : decodeUtf8Strict(bytes);
+  const text = bytes.length > INPUT_BYTES ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
   if (text === null) {
     throw new CliError("usage", `Cannot read --input "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
   }
@@ -123,8 +124,9 @@ async function readAll(file: string): Promise<Uint8Array> {
 async function open(file: string): Promise<ReadableStream<Uint8Array>> {
   try {
     return (await Deno.open(file)).readable;
-  } catch {
-    throw new CliError("usage", `Cannot read --input "${file}"`);
+  } catch (error) {
+    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
+    throw new CliError("usage", `Cannot read --input "${file}": ${reason}`);
   }
 }
 

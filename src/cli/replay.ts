@@ -21,7 +21,7 @@ import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
 import { READER_PRIMITIVES, withView } from "./runpack_view.ts";
 import { describeDiagnostic } from "./scenario_check.ts";
 import { type Diagnostic, refusalsAt } from "./scenario_law.ts";
-import { readSource, specOfSource } from "./scenario_source.ts";
+import { readSpec } from "./scenario_source.ts";
 
 /** The flags of `gate replay`. */
 export interface ReplayOptions extends RepositoryFlags {
@@ -48,15 +48,14 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
 }
 
 async function readLaw(path: string): Promise<CompiledLaw> {
-  const read = await readSource(path);
+  const read = await readSpec(path);
   if (!read.ok) {
     const { position, ...fault } = read.fault;
     throw notLaw(path, [{ severity: "error", ...position, ...fault }]);
   }
-  const source = specOfSource(read.source);
-  const compiled = compileNextLaw(READER_PRIMITIVES, source.value);
+  const compiled = compileNextLaw(READER_PRIMITIVES, read.source.value);
   if (compiled.ok) return compiled.law;
-  throw notLaw(path, refusalsAt(source, compiled.refusals));
+  throw notLaw(path, refusalsAt(read.source, compiled.refusals));
 }
 
 function notLaw(path: string, diagnostics: readonly Diagnostic[]): CliError {

@@ -16,3 +16,9 @@ export async function readBounded(path: string, maximumBytes: number): Promise<U
   }
   return buffer.subarray(0, filled);
 }
+
+/** The bytes of a text without the mark that some editors put before it; no line or column counts it. */
+export function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? bytes.subarray(3) : bytes;
+}

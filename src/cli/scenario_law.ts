@@ -20,7 +20,7 @@ import type { OperatorProfile } from "../run/profile.ts";
 import { knownChecks } from "../tools/known_checks.ts";
 import { operatorProfile } from "../tools/operator_profile.ts";
 import { type Position, type Steps, stepsOfPath } from "./scenario_place.ts";
-import { readSource, type Source, specOfSource } from "./scenario_source.ts";
+import { readSpec, type Source } from "./scenario_source.ts";
 
 /** One thing that is wrong with a scenario file, or worth a look. */
 export interface Diagnostic extends Position {
@@ -61,13 +61,13 @@ export async function withScenario<Result>(
   const profile = await operatorProfile(config, noKey, false);
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
-    const read = await readSource(file);
+    const read = await readSpec(file);
     if (!read.ok) {
       const { position, ...fault } = read.fault;
       const diagnostics = [{ severity: "error", ...position, ...fault } as const];
       return await work({ scenario: { file, diagnostics, law: null, assumptions: [] }, profile, schemas });
     }
-    const source = specOfSource(read.source);
+    const { source } = read;
     // A scenario that gathers nothing needs no provider, and none is started for it.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {

@@ -6,8 +6,9 @@
 
 import { basename, extname } from "node:path";
 import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { formatPath } from "../canonical/path.ts";
 import { CliError } from "./cli_error.ts";
-import { readBounded } from "./runpack_keys.ts";
+import { readBounded, withoutByteOrderMark } from "./runpack_keys.ts";
 import type { Locator, ReadSource, SourceFault } from "./scenario_place.ts";
 
 /** A document with its file. */
@@ -44,11 +45,24 @@ export async function readSource(file: string): Promise<SourceResult> {
   return { ok: true, source: { file, value: read.value, locate } };
 }
 
-/** The spec of a document: the document, or where that holds the arguments of `scenario_define`, their member `spec`. */
-export function specOfSource({ file, value, locate }: Source): Source {
+/**
+ * Reads a file that holds a spec, or as its member `spec` the arguments of `scenario_define`, which takes no other.
+ *
+ * @throws {CliError} As {@link readSource}
+ */
+export async function readSpec(file: string): Promise<SourceResult> {
+  const read = await readSource(file);
+  if (!read.ok) return read;
+  const { value, locate } = read.source;
   const spec = isJsonObject(value) && !Object.hasOwn(value, "stages") ? member(value, "spec") : undefined;
-  if (spec === undefined) return { file, value, locate };
-  return { file, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) };
+  if (!isJsonObject(value) || spec === undefined) return read;
+  const other = Object.keys(value).find((name) => name !== "spec");
+  if (other === undefined) {
+    return { ok: true, source: { file, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) } };
+  }
+  const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
+  const place = { path: formatPath([other]), position: locate([other], "name") };
+  return { ok: false, file, fault: { code: "member_unknown", message, ...place } };
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
@@ -56,7 +70,7 @@ async function readBytes(file: string): Promise<Uint8Array> {
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
     throw new CliError("usage", `Cannot read "${file}": ${reason}`);
   });
-  if (bytes.length <= SOURCE_BYTES_MAXIMUM) return bytes;
+  if (bytes.length <= SOURCE_BYTES_MAXIMUM) return withoutByteOrderMark(bytes);
   throw new CliError("usage", `Cannot read "${file}": it has more than ${SOURCE_BYTES_MAXIMUM} bytes`);
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CliError } from "./cli_error.ts";
 import type { Position, ReadSource, Steps } from "./scenario_place.ts";
-import { readSource, SOURCE_BYTES_MAXIMUM } from "./scenario_source.ts";
+import { readSource, readSpec, SOURCE_BYTES_MAXIMUM } from "./scenario_source.ts";
 import { readJsonSource } from "./scenario_source_json.ts";
 import { readTomlSource } from "./scenario_source_toml.ts";
 import { readYamlSource } from "./scenario_source_yaml.ts";
@@ -151,6 +151,51 @@ Deno.test("readSource() takes files up to its limit", async () => {
     if (taken) assert.equal((await readSource(file)).ok, true);
     else {await assert.rejects(readSource(file), (error) =>
         error instanceof CliError && /more than/.test(error.message));}
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** What a file begins and goes on with, and where its member `b` stands: a mark of the byte order takes no place. */
+const MARKED: readonly [name: string, text: string, place: Position][] = [
+  ["a.json", '{"b": 1}', { line: 1, column: 2 }],
+  ["a.yaml", "b: 1\n", { line: 1, column: 1 }],
+  ["a.toml", "b = 1\n", { line: 1, column: 1 }],
+];
+
+Deno.test("readSource() takes a byte order mark before any format, and counts it nowhere", async () => {
+  const folder = await Deno.makeTempDir();
+  for (const [name, text, place] of MARKED) {
+    for (const mark of ["", "\ufeff"]) {
+      await Deno.writeTextFile(`${folder}/${name}`, mark + text);
+      const read = await readSource(`${folder}/${name}`);
+      assert.ok(read.ok, name);
+      assert.deepEqual([read.source.value, read.source.locate(["b"], "name")], [{ b: 1 }, place]);
+    }
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** A document, and its spec, or what is wrong with it. */
+const SPECS: readonly [document: unknown, spec: unknown][] = [
+  [{ stages: [] }, { stages: [] }],
+  [{ stages: [], spec: 1 }, { stages: [], spec: 1 }],
+  [{ spec: { stages: [] } }, { stages: [] }],
+  [{ spec: {}, "a b": 1 }, '2:3 $["a b"] Member "a b" is unknown; expected only "spec"'],
+  [{ spce: {} }, { spce: {} }],
+  [[], []],
+];
+
+Deno.test("readSpec() takes a spec, or the arguments of scenario_define and nothing beside them", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/a.json`;
+  for (const [document, spec] of SPECS) {
+    await Deno.writeTextFile(file, JSON.stringify(document).replace(',"a b"', ',\n  "a b"'));
+    const read = await readSpec(file);
+    if (read.ok) assert.deepEqual(read.source.value, spec);
+    else {
+      const { path, message, position: { line, column } } = read.fault;
+      assert.equal(`${line}:${column} ${path} ${message}`, spec);
+    }
   }
   await Deno.remove(folder, { recursive: true });
 });

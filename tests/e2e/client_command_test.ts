@@ -160,6 +160,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
     await Deno.writeTextFile(`${folder}/list.json`, "[]");
+    await Deno.writeTextFile(`${folder}/marked.json`, "\ufeff{}");
     const keyless = '[trust]\ndefault_policy = { require_signature = { keys = ["no.pub"] } }\n';
     await Deno.writeTextFile(`${folder}/keyless.toml`, keyless);
     const wrong = processOf(gateArgs("serve", "--config", "wrong.toml"));
@@ -201,7 +202,8 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /leave out/],
       [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
       [["call", "scenarios_list", "--input", "list.json"], 2, /expected one JSON object/],
-      [["call", "scenarios_list", "--input", "none.json"], 2, /Cannot read --input/],
+      [["call", "scenarios_list", "--input", "none.json"], 2, /Cannot read --input "none\.json": it does not exist/],
+      [["call", "providers_list", "--input", "marked.json"], 0, /^$/],
       [["call", "scenarios_list", "--token-file", "none"], 2, /--token-file needs --url/],
       [["list", "--timeout", "soon"], 2, /expected milliseconds/],
       [["list", "extra"], 2, /--stdio COMMAND/],
