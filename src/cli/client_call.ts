@@ -7,12 +7,13 @@
 import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
+import { loadConfig } from "../config/load.ts";
 import { didYouMean } from "../law/suggest.ts";
 import { CliError } from "./cli_error.ts";
 import { type ServerFlags, type ServerSession, withServer } from "./client_connect.ts";
 import { exitCodeOfAnswer } from "./client_exit_code.ts";
 import { EXIT } from "./exit_codes.ts";
-import { writeOut, writeResult } from "./output.ts";
+import { writeError, writeOut, writeResult } from "./output.ts";
 import { withoutByteOrderMark } from "./runpack_keys.ts";
 import { columns } from "./text.ts";
 
@@ -39,8 +40,21 @@ export async function runClientCall(tool: string, rest: readonly string[], flags
     const code = exitCodeOfAnswer(answer);
     if (flags.json === true) writeResult("client call", answer, code === EXIT.ok);
     else writeOut(`${JSON.stringify(answer, null, 2)}\n`);
+    if (code === EXIT.ok && await isForgotten(session, tool, flags)) writeError(`gate warn: ${FORGOTTEN}\n`);
     return code;
   });
+}
+
+const FORGOTTEN =
+  "what this call did is forgotten, as its server ends with it and keeps nothing (gate init writes a configuration that does)";
+
+/** Whether a tool that writes was called on a server that was started for the call and has its store in memory. */
+async function isForgotten(session: ServerSession, tool: string, flags: ServerFlags): Promise<boolean> {
+  if (flags.url !== undefined || flags.stdio !== undefined) return false;
+  const { run_state_store: runs, schema_registry: schemas } = await loadConfig({ config: flags.config });
+  if ((tool === "schemas_register" ? schemas : runs).type !== "memory") return false;
+  const found = (await listTools(session)).find(({ name }) => name === tool);
+  return found?.annotations?.readOnlyHint === false;
 }
 
 /** Runs `gate client list`. */

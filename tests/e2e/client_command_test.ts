@@ -87,6 +87,23 @@ Deno.test("gate client drives a run, and its exit codes say what came of each ca
     assert.equal(JSON.parse(status.stdout).status, "active");
   }));
 
+Deno.test("gate client says that what a call wrote in memory is forgotten, and nothing where it is kept or only read", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/kept.toml`, CONFIG);
+    await Deno.writeTextFile(`${folder}/call.json`, JSON.stringify({ spec: spec() }));
+    const define = ["scenario_define", "--input", "call.json"];
+    const rows: readonly [args: readonly string[], said: RegExp][] = [
+      [define, /^gate warn: what this call did is forgotten, .*\n$/],
+      [[...define, "--config", "kept.toml"], /^$/],
+      [["scenarios_list", "--arg", "namespace_id=2"], /^$/],
+    ];
+    for (const [args, said] of rows) {
+      const { code, stderr } = await gate(folder, "client", "call", ...args);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, said);
+    }
+  }));
+
 Deno.test("gate client talks to a server that it starts, and to one over HTTP", () =>
   inFolder(async (folder) => {
     const { command, args } = processOf(gateArgs("serve", "--log-level", "error"));
