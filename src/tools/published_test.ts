@@ -55,6 +55,24 @@ Deno.test("createTools() gives each tool a known name, a title, a description an
     }
   }));
 
+Deno.test("createTools() says with whatever takes evidence what has to come again with what is missing", () =>
+  withTable((tools) => {
+    for (const name of ["scenario_next", "scenario_evaluate_stage"]) {
+      const description = tools.find((tool) => tool.name === name)?.description ?? "";
+      assert.match(
+        description,
+        /missing.* beside the evidence of this call.*[Ss]end that.* again.*earlier calls does not count/,
+      );
+    }
+  }));
+
+Deno.test("createTools() tells for whatever changes a run how a lost answer is got back", () =>
+  withTable((tools) => {
+    const moving = tools.filter(({ inputSchema }) => member(inputSchema["properties"] as JsonObject, "expected_head"));
+    assert.equal(moving.length, 5);
+    for (const { name, description } of moving) assert.match(description, /lost answer with the same [a-z]+_id/, name);
+  }));
+
 Deno.test("createTools() gives the tools in the same order each time", async () => {
   const orders: string[][] = [];
   for (let round = 0; round < 2; round++) {
