@@ -44,6 +44,7 @@ export const DOORS: readonly { readonly from: string; readonly to: string; reado
 export const PACKAGES: readonly { readonly name: string; readonly rooms: readonly string[] }[] = [
   { name: "node:sqlite", rooms: ["store"] },
   { name: "node:", rooms: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"] },
+  { name: "@eslint-community/regexpp", rooms: ["evidence"] },
   { name: "@modelcontextprotocol/client", rooms: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", rooms: ["runpack/host"] },
   { name: "@modelcontextprotocol/server", rooms: ["server"] },

@@ -16,6 +16,7 @@ import { type Executable, readExecutable } from "./read_executable.ts";
 const PACKAGES = [
   "@aws-sdk/*",
   "@aws/lambda-invoke-store",
+  "@eslint-community/regexpp",
   "@modelcontextprotocol/*",
   "@smithy/*",
   "bowser",

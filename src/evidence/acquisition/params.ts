@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { quote } from "../../law/suggest.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, LoadedContract } from "../types.ts";
 
@@ -25,10 +26,28 @@ export async function judgeParams(
   params: JsonValue | undefined,
 ): Promise<string | null> {
   if (params === undefined) {
-    return check.params_required ? `Check "${check.check_id}" requires params` : null;
+    return check.params_required
+      ? `Check "${check.check_id}" requires params${expectedParams(check.params_schema)}`
+      : null;
   }
   if (saysNothing(check.params_schema)) return null;
   const key = `${loaded.contract_identity} params ${check.check_id}`;
   const verdict = await schemas.validate(key, check.params_schema, params);
-  return verdict === "valid" ? null : `Params do not fit check "${check.check_id}": ${verdict.invalid}`;
+  if (verdict === "valid") return null;
+  return `Params do not fit check "${check.check_id}": ${verdict.invalid}${expectedParams(check.params_schema)}`;
+}
+
+/** Most params that are named. */
+const PARAMS_NAMED_MAXIMUM = 16;
+
+/** The params that a schema names, as the end of a message: a verdict tells one fault, this what all of them should be. */
+function expectedParams(schema: JsonValue): string {
+  const properties = isJsonObject(schema) ? member(schema, "properties") : undefined;
+  if (!isJsonObject(schema) || !isJsonObject(properties)) return "";
+  const names = Object.keys(properties);
+  if (names.length > PARAMS_NAMED_MAXIMUM) return "";
+  const required = member(schema, "required");
+  const isRequired = (name: string): boolean => isJsonArray(required) && required.includes(name);
+  const shown = names.map((name) => `${quote(name)}${isRequired(name) ? " (required)" : ""}`);
+  return shown.length === 0 ? "; it takes none" : `; its params are ${shown.join(", ")}`;
 }

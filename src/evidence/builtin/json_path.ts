@@ -21,7 +21,13 @@ import { utf8Length } from "../../canonical/utf8.ts";
 import { jsonEqual } from "../../law/value/json_equality.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { measureJson } from "./json_size.ts";
-import { JSONPATH_CHARACTERS_MAXIMUM, JSONPATH_NODES_MAXIMUM, RESULT_BYTES_MAXIMUM } from "./limits.ts";
+import { bindPatterns } from "./json_path_patterns.ts";
+import {
+  JSONPATH_CHARACTERS_MAXIMUM,
+  JSONPATH_NODES_MAXIMUM,
+  JSONPATH_STEPS_MAXIMUM,
+  RESULT_BYTES_MAXIMUM,
+} from "./limits.ts";
 import { observed } from "./result.ts";
 
 /** The canonical text of what a query finds, or the error that was observed. */
@@ -42,6 +48,9 @@ interface Budget {
 /** A query finds more than it may. */
 class TooManyNodes extends Error {}
 
+/** The patterns of a query take longer than they may. */
+class TooManySteps extends Error {}
+
 /** The query itself cannot be used. */
 class UnusableQuery extends Error {}
 
@@ -50,6 +59,13 @@ environment.functionRegister.set("length", {
   argTypes: [FunctionExpressionType.ValueType],
   returnType: FunctionExpressionType.ValueType,
   call: lengthOf,
+});
+
+/** What the patterns of the query in work may still take; there is one at a time. */
+let stepsLeft = 0;
+bindPatterns(environment, (steps) => {
+  stepsLeft -= steps;
+  if (stepsLeft < 0) throw new TooManySteps();
 });
 
 // The package's own reader of numbers refuses 0.5 for its leading zero and takes -01; both are the other way round in RFC
@@ -81,8 +97,7 @@ function lengthOf(value: unknown): unknown {
 
 /**
  * What a query finds: a singular query gives its value, any other an array. No node is `jsonpath_not_found`; a text that
- * is no query is `invalid_jsonpath`, whatever the document. Time is not bounded here: a pattern in `match` can take for
- * ever, so this runs in a worker under a time limit.
+ * is no query is `invalid_jsonpath`, whatever the document. Nodes are counted, and the steps of patterns.
  *
  * @example
  * ```ts
@@ -98,6 +113,7 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
     return invalid(jsonpath, `longer than ${JSONPATH_CHARACTERS_MAXIMUM} characters`);
   }
   const budget: Budget = { nodes: JSONPATH_NODES_MAXIMUM };
+  stepsLeft = JSONPATH_STEPS_MAXIMUM;
   let query: Query;
   try {
     query = environment.compile(jsonpath);
@@ -109,6 +125,13 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
   try {
     return collect(document, query, jsonpath, budget);
   } catch (error) {
+    if (error instanceof TooManySteps) {
+      const message = `The patterns of query "${shown(jsonpath)}" take too long`;
+      return observed("jsonpath_limit_exceeded", message, {
+        jsonpath: shown(jsonpath),
+        max_steps: JSONPATH_STEPS_MAXIMUM,
+      });
+    }
     if (!(error instanceof TooManyNodes) && !(error instanceof RangeError)) throw error;
     const message = `Query "${shown(jsonpath)}" finds more nodes than can be held`;
     return observed("jsonpath_limit_exceeded", message, {

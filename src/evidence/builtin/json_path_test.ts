@@ -139,6 +139,18 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['["abc","abcd"]', "$[?match(@, 'a.c')]", '["abc"]'],
   ['["abc","xabcx"]', "$[?search(@, 'a.c')]", '["abc","xabcx"]'],
   ['["a\\nc"]', "$[?match(@, 'a.c')]", "jsonpath_not_found"],
+  ['["a\u2028c"]', "$[?match(@, 'a.c')]", '["a\u2028c"]'],
+  ['["a.c","abc"]', "$[?match(@, 'a[.]c')]", '["a.c"]'],
+  ['["a.c","abc"]', "$[?match(@, 'a\\\\.c')]", '["a.c"]'],
+  ['["é","e"]', "$[?match(@, '\\\\p{L}')]", '["é","e"]'],
+  ['["ab","a"]', "$[?match(@, 'a|ab')]", '["ab","a"]'],
+  // what is no pattern of I-Regexp matches nothing
+  ['["aa"]', "$[?search(@, '(a)\\\\1')]", "jsonpath_not_found"],
+  ['["aa"]', "$[?search(@, '(?=a)')]", "jsonpath_not_found"],
+  ['["aa"]', "$[?match(@, 7)]", "jsonpath_not_found"],
+  [`["${"a".repeat(5_000)}!"]`, "$[?match(@, '(a+)+')]", "jsonpath_not_found"],
+  [`["${"a".repeat(5_000)}"]`, "$[?match(@, '(a|a)*b')]", "jsonpath_not_found"],
+  [`["${"a".repeat(100_000)}"]`, `$[?match(@, '${"(a|b)*".repeat(200)}c')]`, "jsonpath_limit_exceeded"],
   ['[{"a":[5]},{"a":[5,6]}]', "$[?value(@.a[*]) == 5]", '[{"a":[5]}]'],
   // no queries
   ["{}", "", "invalid_jsonpath"],

@@ -14,6 +14,7 @@ import {
 } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
 import { ASSERTIONS } from "./assertions.ts";
+import { compileSearch } from "../regular_expression/search.ts";
 import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
 
 /** What a keyword is compiled with: the schema that it stands in, and what compiles a schema in it. */
@@ -51,7 +52,7 @@ export const LAST_APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string,
 
 function allOf(given: JsonValue, { compile }: Maker): Check {
   const nodes = (given as JsonArray).map(compile);
-  return (subject) => firstOf(nodes, (node) => inPlace(node, subject));
+  return (subject) => firstOf(subject, nodes, (node) => inPlace(node, subject));
 }
 
 function anyOf(given: JsonValue, { compile }: Maker): Check {
@@ -91,7 +92,8 @@ function nearest(wrong: readonly Failure[], keyword: string): Failure {
 
 function not(given: JsonValue, { compile }: Maker): Check {
   const node = compile(given);
-  return ({ value, scope }) => evaluate(node, value, scope, null) === null ? failure("must NOT be valid by not") : null;
+  return (subject) =>
+    evaluate(node, subject.value, subject, null) === null ? failure("must NOT be valid by not") : null;
 }
 
 function conditional(given: JsonValue, { schema, compile }: Maker): Check {
@@ -105,7 +107,7 @@ function dependentSchemas(given: JsonValue, { compile }: Maker): Check {
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
-    return firstOf(nodes, ([name, node]) => Object.hasOwn(value, name) ? inPlace(node, subject) : null);
+    return firstOf(subject, nodes, ([name, node]) => Object.hasOwn(value, name) ? inPlace(node, subject) : null);
   };
 }
 
@@ -116,7 +118,7 @@ function dependencies(given: JsonValue, maker: Maker): Check {
   const required = ASSERTIONS.get("dependentRequired")?.(lists);
   const schemas = dependentSchemas(Object.fromEntries(entries.filter(([, value]) => !isJsonArray(value))), maker);
   return (subject) => {
-    const message = required?.(subject.value) ?? null;
+    const message = required?.(subject.value, subject.spend) ?? null;
     return message === null ? schemas(subject) : failure(message);
   };
 }
@@ -126,29 +128,34 @@ function properties(given: JsonValue, { compile }: Maker): Check {
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
-    return firstOf(nodes, ([name, node]) => Object.hasOwn(value, name) ? inMember(node, subject, value, name) : null);
+    return firstOf(
+      subject,
+      nodes,
+      ([name, node]) => Object.hasOwn(value, name) ? inMember(node, subject, value, name) : null,
+    );
   };
 }
 
 function patternProperties(given: JsonValue, { compile }: Maker): Check {
   const nodes = Object.entries(given as JsonObject).map(([pattern, inner]) =>
-    [patternOf(pattern), compile(inner)] as const
+    [compileSearch(pattern), compile(inner)] as const
   );
   return (subject) =>
     firstMember(
       subject,
       (value, name) =>
-        firstOf(nodes, ([pattern, node]) => pattern.test(name) ? inMember(node, subject, value, name) : null),
+        firstOf(subject, nodes, ([search, node]) =>
+          search(name, subject.spend) ? inMember(node, subject, value, name) : null),
     );
 }
 
 function additionalProperties(given: JsonValue, { schema, compile }: Maker): Check {
   const node = compile(given);
   const named = new Set(Object.keys((member(schema, "properties") ?? {}) as JsonObject));
-  const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map(patternOf);
+  const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map(compileSearch);
   return (subject) =>
     firstMember(subject, (value, name) => {
-      if (named.has(name) || patterns.some((pattern) => pattern.test(name))) return null;
+      if (named.has(name) || patterns.some((search) => search(name, subject.spend))) return null;
       return otherMember(node, subject, value, name, "additional");
     });
 }
@@ -173,7 +180,7 @@ function propertyNames(given: JsonValue, { compile }: Maker): Check {
   const node = compile(given);
   return (subject) =>
     firstMember(subject, (_value, name) => {
-      const wrong = evaluate(node, name, subject.scope, null);
+      const wrong = evaluate(node, name, subject, null);
       return wrong === null ? null : failure(`property name ${quote(name)} ${wrong.message}`);
     });
 }
@@ -202,11 +209,12 @@ function contains(given: JsonValue, { schema, compile }: Maker): Check {
   const node = compile(given);
   const least = (member(schema, "minContains") ?? 1) as number;
   const most = (member(schema, "maxContains") ?? Infinity) as number;
-  return ({ value, scope, seen }) => {
+  return (subject) => {
+    const { value, seen } = subject;
     if (!isJsonArray(value)) return null;
     let found = 0;
     for (const [index, item] of value.entries()) {
-      if (evaluate(node, item, scope, null) !== null) continue;
+      if (evaluate(node, item, subject, null) !== null) continue;
       found++;
       seen?.items.add(index);
     }
@@ -225,26 +233,27 @@ function unevaluatedItems(given: JsonValue, { compile }: Maker): Check {
 }
 
 /** The same value, held against another schema. */
-export function inPlace(node: Node, { value, scope, seen }: Subject): Failure | null {
-  return evaluate(node, value, scope, seen);
+export function inPlace(node: Node, subject: Subject): Failure | null {
+  return evaluate(node, subject.value, subject, subject.seen);
 }
 
-function inMember(node: Node, { scope, seen }: Subject, value: JsonObject, name: string): Failure | null {
-  const wrong = evaluate(node, value[name] ?? null, scope, null);
+function inMember(node: Node, subject: Subject, value: JsonObject, name: string): Failure | null {
+  const wrong = evaluate(node, value[name] ?? null, subject, null);
   if (wrong !== null) return failureAt(name, wrong);
-  seen?.names.add(name);
+  subject.seen?.names.add(name);
   return null;
 }
 
-function inItem(node: Node, { scope, seen }: Subject, item: JsonValue, index: number): Failure | null {
-  const wrong = evaluate(node, item, scope, null);
+function inItem(node: Node, subject: Subject, item: JsonValue, index: number): Failure | null {
+  const wrong = evaluate(node, item, subject, null);
   if (wrong !== null) return failureAt(index, wrong);
-  seen?.items.add(index);
+  subject.seen?.items.add(index);
   return null;
 }
 
-function firstMember({ value }: Subject, look: (value: JsonObject, name: string) => Failure | null): Failure | null {
-  return isJsonObject(value) ? firstOf(Object.keys(value), (name) => look(value, name)) : null;
+function firstMember(subject: Subject, look: (value: JsonObject, name: string) => Failure | null): Failure | null {
+  const { value } = subject;
+  return isJsonObject(value) ? firstOf(subject, Object.keys(value), (name) => look(value, name)) : null;
 }
 
 function firstItem(
@@ -261,14 +270,15 @@ function firstItem(
   return null;
 }
 
-function firstOf<T>(entries: readonly T[], look: (entry: T) => Failure | null): Failure | null {
+function firstOf<T>(
+  { spend }: Subject,
+  entries: readonly T[],
+  look: (entry: T) => Failure | null,
+): Failure | null {
   for (const entry of entries) {
+    spend(1);
     const wrong = look(entry);
     if (wrong !== null) return wrong;
   }
   return null;
-}
-
-function patternOf(pattern: string): RegExp {
-  return new RegExp(pattern, "u");
 }

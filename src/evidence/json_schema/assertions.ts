@@ -8,9 +8,10 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
 import { jsonEqual } from "../../law/value/json_equality.ts";
+import { compileSearch, type Spend } from "../regular_expression/search.ts";
 
 /** What is wrong with a value, or null. */
-export type Assertion = (value: JsonValue) => string | null;
+export type Assertion = (value: JsonValue, spend: Spend) => string | null;
 
 /** Values of an enumeration that a message lists, and characters of a value that it shows. */
 const LISTED_VALUES = 16;
@@ -55,17 +56,21 @@ function typeAssertion(names: JsonArray): Assertion {
 
 function constAssertion(allowed: JsonValue): Assertion {
   const wrong = `must be equal to ${quoteValue(allowed)}`;
-  return (value) => jsonEqual(value, allowed) ? null : wrong;
+  const cost = isContainer(allowed) ? costOf(canonicalize(allowed)) : 0;
+  return (value, spend) => {
+    if (isContainer(value)) spend(cost);
+    return jsonEqual(value, allowed) ? null : wrong;
+  };
 }
 
 function enumAssertion(given: JsonValue): Assertion {
   const allowed = given as JsonArray;
   const scalars = new Set(allowed.filter((value) => !isContainer(value)));
-  const containers = allowed.filter(isContainer);
+  const containers = new Set(allowed.filter(isContainer).map(canonicalize));
   const listed = allowed.length > LISTED_VALUES ? "" : `: ${allowed.map(quoteValue).join(", ")}`;
   const wrong = `must be equal to one of the allowed values${listed}`;
-  return (value) => {
-    const found = isContainer(value) ? containers.some((one) => jsonEqual(one, value)) : scalars.has(value);
+  return (value, spend) => {
+    const found = isContainer(value) ? containers.size > 0 && containers.has(textOf(value, spend)) : scalars.has(value);
     return found ? null : wrong;
   };
 }
@@ -97,21 +102,22 @@ function numbers(holds: (value: number, limit: number) => boolean, wrong: string
 }
 
 /** How much of something a value has; null where the keyword is not about such values. */
-type Measure = (value: JsonValue) => number | null;
+type Measure = (value: JsonValue, spend: Spend) => number | null;
 
 function most(measure: Measure, unit: string): (given: JsonValue) => Assertion {
-  return (given) => (value) =>
-    (measure(value) ?? 0) <= (given as number) ? null : `must NOT have more than ${given} ${unit}`;
+  return (given) => (value, spend) =>
+    (measure(value, spend) ?? 0) <= (given as number) ? null : `must NOT have more than ${given} ${unit}`;
 }
 
 function least(measure: Measure, unit: string): (given: JsonValue) => Assertion {
-  return (given) => (value) =>
-    (measure(value) ?? Infinity) >= (given as number) ? null : `must NOT have fewer than ${given} ${unit}`;
+  return (given) => (value, spend) =>
+    (measure(value, spend) ?? Infinity) >= (given as number) ? null : `must NOT have fewer than ${given} ${unit}`;
 }
 
 /** Characters, each code point one. */
-function lengthOf(value: JsonValue): number | null {
+function lengthOf(value: JsonValue, spend: Spend): number | null {
   if (typeof value !== "string") return null;
+  spend(costOf(value));
   let length = 0;
   for (const _ of value) length++;
   return length;
@@ -121,24 +127,28 @@ function itemCount(value: JsonValue): number | null {
   return isJsonArray(value) ? value.length : null;
 }
 
-function memberCount(value: JsonValue): number | null {
-  return isJsonObject(value) ? Object.keys(value).length : null;
+function memberCount(value: JsonValue, spend: Spend): number | null {
+  if (!isJsonObject(value)) return null;
+  const { length } = Object.keys(value);
+  spend(length);
+  return length;
 }
 
 function patternAssertion(given: JsonValue): Assertion {
-  const pattern = new RegExp(given as string, "u");
+  const search = compileSearch(given as string);
   const wrong = `must match pattern ${quote(given as string)}`;
-  return (value) => typeof value !== "string" || pattern.test(value) ? null : wrong;
+  return (value, spend) => typeof value !== "string" || search(value, spend) ? null : wrong;
 }
 
 function uniqueAssertion(given: JsonValue): Assertion {
   if (given !== true) return () => null;
-  return (value) => {
+  return (value, spend) => {
     if (!isJsonArray(value)) return null;
+    spend(value.length);
     const scalars = new Map<JsonValue, number>();
     const containers = new Map<JsonValue, number>();
     for (const [index, item] of value.entries()) {
-      const [seen, key] = isContainer(item) ? [containers, canonicalize(item)] : [scalars, item];
+      const [seen, key] = isContainer(item) ? [containers, textOf(item, spend)] : [scalars, item];
       const before = seen.get(key);
       if (before !== undefined) return `must NOT have duplicate items (${before} and ${index})`;
       seen.set(key, index);
@@ -156,14 +166,27 @@ function requiredAssertion(names: readonly string[]): Assertion {
 
 function dependentAssertion(given: JsonObject): Assertion {
   const dependencies = Object.entries(given) as [string, readonly string[]][];
-  return (value) => {
+  return (value, spend) => {
     if (!isJsonObject(value)) return null;
     for (const [name, needed] of dependencies) {
+      spend(1);
       const missing = Object.hasOwn(value, name) ? needed.find((one) => !Object.hasOwn(value, one)) : undefined;
       if (missing !== undefined) return `must have property ${quote(missing)} when property ${quote(name)} is present`;
     }
     return null;
   };
+}
+
+/** Steps of going through a text. */
+function costOf(text: string): number {
+  return text.length >> 4;
+}
+
+/** The canonical text of a value, which is equal for equal values. */
+function textOf(value: JsonValue, spend: Spend): string {
+  const text = canonicalize(value);
+  spend(costOf(text));
+  return text;
 }
 
 function isContainer(value: JsonValue): boolean {

@@ -10,6 +10,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
+import type { Spend } from "../regular_expression/search.ts";
 import { type Applicator, APPLICATORS, inPlace, LAST_APPLICATORS } from "./applicators.ts";
 import { type Assertion, ASSERTIONS } from "./assertions.ts";
 import {
@@ -27,11 +28,16 @@ import {
 } from "./document.ts";
 import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
 
-/** A compiled schema: null when the value is valid, else what is wrong with it and where. */
-export type Validator = (value: JsonValue) => string | null;
+/**
+ * A compiled schema: null when the value is valid, else what is wrong with it and where. What counts the steps may throw where
+ * there are too many.
+ */
+export type Validator = (value: JsonValue, spend?: Spend) => string | null;
 
 /** A compiled schema, or why there is none. */
 export type Compilation = { readonly validator: Validator } | { readonly refusal: string };
+
+const UNCOUNTED: Spend = () => undefined;
 
 interface Compiler {
   readonly document: SchemaDocument;
@@ -52,6 +58,7 @@ interface Waiting {
  * Compiles a schema.
  *
  * @param schema The JSON Schema document, an object or a boolean
+ * @param spend Counts the steps of holding it against the metaschema
  *
  * @example
  * ```ts
@@ -67,11 +74,11 @@ interface Waiting {
  * });
  * ```
  */
-export function compileSchema(schema: JsonValue): Compilation {
+export function compileSchema(schema: JsonValue, spend: Spend = UNCOUNTED): Compilation {
   if (!isSchema(schema)) return { refusal: "$: expected an object or a boolean" };
   try {
     const document = readDocument(schema);
-    const fault = validateSchema(schema);
+    const fault = validateSchema(schema, spend);
     if (fault !== null) return { refusal: fault };
     return { validator: validatorOf(document, schema) };
   } catch (error) {
@@ -83,17 +90,17 @@ export function compileSchema(schema: JsonValue): Compilation {
 let metaschema: Validator | null = null;
 
 /** Holds a schema against the metaschema. */
-function validateSchema(schema: Schema): string | null {
+function validateSchema(schema: Schema, spend: Spend): string | null {
   metaschema ??= validatorOf(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false);
-  return metaschema(schema);
+  return metaschema(schema, spend);
 }
 
 function validatorOf(document: SchemaDocument, root: Schema): Validator {
   const compiler: Compiler = { document, nodes: new Map(), waiting: [] };
   const node = compile(compiler, root);
   for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
-  return (value) => {
-    const wrong = evaluate(node, value, null, null);
+  return (value, spend = UNCOUNTED) => {
+    const wrong = evaluate(node, value, { scope: null, spend }, null);
     return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
   };
 }
@@ -136,8 +143,8 @@ function* keywordsOf(compiler: Compiler, resource: Resource): Generator<readonly
 }
 
 function checkOf(assertion: Assertion): Check {
-  return ({ value }) => {
-    const message = assertion(value);
+  return ({ value, spend }) => {
+    const message = assertion(value, spend);
     return message === null ? null : failure(message);
   };
 }

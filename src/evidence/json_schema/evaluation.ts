@@ -5,6 +5,7 @@
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
+import type { Spend } from "../regular_expression/search.ts";
 import type { Resource } from "./document.ts";
 
 /** Why a value is not valid. */
@@ -26,10 +27,15 @@ export interface Scope {
   readonly outer: Scope | null;
 }
 
-/** A value, where evaluation stands, and what notes which parts of the value were looked at: null where nobody asks. */
-export interface Subject {
-  readonly value: JsonValue;
+/** Where evaluation stands, and what counts its steps: schemas can ask for more of them than anybody waits for. */
+export interface Evaluation {
   readonly scope: Scope | null;
+  readonly spend: Spend;
+}
+
+/** A value that is held against a schema, and what notes which parts of it were looked at: null where nobody asks. */
+export interface Subject extends Evaluation {
+  readonly value: JsonValue;
   readonly seen: Seen | null;
 }
 
@@ -60,11 +66,13 @@ export function failureAt(step: string | number, inner: Failure): Failure {
  *
  * @param into Where to note what was looked at; only a schema that holds notes anything (2020-12 Core, 7.7.1.2)
  */
-export function evaluate(node: Node, value: JsonValue, outer: Scope | null, into: Seen | null): Failure | null {
+export function evaluate(node: Node, value: JsonValue, from: Evaluation, into: Seen | null): Failure | null {
+  const { spend, scope: outer } = from;
+  spend(1);
   if (typeof node === "boolean") return node ? null : failure("no value is allowed here");
   const scope = outer?.resource === node.resource ? outer : { resource: node.resource, outer };
   const seen: Seen | null = into !== null || node.isTracking ? { names: new Set(), items: new Set() } : null;
-  const subject = { value, scope, seen };
+  const subject = { value, scope, spend, seen };
   for (const check of node.checks) {
     const wrong = check(subject);
     if (wrong !== null) return wrong;

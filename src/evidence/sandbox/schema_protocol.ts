@@ -16,6 +16,8 @@ export interface SchemaJob {
   readonly schema: string | null;
   /** JSON text of the value to judge; null = compile only. */
   readonly value: string | null;
+  /** Milliseconds after which the worker gives up by itself. */
+  readonly deadlineMillis: number;
 }
 
 /** What came of a job. */
@@ -26,6 +28,8 @@ export type SchemaReply =
   | { readonly job: number; readonly result: "invalid"; readonly message: string }
   /** The schema is none, or one that cannot be enforced. */
   | { readonly job: number; readonly result: "refused"; readonly message: string }
+  /** It took longer than the deadline. */
+  | { readonly job: number; readonly result: "expired" }
   /** The validator itself gave up, for instance on endless recursion. */
   | { readonly job: number; readonly result: "failed"; readonly message: string };
 

@@ -1,6 +1,6 @@
 /**
- * The host side of the worker that runs user JSON Schemas: a schema such as `{"pattern": "^(a+)+$"}` can be slow beyond
- * all measure, so none is ever run where it could stop the server.
+ * The host side of the worker that runs user JSON Schemas: one whose parts refer to each other twice over and over can be slow
+ * beyond all measure, so none is ever run where it could stop the server.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_
 
 /** Why a schema could not be judged; closed list. */
 export type SchemaSandboxErrorCode =
-  /** The schema, or the value under it, took longer than the deadline; the worker was terminated. */
+  /** The schema, or the value under it, took longer than the deadline. */
   | "deadline_exceeded"
   /** The schema does not compile, although it was registered. */
   | "schema_refused"
@@ -103,6 +103,9 @@ interface State {
   heldCharacters: number;
   closed: boolean;
 }
+
+/** How long after the deadline an answer is waited for. */
+const PATIENCE_MILLIS = 1_000;
 
 const DEFAULTS: Required<SchemaSandboxOptions> = {
   deadlineMillis: 1000,
@@ -203,12 +206,14 @@ function start(state: State): void {
 
 function post(state: State, worker: Worker, next: Waiting): void {
   const { deadlineMillis } = state.options;
+  // The worker gives up by itself at its deadline; this is for one that does not.
   state.timer = setTimeout(
-    () => fail(state, "deadline_exceeded", `Cannot run the JSON Schema within ${deadlineMillis} ms`),
-    deadlineMillis,
+    () => fail(state, "deadline_exceeded", lateMessage(state)),
+    deadlineMillis + PATIENCE_MILLIS,
   );
   const { schema, forget } = hold(state, next);
-  const job: SchemaJob = { job: ++state.jobs, forget, identity: next.identity, schema, value: next.value };
+  const { identity, value } = next;
+  const job: SchemaJob = { job: ++state.jobs, forget, identity, schema, value, deadlineMillis };
   worker.postMessage(job);
 }
 
@@ -240,15 +245,20 @@ function finish(state: State, reply: SchemaReply): void {
   const current = state.current;
   if (current === null || reply.job !== state.jobs) return;
   state.current = null;
-  if (current.identity !== null && (reply.result === "refused" || reply.result === "failed")) {
+  if (current.identity !== null && reply.result !== "valid" && reply.result !== "invalid") {
     // Whether the worker holds it is unclear now: the next call sends it again.
     state.heldCharacters -= state.held.get(current.identity) ?? 0;
     state.held.delete(current.identity);
   }
-  if (reply.result === "failed") {
+  if (reply.result === "expired") current.reject(new SchemaSandboxError("deadline_exceeded", lateMessage(state)));
+  else if (reply.result === "failed") {
     current.reject(new SchemaSandboxError("validator_failed", `Cannot run the JSON Schema: ${reply.message}`));
   } else current.resolve(reply);
   pump(state);
+}
+
+function lateMessage({ options }: State): string {
+  return `Cannot run the JSON Schema within ${options.deadlineMillis} ms`;
 }
 
 function fail(state: State, code: SchemaSandboxErrorCode, message: string): void {

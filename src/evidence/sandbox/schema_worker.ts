@@ -1,12 +1,13 @@
 /**
  * The worker that compiles and runs user JSON Schemas. It is started without any permission, does one job at a time, and
- * is terminated when a job outlives its deadline.
+ * gives a job up at its deadline by itself: a thread that is told to end while it computes goes on.
  *
  * @module
  */
 
 import { readJson } from "../../canonical/scan.ts";
 import { compileSchema, type Validator } from "../json_schema/compile.ts";
+import type { Spend } from "../regular_expression/search.ts";
 import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_protocol.ts";
 
 /** The part of the worker's global scope that is used here. */
@@ -24,20 +25,38 @@ for (const name of ["console", "Deno", "process"]) {
   Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false });
 }
 
+/** A job has taken longer than its deadline. */
+class Expired extends Error {}
+
+/** Steps after which the clock is looked at. */
+const STEPS_BETWEEN_LOOKS = 4096;
+
+function meter(milliseconds: number): Spend {
+  const end = performance.now() + milliseconds;
+  let left = STEPS_BETWEEN_LOOKS;
+  return (steps) => {
+    left -= steps;
+    if (left > 0) return;
+    left = STEPS_BETWEEN_LOOKS;
+    if (performance.now() > end) throw new Expired();
+  };
+}
+
 function run(job: SchemaJob): SchemaReply {
+  const spend = meter(job.deadlineMillis);
   for (const identity of job.forget) compiled.delete(identity);
   const held = job.identity === null ? undefined : compiled.get(job.identity);
-  const validator = held ?? compile(job);
+  const validator = held ?? compile(job, spend);
   if (typeof validator === "string") return { job: job.job, result: "refused", message: validator };
   if (job.value === null) return { job: job.job, result: "compiled" };
-  const message = validator(readJson(job.value));
+  const message = validator(readJson(job.value), spend);
   return message === null ? { job: job.job, result: "valid" } : { job: job.job, result: "invalid", message };
 }
 
 /** Compiles the schema of a job, and keeps it where the job names it. A text says why there is none. */
-function compile(job: SchemaJob): Validator | string {
+function compile(job: SchemaJob, spend: Spend): Validator | string {
   if (job.schema === null) return "The schema is not held by the worker";
-  const compilation = compileSchema(readJson(job.schema));
+  const compilation = compileSchema(readJson(job.schema), spend);
   if ("refusal" in compilation) return compilation.refusal;
   if (job.identity !== null) compiled.set(job.identity, compilation.validator);
   return compilation.validator;
@@ -47,6 +66,7 @@ scope.onmessage = ({ data: job }) => {
   try {
     scope.postMessage(run(job));
   } catch (error) {
+    if (error instanceof Expired) return scope.postMessage({ job: job.job, result: "expired" });
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     scope.postMessage({ job: job.job, result: "failed", message });
   }

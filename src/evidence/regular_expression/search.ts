@@ -1,0 +1,127 @@
+/**
+ * Regular expressions that take time in proportion to what they are given: the pattern times the text.
+ *
+ * @module
+ */
+
+import { type Assertion, type Program, programOf } from "./program.ts";
+
+/** Counts steps of work; throws where there were too many. */
+export type Spend = (steps: number) => void;
+
+/** Tells whether a pattern is found in a text. */
+export type Search = (text: string, spend: Spend) => boolean;
+
+/**
+ * Compiles a pattern of ECMAScript, as if it had the flag `u`.
+ *
+ * @throws {SyntaxError} Where it is no regular expression, is too large, or refers back to what a group has taken
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { compileSearch } from "@/evidence/regular_expression/search.ts";
+ *
+ * const search = compileSearch("^(a+)+$");
+ * assert.equal(search("aaa", () => {}), true);
+ * assert.equal(search("a".repeat(100) + "!", () => {}), false);
+ * ```
+ */
+export function compileSearch(pattern: string): Search {
+  const program = programOf(pattern);
+  return (text, spend) => run({ text, spend }, program, 0, true);
+}
+
+interface Machine {
+  readonly text: string;
+  readonly spend: Spend;
+}
+
+/** Where a program is: the instructions that are to be done at one place of the text. */
+interface Front {
+  /** Places of instructions that take a code point. */
+  takes: number[];
+  /** The last step in which each instruction was come by. */
+  readonly seen: Int32Array;
+  step: number;
+  isAccepted: boolean;
+}
+
+/**
+ * Runs a program from a place of the text on.
+ *
+ * @param isSearch Whether it may begin at any later place as well
+ */
+function run(machine: Machine, program: Program, from: number, isSearch: boolean): boolean {
+  const { text, spend } = machine;
+  const { instructions, isBackward } = program;
+  const front: Front = { takes: [], seen: new Int32Array(instructions.length), step: 1, isAccepted: false };
+  let at = from;
+  arrive(machine, program, front, 0, at);
+  while (!front.isAccepted) {
+    const code = isBackward ? before(text, at) : text.codePointAt(at);
+    if (code === undefined || (front.takes.length === 0 && !isSearch)) return false;
+    at += (code > 0xffff ? 2 : 1) * (isBackward ? -1 : 1);
+    const { takes } = front;
+    spend(takes.length + 1);
+    front.takes = [];
+    front.step++;
+    for (const place of takes) {
+      const instruction = instructions[place];
+      if (instruction?.does === "take" && instruction.test(code)) arrive(machine, program, front, place + 1, at);
+    }
+    if (isSearch) arrive(machine, program, front, 0, at);
+  }
+  return true;
+}
+
+/** Comes by an instruction, and by every other that follows without taking a code point. */
+function arrive(machine: Machine, { instructions }: Program, front: Front, first: number, at: number): void {
+  const waiting = [first];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const instruction = instructions[place];
+    if (instruction === undefined || front.seen[place] === front.step) continue;
+    front.seen[place] = front.step;
+    machine.spend(1);
+    switch (instruction.does) {
+      case "take":
+        front.takes.push(place);
+        break;
+      case "fork":
+        for (const to of instruction.to) waiting.push(to);
+        break;
+      case "assert":
+        if (holds(machine, instruction.assertion, at)) waiting.push(place + 1);
+        break;
+      case "accept":
+        front.isAccepted = true;
+    }
+  }
+}
+
+function holds(machine: Machine, assertion: Assertion, at: number): boolean {
+  const { text } = machine;
+  switch (assertion.kind) {
+    case "start":
+      return at === 0 || (assertion.isMultiline && LINE_ENDS.has(text[at - 1] ?? ""));
+    case "end":
+      return at === text.length || (assertion.isMultiline && LINE_ENDS.has(text[at] ?? ""));
+    case "word": {
+      const [left, right] = [before(text, at), text.codePointAt(at)].map((code) =>
+        code !== undefined && assertion.isWord(code)
+      );
+      return (left !== right) !== assertion.isNegated;
+    }
+    case "look":
+      return run(machine, assertion.program, at, false) !== assertion.isNegated;
+  }
+}
+
+const LINE_ENDS = new Set(["\n", "\r", "\u2028", "\u2029"]);
+
+/** The code point that ends at a place. */
+function before(text: string, at: number): number | undefined {
+  if (at === 0) return undefined;
+  const isPair = at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff;
+  return text.codePointAt(isPair ? at - 2 : at - 1);
+}
