@@ -67,6 +67,15 @@ Deno.test("a run of the guide's law is driven by hand on the configuration that 
       }),
     );
     const { run_id = "" } = started["run_key"] as JsonObject;
+    await Deno.writeTextFile(
+      `${folder}/run.json`,
+      JSON.stringify({ namespace_id: 2, run_id, scenario_id: "tests-pass" }),
+    );
+    const status = await said(
+      ...["client", "call", "scenario_status", "--input", "run.json", "--arg", 'include=["missing"]'],
+    );
+    const { accepted_head, missing } = JSON.parse(status) as JsonObject;
+    assert.deepEqual([accepted_head, (missing as JsonObject[]).length], [started["head"], 1]);
     const step = { expected_head: started["head"] ?? null, request_id: "7e9167e1b1bf2ae66c3a4bfb01f03fe5" };
     const stepped = resultOf(await call("scenario_next", { ...named, run_id, ...step }));
     assert.equal(stepped["run_status"], "complete");
