@@ -5,7 +5,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
-import { describe, readIdentifier, readInteger, readMember, readObject } from "./decode_shape.ts";
+import { describe, readIdentifier, readInteger, readMember, readObject, readVariant } from "./decode_shape.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { below, type Place } from "./place.ts";
 import type { Collector } from "./refusals.ts";
@@ -14,6 +14,15 @@ import type { Prerequisite, Requirement } from "./types.ts";
 
 const NODE_KINDS = ["Condition", "And", "Or", "Not", "RequireGroup"] as const;
 type NodeKind = typeof NODE_KINDS[number];
+
+/** What others call the kinds, in lower case and without separators: nearness of letters would lead to another kind. */
+const SYNONYMS: ReadonlyMap<string, NodeKind> = new Map([
+  ...["all", "allof", "every", "requireall"].map((name) => [name, "And"] as const),
+  ...["any", "anyof", "oneof", "some", "either", "requireany"].map((name) => [name, "Or"] as const),
+  ...["none", "noneof", "never", "negate"].map((name) => [name, "Not"] as const),
+  ...["atleast", "minimum", "quorum", "group", "nof"].map((name) => [name, "RequireGroup"] as const),
+  ...["stage", "stageid", "conditionid", "leaf"].map((name) => [name, "Condition"] as const),
+]);
 
 /** How far the reading of one tree has come. */
 interface Reading {
@@ -30,22 +39,17 @@ export function readRequirement(refusals: Collector, value: JsonValue, place: Pl
 
 /** Reads what must hold before a stage may be opened. */
 export function readPrerequisite(refusals: Collector, value: JsonValue, place: Place): Prerequisite | undefined {
-  const kind = isJsonObject(value) && value["kind"] === "root" ? "root" : "requires";
-  const members = kind === "root" ? ["kind"] : ["kind", "requirement"];
-  const object = readObject(refusals, value, place, members);
+  const kind = readVariant(refusals, value, place, "kind", ["root", "requires"]);
+  if (kind === undefined) {
+    // Which members there must be is not known; a requirement that is there can be read all the same.
+    if (isJsonObject(value)) readMember(refusals, value, place, "requirement", readRequirement);
+    return undefined;
+  }
+  const object = readObject(refusals, value, place, kind === "root" ? ["kind"] : ["kind", "requirement"]);
   if (object === undefined) return undefined;
   if (kind === "root") return { kind };
-  const named = readMember(refusals, object, place, "kind", readRequiresKind);
   const requirement = readMember(refusals, object, place, "requirement", readRequirement);
-  return named === undefined || requirement === undefined ? undefined : { kind: named, requirement };
-}
-
-function readRequiresKind(refusals: Collector, value: JsonValue, place: Place): "requires" | undefined {
-  if (value === "requires") return value;
-  const hint = typeof value === "string" ? didYouMean(value, ["root", "requires"]) : "";
-  const code = typeof value === "string" ? "value_invalid" : "type_invalid";
-  refusals.refuse(code, place, `Expected "root" or "requires", got ${describe(value)}${hint}`);
-  return undefined;
+  return requirement === undefined ? undefined : { kind, requirement };
 }
 
 function readNode(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement | undefined {
@@ -90,7 +94,9 @@ function readKind(refusals: Collector, value: JsonValue, place: Place): NodeKind
   const unknown = names.filter((name) => !(NODE_KINDS as readonly string[]).includes(name));
   for (const name of unknown) {
     const at = name.length <= SPEC_LIMITS.identifierBytes ? below(place, name) : place;
-    const hint = didYouMean(name, NODE_KINDS) || `; expected one of ${quoteAll(NODE_KINDS)}`;
+    const synonym = SYNONYMS.get(name.toLowerCase().replaceAll(/[-_]/g, ""));
+    const near = synonym === undefined ? didYouMean(name, NODE_KINDS) : didYouMean(synonym, [synonym]);
+    const hint = near || `; expected one of ${quoteAll(NODE_KINDS)}`;
     refusals.refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
   }
   if (names.length === 0) {
@@ -119,7 +125,8 @@ function readGroup(reading: Reading, value: JsonValue, place: Place, depth: numb
   if (min !== undefined && count > 0 && (min < 1 || min > count)) {
     const message = `Expected a minimum from 1 to ${count}, the number of operands, got ${min}`;
     reading.refusals.refuse("group_minimum_invalid", below(place, "min"), message);
-    return undefined;
+    // Read on with the nearest minimum, so that what is wrong with the operands shows too.
+    return reqs === undefined ? undefined : { RequireGroup: { min: min < 1 ? 1 : count, reqs } };
   }
   return min === undefined || reqs === undefined ? undefined : { RequireGroup: { min, reqs } };
 }

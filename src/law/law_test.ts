@@ -151,6 +151,21 @@ Deno.test("constructLaw() has a test for every refusal code", () => {
   assert.deepEqual(codes.filter((code) => !tested.has(code)), []);
 });
 
+Deno.test("constructLaw() goes on behind a fault, and adds none that follows from it", () => {
+  const twice = [{ Condition: "scan" }, { Condition: "scan" }];
+  assert.deepEqual(refusalsOf((s) => s.completion_requirement = { RequireGroup: { min: 3, reqs: twice } }), [
+    "group_minimum_invalid $.completion_requirement.RequireGroup.min",
+    "operand_duplicate $.completion_requirement.RequireGroup.reqs[1]",
+  ]);
+  assert.deepEqual(refusalsOf((s) => s.stages[1].prerequisite = { kind: "Root" }), [
+    "value_invalid $.stages[1].prerequisite.kind",
+  ]);
+  assert.deepEqual(refusalsOf((s) => s.stages[1].prerequisite = { kind: "needs", requirement: { any: [] } }), [
+    "value_invalid $.stages[1].prerequisite.kind",
+    "member_unknown $.stages[1].prerequisite.requirement.any",
+  ]);
+});
+
 Deno.test("constructLaw() names what was probably meant", () => {
   const messages: readonly (readonly [(spec: Editable) => unknown, string])[] = [
     [(s) => s.stage = [], 'Member "stage" is unknown; did you mean "stages"?'],
@@ -162,6 +177,19 @@ Deno.test("constructLaw() names what was probably meant", () => {
     [
       (s) => s.completion_requirement = { RequiredGroup: {} },
       'Member "RequiredGroup" is unknown; did you mean "RequireGroup"?',
+    ],
+    ...([["any", "Or"], ["one-of", "Or"], ["allOf", "And"], ["none", "Not"], ["at_least", "RequireGroup"]] as const)
+      .map((
+        [name, kind],
+      ) =>
+        [
+          (s: Editable) => s.completion_requirement = { [name]: [] },
+          `Member "${name}" is unknown; did you mean "${kind}"?`,
+        ] as const
+      ),
+    [
+      (s) => s.completion_requirement = { xyzzy: [] },
+      'Member "xyzzy" is unknown; expected one of "Condition", "And", "Or", "Not", "RequireGroup"',
     ],
     [(s) => s.conditions[6].evidence_use_policy.scope = "any", 'Value "any" is unknown; expected "exact_condition"'],
     [

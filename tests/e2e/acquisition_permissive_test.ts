@@ -94,7 +94,12 @@ Deno.test("gate provider lists and tries the providers of a configuration", () =
       [["time", "after", "--param", "timestamp=5", "--trigger-time", "6"], 0, /"value": true/],
       [["time", "after", "--params", '{"timestamp":5}', "--trigger-time", "5"], 0, /"value": false/],
       [["time", "now", "--trigger-time", "7", "--json"], 0, /"value":7/],
-      [["time", "after"], 2, /requires params/],
+      [["time", "after"], 2, /requires params; its params are "timestamp" \(required\)/],
+      [
+        ["time", "after", "--param", "at=5"],
+        2,
+        /do not fit check "after": .*; its params are "timestamp" \(required\)/,
+      ],
       [["time", "after", "--param", "x"], 2, /expected NAME=VALUE/],
       [["time", "never"], 2, /it has after, before, now|it has now, after, before/],
       [["nobody", "now"], 2, /configured are time/],
