@@ -7,10 +7,8 @@
 import type { X509Certificate } from "node:crypto";
 import type { TlsConfig } from "../config/server_types.ts";
 import { certificates, loadMaterial, TlsFilesError } from "../server/tls/material.ts";
+import { standingOf, timeOf } from "../server/tls/validity.ts";
 import type { Finding } from "./doctor_checks.ts";
-
-/** How long before a certificate runs out that is told, in milliseconds. */
-const SOON_MILLIS = 7 * 24 * 60 * 60 * 1000;
 
 /** Reads the files as the server does, and says of each certificate whether it counts now. */
 export async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
@@ -32,15 +30,22 @@ export async function checkTls(config: TlsConfig, now: number): Promise<readonly
   }
 }
 
-function validity(member: string, { subject, validFrom, validTo }: X509Certificate, now: number): Finding {
-  const name = subject.replaceAll("\n", ", ");
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+function validity(member: string, certificate: X509Certificate, now: number): Finding {
+  const name = certificate.subject.replaceAll("\n", ", ");
+  const { from, to } = timeOf(certificate);
   const say = (status: Finding["status"], what: string, time: number): Finding => ({
     check: "certificate",
     status,
     message: `${member}: "${name}" ${what} ${new Date(time).toISOString()}`,
   });
-  if (now < from) return say("fail", "does not count before", from);
-  if (now > to) return say("fail", "ran out at", to);
-  return to - now < SOON_MILLIS ? say("note", "runs out at", to) : say("ok", "counts until", to);
+  switch (standingOf(certificate, now)) {
+    case "not_yet":
+      return say("fail", "does not count before", from);
+    case "over":
+      return say("fail", "ran out at", to);
+    case "soon_over":
+      return say("note", "runs out at", to);
+    case "good":
+      return say("ok", "counts until", to);
+  }
 }

@@ -86,6 +86,14 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
   const { server } = options;
   metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
   metrics.source(runtime.measures ?? (() => []));
+  if (tls !== null) {
+    const expires = (): number => tls.expires() / 1000;
+    metrics.gauge(
+      "gate_tls_certificate_expires_seconds",
+      "When the server's certificate runs out, Unix time.",
+      expires,
+    );
+  }
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
   return await serveHttp({
     transport,

@@ -12,6 +12,8 @@ import type { TlsConfig } from "../../config/server_types.ts";
 export interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
+  /** The first certificate of `cert`: the server's own. */
+  readonly leaf: X509Certificate;
   /** The authorities of client certificates, one PEM block each; null where no client certificate is asked for. */
   readonly clientAuthorities: readonly string[] | null;
   /** SHA-256 of each authority. */
@@ -57,14 +59,17 @@ export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   if (chain.status === "fulfilled" && key.status === "fulfilled" && !fits(chain.value, key.value)) {
     faults.push("Cannot use server.tls.key_path: key is not that of the certificate in server.tls.cert_path");
   }
+  const leaf = chain.status === "fulfilled" ? chain.value.certificates[0] : undefined;
   if (
-    chain.status === "rejected" || key.status === "rejected" || authorities.status === "rejected" || faults.length > 0
+    leaf === undefined || chain.status === "rejected" || key.status === "rejected" ||
+    authorities.status === "rejected" || faults.length > 0
   ) {
     throw new TlsFilesError(faults);
   }
   return {
     cert: chain.value.text,
     key: key.value.text,
+    leaf,
     clientAuthorities: authorities.value?.certificates.map((authority) => authority.toString()) ?? null,
     authorityFingerprints: new Set(authorities.value?.certificates.map((authority) => authority.fingerprint256) ?? []),
   };
@@ -114,6 +119,11 @@ async function readKey(path: string): Promise<KeyFile> {
   try {
     return { text, parsed: createPrivateKey(text) };
   } catch (error) {
+    if (text.includes("ENCRYPTED")) {
+      throw new Error(
+        `Cannot use server.tls.key_path: the key has a passphrase; take it off with "openssl pkey -in ${path} -out FILE"`,
+      );
+    }
     throw new Error(`Cannot use server.tls.key_path: file holds no private key in PEM: ${reasonOf(error)}`);
   }
 }

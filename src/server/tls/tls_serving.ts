@@ -15,12 +15,15 @@ import { unreachable } from "../start_failure.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
 import { assertEnforcement } from "./enforcement.ts";
+import { createValidityWatch, timeOf } from "./validity.ts";
 
 /** TLS that is ready to serve. */
 export interface TlsServing {
   readonly listener: NonNullable<ListenerOptions["tls"]>;
   /** Reads the files again; a fault is logged and leaves everything as it was. */
   readonly reload: () => Promise<void>;
+  /** When the server's certificate runs out, in Unix milliseconds. */
+  readonly expires: () => number;
   /** Stops looking for changes. */
   readonly close: () => void;
 }
@@ -56,6 +59,8 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   let stamp = await materialStamp(config).catch(() => "");
   let material = await loadMaterial(config).catch(unreachable);
   if (mode !== "none") await assertEnforcement(material);
+  const watch = createValidityWatch(log);
+  watch(material.leaf, Date.now());
   let server: SecureServer | null = null;
   let guard: PeerGuard | null = null;
 
@@ -70,6 +75,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
       if (isWithdrawn) guard?.reset();
       stamp = current;
       material = renewed;
+      watch(material.leaf, Date.now());
       log("info", "Certificates read again", { authorities_withdrawn: isWithdrawn });
     } catch (error) {
       log("error", "Cannot read certificates again: the old ones stay", {
@@ -80,10 +86,14 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   let reading = Promise.resolve();
   // One after the other: what was read first must not stand last.
   const readNext = (isWanted: boolean): Promise<void> => reading = reading.then(() => read(isWanted));
-  const timer = setInterval(() => readNext(false), options.interval ?? LOOK_MILLISECONDS);
+  const timer = setInterval(() => {
+    watch(material.leaf, Date.now());
+    readNext(false);
+  }, options.interval ?? LOOK_MILLISECONDS);
 
   return {
     reload: () => readNext(true),
+    expires: () => timeOf(material.leaf).to,
     close: () => clearInterval(timer),
     listener: {
       createServer: (settings: object, handler: Handler): Server => {
