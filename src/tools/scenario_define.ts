@@ -16,11 +16,12 @@ import { failure, success, toolError } from "./errors.ts";
 import { jsonObject } from "./input.ts";
 import { knownChecks } from "./known_checks.ts";
 import { closed, TEXT } from "./output.ts";
+import { refuseRegistry } from "./schema_record.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { SPEC_SCHEMA } from "./spec_schema.ts";
 import { makeTool, WRITES } from "./tool.ts";
-import type { Tool, ToolAnswer, ToolError } from "./types.ts";
+import type { Call, Tool, ToolAnswer, ToolError } from "./types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring" } as const;
 
@@ -38,8 +39,16 @@ export function scenarioDefine(services: Services): Tool {
     hints: WRITES,
     input: z.strictObject({ spec: jsonObject(SPEC_SCHEMA) }),
     output: closed({ graph_identity: TEXT, scenario_id: TEXT, scenario_law_identity: TEXT }),
+    admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
     act: ({ spec }) => define(services, spec),
   });
+}
+
+/** Whoever names schemas learns whether they are there, and later what they make of values: as much as getting them. */
+function refuseNamedSchemas(services: Services, spec: JsonObject, call: Call): ToolError | null {
+  const namespaceId = member(spec, "namespace_id");
+  if (typeof namespaceId !== "number" || schemasNamed(spec).size === 0) return null;
+  return refuseRegistry(services, call, "get", namespaceId);
 }
 
 async function define(services: Services, spec: JsonObject): Promise<ToolAnswer> {

@@ -213,6 +213,26 @@ const JSON_SPEC = {
   ],
 };
 
+Deno.test("scenario_define looks up the schemas of a spec only for those who may get them", () =>
+  withTools(async (bench) => {
+    const named = { schema_id: "report", version: "1" };
+    for (const naming of [spec(JSON_SPEC), spec({ schemas: [named] })]) {
+      assert.equal((await bench.fail("scenario_define", { spec: naming }, REMOTE)).code, "registry_refused");
+    }
+    await bench.call("scenario_define", { spec: spec({ scenario_id: "plain" }) }, REMOTE);
+  }));
+
+Deno.test("a law that names a schema is used by those too who may not get it", () =>
+  withTools(async (bench) => {
+    await bench.call("schemas_register", { record: schemaRecord() });
+    const { scenario_law_identity } = await bench.call("scenario_define", { spec: spec(JSON_SPEC) });
+    assert.ok(scenario_law_identity !== undefined);
+    const asked = { namespace_id: 2, scenario_id: "release", scenario_law_identity, stage_id: "build" };
+    const caller_evidence = [evidence("built", { passed: true }, "Json")];
+    const { outcome } = await bench.call("scenario_precheck_stage", { ...asked, caller_evidence }, REMOTE);
+    assert.equal(outcome, "true");
+  }));
+
 for (const store of STORES) {
   for (const [value, outcome] of [[{ passed: true }, "true"], [{ failed: 1 }, "unknown"]] as const) {
     Deno.test(`a value ${JSON.stringify(value)} under a registered schema: ${outcome} (${store})`, () =>
