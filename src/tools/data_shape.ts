@@ -50,8 +50,24 @@ const CLASSES = {
 
 type Class = keyof typeof CLASSES;
 
-/** Most references that are followed from one place to the next. */
+/** Most references, alternatives and items that are gone through from one place to the next. */
 const REFERENCES = 16;
+
+/** A document, and what was found out about each schema in it: alternatives may lead to the same one over and over. */
+interface Shape {
+  readonly root: JsonValue;
+  readonly found: Map<JsonObject, Allowances | Complaint>;
+}
+
+const shapes = new WeakMap<object, Shape>();
+
+function shapeOf(root: JsonValue): Shape {
+  const shape = { root, found: new Map() };
+  if (!isJsonObject(root)) return shape;
+  const known = shapes.get(root) ?? shape;
+  shapes.set(root, known);
+  return known;
+}
 
 function annotationOf(schema: JsonObject): JsonObject | null {
   const annotation = member(schema, "x-gate");
@@ -73,14 +89,14 @@ function enumClass(values: readonly JsonValue[]): Class | Complaint {
   return only === "null" ? "null" : "scalar";
 }
 
-function itemsClass(root: JsonValue, schema: JsonObject): Class {
+function itemsClass(shape: Shape, schema: JsonObject, references: number): Class {
   const items = member(schema, "items");
-  const found = items === undefined ? null : allowancesAt(root, items, 0);
+  const found = items === undefined ? null : allowancesAt(shape, items, references + 1);
   const isScalar = found !== null && "size" in found && (found.get("deep_equals") ?? "forbidden") === "forbidden";
   return isScalar ? "scalars" : "complex";
 }
 
-function typeClass(root: JsonValue, schema: JsonObject, type: JsonValue): Class | Complaint {
+function typeClass(shape: Shape, schema: JsonObject, type: JsonValue, references: number): Class | Complaint {
   switch (type) {
     case "boolean":
     case "null":
@@ -94,7 +110,7 @@ function typeClass(root: JsonValue, schema: JsonObject, type: JsonValue): Class 
       return format === "uuid" ? "scalar" : "string";
     }
     case "array":
-      return itemsClass(root, schema);
+      return itemsClass(shape, schema, references);
     case "object":
       return "complex";
     default:
@@ -119,10 +135,15 @@ function intersectBranches(found: readonly (Allowances | Complaint)[]): Allowanc
   return present.length === 0 ? CLASSES.null : intersect(present);
 }
 
-function typesClass(root: JsonValue, schema: JsonObject, types: readonly JsonValue[]): Allowances | Complaint {
+function typesClass(
+  shape: Shape,
+  schema: JsonObject,
+  types: readonly JsonValue[],
+  references: number,
+): Allowances | Complaint {
   if (types.length === 0) return { complaint: "its list of types is empty" };
   return intersectBranches(types.map((type) => {
-    const found = typeClass(root, schema, type);
+    const found = typeClass(shape, schema, type, references);
     return typeof found === "string" ? CLASSES[found] : found;
   }));
 }
@@ -147,9 +168,20 @@ function resolvePointer(root: JsonValue, pointer: string): JsonValue | undefined
   return at;
 }
 
-/** What comparators a schema allows, or why that cannot be told. */
-function allowancesAt(root: JsonValue, schema: JsonValue, references: number): Allowances | Complaint {
-  if (!isJsonObject(schema)) return { complaint: "it says no type" };
+/** What comparators a schema allows, or why that cannot be told: of one that leads back to itself it cannot. */
+function allowancesAt(shape: Shape, schema: JsonValue, references: number): Allowances | Complaint {
+  if (!isJsonObject(schema)) return NO_TYPE;
+  const known = shape.found.get(schema);
+  if (known !== undefined) return known;
+  shape.found.set(schema, NO_TYPE);
+  const found = judge(shape, schema, references);
+  shape.found.set(schema, found);
+  return found;
+}
+
+const NO_TYPE: Complaint = { complaint: "it says no type" };
+
+function judge(shape: Shape, schema: JsonObject, references: number): Allowances | Complaint {
   if (annotationOf(schema)?.["dynamic_type"] === true) return CLASSES.dynamic;
   const values = member(schema, "enum");
   if (isJsonArray(values)) {
@@ -157,24 +189,23 @@ function allowancesAt(root: JsonValue, schema: JsonValue, references: number): A
     return typeof found === "string" ? CLASSES[found] : found;
   }
   const type = member(schema, "type");
-  if (isJsonArray(type)) return typesClass(root, schema, type);
-  if (type !== undefined) return typesClass(root, schema, [type]);
+  if (type !== undefined) return typesClass(shape, schema, isJsonArray(type) ? type : [type], references);
   const branches = member(schema, "oneOf") ?? member(schema, "anyOf");
   if (isJsonArray(branches)) {
     if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives say no type" };
-    return intersectBranches(branches.map((branch) => allowancesAt(root, branch, references + 1)));
+    return intersectBranches(branches.map((branch) => allowancesAt(shape, branch, references + 1)));
   }
   const reference = member(schema, "$ref");
   if (typeof reference !== "string" || !reference.startsWith("#") || references >= REFERENCES) {
-    return { complaint: "it says no type" };
+    return NO_TYPE;
   }
-  const target = resolvePointer(root, reference);
-  return target === undefined ? { complaint: "it says no type" } : allowancesAt(root, target, references + 1);
+  const target = resolvePointer(shape.root, reference);
+  return target === undefined ? NO_TYPE : allowancesAt(shape, target, references + 1);
 }
 
 /** What comparators a fragment allows. */
 export function allowancesOf(root: JsonValue, { schema }: Fragment): Allowances | Complaint {
-  return allowancesAt(root, schema, 0);
+  return allowancesAt(shapeOf(root), schema, 0);
 }
 
 /** The list of `x-gate.allowed_comparators` of a fragment; null where it has none. */

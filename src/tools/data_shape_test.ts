@@ -107,3 +107,22 @@ Deno.test("listedComparators() takes a list of comparators and nothing else", ()
   assert.equal(listedComparators({ schema: {}, pointer: "#" }), null);
   assert.equal(listedComparators({ schema: true, pointer: "#" }), null);
 });
+
+Deno.test("allowancesOf() looks at each schema once, however often alternatives lead to it", () => {
+  const branches = (to: number): JsonValue => ({
+    anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/${to}` })),
+  });
+  const definitions = Array.from({ length: 7 }, (_, index) => [index + 1, branches(index)] as const);
+  const shape = { $ref: "#/$defs/7", $defs: { 0: { type: "boolean" }, ...Object.fromEntries(definitions) } };
+  assert.equal(row(shape), "Y---Y-Y");
+});
+
+Deno.test("allowancesOf() ends where schemas lead back to themselves", () => {
+  assert.equal(row({ type: "array", items: { $ref: "#" } }), "-----OY");
+  assert.equal(row({ $ref: "#" }), "it says no type");
+  assert.equal(row({ anyOf: [{ type: "string" }, { $ref: "#" }] }), "it says no type");
+  const arrays = {
+    $defs: { a: { type: "array", items: { $ref: "#/$defs/b" } }, b: { type: "array", items: { $ref: "#/$defs/a" } } },
+  };
+  assert.equal(row({ $ref: "#/$defs/a", ...arrays }), "-----OY");
+});
