@@ -91,7 +91,8 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const { reportAsJson, verifyRunpack } = await import("../runpack/verify.ts");
   const root = repositoryFolder(dataDir);
   const source = localPackSource(root, decoded.runpack_identity);
-  if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(decoded);
+  const hidden = await hide(services, decoded, await source.manifest(), call);
+  if (hidden !== null) return hidden;
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,
@@ -110,24 +111,29 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
 }
 
 /**
- * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to
- * name it shows its report to those alone who are not bound to namespaces.
+ * What a caller who may not see a pack is told; null for one who may. That goes by the namespace that the manifest names;
+ * one whose manifest cannot be trusted to name it shows its report to those alone who are not bound to namespaces.
  */
-async function isVisible(
+async function hide(
   services: Services,
-  { runpack_identity }: Input,
+  decoded: Input,
   manifest: Uint8Array | string,
   call: Call,
-): Promise<boolean> {
-  if (manifest === "missing") return false;
+): Promise<ToolAnswer | null> {
+  if (manifest === "missing") return notFound(decoded);
   const { decodeManifest, runpackIdentity } = await import("../runpack/manifest.ts");
-  const named = typeof manifest !== "string" && runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === runpack_identity
-    ? decodeManifest(manifest)
-    : null;
+  const own = typeof manifest !== "string" &&
+    runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === decoded.runpack_identity;
+  const named = own ? decodeManifest(manifest) : null;
   if (named?.ok !== true) {
-    return call.principal.authMethod === "local" && (services.config.server.auth?.principals.length ?? 0) === 0;
+    const unbound = call.principal.authMethod === "local" &&
+      (services.config.server.auth?.principals.length ?? 0) === 0;
+    return unbound ? null : notFound(decoded);
   }
-  return await authorise(services, NAMED, call, named.manifest.run_key.namespace_id) === null;
+  const refused = await authorise(services, NAMED, call, named.manifest.run_key.namespace_id);
+  if (refused === null) return null;
+  // That nothing was decided is no secret of the pack, and "missing" would be untrue and final.
+  return refused.code === "namespace_authority_unavailable" ? { ok: false, error: refused } : notFound(decoded);
 }
 
 /** The public keys of `trust` and of the providers' own; null where there is none. */
