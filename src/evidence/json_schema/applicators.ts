@@ -80,6 +80,9 @@ function oneOf(given: JsonValue, { compile }: Maker): Check {
   };
 }
 
+/** Characters of a message that repeats what alternatives say. */
+const MESSAGE_CHARACTERS = 256;
+
 /** Of what is wrong with a value by several schemas, what is wrong deepest inside of it: its author meant that one. */
 function nearest(wrong: readonly Failure[], keyword: string): Failure {
   const [first = failure("no value is allowed here"), ...others] = wrong;
@@ -87,6 +90,10 @@ function nearest(wrong: readonly Failure[], keyword: string): Failure {
   const alike = wrong.filter(({ steps }) => steps.length === 0).map(({ message }) => message);
   // Where nothing is found inside, what each of them wants is said.
   const message = deepest.steps.length === 0 ? [...new Set(alike)].slice(0, 4).join(", or ") : deepest.message;
+  // Alternatives of alternatives would make messages as long as there are ways through them.
+  if (message.length > MESSAGE_CHARACTERS) {
+    return { steps: deepest.steps, message: `must match a schema in ${keyword}` };
+  }
   return { steps: deepest.steps, message: wrong.length < 2 ? message : `${message} (${keyword})` };
 }
 

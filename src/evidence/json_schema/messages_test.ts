@@ -133,3 +133,14 @@ Deno.test("compileSchema() follows a chain of references of any length", () => {
   const end = '$.$defs["19999"].$ref: cannot resolve reference "#/$defs/20000" to a schema of this document';
   assert.deepEqual("refusal" in compilation ? compilation.refusal : "compiled", end);
 });
+
+Deno.test("a message about alternatives of alternatives stays short", () => {
+  let schema: JsonValue = { const: 0 };
+  for (let level = 0; level < 10; level++) {
+    schema = { anyOf: [schema, { anyOf: [{ const: `${level}` }, { minimum: 2 + level }] }, { maximum: -level }] };
+  }
+  const compilation = compileSchema(schema);
+  assert.ok("validator" in compilation);
+  const message = compilation.validator(1) ?? "";
+  assert.ok(message.startsWith("$: must ") && message.length < 300, message);
+});
