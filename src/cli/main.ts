@@ -8,8 +8,9 @@
 
 /** Runs a command line, without the program's own name; returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
+  const serves = argv[0] === "serve" && !asksForHelp(argv);
   try {
-    if (argv[0] === "serve" && !asksForHelp(argv)) {
+    if (serves) {
       const { runServe } = await import("./serve.ts");
       return await runServe(argv.slice(1));
     }
@@ -20,8 +21,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { runProgram } = await import("./program.ts");
     return await runProgram(argv);
   } catch (error) {
-    const { reportFailure } = await import("./output.ts");
-    return reportFailure(error, argv.includes("--json"));
+    const { reportFailure, reportStartFailure } = await import("./output.ts");
+    const asJson = argv.includes("--json");
+    return serves && !asJson ? reportStartFailure(error) : reportFailure(error, asJson);
   }
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { ConfigError, countOf, formatProblem } from "../config/problems.ts";
+import { formatEntry, formatOfStderr, type LogLevel } from "../server/log.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 
@@ -30,12 +31,25 @@ export function writeResult(command: string, result: unknown, ok = true): void {
   writeOut(`${JSON.stringify({ ok, command, result })}\n`);
 }
 
+/** Writes an entry as the log of the server writes its own: for what is said before there is that log. */
+export function writeLog(level: LogLevel, message: string): void {
+  writeError(formatEntry(formatOfStderr(), Date.now(), level, message, {}));
+}
+
 /** Says why a command failed, and gives the exit code that says it too. */
 export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   const failure = describeFailure(error);
   if (asJson) writeError(`${JSON.stringify({ error: failure.json })}\n`);
   else for (const line of failure.lines) writeError(`gate: ${line}\n`);
   return failure.exitCode;
+}
+
+/** Says why there is nothing to serve: to whoever reads the log of the server where nobody looks on. */
+export function reportStartFailure(error: unknown): ExitCode {
+  if (formatOfStderr() === "text") return reportFailure(error, false);
+  const { exitCode, lines } = describeFailure(error);
+  for (const line of lines) writeLog("error", line);
+  return exitCode;
 }
 
 interface Failure {

@@ -9,7 +9,7 @@ import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { dataDirOf } from "./data_dir.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
-import { writeError } from "./output.ts";
+import { writeLog } from "./output.ts";
 import { type PostureLine, securityPosture } from "./posture.ts";
 import { parseServeArguments, type ServeArguments } from "./serve_flags.ts";
 
@@ -69,6 +69,6 @@ async function trustPosture(config: GateConfig): Promise<readonly PostureLine[]>
 function announce(lines: readonly PostureLine[], level: LogLevel): void {
   if (level === "error") return;
   for (const line of lines) {
-    if (level !== "warn" || line.level === "warn") writeError(`gate ${line.level}: ${line.message}\n`);
+    if (level !== "warn" || line.level === "warn") writeLog(line.level, line.message);
   }
 }

@@ -11,7 +11,7 @@ import { redirectConsole } from "./console.ts";
 import { type AuditCall, createDispatcher, type Dispatcher, NO_NAMESPACES } from "./dispatcher.ts";
 import type { HttpHostOptions } from "./http/http_host.ts";
 import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
-import { type Log, type LogLevel, openLog, writeAll } from "./log.ts";
+import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./log.ts";
 import type { Offer } from "./offer.ts";
 import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./start_failure.ts";
@@ -74,7 +74,7 @@ export async function host(options: HostOptions): Promise<number> {
   const writeError = errorOutlet();
   const { log, flush } = openLog({
     level: options.logLevel,
-    format: Deno.stderr.isTerminal() ? "text" : "json",
+    format: formatOfStderr(),
     write: (bytes) => writeError(bytes).then(() => bytes.length),
   });
   const audit = createAuditService({ config: options.server.audit, writeError, log });

@@ -18,12 +18,14 @@ export interface LogSink {
   readonly flush: (milliseconds: number) => Promise<void>;
 }
 
+/** How entries are written: `json`: one JSON object a line; `text`: for people. */
+export type LogFormat = "json" | "text";
+
 /** What a log needs. */
 export interface LogOptions {
   /** The least grave level that is written. */
   readonly level: LogLevel;
-  /** `json`: one JSON object a line; `text`: for people. */
-  readonly format: "json" | "text";
+  readonly format: LogFormat;
   /** Writes some of the bytes; returns how many. */
   readonly write: (bytes: Uint8Array) => Promise<number>;
   /** Unix milliseconds. */
@@ -89,9 +91,14 @@ export function openLog(options: LogOptions): LogSink {
   };
 }
 
+/** How entries are written to the standard error of this process: for people on a terminal, else for a program. */
+export function formatOfStderr(): LogFormat {
+  return Deno.stderr.isTerminal() ? "text" : "json";
+}
+
 /** The line of one entry. */
-function formatEntry(
-  format: "json" | "text",
+export function formatEntry(
+  format: LogFormat,
   time: number,
   level: LogLevel,
   message: string,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { startServer } from "./client.ts";
-import { gate, gateArgs, inFolder } from "./gate_command.ts";
+import { gate, gateArgs, inFolder, logText } from "./gate_command.ts";
 
 Deno.test("gate says its version, its commands and its exit codes", async () => {
   await inFolder(async (folder) => {
@@ -79,15 +79,14 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
         "(give FILE or --config, not both)",
       ],
       [["--version", "now"], 'gate: Unknown argument "now" after --version'],
-      [
-        ["serve", "--nope"],
-        'gate: Cannot read the flags of serve: Unknown option "--nope" (gate serve --help lists them)',
-      ],
     ];
     const ended = await Promise.all(cases.map(([args]) => gate(folder, ...args)));
     ended.forEach((end, index) => {
       assert.deepEqual(end, { code: 2, stdout: "", stderr: `${cases[index]?.[1]}\n` });
     });
+    const served = await gate(folder, "serve", "--nope");
+    const said = 'gate error: Cannot read the flags of serve: Unknown option "--nope" (gate serve --help lists them)\n';
+    assert.deepEqual([served.code, logText(served.stderr)], [2, said]);
     const asJson = await gate(folder, "serve", "--json", "--log-level", "loud");
     assert.deepEqual([asJson.code, asJson.stdout], [2, ""]);
     assert.deepEqual(JSON.parse(asJson.stderr), {
@@ -161,7 +160,8 @@ Deno.test("gate config check says every problem of a file, each on a line with i
       lines,
     );
     const served = await gate(folder, "serve", "--config", "wrong.toml");
-    assert.deepEqual([served.code, served.stdout, served.stderr], [2, "", ended.stderr]);
+    const logged = ended.stderr.replaceAll(/^gate: /gm, "gate error: ");
+    assert.deepEqual([served.code, served.stdout, logText(served.stderr)], [2, "", logged]);
   });
 });
 
@@ -264,7 +264,7 @@ Deno.test("gate serve says its posture, answers from the starter file, and ends 
       assert.equal((answer["result"] as { serverInfo: { name: string } }).serverInfo.name, "gate");
       await server.closeInput();
       assert.equal(await server.ended(), 0);
-      const posture = server.errors().split("\n").filter((line) => /^gate (info|warn): /.test(line));
+      const posture = logText(server.errors()).split("\n");
       assert.equal(
         posture.filter((line) => / transport stdio; |server\.auth|schema_registry\.acl/.test(line)).length,
         lines,

@@ -69,6 +69,14 @@ export async function gate(cwd: string, ...args: readonly string[]): Promise<End
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
+/** What the log of a server says, as on a terminal: `gate warn: ...`. A line that is no entry of it fails the test. */
+export function logText(errors: string): string {
+  return errors.split("\n").filter((line) => line !== "").map((line) => {
+    const { level, message } = JSON.parse(line) as { level?: string; message?: string };
+    return level === undefined ? "" : `gate ${level}: ${message}\n`;
+  }).join("");
+}
+
 /** Runs a body with a fresh folder, which is removed afterwards. */
 export async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spec } from "@/tools/fixture_test.ts";
 import { type ServerProcess, startServer } from "./client.ts";
 import { callText, listening, send } from "./http_fixture.ts";
-import { gateArgs, inFolder } from "./gate_command.ts";
+import { gateArgs, inFolder, logText } from "./gate_command.ts";
 
 const BEARER = 'auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }';
 
@@ -49,7 +49,7 @@ for (const [server, flags, env, says] of REFUSALS) {
     withServer(server, async (folder) => {
       await using started = serve(folder, flags, env);
       assert.equal(await started.ended(), 2);
-      assert.ok(started.errors().includes(says), started.errors());
+      assert.ok(logText(started.errors()).includes(says), started.errors());
     }));
 }
 
@@ -58,13 +58,13 @@ Deno.test("gate serve tells every flag that is wrong, and what keeps it from lis
     const flags = ["--allowed-host", "a/b", "--allowed-origin", "c", "--trusted-proxy", "d", "--trusted-proxy", "e"];
     await using started = serve(folder, flags);
     assert.equal(await started.ended(), 2);
-    assert.deepEqual(started.errors().trimEnd().split("\n"), [
-      "gate: Cannot serve: 5 problems",
-      'gate: Cannot use --allowed-host "a/b": must be a name, or name:port',
-      'gate: Cannot use --allowed-origin "c": must be scheme://name, or scheme://name:port',
-      'gate: Cannot use --trusted-proxy "d": must be an address, or a network such as 10.0.0.0/8',
-      'gate: Cannot use --trusted-proxy "e": must be an address, or a network such as 10.0.0.0/8',
-      'gate: Cannot listen: "0.0.0.0:0" is reachable from other machines (say so with --allow-non-loopback)',
+    assert.deepEqual(logText(started.errors()).trimEnd().split("\n"), [
+      "gate error: Cannot serve: 5 problems",
+      'gate error: Cannot use --allowed-host "a/b": must be a name, or name:port',
+      'gate error: Cannot use --allowed-origin "c": must be scheme://name, or scheme://name:port',
+      'gate error: Cannot use --trusted-proxy "d": must be an address, or a network such as 10.0.0.0/8',
+      'gate error: Cannot use --trusted-proxy "e": must be an address, or a network such as 10.0.0.0/8',
+      'gate error: Cannot listen: "0.0.0.0:0" is reachable from other machines (say so with --allow-non-loopback)',
     ]);
   }));
 
@@ -72,7 +72,7 @@ Deno.test("gate serve says which flags change nothing", async () => {
   await withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
     await using server = await listening(serve(folder, ["--trusted-proxy", "127.0.0.1"]));
     assert.match(
-      server.process.errors(),
+      logText(server.process.errors()),
       /gate warn: --trusted-proxy has no effect: it takes server\.auth\.mode "mtls"/,
     );
   });
@@ -81,7 +81,7 @@ Deno.test("gate serve says which flags change nothing", async () => {
     await server.closeInput();
     assert.equal(await server.ended(), 0);
     assert.match(
-      server.errors(),
+      logText(server.errors()),
       /gate warn: without effect where server\.transport is "stdio": --trusted-proxy, --allowed-host\n/,
     );
   });

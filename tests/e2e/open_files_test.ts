@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callText, listening, send } from "./http_fixture.ts";
 import { startServer } from "./client.ts";
-import { gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { gateArgs, inFolder, logText, processOf } from "./gate_command.ts";
 
 const CONFIG = '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n';
 
@@ -26,7 +26,7 @@ Deno.test({
       await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
       await using server = await listening(serveWithin(folder, 512));
       assert.match(
-        server.process.errors(),
+        logText(server.process.errors()),
         /gate warn: the process can open \d+ more files: room for 2\d\d connections/,
       );
       const { hostname, port } = new URL(server.url);
@@ -51,6 +51,6 @@ Deno.test({
       await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
       await using server = serveWithin(folder, 200);
       assert.equal(await server.ended(), 8);
-      assert.match(server.errors(), /^gate: Cannot serve: the process can open \d+ more files, too few/);
+      assert.match(logText(server.errors()), /^gate error: Cannot serve: the process can open \d+ more files, too few/);
     }),
 });
