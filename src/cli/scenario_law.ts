@@ -9,7 +9,8 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { compareCodePoints } from "../canonical/order.ts";
 import { formatPath } from "../canonical/path.ts";
 import { loadConfig } from "../config/load.ts";
-import { createProviders } from "../evidence/providers.ts";
+import type { BuiltinProviderEntry, GateConfig } from "../config/types.ts";
+import { createProviders, referencedEnvironment } from "../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { Providers } from "../evidence/types.ts";
 import { constructLaw } from "../law/law.ts";
@@ -71,7 +72,7 @@ export async function withScenario<Result>(
     // A scenario that gathers nothing needs no provider, and none is started for it.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {
-      const proved = await proveSource(source, { providers, schemas, profile });
+      const proved = await proveSource(source, { config, providers, schemas, profile });
       return await work({ scenario: withNamespace(proved, source, config.namespace.allow_default), profile, schemas });
     } finally {
       await Promise.all([...providers.values()].map((provider) => provider.close()));
@@ -93,12 +94,13 @@ function hasBindings(spec: JsonValue): boolean {
 
 /** What a spec is proved with. */
 interface Proof {
+  readonly config: GateConfig;
   readonly providers: Providers;
   readonly schemas: SchemaSandbox;
   readonly profile: OperatorProfile;
 }
 
-async function proveSource(source: Source, { providers, schemas, profile }: Proof): Promise<ReadScenario> {
+async function proveSource(source: Source, { config, providers, schemas, profile }: Proof): Promise<ReadScenario> {
   const { file, value: spec } = source;
   const findCheck: LawSurroundings["findCheck"] = isJsonObject(spec)
     ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
@@ -121,11 +123,32 @@ async function proveSource(source: Source, { providers, schemas, profile }: Proo
       assumptions,
     };
   }
-  const warnings = lintLaw(constructed.law).map(({ code, path, message }): Diagnostic => {
-    const steps = stepsInSpec(constructed.law, spec, stepsOfPath(path));
+  const { law } = constructed;
+  const warnings = [...lintLaw(law), ...await lintBindings(law, config)].map(({ code, path, message }): Diagnostic => {
+    const steps = stepsInSpec(law, spec, stepsOfPath(path));
     return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
   });
-  return { file, diagnostics: inLines(warnings), law: constructed.law, assumptions };
+  return { file, diagnostics: inLines(warnings), law, assumptions };
+}
+
+/** Warns of bindings whose params no built-in provider of the configuration ever answers. */
+async function lintBindings(
+  law: ScenarioLaw,
+  config: GateConfig,
+): Promise<readonly Pick<Diagnostic, "code" | "path" | "message">[]> {
+  const entries = new Map<string, BuiltinProviderEntry>();
+  for (const entry of config.providers) if (entry.type === "builtin") entries.set(entry.name, entry);
+  if (!law.acquisition_bindings.some(({ provider_id }) => entries.has(provider_id))) return [];
+  const { neverAnswered } = await import("../evidence/builtin/foresight.ts");
+  const reserved = new Set(await referencedEnvironment(config));
+  const found = await Promise.all(law.acquisition_bindings.map(async (binding, index) => {
+    const entry = entries.get(binding.provider_id);
+    const reason = entry === undefined ? null : await neverAnswered(entry, binding, reserved);
+    if (reason === null) return [];
+    const message = `Binding ${quoteAll([binding.binding_id])} never has an answer: ${reason}`;
+    return [{ code: "binding_never_answered", path: `$.acquisition_bindings[${index}].params`, message }];
+  }));
+  return found.flat();
 }
 
 /** A law of namespace 1 is one, yet no server takes it whose operator has not opened that namespace. */

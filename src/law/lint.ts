@@ -4,10 +4,13 @@
  * @module
  */
 
+import { INTEGER_MAXIMUM } from "./limits.ts";
 import { pathOf, type Place, placeAt } from "./place.ts";
 import { eachLeaf } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
-import type { AcquisitionBinding, Condition, Requirement, ScenarioLaw } from "./types.ts";
+import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";
+import { compilePredicate } from "./value/predicate.ts";
+import { TRUE } from "./value/types.ts";
 
 /** What a warning is about; the list is closed. */
 export type WarningCode =
@@ -17,6 +20,10 @@ export type WarningCode =
   | "condition_without_evidence"
   /** `NotExists` without a binding: callers cannot assert absence, so the condition stays Unknown. */
   | "absence_never_observed"
+  /** Only a signed item of a caller has an age, and nothing asks callers to sign. */
+  | "age_never_known"
+  /** No value of the domain satisfies the predicate. */
+  | "predicate_never_true"
   /** Fewer sources than the quorum asks for. */
   | "quorum_out_of_reach"
   /** A signature is asked of gate's own acquisitions, which carry none. */
@@ -60,6 +67,11 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
     const name = quote(condition.condition_id);
     if (!used.has(condition.condition_id)) warn("condition_unused", place, `No stage requires condition ${name}`);
     const bindings = bindingsOf.get(condition.condition_id) ?? [];
+    if (isNeverTrue(condition)) {
+      const message =
+        `Condition ${name} never holds: no value of its domain satisfies ${condition.predicate.predicate}`;
+      warn("predicate_never_true", placeAt("conditions", index, "predicate"), message);
+    }
     lintSources(condition, bindings, (code, message) => warn(code, place, `Condition ${name} ${message}`));
   });
 }
@@ -76,16 +88,54 @@ function lintSources(
   if (submitted && bindings.length === 0 && predicate.predicate === "NotExists") {
     warn("absence_never_observed", "needs a binding: callers cannot assert that something does not exist");
   }
-  const sources = policy.independence === "distinct_provider"
-    ? new Set(bindings.map((binding) => binding.provider_id)).size
-    : bindings.length;
-  if (policy.combination.combination === "Quorum" && !submitted && sources < policy.combination.minimum) {
-    warn("quorum_out_of_reach", `asks for a quorum of ${policy.combination.minimum} and has ${sources} sources`);
-  }
   const signed = policy.authorization === "signature" || policy.integrity === "signed_content" ||
     policy.required_assurance.includes("source_signature");
+  if (submitted && bindings.length === 0 && !signed && policy.freshness.freshness === "MaximumAge") {
+    const remedy = 'ask for integrity "signed_content", or for no age';
+    warn("age_never_known", `asks for an age, which an item that a caller has not signed never has: ${remedy}`);
+  }
+  const sources = sourcesOf(policy, bindings, signed);
+  if (policy.combination.combination === "Quorum" && sources < policy.combination.minimum) {
+    const callers = submitted && !signed ? "; what callers send without a signature is one" : "";
+    warn(
+      "quorum_out_of_reach",
+      `asks for a quorum of ${policy.combination.minimum} and has ${sources} sources${callers}`,
+    );
+  }
   if (signed && policy.allowed_channels.every((channel) => channel === "local_acquisition")) {
     warn("signature_never_given", "asks for a signature and allows only acquisitions of gate itself, which carry none");
+  }
+}
+
+/** The most sources that can be told apart. */
+function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBinding[], signed: boolean): number {
+  const submitted = policy.allowed_channels.includes("caller_submission");
+  if (submitted && policy.independence === "not_required") return Infinity;
+  const acquired = policy.independence === "distinct_provider"
+    ? new Set(bindings.map((binding) => binding.provider_id)).size
+    : bindings.length;
+  if (!submitted) return acquired;
+  // Signed items are told apart by their keys.
+  return acquired + (signed ? policy.authorized_key_ids?.length ?? Infinity : 1);
+}
+
+/** Whether no value can make a condition true, as far as the bounds of its domain show it. */
+function isNeverTrue({ observation_domain: domain, predicate }: Condition): boolean {
+  if (domain.domain !== "Integer" && domain.domain !== "Decimal") return false;
+  const { domain: value_type, minimum, maximum } = domain.domain === "Integer"
+    ? { minimum: -INTEGER_MAXIMUM, maximum: INTEGER_MAXIMUM, ...domain }
+    : domain;
+  const test = compilePredicate(predicate, domain);
+  const holdsFor = (bound: number | string): boolean => test({ value: bound, value_type }) === TRUE;
+  switch (predicate.predicate) {
+    case "GreaterThan":
+    case "GreaterThanOrEqual":
+      return maximum !== undefined && !holdsFor(maximum);
+    case "LessThan":
+    case "LessThanOrEqual":
+      return minimum !== undefined && !holdsFor(minimum);
+    default:
+      return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { JsonValue } from "../canonical/json.ts";
 import {
   type Editable,
   flag,
@@ -67,4 +68,54 @@ Deno.test("lintLaw() warns about what is probably not meant", () => {
     ],
   ];
   for (const [change, base, ...warnings] of rows) assert.deepEqual(warningsOf(change, base), warnings);
+});
+
+Deno.test("lintLaw() warns about what callers can never send", () => {
+  const age = { freshness: "MaximumAge", maximum_age_millis: 5 };
+  const quorum = { combination: "Quorum", minimum: 2 };
+  const signed = { combination: quorum, integrity: "signed_content", authorization: "signature" };
+  const rows: readonly (readonly [changes: Editable, ...WarningCode[]])[] = [
+    [{ freshness: age }, "age_never_known"],
+    [{ freshness: age, integrity: "signed_content" }],
+    [{ freshness: age, authorization: "signature" }],
+    [{ combination: quorum }, "quorum_out_of_reach"],
+    [{ combination: { ...quorum, minimum: 1 } }],
+    [{ combination: quorum, independence: "not_required" }],
+    [{ combination: quorum, integrity: "signed_content" }],
+    [{ ...signed, authorized_key_ids: ["a", "b"] }],
+    [{ ...signed, authorized_key_ids: ["a"] }, "quorum_out_of_reach"],
+  ];
+  for (const [changes, ...codes] of rows) {
+    const warnings = warningsOf((spec) => spec.conditions[0].evidence_use_policy = policy(changes), leastSpec);
+    assert.deepEqual(warnings, codes.map((code) => `${code} $.conditions[0]`), JSON.stringify(changes));
+  }
+});
+
+Deno.test("lintLaw() warns about a predicate that no value of the domain satisfies", () => {
+  const [integers, decimals] = [{ minimum: 0, maximum: 10 }, { minimum: "0", maximum: "10" }];
+  const rows:
+    readonly (readonly [type: string, bounds: Editable, predicate: string, value: JsonValue, never: boolean])[] = [
+      ["Integer", integers, "GreaterThan", 10, true],
+      ["Integer", integers, "GreaterThan", 9, false],
+      ["Integer", integers, "GreaterThanOrEqual", 10, false],
+      ["Integer", integers, "LessThan", 0, true],
+      ["Integer", integers, "LessThan", 1, false],
+      ["Integer", integers, "LessThanOrEqual", 0, false],
+      ["Integer", {}, "GreaterThan", Number.MAX_SAFE_INTEGER, true],
+      ["Decimal", decimals, "GreaterThan", "10.0", true],
+      ["Decimal", decimals, "GreaterThan", "9.99", false],
+      ["Decimal", decimals, "LessThan", "0", true],
+      ["Decimal", {}, "GreaterThan", "10", false],
+    ];
+  for (const [domain, bounds, predicate, value, never] of rows) {
+    const warnings = warningsOf((spec) => {
+      spec.conditions[0].observation_domain = { domain, ...bounds };
+      spec.conditions[0].predicate = { predicate, expected: { value, value_type: domain } };
+    }, leastSpec);
+    assert.deepEqual(
+      warnings,
+      never ? ["predicate_never_true $.conditions[0].predicate"] : [],
+      `${predicate} ${value}`,
+    );
+  }
 });

@@ -7,7 +7,7 @@
 
 import { hostKey } from "../../config/host_name.ts";
 import type { HttpProviderConfig } from "../../config/types.ts";
-import { checkDestination, type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
+import { type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
 import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
 import type { Surroundings } from "./engine.ts";
@@ -59,7 +59,8 @@ export function createExchanger(name: string, config: HttpProviderConfig, surrou
   return { policy: egressPolicy(config), config, pool, surroundings };
 }
 
-function egressPolicy(config: HttpProviderConfig): EgressPolicy {
+/** What a provider may ask, as its configuration says. */
+export function egressPolicy(config: HttpProviderConfig): EgressPolicy {
   const hosts = config.allowed_hosts?.map((host) => hostKey(host) ?? host);
   return {
     allowHttp: config.allow_http,
@@ -89,11 +90,6 @@ export function startTimeLimit(millis: number, signal: AbortSignal): TimeLimit {
       signal.removeEventListener("abort", abort);
     },
   };
-}
-
-/** A checked URL; a failure where it may not be asked; null where it is none. */
-export function destinationOf(exchanger: Exchanger, url: string): Destination | Failure | null {
-  return checkDestination(url, exchanger.policy);
 }
 
 /** Sends the request to the host's addresses, in order, until one takes it. Never rejects. */

@@ -6,11 +6,11 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { HttpProviderEntry } from "../../config/types.ts";
-import type { Destination } from "../egress/destination.ts";
+import { checkDestination, type Destination } from "../egress/destination.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import type { ProviderAnswer } from "../types.ts";
 import type { Engine, Surroundings } from "./engine.ts";
-import { createExchanger, destinationOf, exchange, startTimeLimit } from "./exchange.ts";
+import { createExchanger, exchange, startTimeLimit } from "./exchange.ts";
 import { describeGrant } from "./permissions.ts";
 import { answered, failed, type Finding, invalidParams, paramsOf, readText, type Source } from "./result.ts";
 import { baseHeaders, refuseEncoding } from "./response.ts";
@@ -26,7 +26,7 @@ export function createHttpEngine(entry: HttpProviderEntry, surroundings: Surroun
       if ("error" in given) return refused(given);
       const url = readText(given.params, "url");
       if (typeof url !== "string") return refused(url);
-      const destination = destinationOf(exchanger, url);
+      const destination = checkDestination(url, exchanger.policy);
       if (destination === null) return refused(invalidParams("url", 'an absolute URL as "url"'));
       if ("code" in destination) return failed(destination);
       const wantsBody = query.check_id === "body_hash";

@@ -90,7 +90,8 @@ function findFile(root: string, file: string): RootedFile | Failing {
   }
 }
 
-function refusePath(file: string): Failing | null {
+/** Why a path cannot be one from the root; null where it may be. */
+export function refusePath(file: string): Failing | null {
   const details: JsonObject = { file: file.slice(0, 256) };
   if (file === "") return observed("path_missing", "Expected the path of a file");
   if (isAbsolute(file) || /^([A-Za-z]:|\\)/.test(file)) {

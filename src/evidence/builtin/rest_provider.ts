@@ -8,21 +8,13 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { type JsonObject, member } from "../../canonical/json.ts";
 import type { RestProviderEntry } from "../../config/types.ts";
 import { isJsonContentType } from "../../law/content_type.ts";
-import type { Destination } from "../egress/destination.ts";
+import { checkDestination, type Destination, type EgressPolicy } from "../egress/destination.ts";
 import type { PinnedResponse } from "../egress/pinned_request.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
 import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
 import type { Engine, Surroundings } from "./engine.ts";
-import {
-  createExchanger,
-  destinationOf,
-  ended,
-  exchange,
-  type Exchanger,
-  startTimeLimit,
-  type TimeLimit,
-} from "./exchange.ts";
+import { createExchanger, ended, exchange, type Exchanger, startTimeLimit, type TimeLimit } from "./exchange.ts";
 import { hostGrant } from "./http_provider.ts";
 import type { Selection } from "./json_path.ts";
 import { JSONPATH_CHARACTERS_MAXIMUM } from "./limits.ts";
@@ -57,7 +49,7 @@ interface RestEngine {
 }
 
 /** A query whose params fit. */
-interface RestRequest {
+export interface RestRequest {
   readonly destination: Destination;
   readonly own: readonly (readonly [string, string])[];
   /** Set for `json_path`. */
@@ -88,7 +80,7 @@ export function createRestEngine(entry: RestProviderEntry, surroundings: Surroun
   };
   return {
     answer: async (query, _context, signal): Promise<ProviderAnswer> => {
-      const request = decode(engine, query);
+      const request = decodeRequest(engine.configured, engine.exchanger.policy, query);
       if ("error" in request) return answered(request, null, describeGrant({}), surroundings.now());
       if ("code" in request) return failed(request);
       const limit = startTimeLimit(entry.config.timeout_ms, signal);
@@ -105,8 +97,10 @@ export function createRestEngine(entry: RestProviderEntry, surroundings: Surroun
   };
 }
 
-function decode(
-  engine: RestEngine,
+/** What a query asks for; an error or a failure where that cannot be sent. */
+export function decodeRequest(
+  configured: ConfiguredHeaders,
+  policy: EgressPolicy,
   query: EvidenceQuery,
 ): RestRequest | Failure | Extract<Finding, { error: unknown }> {
   const isJson = query.check_id === "json_path";
@@ -120,9 +114,9 @@ function decode(
   if (isJson && wanted.length > JSONPATH_CHARACTERS_MAXIMUM) {
     return invalidParams("jsonpath", `at most ${JSONPATH_CHARACTERS_MAXIMUM} characters of "jsonpath"`);
   }
-  const headers = queryHeaders(member(given.params, "headers"), engine.configured);
+  const headers = queryHeaders(member(given.params, "headers"), configured);
   if ("error" in headers) return headers;
-  const destination = destinationOf(engine.exchanger, url);
+  const destination = checkDestination(url, policy);
   if (destination === null) return invalidParams("url", 'an absolute URL as "url"');
   if ("code" in destination) return destination;
   return { destination, own: headers.headers, jsonpath: isJson ? wanted : null, headerName: wanted };
