@@ -27,7 +27,7 @@ import {
 } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
 import type { QualifiedEvidence } from "./qualify.ts";
-import type { TraceItem } from "./types.ts";
+import type { ObservedError, TraceItem } from "./types.ts";
 
 /** A value to take as if a binding had acquired it; null says that the check found nothing. */
 export interface AssumedAcquisition {
@@ -40,8 +40,13 @@ export interface AssumedAcquisition {
 /** What a precheck takes for granted, named on every trace line that rests on it. */
 export type Assumption = "acquired" | "anchored" | "signed" | "fresh" | "lane_not_tested" | "signature_not_bound";
 
+/** A trace line that says what was wrong with a value; no attempt has items to look that up in. */
+export interface ExplainedTraceItem extends TraceItem {
+  readonly error?: ObservedError;
+}
+
 /** A trace line with the assumptions it rests on. */
-export interface AssumedTraceItem extends TraceItem {
+export interface AssumedTraceItem extends ExplainedTraceItem {
   readonly assumptions: readonly Assumption[];
 }
 
@@ -121,6 +126,21 @@ function assumeItems(
   return { items, rejections };
 }
 
+/** A trace whose Unknown lines carry the first error among the items of their condition. */
+export function explainErrors(
+  trace: readonly TraceItem[],
+  items: readonly Pick<PresentedEvidence, "condition_id" | "error">[],
+): ExplainedTraceItem[] {
+  const errors = new Map<string, ObservedError>();
+  for (const { condition_id, error } of items) {
+    if (error !== undefined && !errors.has(condition_id)) errors.set(condition_id, error);
+  }
+  return trace.map((line) => {
+    const error = line.value === "unknown" ? errors.get(line.condition_id) : undefined;
+    return error === undefined ? line : { ...line, error };
+  });
+}
+
 /** What the judgement of a condition takes for granted, given its items. */
 function assumptionsOf({ condition }: CompiledCondition, items: readonly PresentedEvidence[]): Assumption[] {
   if (items.length === 0) return [];
@@ -162,7 +182,10 @@ export function precheckStage(
     const id = condition.condition.condition_id;
     return [id, assumptionsOf(condition, items.filter(({ condition_id }) => condition_id === id))];
   }));
-  const trace = evaluation.trace.map((line) => ({ ...line, assumptions: assumptions.get(line.condition_id) ?? [] }));
+  const trace = explainErrors(evaluation.trace, items).map((line) => ({
+    ...line,
+    assumptions: assumptions.get(line.condition_id) ?? [],
+  }));
   return { ok: true, outcome: evaluation.outcome, trace, evidence: evaluation.evidence };
 }
 

@@ -14,8 +14,8 @@ import type { Surroundings } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
 import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
+import { type ExplainedTraceItem, explainErrors } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
-import type { TraceItem } from "./types.ts";
 
 /** What is asserted of a condition. */
 export interface AssertedValue {
@@ -29,7 +29,7 @@ export interface AssertedValue {
 export interface AssertedPrecheck {
   /** With the lane tested as an evaluation tests it. */
   readonly outcome: Kleene;
-  readonly trace: readonly TraceItem[];
+  readonly trace: readonly ExplainedTraceItem[];
   /** Present where the data would say something else if its lane were enough. */
   readonly blocked_by?: "trust_lane";
   /** What it would say; present with `blocked_by`. */
@@ -104,10 +104,12 @@ export function precheckAsserted(
   const evaluate = (counted: readonly PresentedEvidence[]): Evaluation =>
     evaluateEvidence(stage, counted, { primitives, law, profile, keys, attempt: null });
   const trusted = items.filter(({ provider_id }) => minimumLane(profile, provider_id ?? null) === "asserted");
-  const { outcome, trace } = evaluate(trusted);
+  const judged = evaluate(trusted);
+  const { outcome } = judged;
+  const trace = explainErrors(judged.trace, items);
   if (trusted.length === items.length) return { outcome, trace };
   const untrusted = new Set(items.filter((item) => !trusted.includes(item)).map(({ condition_id }) => condition_id));
-  const told = trace.map((line): TraceItem =>
+  const told = trace.map((line): ExplainedTraceItem =>
     untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line
   );
   const free = evaluate(items).outcome;

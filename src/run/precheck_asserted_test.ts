@@ -17,7 +17,10 @@ function said(
 ): string {
   const values = value === undefined ? [] : [{ condition_id: "c", value, ...changes }];
   const judged = precheckAsserted(law, law.stages[0] as CompiledStage, values, surroundingsWith(profile));
-  return [judged.outcome, judged.trace[0]?.reason, judged.blocked_by, judged.outcome_without_lane].filter(Boolean).join(
+  const [line] = judged.trace;
+  return [judged.outcome, line?.reason, line?.error?.code, judged.blocked_by, judged.outcome_without_lane].filter(
+    Boolean,
+  ).join(
     " ",
   );
 }
@@ -27,8 +30,8 @@ Deno.test("precheckAsserted() judges plain data, where the asserted lane is enou
     [CALLERS, 3, "true"],
     [CALLERS, 9, "false"],
     [CALLERS, undefined, "unknown no_evidence"],
-    [CALLERS, "3", "unknown error"],
-    [CALLERS, null, "unknown error"],
+    [CALLERS, "3", "unknown error domain_mismatch"],
+    [CALLERS, null, "unknown error domain_mismatch"],
     [BUILTINS, 3, "true"],
     [BUILTINS, null, "unknown no_evidence"],
     [{ ...CALLERS, freshness: { freshness: "MaximumAge", maximum_age_millis: 1 } }, 3, "true"],
@@ -44,7 +47,7 @@ Deno.test("precheckAsserted() says that the trust lane blocks exactly where it d
   assert.equal(said(law, 3, verified), "unknown unqualified trust_lane true");
   assert.equal(said(law, 9, verified), "unknown unqualified trust_lane false");
   assert.equal(said(law, undefined, verified), "unknown no_evidence");
-  assert.equal(said(law, "3", verified), "unknown unqualified");
+  assert.equal(said(law, "3", verified), "unknown unqualified domain_mismatch");
   const relaxed = { permissive: { enabled: true, exempt_providers: [] } };
   assert.equal(said(law, 3, relaxed), "true");
   const exempt = { permissive: { enabled: true, exempt_providers: ["env", "time"] } };
@@ -71,7 +74,7 @@ Deno.test("precheckAsserted() takes no value beyond the limit of values", () => 
     ...ASSERTED,
     value_limits: { maximum_value_bytes, maximum_payload_bytes: 1 },
   });
-  for (const [bytes, expected] of [[9, "unknown error"], [10, "true"], [11, "true"]] as const) {
+  for (const [bytes, expected] of [[9, "unknown error value_too_large"], [10, "true"], [11, "true"]] as const) {
     assert.equal(said(law, "x".repeat(8), limit(bytes)), expected);
   }
 });

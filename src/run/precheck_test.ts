@@ -29,7 +29,7 @@ function precheck(
   const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, surroundings);
   if (!result.ok) return result.rejections.map(({ code, path }) => `${code} ${path}`).join(", ");
   const [line] = result.trace;
-  return [result.outcome, line?.reason, ...line?.assumptions ?? []].filter(Boolean).join(" ");
+  return [result.outcome, line?.reason, line?.error?.code, ...line?.assumptions ?? []].filter(Boolean).join(" ");
 }
 
 const env = (value: JsonValue): AssumedAcquisition => ({ binding_id: "env-1", value });
@@ -52,7 +52,7 @@ Deno.test("precheckStage() says what an evaluation would say, and what it took f
     [{}, [], [env(3)], "true acquired lane_not_tested"],
     [{}, [], [env(9)], "false acquired lane_not_tested"],
     [{}, [], [env(null)], "unknown no_evidence acquired lane_not_tested"],
-    [{}, [], [env("3")], "unknown error acquired lane_not_tested"],
+    [{}, [], [env("3")], "unknown error domain_mismatch acquired lane_not_tested"],
     [{}, [callerItem("c", int(4))], [env(3)], "unknown disagreement acquired lane_not_tested"],
     [MINUTE, [callerItem("c", int(3))], [], "true fresh lane_not_tested"],
     [{ integrity: "anchored_content" }, [], [env(3)], "true acquired anchored lane_not_tested"],

@@ -50,6 +50,25 @@ const CLASSES = {
 
 type Class = keyof typeof CLASSES;
 
+/** What a member has to say to be of a class (docs/agent_playbook.md, "Which data shapes fit"). */
+const SPELT: Readonly<Record<Class, string>> = {
+  boolean: 'type "boolean"',
+  number: 'type "number" or "integer"',
+  string: 'type "string"',
+  date: 'type "string" with format "date" or "date-time"',
+  scalar: 'an enum of scalars or format "uuid"',
+  scalars: "an array of scalars",
+  complex: "an array or object",
+  null: 'type "null"',
+  dynamic: "x-gate.dynamic_type true",
+};
+
+/** What a member may be for a comparator, in words. */
+export function membersFor(comparator: string): string {
+  const fitting = (Object.keys(SPELT) as Class[]).filter((name) => CLASSES[name].has(comparator));
+  return fitting.map((name) => SPELT[name]).join(", or ");
+}
+
 /** Most references, alternatives and items that are gone through from one place to the next. */
 const REFERENCES = 16;
 

@@ -13,7 +13,7 @@ import type { Condition } from "../law/types.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { sourceForms } from "../run/acquired.ts";
 import type { CompiledStage } from "../run/compile.ts";
-import { allowancesOf, type Fragment, fragmentOf, listedComparators } from "./data_shape.ts";
+import { allowancesOf, type Fragment, fragmentOf, listedComparators, membersFor } from "./data_shape.ts";
 import type { Services } from "./services.ts";
 
 /** Why a condition cannot be judged by data of a shape. */
@@ -46,7 +46,10 @@ function refuseComparator(
   }
   const allowance = allowances.get(comparator) ?? "forbidden";
   if (allowance === "forbidden") {
-    return refuse("comparator_not_allowed", `Comparator "${comparator}" is not allowed for the type of its member`);
+    const message = `Comparator "${comparator}" is not allowed for the type of its member; it fits ${
+      membersFor(comparator)
+    }`;
+    return refuse("comparator_not_allowed", message);
   }
   if (listed !== null && listed.includes(comparator)) return null;
   if (allowance === "opt_in") {

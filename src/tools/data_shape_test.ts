@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../canonical/json.ts";
 import { COMPARATORS } from "../law/comparators.ts";
-import { allowancesOf, fragmentOf, listedComparators } from "./data_shape.ts";
+import { allowancesOf, fragmentOf, listedComparators, membersFor } from "./data_shape.ts";
 
 const NAMES = Object.values(COMPARATORS);
 /** In the order of the table: equal, order, lex, contains, in_set, deep, presence. */
@@ -73,6 +73,14 @@ Deno.test("allowancesOf() knows every comparator", () => {
   const found = allowancesOf(true, { schema: { "x-gate": { dynamic_type: true } }, pointer: "#" });
   assert.ok(!("complaint" in found));
   assert.deepEqual([...found.keys()].sort(), [...NAMES].sort());
+});
+
+Deno.test("membersFor() says what a member may be for a comparator", () => {
+  const numbers =
+    'type "number" or "integer", or type "string" with format "date" or "date-time", or x-gate.dynamic_type true';
+  assert.equal(membersFor("less_than_or_equal"), numbers);
+  assert.equal(membersFor("contains"), 'type "string", or an array of scalars, or x-gate.dynamic_type true');
+  assert.equal(membersFor("deep_equals"), "an array of scalars, or an array or object, or x-gate.dynamic_type true");
 });
 
 Deno.test("fragmentOf() finds the member of a condition, or says why there is none", () => {

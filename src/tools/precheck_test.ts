@@ -230,6 +230,17 @@ Deno.test("precheck() refuses conditions that data of the shape can never meet",
   }
 });
 
+Deno.test("precheck() says which members a comparator fits", () =>
+  registered(
+    async (bench) => {
+      const ask = { namespace_id: 2, scenario_id: "release", data_shape: SHAPE, payload: {} };
+      const { message } = await bench.fail("precheck", ask);
+      assert.match(message, /it fits type "number" or "integer", or /);
+    },
+    lane("asserted"),
+    { ...SCHEMA, properties: { ...SCHEMA.properties, coverage: { type: "string" } } },
+  ));
+
 Deno.test("precheck() skips strict validation where the operator switched it off", async () => {
   const equals = { predicate: "Equals", expected: { value: true, value_type: "Boolean" } };
   const validation = { ...DEFAULT_SETTINGS.validation, strict: false, allow_permissive: true };

@@ -32,7 +32,9 @@ const input = z.strictObject({
   stage_id: name,
   caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
   local_acquisition: z.array(z.strictObject({ binding_id: name, value: anyJson })).exactOptional()
-    .describe("Values to take as if these bindings had acquired them"),
+    .describe(
+      "Values to take as if these bindings had acquired them: each as its check yields it, null for nothing found",
+    ),
 });
 
 type Input = z.output<typeof input>;
@@ -45,7 +47,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
     description:
       "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
       "in missing the sets of conditions that would complete the stage beside this evidence. " +
-      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes. A prediction " +
+      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes, and the error of a value that does not fit. A prediction " +
       "is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
