@@ -6,9 +6,9 @@
 
 import { resolve } from "node:path";
 import { countOf } from "../config/problems.ts";
-import { HeadError, readHead } from "../server/audit/head.ts";
+import { HeadError, headPath, readHead } from "../server/audit/head.ts";
 import type { ChainState } from "../server/audit/line.ts";
-import { type AuditReport, verifyAuditFile } from "../server/audit/verify.ts";
+import { type AuditReport, verifyAuditFile, type VerifyOptions } from "../server/audit/verify.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -27,13 +27,17 @@ interface FileReport extends AuditReport {
  * chain, oldest first.
  */
 export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
+  const paths = files.map((given) => resolve(given));
+  // Before the files: a log that is written meanwhile comes further than its head was.
+  const heads = paths.map(headOf);
   const reports: FileReport[] = [];
-  let after: ChainState | null = null;
-  for (const file of files.map((given) => resolve(given))) {
-    const report: AuditReport = await verify(file, after);
+  for (const [index, file] of paths.entries()) {
+    const [head = null, ...later] = heads.slice(index);
+    const laterHeads = later.filter((named) => named !== null);
+    const report: AuditReport = await verify(file, { after: stateAfter(reports.at(-1)), head, laterHeads });
+    proveEnd(reports, report);
     reports.push({ file, ...report });
     if (!report.sound) break;
-    after = stateAfter(report);
   }
   const sound = reports.every((report) => report.sound) && reports.length === files.length;
   if (options.json === true) writeResult("audit verify", { files: reports }, sound);
@@ -41,15 +45,21 @@ export async function runAuditVerify(files: readonly string[], options: AuditVer
   return sound ? EXIT.ok : EXIT.verificationFailed;
 }
 
-async function verify(path: string, after: ChainState | null): Promise<AuditReport> {
-  const cannotRead = (reason: string): CliError => new CliError("usage", `Cannot read "${path}": ${reason}`);
+/** The first line of a file of the same chain names the last line of the file before it. */
+function proveEnd(reports: FileReport[], next: AuditReport): void {
+  const last = reports.pop();
+  if (last === undefined) return;
+  reports.push({ ...last, end_proven: last.end_proven || (next.lines > 0 && next.chain_id === last.chain_id) });
+}
+
+async function verify(path: string, options: VerifyOptions): Promise<AuditReport> {
   try {
-    if (!(await Deno.stat(path)).isFile) throw cannotRead("it is not a file");
+    if (!(await Deno.stat(path)).isFile) throw cannotRead(path, "it is not a file");
     using file = await Deno.open(path);
-    return await verifyAuditFile(file.readable, { after, head: headOf(path) });
+    return await verifyAuditFile(file.readable, options);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw cannotRead("it does not exist");
-    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead("permission denied");
+    if (error instanceof Deno.errors.NotFound) throw cannotRead(path, "it does not exist");
+    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead(path, "permission denied");
     throw error;
   }
 }
@@ -59,12 +69,18 @@ function headOf(path: string): ChainState | null {
   try {
     return readHead(path);
   } catch (error) {
+    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead(headPath(path), "permission denied");
     if (!(error instanceof HeadError)) throw error;
     throw new CliError("integrity_failure", error.message, null, EXIT.verificationFailed);
   }
 }
 
-function stateAfter({ chain_id, head, last_sequence }: AuditReport): ChainState | null {
+function cannotRead(path: string, reason: string): CliError {
+  return new CliError("usage", `Cannot read "${path}": ${reason}`);
+}
+
+function stateAfter(report: AuditReport | undefined): ChainState | null {
+  const { chain_id = null, head = null, last_sequence = null } = report ?? {};
   return chain_id === null || head === null || last_sequence === null
     ? null
     : { chain_id, head, sequence: last_sequence };

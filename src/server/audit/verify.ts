@@ -24,7 +24,7 @@ export type AuditFault =
   | "torn_end"
   /** The head file says that the chain had come further: lines at the end are missing. */
   | "end_missing"
-  /** The head file is of another chain, or names another line. */
+  /** The head file is of another chain, or names another line in the place of one that there is. */
   | "head_mismatch"
   | "line_too_long"
   | "empty_file";
@@ -71,7 +71,7 @@ const MESSAGES: Readonly<Record<AuditFault, string>> = {
   sequence_gap: "The number of the line is not the next one: lines are missing, added or moved",
   previous_mismatch: "The line does not follow the line before it",
   end_missing: "The chain had come further, as its head file says: lines at the end are missing",
-  head_mismatch: "The head file is not of this chain",
+  head_mismatch: "The head file is of another chain, or names another line",
   torn_end: "The file ends within a line",
   line_too_long: `The line has more than ${LINE_BYTES} bytes`,
   empty_file: "The file has no line",
@@ -85,8 +85,12 @@ interface Walk {
   torn: ClosedTear[];
   /** An unreadable line that the next line may account for. */
   open: { readonly line: number; readonly bytes: number; readonly sha256: string; readonly fault: AuditFault } | null;
+  /** Where the chain stood before the first line of the file; null where it begins there, or is not known to. */
+  before: ChainState | null;
   /** How far the chain must come. */
   readonly goal: ChainState | null;
+  /** What lines must not differ from. */
+  readonly heads: readonly ChainState[];
   reached: boolean;
 }
 
@@ -96,6 +100,8 @@ export interface VerifyOptions {
   readonly after?: ChainState | null;
   /** What the head file says; null where there is none. */
   readonly head?: ChainState | null;
+  /** What the head files of later files say: they may name a line of this one. */
+  readonly laterHeads?: readonly ChainState[];
 }
 
 /**
@@ -105,7 +111,7 @@ export interface VerifyOptions {
  */
 export async function verifyAuditFile(
   chunks: AsyncIterable<Uint8Array>,
-  { after = null, head = null }: VerifyOptions = {},
+  { after = null, head = null, laterHeads = [] }: VerifyOptions = {},
 ): Promise<AuditReport> {
   const walk: Walk = {
     chain: after,
@@ -114,7 +120,9 @@ export async function verifyAuditFile(
     continues: null,
     torn: [],
     open: null,
+    before: null,
     goal: head,
+    heads: head === null ? laterHeads : [head, ...laterHeads],
     reached: false,
   };
   let number = 0;
@@ -129,9 +137,13 @@ export async function verifyAuditFile(
 }
 
 /** Whether the chain came as far as its head file says. */
-function endFault({ goal, reached, chain }: Walk): AuditFault | null {
+function endFault({ goal, reached, chain, first, before }: Walk): AuditFault | null {
   if (goal === null || reached) return null;
-  return goal.chain_id === chain?.chain_id && goal.sequence > chain.sequence ? "end_missing" : "head_mismatch";
+  if (goal.chain_id !== chain?.chain_id) return "head_mismatch";
+  if (goal.sequence > chain.sequence) return "end_missing";
+  // The head of a file that was begun just now is still that of a file before it, whose last line may be known.
+  const isEarlier = goal.sequence < (first ?? 0) && (goal.sequence !== before?.sequence || goal.head === before.head);
+  return isEarlier ? null : "head_mismatch";
 }
 
 function report(walk: Walk, broken: { readonly line: number; readonly fault: AuditFault } | null): AuditReport {
@@ -162,16 +174,26 @@ function takeLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | n
   const { line } = reading;
   const fault = followsOn(walk, line);
   if (fault !== null) return fault;
+  if (walk.heads.some((head) => isAnother(line.chain, head))) return "head_mismatch";
   if (walk.open !== null) {
     if (!closesTear(line, walk.open)) return walk.open.fault;
     walk.torn.push({ line: walk.open.line, bytes: walk.open.bytes });
     walk.open = null;
   }
+  if (walk.first === null) {
+    const { chain_id, sequence } = line.chain;
+    walk.first = sequence;
+    walk.before = sequence === 1 ? null : { chain_id, sequence: sequence - 1, head: line.previous };
+  }
   walk.chain = line.chain;
-  walk.first ??= line.chain.sequence;
   walk.reached ||= line.chain.head === walk.goal?.head;
   walk.lines++;
   return null;
+}
+
+/** Whether a line stands where a head file names another. */
+function isAnother(line: ChainState, head: ChainState): boolean {
+  return line.chain_id === head.chain_id && line.sequence === head.sequence && line.head !== head.head;
 }
 
 function followsOn(walk: Walk, line: ReadLine): AuditFault | null {

@@ -1,0 +1,69 @@
+/** The audit log where its file is moved away, deleted or cut under the process that writes it. */
+
+import assert from "node:assert/strict";
+import { AUDITED, call, define, end, exists, linesOf, startGate, until, verified } from "./audit_fixture.ts";
+import { inFolder } from "./gate_command.ts";
+
+Deno.test("gate serve goes on with the chain in a new file at SIGHUP, and gate audit verify follows it", () =>
+  inFolder(async (folder) => {
+    await using server = startGate(folder, AUDITED);
+    const path = `${folder}/audit.jsonl`;
+    await call(server, "scenario_define", define("a"));
+    Deno.renameSync(path, `${path}.1`);
+    await call(server, "scenario_define", define("b"));
+    server.signal("SIGHUP");
+    await until("the new file", () => exists(path));
+    await call(server, "scenario_define", define("c"));
+    assert.equal(await end(server), 0);
+    const tools = (file: string): string[] => linesOf(file).map(({ tool, reason }) => tool ?? reason);
+    const twice = ["scenario_define", "scenario_define"];
+    assert.deepEqual(tools(`${path}.1`), ["chain_started", ...twice, ...twice]);
+    assert.deepEqual(tools(path), ["chain_continued", ...twice, "process_stopped"]);
+    const both = await verified(folder, "audit.jsonl.1", "audit.jsonl");
+    assert.equal(both.code, 0);
+    assert.deepEqual(both.files.map((file) => [file["sound"], file["end_proven"]]), [[true, true], [true, true]]);
+    const alone = await verified(folder, "audit.jsonl.1");
+    assert.deepEqual([alone.code, alone.files[0]?.["end_proven"]], [0, false]);
+    const wrongOrder = await verified(folder, "audit.jsonl", "audit.jsonl.1");
+    assert.equal(wrongOrder.code, 6);
+  }));
+
+Deno.test("gate audit verify finds a log sound that was rotated just before gate was killed", () =>
+  inFolder(async (folder) => {
+    await using server = startGate(folder, AUDITED);
+    const path = `${folder}/audit.jsonl`;
+    await call(server, "scenario_define", define("a"));
+    await until("the head file", () => exists(`${path}.head`));
+    const head = Deno.readTextFileSync(`${path}.head`);
+    await call(server, "scenario_define", define("b"));
+    Deno.renameSync(path, `${path}.1`);
+    server.signal("SIGHUP");
+    await until("the new file", () => exists(path) && Deno.statSync(path).size > 0);
+    server.signal("SIGKILL");
+    await server.ended();
+    // As it was left a moment after the rotation, however slow this machine was.
+    Deno.writeTextFileSync(`${path}.head`, head);
+    assert.equal((await verified(folder, "audit.jsonl")).code, 0);
+    assert.equal((await verified(folder, "audit.jsonl.1", "audit.jsonl")).code, 0);
+    // A line that the head file names was replaced in the file before.
+    Deno.writeTextFileSync(`${path}.head`, head.replace(/"hash":"[0-9a-f]{64}"/, `"hash":"${"0".repeat(64)}"`));
+    assert.equal((await verified(folder, "audit.jsonl.1", "audit.jsonl")).code, 6);
+  }));
+
+Deno.test("two processes that share a log go on in one chain where it is rotated and only one of them is told", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/audit.jsonl`;
+    await using one = startGate(folder, AUDITED);
+    await using two = startGate(folder, AUDITED);
+    for (const [at, server] of [one, two, one, two].entries()) await call(server, "scenario_define", define(`a${at}`));
+    Deno.renameSync(path, `${path}.1`);
+    for (const [at, server] of [one, two].entries()) await call(server, "scenario_define", define(`b${at}`));
+    one.signal("SIGHUP");
+    await until("the new file", () => exists(path));
+    for (const [at, server] of [two, one, two].entries()) await call(server, "scenario_define", define(`c${at}`));
+    assert.deepEqual([await end(one), await end(two)], [0, 0]);
+    const { code, files } = await verified(folder, "audit.jsonl.1", "audit.jsonl");
+    assert.deepEqual([code, files.map((file) => file["sound"]), files[1]?.["end_proven"]], [0, [true, true], true]);
+    const count = (file: string): number => linesOf(file).filter(({ tool }) => tool === "scenario_define").length;
+    assert.deepEqual([count(`${path}.1`), count(path)], [12, 6]);
+  }));
