@@ -47,8 +47,8 @@ export function scenarioPrecheckStage(services: Services): Tool {
     description:
       "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
       "in missing the sets of conditions that would complete the stage beside this evidence. " +
-      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes, and the error of a value that does not fit. A prediction " +
-      "is no progress: evaluate the stage of a run to make it so.",
+      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes, and the error of a " +
+      "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
     output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, {
