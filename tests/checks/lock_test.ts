@@ -26,6 +26,13 @@ Deno.test("the tree: every package is named by one exact version", () => {
   }
 });
 
+Deno.test("the tree: the sample provider runs where there is no deno.json, on the packages of this one", async () => {
+  const sample = await Deno.readTextFile(new URL("docs/examples/mcp_provider/provider.ts", ROOT_URL));
+  const packages = [...sample.matchAll(/^import .* from "([^"]+)";$/gm)].map((match) => match[1] ?? "");
+  assert.ok(packages.length > 0);
+  for (const name of packages) assert.ok(Object.values(config.imports).includes(name), name);
+});
+
 Deno.test("the tree: deno.lock fits deno.json", async () => {
   const { success, message } = await installFrozen(ROOT_URL);
   assert.ok(success, message);

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { fromJsonSchema, McpServer } from "npm:@modelcontextprotocol/server@2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@2.4.0/stdio";
 
 /** A ticket as the tracker exports it. */
 interface Ticket {
