@@ -11,6 +11,8 @@ import type { Audit, AuditEvent } from "../audit/types.ts";
 /** A decision about a request. */
 export interface Decided extends Pick<AuditEvent, "kind" | "reason" | "subject" | "details"> {
   readonly origin: CallOrigin;
+  /** Whether nobody was let in under the name in `subject`, so that there may be any number of such names. */
+  readonly isStranger?: true;
 }
 
 /** Takes decisions. */
@@ -52,7 +54,7 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
   const others = new Map<string, Counted>();
   let isCounting = false;
 
-  const write = (decided: Decided, count: number | null): void => {
+  const write = ({ isStranger: _, ...decided }: Decided, count: number | null): void => {
     const details = count === null ? decided.details : { ...decided.details, count };
     const event: AuditEvent = { ...decided, outcome, ...(details === undefined ? {} : { details }) };
     audit.record(event).catch(() => undefined);
@@ -75,7 +77,8 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
         flush();
       });
     }
-    const table = decided.subject === null ? tables.strangers : tables.callers;
+    const isStranger = decided.isStranger === true || decided.subject === null;
+    const table = isStranger ? tables.strangers : tables.callers;
     const word = `${decided.kind} ${decided.reason}`;
     const key = `${word} ${sourceOf(decided)}`;
     const known = table.get(key);
@@ -84,8 +87,9 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
       return write(decided, null);
     }
     if (known !== undefined) count(table, key, decided);
+    else if (isStranger) count(others, `${word} `, { ...decided, subject: null });
     // Callers that are known are those of the configuration, so these are few.
-    else count(others, `${word} ${decided.subject ?? ""}`, decided);
+    else count(others, `${word} ${decided.subject}`, decided);
   };
   return { tell, flush };
 }

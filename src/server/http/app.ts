@@ -27,6 +27,12 @@ export type Route = Readonly<Partial<Record<RouteMethod, (exchange: Exchange) =>
 /** The methods that a path may answer. */
 export type RouteMethod = "GET" | "POST" | "DELETE";
 
+/** Turns a request away, and tells of it; `subject` is whom it is known to be of. */
+type Refuse = (kind: AuditKind, reason: string, refusal: Refusal, subject?: string) => HttpReply;
+
+/** Characters of the name of somebody who is not let in. */
+const SUBJECT_CHARACTERS = 1024;
+
 /** What the application needs. */
 export interface AppOptions {
   readonly transport: "http" | "sse";
@@ -92,8 +98,11 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
     server_correlation_id: serverId,
     traceparent: readTraceparent(request.headers.get("traceparent")),
   };
-  const refuse = (kind: AuditKind, reason: string, refusal: Refusal): HttpReply => {
-    options.refusals.tell({ kind, reason, subject: null, origin });
+  // A certificate was verified before there was a request.
+  const verified = request.tls?.peer?.subject;
+  const refuse: Refuse = (kind, reason, refusal, subject = verified) => {
+    const name = subject?.slice(0, SUBJECT_CHARACTERS) ?? null;
+    options.refusals.tell({ kind, reason, subject: name, isStranger: true, origin });
     return refusalReply(refusal);
   };
   const { headers } = request;
@@ -123,7 +132,7 @@ async function dispatch(
   options: AppOptions,
   request: HttpRequest,
   origin: CallOrigin,
-  refuse: (kind: AuditKind, reason: string, refusal: Refusal) => HttpReply,
+  refuse: Refuse,
 ): Promise<HttpReply> {
   const route = options.routes.get(request.path);
   if (route === undefined) return refuse("request", "path_unknown", notFound());
@@ -137,11 +146,11 @@ async function dispatch(
   });
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
-    if (slow !== null) return refuse("authentication", slow.kind, edgeRefusal(slow));
-    const { status, kind, detail, challenge } = authentication;
+    const { status, kind, detail, challenge, subject } = authentication;
+    if (slow !== null) return refuse("authentication", slow.kind, edgeRefusal(slow), subject);
     const message = kind === "unauthenticated" ? "Unauthenticated" : "Unauthorized";
     const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
-    return refuse("authentication", detail, { status, error: { kind, message }, fields });
+    return refuse("authentication", detail, { status, error: { kind, message }, fields }, subject);
   }
   const { principal } = authentication;
   options.admissions.tell(principal, origin);

@@ -102,8 +102,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     refused: options.refused,
   });
   const state: State = { closing: false, connections };
+  /** Requests of each connection that are not answered yet. */
+  const asked = new WeakMap<Socket, Set<IncomingMessage>>();
   const handler: Handler = (message, response) => {
     if (!connections.begin(message.socket)) return;
+    const ofSocket = asked.get(message.socket) ?? new Set();
+    asked.set(message.socket, ofSocket.add(message));
+    connections.whenOver(message.socket, response, () => void ofSocket.delete(message));
     answer(options, state, message, response).catch((error) => {
       options.log("error", "Unexpected failure in the listener", { detail: String(error) });
       message.socket.destroy();
@@ -135,6 +140,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     // Of TLS that failed tells whoever ends TLS.
     const isOpen = tls === null || tls.tlsOf(socket) !== null;
     if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
+    // To whoever waits for the answer to a request before it, a refusal would be that answer.
+    if (asked.get(socket)?.values().some(({ complete }) => complete)) return void socket.destroy();
     if (socket.writable) {
       socket.end(`HTTP/1.1 ${PROTOCOL_ANSWERS[code] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
     }
@@ -224,9 +231,13 @@ async function answer(
 
 /** The status and the word for what is wrong with a head that the parser let through; null where nothing is. */
 function unreadable(
-  { httpVersionMajor, rawHeaders }: IncomingMessage,
+  { httpVersion, httpVersionMajor, rawHeaders, headers }: IncomingMessage,
 ): readonly [status: number, reason: string] | null {
-  if (httpVersionMajor > 1) return [505, "http_version_unsupported"];
+  if (httpVersionMajor !== 1) return [505, "http_version_unsupported"];
+  const coding = headers["transfer-encoding"]?.trim().toLowerCase();
+  // RFC 9112, 6.1: a recipient of 1.0 does not know of codings, and of others than chunks none is known here.
+  if (coding !== undefined && httpVersion === "1.0") return [400, "transfer_coding_unexpected"];
+  if (coding !== undefined && coding !== "chunked") return [501, "transfer_coding_unknown"];
   return rawHeaders.length > 2 * HEADER_FIELDS ? [431, "too_many_header_fields"] : null;
 }
 

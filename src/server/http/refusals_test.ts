@@ -89,6 +89,28 @@ for (const sources of [TOLD_APART - 1, TOLD_APART, TOLD_APART + 1]) {
   });
 }
 
+Deno.test("tell() takes strangers by their names, and lets any number of them blur no known caller", () => {
+  const world = openWorld();
+  const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
+  const knock = (subject: string): void =>
+    world.refusals.tell({
+      kind: "authentication",
+      reason: "subject_not_listed",
+      subject,
+      isStranger: true,
+      origin: { ...origin, peer_address: "10.0.0.5" },
+    });
+  for (let index = 0; index < TOLD_APART + 9; index++) knock(`CN=${index}`);
+  knock("CN=0");
+  refuse(world, "10.0.0.5", "rate_limited", "CN=listed");
+  assert.equal(world.events.length, TOLD_APART + 1);
+  assert.deepEqual(told(world).at(-1), ["CN=listed", "rate_limited", 1]);
+  world.pass();
+  const rest = [["CN=0", "subject_not_listed", 1], [null, "subject_not_listed", 9]];
+  assert.deepEqual(told(world).slice(TOLD_APART + 1), rest);
+  assert.ok(world.events.every((event) => !("isStranger" in event)));
+});
+
 Deno.test("flush() tells of what was counted at once", () => {
   const world = openWorld();
   for (let index = 0; index < 3; index++) refuse(world, "192.0.2.1");
