@@ -221,6 +221,14 @@ const SPOOFS: readonly (readonly [
     "subject_not_listed",
   ],
   [
+    "a subject that is too long for a line",
+    { auth: UPSTREAM, tls_termination: "upstream" },
+    ["127.0.0.1"],
+    { "x-gate-client-subject": "x".repeat(1025) },
+    403,
+    "subject_not_listed",
+  ],
+  [
     "the subject of a trusted proxy",
     { auth: UPSTREAM, tls_termination: "upstream" },
     ["127.0.0.0/8"],
@@ -234,7 +242,12 @@ for (const [what, server, trustedProxies, headers, status, word] of SPOOFS) {
   Deno.test(`who calls is not for the caller to say: ${what}, ${status}`, async () => {
     await attack(server, { trustedProxies }, async (target) => {
       assert.equal((await send(target.url, callText(1, "echo"), { headers })).status, status);
-      if (word !== "") await logged(target, word);
+      if (word === "") return;
+      await logged(target, word);
+      const told = (await linesAfterEnd(target)).find(({ reason }) => reason === word);
+      // The word of a trusted proxy alone says who was refused.
+      const subject = word === "subject_not_listed" ? headers["x-gate-client-subject"]?.slice(0, 1024) : undefined;
+      assert.equal(told?.subject, subject);
     });
   });
 }

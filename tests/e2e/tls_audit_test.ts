@@ -7,6 +7,31 @@ import { curl, inWorld, keptConnection, startTls, type World } from "./tls_world
 
 const WISH = { subject: "/O=Acme, Inc./CN=alice", extensions: CLIENT_EXTENSIONS };
 
+/** The line of the log for a word, once the server has ended. */
+async function lineFor(path: string, word: string): Promise<{ readonly subject?: string } | undefined> {
+  const lines = (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line));
+  return lines.find(({ outcome, reason }) => outcome === "refused" && reason === word);
+}
+
+Deno.test("who is refused with a certificate that was verified is named, and nobody else", async () => {
+  await inWorld(async (world) => {
+    const path = `${world.folder}/audit.jsonl`;
+    const auth = { mode: "mtls", bearer_tokens: [], mtls_subjects: ["CN=bob"], allowed_tools: [], principals: [] };
+    const audit = { enabled: true, log_precheck_payloads: false, path };
+    await using server = await startTls(world, { required: false, server: { auth, audit } });
+    assert.equal(await curl(world, server.url, world.alice), 403);
+    assert.equal(await curl(world, server.url, world.alice, "--header", "host: example.org"), 403);
+    assert.equal(await curl(world, server.url, null, "--header", "x-gate-client-subject: CN=carol"), 401);
+    server.process.signal("SIGTERM");
+    assert.equal(await server.process.ended(), 0);
+    const alice = "CN=alice,O=Acme\\, Inc.";
+    assert.equal((await lineFor(path, "subject_not_listed"))?.subject, alice);
+    assert.equal((await lineFor(path, "host_not_allowed"))?.subject, alice);
+    const missing = await lineFor(path, "certificate_missing") ?? assert.fail();
+    assert.equal(missing.subject, undefined);
+  });
+});
+
 /** Runs a body with a server whose audit log is a file; gives what the log says of TLS once the server has ended. */
 async function reasonsAfter(
   world: World,

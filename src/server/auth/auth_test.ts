@@ -212,7 +212,11 @@ for (const [what, upstream, given, outcome] of MTLS) {
       principals: [],
       isTrustedProxy: upstream ? (address) => address === "10.0.0.5" : null,
     });
-    assert.equal(said(authenticate(given)), outcome);
+    const answer = authenticate(given);
+    assert.equal(said(answer), outcome);
+    const shown = given.tls?.peer?.subject ?? given.headers.get(HEADER);
+    const named = outcome === "403 subject_not_listed" ? shown : undefined;
+    if (!answer.ok) assert.equal(answer.subject, named, "nobody is named who is not verified");
   });
 }
 

@@ -39,7 +39,7 @@ export function createMtls({ subjects, principals, isTrustedProxy }: MtlsOptions
     if (!found.ok) return { ok: false, status: 401, kind: "unauthenticated", detail: found.detail };
     const principal = callers.get(found.subject);
     if (principal !== undefined) return { ok: true, principal };
-    return refuseUnlisted();
+    return refuseUnlisted(found.subject);
   };
 }
 
@@ -60,6 +60,6 @@ function proxied({ headers, peerAddress }: AuthRequest, isTrustedProxy: MtlsOpti
   return subject === null ? { ok: false, detail: "subject_malformed" } : { ok: true, subject };
 }
 
-function refuseUnlisted(): Authentication {
-  return { ok: false, status: 403, kind: "unauthorized", detail: "subject_not_listed" };
+function refuseUnlisted(subject: string): Authentication {
+  return { ok: false, status: 403, kind: "unauthorized", detail: "subject_not_listed", subject };
 }

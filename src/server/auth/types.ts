@@ -46,6 +46,8 @@ export type Authentication =
     readonly kind: "unauthenticated" | "unauthorized";
     /** Why, without secrets. */
     readonly detail: string;
+    /** Who was refused, where that is verified although nobody of that name is let in; for the audit alone, too. */
+    readonly subject?: string;
     /** The value of `WWW-Authenticate`, where the mode has a challenge. */
     readonly challenge?: string;
   };
