@@ -47,6 +47,9 @@ const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: stri
 /** Every code that has a remedy. */
 export const ACQUISITION_CODES: readonly string[] = Object.keys(REMEDIES);
 
+/** May pass where the machine was busy, and does not where the value is what takes so long: its remedy is told all the same. */
+const MAY_LAST = "schema_deadline_exceeded";
+
 const PASSES = "Nothing was recorded: call again, unchanged, once the failure is over";
 
 /** Failures that are told one by one. */
@@ -88,7 +91,9 @@ export function nextAfterAcquisition(
   start: JsonObject,
   takesBindings: boolean,
 ): NextStep[] {
-  const lasting = failures.filter((failure) => member(failure, "retryable") !== true);
+  const lasting = failures.filter((failure) =>
+    member(failure, "retryable") !== true || textOf(failure, "code") === MAY_LAST
+  );
   if (lasting.length === 0) return [retry({}, PASSES)];
   const steps = lasting.slice(0, TOLD).map((failure) => remedyOf(failure, retry, start));
   if (!takesBindings) return steps;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../canonical/json.ts";
+import { schemaFailure, SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { asJson } from "../run/primitives.ts";
 import { TOOL_ERROR_CODES, toolError, type ToolErrorCode } from "./errors.ts";
 import { type Bench, checkSteps, id, schemaRecord, withTools } from "./fixture_test.ts";
@@ -177,6 +178,9 @@ Deno.test("nextAfterAcquisition() retries what passes, and says for everything e
         assert.deepEqual((steps[1]?.["arguments_hint"] as JsonObject)["local_acquisition"], []);
       }
     }
+    const slow = { condition_id: "c", ...schemaFailure(new SchemaSandboxError("deadline_exceeded", "m")) };
+    assert.equal(slow.retryable, toolError(slow.code as ToolErrorCode, "m").retryable);
+    assert.match(String(nextAfterAcquisition([slow], retry, start, false)[0]?.why), /with another value/);
     const both = [{ binding_id: "a", code: "timeout", retryable: true }, { condition_id: "c", code: "schema_refused" }];
     const steps = checked(bench, nextAfterAcquisition(both, retry, start, false));
     assert.deepEqual(steps.map(({ why }) => String(why).slice(0, 13)), ['Condition "c"']);

@@ -103,11 +103,11 @@ const EVALUATE: readonly Case[] = [
   {
     tool: "scenario_evaluate_stage",
     outcome: "acquisition_failed",
-    name: "schema past its deadline",
+    name: "schema without a verdict",
     spec: JSON_CONDITION,
-    schema: { pattern: "^(a+)+$" },
-    next: "scenario_evaluate_stage",
-    input: (s) => opened(s, { caller_evidence: [evidence("built", `${"a".repeat(64)}!`, "Json")] }),
+    schema: { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
+    next: "scenario_define",
+    input: (s) => opened(s, { caller_evidence: [evidence("built", 1, "Json")] }),
   },
 ];
 

@@ -45,7 +45,7 @@ export function schemaFailure(
   return {
     code: code === "schema_refused" ? code : `schema_${code}`,
     message,
-    retryable: code === "worker_failed" || code === "overloaded" || code === "closed",
+    retryable: code !== "schema_refused" && code !== "validator_failed",
   };
 }
 
