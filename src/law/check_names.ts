@@ -12,7 +12,7 @@ import { didYouMean, quote } from "./suggest.ts";
 import { eachLeaf } from "./requirement_walk.ts";
 import type { RefusalCode } from "./types.ts";
 
-/** Refuses names given twice: ids, schemas, packets across all stages, and targets within a packet. */
+/** Refuses names given twice: ids, schemas, and packets across all stages. */
 export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
   const ids = <Item>(
     list: string,
@@ -35,16 +35,10 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
     (stage.entry_packets ?? []).map((packet, at) => ({ packet, place: placeAt("stages", index, "entry_packets", at) }))
   );
   checkDistinct(refusals, packets.map(({ packet, place }) => [packet.packet_id, below(place, "packet_id")]), quote);
-  for (const { packet, place } of packets) {
-    const targets = below(place, "targets");
-    const named = (packet.targets ?? []).map((target, index) =>
-      [canonicalize({ ...target }), below(targets, index)] as const
-    );
-    checkDistinct(refusals, named, (name) => name);
-  }
 }
 
-function checkDistinct(
+/** Refuses each of several names that repeats an earlier one; what has no name repeats none. */
+export function checkDistinct(
   refusals: Collector,
   named: readonly (readonly [name: string | undefined, place: Place])[],
   show: (name: string) => string,

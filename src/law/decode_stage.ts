@@ -4,7 +4,9 @@
  * @module
  */
 
-import type { JsonValue } from "../canonical/json.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+import { checkDistinct } from "./check_names.ts";
 import { contentTypeMismatch, readContentType, readPayload } from "./decode_payload.ts";
 import { isWhole, readSet } from "./decode_policy.ts";
 import { readPrerequisite, readRequirement } from "./decode_requirement.ts";
@@ -19,7 +21,6 @@ import {
   readObject,
   readOr,
   readVariant,
-  readWholeArray,
 } from "./decode_shape.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { below, type Place } from "./place.ts";
@@ -92,8 +93,15 @@ const SET_BOUNDS = { minimum: 0, maximum: SPEC_LIMITS.packetSet };
 const readLabels: Read<string[]> = (refusals, value, place) =>
   readSet(refusals, value, place, SET_BOUNDS, readIdentifier);
 
-const readTargets: Read<Target[]> = (refusals, value, place) =>
-  readWholeArray(refusals, value, place, SET_BOUNDS, readTarget);
+const readTargets: Read<Target[]> = (refusals, value, place) => {
+  const targets = readArray<Target | undefined>(refusals, value, place, SET_BOUNDS, readTarget) ?? [];
+  const named = targets.map((target, index) =>
+    [target === undefined ? undefined : canonicalize({ ...target }), below(place, index)] as const
+  );
+  checkDistinct(refusals, named, (name) => name);
+  const whole = targets.filter((target) => target !== undefined);
+  return isJsonArray(value) && whole.length === value.length ? whole : undefined;
+};
 
 /** Reads where a packet may be sent. */
 export const readTarget: Read<Target> = (refusals, value, place) => {

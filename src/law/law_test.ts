@@ -157,6 +157,11 @@ Deno.test("constructLaw() goes on behind a fault, and adds none that follows fro
     "group_minimum_invalid $.completion_requirement.RequireGroup.min",
     "operand_duplicate $.completion_requirement.RequireGroup.reqs[1]",
   ]);
+  const session = { kind: "session", session_id: "a" };
+  assert.deepEqual(refusalsOf((s) => s.stages[0].entry_packets[0].targets = [{ kind: "agent" }, session, session]), [
+    "member_missing $.stages[0].entry_packets[0].targets[0].agent_id",
+    "duplicate $.stages[0].entry_packets[0].targets[2]",
+  ]);
   assert.deepEqual(refusalsOf((s) => s.stages[1].prerequisite = { kind: "Root" }), [
     "value_invalid $.stages[1].prerequisite.kind",
   ]);
