@@ -99,6 +99,23 @@ Deno.test("a scenario's faults and warnings stand where they are in the file, wh
   }
 });
 
+Deno.test("a packet whose time is over is warned of, where it is in the file", async () => {
+  const packet = (id: string, expiry: string): string =>
+    `{ packet_id: ${id}, schema_id: s, content_type: text/plain, payload: { kind: bytes, base64: "" }, expiry: ${expiry} }`;
+  const times = ["1", "-8640000000000001", "8640000000000000"].map((value) => `{ kind: unix_millis, value: ${value} }`);
+  const packets = [...times, "{ kind: logical, value: 1 }"].map((expiry, index) => packet(`p${index}`, expiry));
+  const text = YAML.replace("stage_id: first\n", `stage_id: first\n    entry_packets: [${packets.join(", ")}]\n`) +
+    'schemas: [{ schema_id: s, version: "1" }]\n';
+  const { diagnostics } = await check("expired.yaml", text);
+  assert.deepEqual(
+    diagnostics.flatMap(({ code, path, message }) => code === "packet_expired" ? `${path} ${message}` : []),
+    [
+      '$.stages[1].entry_packets[0].expiry Packet "p0" expired at 1970-01-01T00:00:00.001Z, so its stage never opens',
+      '$.stages[1].entry_packets[1].expiry Packet "p1" expired long ago, so its stage never opens',
+    ],
+  );
+});
+
 Deno.test("one scenario has one identity in YAML, TOML and JSON", async () => {
   const { law } = await check("a.yaml", YAML);
   assert.ok(law);

@@ -52,6 +52,9 @@ export interface ScenarioSession {
 /** Milliseconds for one schema: nobody else waits for this process, and machines that build are busy. */
 const SCHEMA_MILLIS = 10_000;
 
+/** The furthest from 1970 that a date can be, in milliseconds. */
+const LATEST_DATE = 8.64e15;
+
 /** Runs a command on a scenario file; the providers are those of a configuration. */
 export async function withScenario<Result>(
   file: string,
@@ -124,18 +127,33 @@ async function proveSource(source: Source, { config, providers, schemas, profile
     };
   }
   const { law } = constructed;
-  const warnings = [...lintLaw(law), ...await lintBindings(law, config)].map(({ code, path, message }): Diagnostic => {
+  const found = [...lintLaw(law), ...lintPackets(law, Date.now()), ...await lintBindings(law, config)];
+  const warnings = found.map(({ code, path, message }): Diagnostic => {
     const steps = stepsInSpec(law, spec, stepsOfPath(path));
     return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
   });
   return { file, diagnostics: inLines(warnings), law, assumptions };
 }
 
+type Warning = Pick<Diagnostic, "code" | "path" | "message">;
+
+/** Warns of packets whose time is over: their stage can never be opened. */
+function lintPackets({ stages }: ScenarioLaw, now: number): readonly Warning[] {
+  return stages.flatMap(({ entry_packets }, stage) =>
+    entry_packets.flatMap(({ packet_id, expiry }, packet) => {
+      if (expiry?.kind !== "unix_millis" || expiry.value > now) return [];
+      const when = Math.abs(expiry.value) <= LATEST_DATE ? `at ${new Date(expiry.value).toISOString()}` : "long ago";
+      const message = `Packet ${quoteAll([packet_id])} expired ${when}, so its stage never opens`;
+      return [{ code: "packet_expired", path: `$.stages[${stage}].entry_packets[${packet}].expiry`, message }];
+    })
+  );
+}
+
 /** Warns of bindings whose params no built-in provider of the configuration ever answers. */
 async function lintBindings(
   law: ScenarioLaw,
   config: GateConfig,
-): Promise<readonly Pick<Diagnostic, "code" | "path" | "message">[]> {
+): Promise<readonly Warning[]> {
   const entries = new Map<string, BuiltinProviderEntry>();
   for (const entry of config.providers) if (entry.type === "builtin") entries.set(entry.name, entry);
   if (!law.acquisition_bindings.some(({ provider_id }) => entries.has(provider_id))) return [];
