@@ -247,6 +247,32 @@ Deno.test("a server that is told to stop finishes what is in work and takes noth
   assert.ok(server.process.errors().includes("stores closed"));
 });
 
+Deno.test("a server that is told to stop still answers what comes at that moment over open connections", async () => {
+  await using server = await startHttpFixture();
+  const { hostname, port } = new URL(server.url);
+  const body = callText(1, "echo");
+  const head =
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const [request, decoder] = [new TextEncoder().encode(head + body), new TextDecoder()];
+  const connections = await Promise.all(
+    Array.from({ length: 5 }, () => Deno.connect({ hostname, port: Number(port) })),
+  );
+  const statuses = await Promise.all(connections.map(async (connection) => {
+    const buffer = new Uint8Array(1 << 14);
+    for (let stopping = false;;) {
+      await connection.write(request);
+      const count = await connection.read(buffer);
+      const text = decoder.decode(buffer.subarray(0, count ?? 0));
+      if (/connection: close/i.test(text) || count === null) return text.slice(0, 12);
+      if (!stopping) server.process.signal("SIGTERM");
+      stopping = true;
+    }
+  }));
+  assert.deepEqual(statuses, Array.from(connections, () => "HTTP/1.1 200"));
+  for (const connection of connections) connection.close();
+  assert.equal(await server.process.ended(), 0);
+});
+
 Deno.test("health is told to anybody, whatever they call the server; readiness says what is missing", async () => {
   await using well = await startHttpFixture();
   const host = { headers: { host: "10.0.0.9:8080" } };

@@ -7,7 +7,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as SocketServer, type Socket } from "node:net";
 import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../log.ts";
 import { readBody } from "./body.ts";
@@ -77,6 +77,9 @@ interface State {
 
 /** What `node:http` calls for a request. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => void;
+
+/** For how long after the end was asked for what is on its way over open connections is still taken, in milliseconds. */
+const UNDERWAY_MILLISECONDS = 500;
 
 /** How often connections are looked at that dawdle, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
@@ -173,11 +176,13 @@ function bound(server: Server, options: ListenerOptions): Promise<void> {
 
 async function close(server: Server, connections: Connections, patience: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeIdleConnections();
-  const late = delay(patience);
+  // The close of a server of HTTP ends at once whoever waits, with what they have sent a moment before.
+  SocketServer.prototype.close.call(server, () => resolve());
+  const [soon, late] = [delay(Math.min(UNDERWAY_MILLISECONDS, patience)), delay(patience)];
+  await Promise.race([closed, soon.passed]);
+  server.close();
   await Promise.race([closed, late.passed]);
-  late.cancel();
+  for (const one of [soon, late]) one.cancel();
   connections.close();
 }
 
