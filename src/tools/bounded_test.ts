@@ -165,9 +165,19 @@ Deno.test("scenario_status() tells the last attempt and what is missing within 1
     assert.ok(sentBytes(JSON.stringify(status)) <= ANSWER_BYTES);
     const [attempt, ...others] = status["recent_attempts"] as JsonObject[];
     assert.deepEqual(others, []);
+    assert.ok(!("recent_attempts_left_out" in status));
     checkBounded(attempt ?? {}, ["trace", "evidence"]);
     const [missing] = status["missing"] as { sets: JsonValue[] }[];
     assert.ok((missing?.sets.length ?? 0) > 0);
+
+    at.head = status["accepted_head"] as JsonObject;
+    for (const number of [3, 4]) {
+      const again = { stage_id: "build", local_acquisition: [], caller_evidence: ITEMS };
+      await at.accept("scenario_evaluate_stage", number, again);
+    }
+    const later = await bench.call("scenario_status", at.run);
+    assert.deepEqual((later["recent_attempts"] as JsonObject[]).map(({ attempt_number }) => attempt_number), [3]);
+    assert.equal(later["recent_attempts_left_out"], 2);
   }));
 
 Deno.test("prechecks, steps and refusals are told within 1 MiB", () =>

@@ -50,7 +50,7 @@ export function scenarioStatus(services: Services): Tool {
       recent_attempts: listOf(OBJECT),
       stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
       status: TEXT,
-    }, { missing: listOf(OBJECT) }),
+    }, { missing: listOf(OBJECT), recent_attempts_left_out: INTEGER }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
@@ -74,6 +74,7 @@ function withMissingStages(text: string, { law, state }: ProjectedRun, profile: 
 }
 
 function statusText(state: RunState): string {
+  const recent = state.recent_attempts;
   // Canonical, so that every process says the same, whether it decided the records or read them.
   const textWith = (attempts: readonly JsonValue[]): string =>
     canonicalize(asJson({
@@ -81,6 +82,7 @@ function statusText(state: RunState): string {
       committed_intent_count: state.committed_intent_count,
       ready_frontier: readyFrontier(state),
       recent_attempts: attempts,
+      ...attempts.length === recent.length ? {} : { recent_attempts_left_out: recent.length - attempts.length },
       stages: state.stages.map(({ stage_id, classification, stage_open_record_id }) => ({
         stage_id,
         classification,
@@ -88,16 +90,16 @@ function statusText(state: RunState): string {
       })),
       status: state.status,
     }));
-  const whole = textWith(asJson(state.recent_attempts) as readonly JsonValue[]);
+  const whole = textWith(asJson(recent) as readonly JsonValue[]);
   if (surelyFits(whole, RESULT_BYTES * ATTEMPTS_SHARE)) return whole;
   const bare = textWith([]);
-  const attempts = recentAttempts(state.recent_attempts, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
+  const attempts = recentAttempts(recent, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
   return attempts.length === 0 ? bare : textWith(attempts);
 }
 
 /**
  * The newest attempts, oldest first, as many as take at most `maximum` bytes. The last one is always among them, its trace and
- * evidence cut where it is too large by itself. The others are in the history.
+ * evidence cut where it is too large by itself. The others are counted, and in the history.
  */
 function recentAttempts(attempts: readonly Attempt[], maximum: number): readonly JsonValue[] {
   const shown: JsonValue[] = [];
