@@ -247,6 +247,24 @@ Deno.test("a server that is told to stop finishes what is in work and takes noth
   assert.ok(server.process.errors().includes("stores closed"));
 });
 
+Deno.test("a target may have the whole address, where its host is that of the request", async () => {
+  await using server = await startHttpFixture();
+  const rows: readonly (readonly [target: string, status: number])[] = [
+    ["http://localhost/healthz", 200],
+    ["HTTP://LOCALHOST/healthz?a=1", 200],
+    ["https://localhost/healthz", 200],
+    ["http://localhost", 404],
+    ["http://localhost@evil.example/healthz", 404],
+    ["http://evil.example/healthz", 404],
+    ["ftp://localhost/healthz", 404],
+  ];
+  for (const [target, status] of rows) {
+    const request = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+    const { text } = await exchange(server.port, [request]);
+    assert.equal(text.slice(0, 12), `HTTP/1.1 ${status}`, target);
+  }
+});
+
 Deno.test("a server that is told to stop still answers what comes at that moment over open connections", async () => {
   await using server = await startHttpFixture();
   const { hostname, port } = new URL(server.url);

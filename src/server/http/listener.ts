@@ -208,7 +208,7 @@ async function answer(
   connections.whenOver(message.socket, response, () => {
     if (!response.writableFinished) gone.abort();
   });
-  const target = message.url ?? "";
+  const target = originForm(message);
   const mark = target.indexOf("?");
   const reply = await options.handle({
     method: message.method ?? "",
@@ -232,6 +232,14 @@ async function answer(
   response.writeHead(reply.status, reply.fields);
   response.flushHeaders();
   reply.stream(sinkOf(state, message, response, hold, gone.signal));
+}
+
+/** RFC 9112, 3.2.2: a target may name the host again; it counts where that is the host of the request. */
+function originForm({ url = "", headers }: IncomingMessage): string {
+  const [whole, host = ""] = /^https?:\/\/([^/?#]+)/i.exec(url) ?? [];
+  if (whole === undefined || host.toLowerCase() !== headers.host?.toLowerCase()) return url;
+  const rest = url.slice(whole.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** The status and the word for what is wrong with a head that the parser let through; null where nothing is. */
