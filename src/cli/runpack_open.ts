@@ -55,13 +55,8 @@ async function repositoryRoot({ config, dataDir }: RepositoryFlags): Promise<str
   if (dataDir !== undefined) return repositoryFolder(resolve(dataDir));
   const { loadConfig } = await import("../config/load.ts");
   const { dataDirOf } = await import("./data_dir.ts");
+  const { configVariable } = await import("./config_variable.ts");
   return repositoryFolder(dataDirOf(await loadConfig({ config, environment: configVariable() }), undefined));
-}
-
-/** `GATE_CONFIG`, where this process may see it: a verification needs no environment. */
-function configVariable(): string {
-  const { state } = Deno.permissions.querySync({ name: "env", variable: "GATE_CONFIG" });
-  return state === "granted" ? Deno.env.get("GATE_CONFIG") ?? "" : "";
 }
 
 async function openPublished(identity: Identity, flags: RepositoryFlags): Promise<OpenPack> {

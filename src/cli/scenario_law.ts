@@ -20,6 +20,7 @@ import type { LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import { knownChecks } from "../tools/known_checks.ts";
 import { operatorProfile } from "../tools/operator_profile.ts";
+import { configVariable } from "./config_variable.ts";
 import { type Position, type Steps, stepsOfPath } from "./scenario_place.ts";
 import { readSpec, type Source } from "./scenario_source.ts";
 
@@ -61,7 +62,7 @@ export async function withScenario<Result>(
   configFile: string | undefined,
   work: (session: ScenarioSession) => Promise<Result>,
 ): Promise<Result> {
-  const config = await loadConfig({ config: configFile });
+  const config = await loadConfig({ config: configFile, environment: configVariable() });
   const profile = await operatorProfile(config, noKey, false);
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {

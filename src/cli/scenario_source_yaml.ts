@@ -4,10 +4,11 @@
  * @module
  */
 
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter } from "yaml";
 import { isJsonObject, member } from "../canonical/json.ts";
 import { decodeUtf8Strict } from "../canonical/scan.ts";
 import { readYamlDocument } from "../evidence/builtin/yaml_document.ts";
+import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
 import {
   type Locator,
   notUtf8,
@@ -64,8 +65,7 @@ function parserMessage(text: string): string | null {
 }
 
 function parse(text: string): { readonly yaml: Document.Parsed } {
-  const options = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
-  return { yaml: parseDocument(text, { ...options, logLevel: "silent", lineCounter: new LineCounter() }) };
+  return { yaml: parseYaml(text, { logLevel: "silent", lineCounter: new LineCounter() }) };
 }
 
 /** Finds values by walking down the syntax tree; an alias leads to what it stands for. */

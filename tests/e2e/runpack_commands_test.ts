@@ -252,6 +252,24 @@ Deno.test("gate runpack diff says which runpack continues which, and where two f
     assert.deepEqual([forked.code, resultOf(forked).relation, resultOf(forked).shared_records], [6, "forked", 5]);
   }));
 
+Deno.test("laws and cases in YAML need nothing but leave to read", async () => {
+  const example = (file: string): string => join(ROOT, "docs/examples/agent_task", file);
+  const scenario = example("scenario.yaml");
+  const rows: readonly (readonly [code: number, args: readonly string[], said: RegExp])[] = [
+    [0, ["scenario", "check", scenario], /a law/],
+    [0, ["scenario", "explain", scenario], /acceptance_criteria/],
+    [0, ["scenario", "graph", scenario], /hand-over/],
+    [0, ["scenario", "test", scenario], /0 failed/],
+    [0, ["scenario", "json", scenario], /spec_version/],
+    [0, ["replay", join(GOLDEN, "plain"), "--law", scenario], /decisions/],
+  ];
+  for (const [code, args, said] of rows) {
+    const ended = await gate(...args);
+    assert.deepEqual([ended.code, ended.err], [code, ""], args.join(" "));
+    assert.match(ended.out, said);
+  }
+});
+
 Deno.test("gate replay lists the decisions that a changed law would have made differently", () =>
   withFolder(async (folder) => {
     const run = playGoldenRun();

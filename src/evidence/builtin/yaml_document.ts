@@ -4,13 +4,14 @@
  * @module
  */
 
-import { type Alias, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from "yaml";
+import { type Alias, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer } from "yaml";
 import { utf8Length } from "../../canonical/utf8.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { isExactNumber } from "../../canonical/number.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
 import { type Document, invalidDocument, type Origin } from "./json_document.ts";
+import { parseYaml } from "./yaml_parser.ts";
 
 /** Lexical tokens of a text: what parsing holds in memory grows with these, about 320 bytes each. */
 export const YAML_TOKENS_MAXIMUM = 500_000;
@@ -86,16 +87,7 @@ function boundTokens(text: string): void {
 }
 
 function parse(text: string): YamlDocument.Parsed {
-  const yaml = parseDocument(text, {
-    version: "1.2",
-    schema: "core",
-    merge: false,
-    // Looked at below, in linear time.
-    uniqueKeys: false,
-    strict: true,
-    prettyErrors: false,
-    logLevel: "error",
-  });
+  const yaml = parseYaml(text, { strict: true, logLevel: "error" });
   const [error] = yaml.errors;
   if (error !== undefined) {
     const reason = error.code === "RESOURCE_EXHAUSTION" ? "depth_exceeded" : error.code.toLowerCase();
