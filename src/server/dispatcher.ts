@@ -15,6 +15,7 @@ import type { Consultation, Consulted } from "./consult.ts";
 import { type EdgeError, unauthorized } from "./edge_error.ts";
 import type { Log } from "./log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
+import { watchStoreFaults } from "./store_faults.ts";
 import { StartFailure } from "./start_failure.ts";
 
 /** What became of a call: the tool's own answer, or a failure at the edge. */
@@ -57,6 +58,7 @@ export const NO_NAMESPACES: NamespaceList = { ids: [], isWhole: true };
 /** Makes the dispatcher for a configuration. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const permits = toolFilter(options.tools);
+  const lookForFaults = watchStoreFaults(options.log);
   const isOffered = offeredTools(options);
   let loading: Promise<ReadonlyMap<ToolName, Tool>> | null = null;
   let auditing: Promise<AuditCall> | null = null;
@@ -77,6 +79,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if ("error" in found) return stop(audit, found);
     const answer = await found.handle(input, { ...call, witness: audit.witness });
     if (!answer.ok && answer.error.code === "role_refused") return stop(audit, roleRefusal(answer.error.message, call));
+    lookForFaults(answer);
     await audit.answered(answer);
     return { ok: true, answer };
   };

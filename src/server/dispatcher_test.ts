@@ -169,3 +169,11 @@ Deno.test("call() answers with an internal error where the audit log cannot be o
   assert.equal(await outcomeOf(under, "scenario_define"), "internal undefined");
   assert.equal(logged.length, 1);
 });
+
+Deno.test("call() tells the log of a store that is full, not only its caller", async () => {
+  const logged: string[] = [];
+  const error = { code: "store_full", kind: "unavailable", message: "The disk is full", retryable: false } as const;
+  const under = dispatcher({ handle: () => Promise.resolve({ ok: false, error }), logged });
+  for (let call = 0; call < 3; call++) await under.call("scenario_define", {}, LOCAL);
+  assert.deepEqual(logged, [JSON.stringify(["error", "The disk is full", { code: "store_full" }])]);
+});

@@ -50,6 +50,48 @@ Deno.test("gate audit verify finds a log sound that was rotated just before gate
     assert.equal((await verified(folder, "audit.jsonl.1", "audit.jsonl")).code, 6);
   }));
 
+/** What others do to the log of a running server, and what standard error says of it. */
+const DAMAGES: readonly (readonly [what: string, damage: (path: string) => void, says: string])[] = [
+  ["deletes it", (path) => Deno.removeSync(path), "The audit log was deleted"],
+  ["empties it", (path) => Deno.truncateSync(path), "The audit log was cut, or written by another program"],
+  [
+    "writes to it",
+    (path) => Deno.writeTextFileSync(path, '{"chain_id":"', { append: true }),
+    "The audit log was cut, or written by another program",
+  ],
+];
+
+for (const [what, damage, says] of DAMAGES) {
+  Deno.test(`standard error says so where somebody ${what}`, () =>
+    inFolder(async (folder) => {
+      await using server = startGate(folder, AUDITED);
+      const path = `${folder}/audit.jsonl`;
+      await call(server, "scenario_define", define("a"));
+      damage(path);
+      const defined = await call(server, "scenario_define", define("b"));
+      assert.ok(defined["scenario_law_identity"], JSON.stringify(defined));
+      await server.logged(says);
+      assert.ok(server.errors().includes(`"path":"${path}"`));
+      assert.match(Deno.readTextFileSync(path), /"tool":"scenario_define"/);
+      await end(server);
+      assert.equal(server.errors().split(says).length, 2, "it is said once");
+    }));
+}
+
+Deno.test("standard error says at the start that lines are missing at the end of the log", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/audit.jsonl`;
+    const first = startGate(folder, AUDITED);
+    await call(first, "scenario_define", define("a"));
+    await end(first);
+    const lines = Deno.readTextFileSync(path).trimEnd().split("\n");
+    Deno.writeTextFileSync(path, `${lines[0]}\n`);
+    await using server = startGate(folder, AUDITED);
+    await call(server, "scenario_define", define("b"));
+    await server.logged("Lines are missing at the end of the audit log");
+    await end(server);
+  }));
+
 Deno.test("two processes that share a log go on in one chain where it is rotated and only one of them is told", () =>
   inFolder(async (folder) => {
     const path = `${folder}/audit.jsonl`;

@@ -112,6 +112,10 @@ Deno.test("gate serve over HTTP lives through SIGHUP, whether or not it has file
     assert.equal((await send(server.url, callText(1, "schemas_list", { namespace_id: 2 }), {})).status, 200);
     server.process.signal("SIGTERM");
     assert.equal(await server.process.ended(), 0);
+    const said = [...server.process.errors().matchAll(/"info","message":"(Listening|Stop[a-z]+)/g)].map((match) =>
+      match[1]
+    );
+    assert.deepEqual(said, ["Listening", "Stopping", "Stopped"]);
   }));
 
 Deno.test("gate serve ends with 8 where its address is taken, and says which", async () => {

@@ -34,6 +34,12 @@ export interface AuditFile {
   readonly close: () => void;
 }
 
+/** What was done to the file by others, or lost with a crash: the log says so itself, where it still can. */
+export type AuditDamage = "file_deleted" | "file_changed_outside" | "lines_missing";
+
+/** Takes what was done to the file, with numbers that tell how much. */
+export type OnDamage = (damage: AuditDamage, details: Readonly<Record<string, number>>) => void;
+
 interface State {
   readonly path: string;
   readonly file: Deno.FsFile;
@@ -41,6 +47,7 @@ interface State {
   chain: ChainState;
   /** Bytes of the file as this process knows it. */
   end: number;
+  readonly damaged: OnDamage;
 }
 
 const encoder = new TextEncoder();
@@ -54,14 +61,20 @@ const OPEN_MILLISECONDS = 200;
  * @param path Absolute path; the file is made where there is none, for its owner alone
  * @param from Where the chain stands that goes on in the file if it is empty; null begins one
  * @param opening Said in the first line that this process writes
+ * @param damaged Told of what others did to the file
  * @throws {Error} When it cannot be opened or written, is no regular file, or is no audit log
  */
-export function openAuditFile(path: string, from: ChainState | null, opening: AuditEvent): AuditFile {
+export function openAuditFile(
+  path: string,
+  from: ChainState | null,
+  opening: AuditEvent,
+  damaged: OnDamage = () => undefined,
+): AuditFile {
   refuseOther(path);
   const file = openPlain(path);
   try {
     const lock = createFileLock(file);
-    const state: State = { path, file, lock, chain: newChain(), end: 0 };
+    const state: State = { path, file, lock, chain: newChain(), end: 0, damaged };
     if (!lockSoon(lock)) throw new Error(`Cannot open audit log "${path}": another process holds it`);
     try {
       begin(state, from ?? readHead(path), opening);
@@ -113,9 +126,11 @@ function successor(state: State, open: (from: ChainState) => AuditFile): AuditFi
   if (placeOf(state) === "here") return open(state.chain);
   if (!lockSoon(lock)) throw new Error(`Cannot leave audit log "${state.path}": another process holds it`);
   try {
-    const { size } = file.statSync();
+    const { size, nlink } = file.statSync();
     if (size !== state.end) catchUp(state, [], size);
-    return open(state.chain);
+    const next = open(state.chain);
+    if (nlink === 0) state.damaged("file_deleted", { last_line: state.chain.sequence });
+    return next;
   } finally {
     lock.give(true);
     lock.release();
@@ -173,8 +188,10 @@ function begin(state: State, from: ChainState | null, opening: AuditEvent): void
     ? { ...opening, reason: from === null ? "chain_started" : "chain_continued" }
     : opening;
   // The chain goes on from where it had come, so that what is missing shows in every later check too.
-  const loss = missing ? [now(failure("lines_missing", { last_line: tail.chain?.sequence ?? 0 }))] : [];
+  const details = { last_line: tail.chain?.sequence ?? 0 };
+  const loss = missing ? [now(failure("lines_missing", details))] : [];
   write(state, [...loss, now(first)], tail.torn);
+  if (missing) state.damaged("lines_missing", details);
 }
 
 /** Whether a file ends before a chain had come to its head: whole lines at its end are missing. */
@@ -223,6 +240,7 @@ function catchUp(state: State, events: readonly TimedEvent[], size: number): voi
   // A chain that does not go on from the last line shows in every later check; this line says why.
   const cut = shared ? [] : [now(failure("file_changed_outside", before))];
   write(state, [...cut, ...events], tail.torn);
+  if (!shared) state.damaged("file_changed_outside", before);
 }
 
 /** Writes whole lines at the end, or leaves the file as it was. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type AuditFile, AuditFileGone, openAuditFile } from "./file.ts";
+import { type AuditFile, AuditFileGone, type OnDamage, openAuditFile } from "./file.ts";
 import { type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
@@ -32,6 +32,8 @@ export interface FileSinkOptions {
   readonly opening: AuditEvent;
   /** Takes a change of {@link Audit.fault}, for the log of the process. */
   readonly onFault?: (fault: string | null) => void;
+  /** Takes what others did to the file, for the log of the process. */
+  readonly onDamage?: OnDamage;
   /** Opens the file; for tests. */
   readonly open?: typeof openAuditFile;
 }
@@ -73,7 +75,7 @@ export function openFileSink(options: FileSinkOptions): Audit {
   const open = options.open ?? openAuditFile;
   const state: State = {
     options: { ...options, open },
-    file: open(options.path, null, options.opening),
+    file: open(options.path, null, options.opening, options.onDamage),
     queue: [],
     scheduled: null,
     heldSince: null,
@@ -194,8 +196,8 @@ function appendElsewhere(state: State, events: readonly TimedEvent[]): boolean {
 
 /** Opens the path anew. The chain goes on in an empty file, and from the last line of any other. */
 function openAgain(state: State): void {
-  const { path, opening, open = openAuditFile } = state.options;
-  const fresh = state.file.successor((from) => open(path, from, { ...opening, reason: "log_reopened" }));
+  const { path, opening, onDamage, open = openAuditFile } = state.options;
+  const fresh = state.file.successor((from) => open(path, from, { ...opening, reason: "log_reopened" }, onDamage));
   closeQuietly(state.file);
   state.file = fresh;
 }

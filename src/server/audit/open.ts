@@ -7,6 +7,7 @@
 import type { AuditConfig } from "../../config/server_types.ts";
 import { VERSION } from "../identity.ts";
 import type { Log } from "../log.ts";
+import type { AuditDamage } from "./file.ts";
 import { openFileSink } from "./file_sink.ts";
 import { openStreamSink } from "./stream_sink.ts";
 import { type Audit, type AuditEvent, NO_AUDIT } from "./types.ts";
@@ -30,6 +31,13 @@ const OPENING: AuditEvent = {
   details: { version: VERSION },
 };
 
+const DAMAGES: Readonly<Record<AuditDamage, string>> = {
+  file_deleted: "The audit log was deleted: its lines are lost, and the chain goes on in a new file",
+  file_changed_outside:
+    "The audit log was cut, or written by another program: gate audit verify says whether its chain is whole",
+  lines_missing: "Lines are missing at the end of the audit log: its chain is broken from here on",
+};
+
 /**
  * Opens the audit log.
  *
@@ -42,6 +50,7 @@ export function openAudit({ config, writeError, log }: OpenAuditOptions): Audit 
   return openFileSink({
     path,
     opening: OPENING,
+    onDamage: (damage, details) => log("error", DAMAGES[damage], { path, ...details }),
     onFault: (fault) => {
       if (fault === null) log("info", "The audit log is written again", { path });
       else log("error", "Cannot write the audit log: calls that change anything are refused", { path, detail: fault });

@@ -61,12 +61,13 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const serving = await startServing(hosting, transport, parts);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
+  log("info", "Stopping: what is in work is answered first", { transport });
   await serving.close(PATIENCE_MILLISECONDS);
   hangup?.close();
   tls?.close();
   refusals.flush();
   admissions.flush();
-  log("debug", "Stopped serving", { reason: "stopped" });
+  log("info", "Stopped serving", { transport });
 }
 
 interface Parts {
