@@ -31,6 +31,9 @@ export const ISSUES_MAXIMUM = 64;
 /** Metadata of a part: what is published of it in place of its whole schema. */
 export const BRIEF = "brief";
 
+/** Metadata of a part: what is published of it beside its schema where nothing is shortened. */
+export const BESIDES = "besides";
+
 /** A member name longer than this stays out of paths. */
 const PATH_NAME_MAXIMUM = 256;
 
@@ -211,9 +214,11 @@ export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
     target: "draft-2020-12",
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
-      const brief = jsonSchema[BRIEF];
+      const { [BRIEF]: brief, [BESIDES]: besides } = jsonSchema;
       delete jsonSchema[BRIEF];
-      if (brief !== undefined && !isWhole) {
+      delete jsonSchema[BESIDES];
+      if (isWhole) Object.assign(jsonSchema, besides);
+      else if (brief !== undefined) {
         for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
         Object.assign(jsonSchema, brief);
       }

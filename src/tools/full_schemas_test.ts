@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonObject } from "../canonical/json.ts";
-import { id, spec, withTools } from "./fixture_test.ts";
+import { id, schemaRecord, spec, withTools } from "./fixture_test.ts";
 import { fullToolSchema } from "./full_schemas.ts";
 import { PUBLISHED } from "./published.ts";
 
@@ -33,11 +33,21 @@ for (const { name, inputSchema, outputSchema } of PUBLISHED) {
 const RUN = { namespace_id: 2, scenario_id: "release", run_id: id(1) };
 const NEXT = { ...RUN, expected_head: { record_id: "0".repeat(64), revision: 1 }, request_id: id(2) };
 
+function signedWith(key_id: string): JsonObject {
+  return schemaRecord({ signing: { key_id, signature: "x" } });
+}
+
 /** Arguments, and whether the listed and the whole schema take them. */
 const ROWS: readonly (readonly [what: string, tool: string, input: JsonObject, listed: boolean, whole: boolean])[] = [
   ["a step", "scenario_next", NEXT, true, true],
   ["a head without a revision", "scenario_next", { ...NEXT, expected_head: { record_id: id(1) } }, true, false],
   ["evidence that is no item", "scenario_next", { ...NEXT, caller_evidence: [{ item: 1 }] }, true, false],
+  ["a name of 256 bytes", "scenario_next", { ...NEXT, scenario_id: "s".repeat(256) }, true, true],
+  ["a name of 257 bytes", "scenario_next", { ...NEXT, scenario_id: "s".repeat(257) }, true, false],
+  ["a name of two lines", "scenario_next", { ...NEXT, scenario_id: "a\nb" }, true, false],
+  ["an empty name", "scenario_next", { ...NEXT, scenario_id: "" }, true, false],
+  ["a blank key", "schemas_register", { record: signedWith(" ") }, false, false],
+  ["a key", "schemas_register", { record: signedWith("k") }, true, true],
   ["a law", "scenario_define", { spec: spec() }, true, true],
   ["a law with a wrong predicate", "scenario_define", { spec: spec({ policies: [{ policy_id: 1 }] }) }, false, false],
   [

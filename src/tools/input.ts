@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
-import { BRIEF } from "./decode.ts";
+import { BESIDES, BRIEF } from "./decode.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { VALUE_TYPES } from "../law/value/types.ts";
@@ -25,12 +25,18 @@ export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
   return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published });
 }
 
-/** A line of text of so many bytes of UTF-8. The bound is not published: it would be said dozens of times. */
+/** What {@link CONTROL} does not match, as JSON Schemas say it. */
+export const LINE_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
+
+/**
+ * A line of text of so many bytes of UTF-8. The list of tools does not say the bound, which it would have to dozens of times;
+ * JSON Schema counts characters, so what it says is met by every line and lets some pass that take more bytes.
+ */
 function line(maximumBytes: number): z.ZodString {
   return z.string().refine(
     (text) => text.length > 0 && utf8Length(text) <= maximumBytes && !CONTROL.test(text),
     `1 to ${maximumBytes} bytes without control characters`,
-  );
+  ).meta({ [BESIDES]: { maxLength: maximumBytes, pattern: LINE_PATTERN } });
 }
 
 /** A name: 1 to 256 bytes of UTF-8 without control characters. */

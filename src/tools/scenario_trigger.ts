@@ -40,8 +40,10 @@ const CONTENT_TYPES = {
 const trigger = z.strictObject({
   trigger_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
   kind: z.enum(["tick", "external_event", "backend_event"]),
-  time: briefly(timestamp, "{kind: unix_millis or logical, value} for the checks; left out: the time now")
-    .exactOptional(),
+  time: briefly(
+    timestamp.describe("For the checks; left out: the time now"),
+    "{kind: unix_millis or logical, value} for the checks; left out: the time now",
+  ).exactOptional(),
   source_id: name.describe("Who or what triggers"),
   payload: briefly(payload, "As payload of scenario_submit").exactOptional(),
   content_type: z.string().max(256).exactOptional().describe("Of the payload"),

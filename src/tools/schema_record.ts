@@ -16,7 +16,7 @@ import type { Call, ToolError } from "./types.ts";
 /** Longest description of a schema, characters. */
 const DESCRIPTION_MAXIMUM = 4096;
 
-const text = z.string().max(1024).refine((value) => value.trim() !== "", "text that is not blank");
+const text = z.string().max(1024).regex(/\S/, "text that is not blank");
 
 /** A schema record as registered. */
 export const schemaRecord = z.strictObject({

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { LINE_PATTERN } from "../../src/tools/input.ts";
+import { SPEC_LIMITS } from "../../src/law/limits.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../src/canonical/json.ts";
 
 /** Characters of a line before an object is spread over several. */
@@ -54,6 +56,10 @@ function grouped(text: string): string {
 
 function stringText(schema: JsonObject): string {
   const { pattern, maxLength } = schema as { pattern?: JsonValue; maxLength?: JsonValue };
+  if (pattern === LINE_PATTERN) {
+    return maxLength === SPEC_LIMITS.identifierBytes ? "name" : `line of at most ${maxLength} bytes`;
+  }
+  if (pattern === "\\S") return `string of at most ${maxLength} characters, not blank`;
   if (typeof pattern === "string") return PATTERNS.get(pattern) ?? `string matching ${pattern}`;
   return typeof maxLength === "number" ? `string of at most ${maxLength} characters` : "string";
 }

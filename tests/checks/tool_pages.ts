@@ -24,14 +24,14 @@ const GROUPS: Readonly<Record<Tool["group"], string>> = {
 /** Every file that follows from the tools of this build. */
 export async function toolFiles(): Promise<readonly SourceFile[]> {
   let files: readonly SourceFile[] = [];
-  await withTools(({ tools }) => {
+  await withTools(async ({ tools }) => {
     const all = [...tools.values()];
+    const pages = all.map(async (tool) => ({ path: `docs/tools/${tool.name}.md`, text: await toolPage(tool) }));
     files = [
       { path: "docs/tools/README.md", text: indexPage(all) },
-      ...all.map((tool) => ({ path: `docs/tools/${tool.name}.md`, text: toolPage(tool) })),
+      ...await Promise.all(pages),
       { path: LIST_PATH, text: listModule(all) },
     ];
-    return Promise.resolve();
   });
   return files;
 }
@@ -54,6 +54,12 @@ function indexPage(tools: readonly Tool[]): string {
     "",
     ...table(["Group", "Its tools"], Object.entries(GROUPS)),
     "",
+    "## How arguments are written",
+    "",
+    "`?` marks a member that may be left out. A `name` is 1 to 256 bytes of UTF-8 without control characters, a `line` likewise",
+    "of its own length. A call takes at most 64 items of evidence on a condition and 4096 in all; the bounds of a spec are in",
+    "[scenario law](../format/scenario_law.md#from-spec-to-law).",
+    "",
     "## How results and errors look",
     "",
     "A result stands in `structuredContent`, and the same JSON as text in `content`. Many results are an envelope",
@@ -72,7 +78,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)];
 }
 
-function toolPage(tool: Tool): string {
+async function toolPage(tool: Tool): Promise<string> {
+  const input = await tool.wholeInputSchema?.() ?? tool.inputSchema;
   const { name, title, description, group, hints } = tool;
   const [result] = (member(tool.outputSchema, "oneOf") ?? []) as JsonObject[];
   return [
@@ -86,7 +93,7 @@ function toolPage(tool: Tool): string {
     "",
     "## Arguments",
     "",
-    ...block(schemaText(tool.inputSchema), tool.inputSchema),
+    ...block(schemaText(input), input),
     "## Result",
     "",
     ...block(schemaText(result), tool.outputSchema),
