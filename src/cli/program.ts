@@ -230,8 +230,9 @@ function addApprove(program: Command, finish: Finish): void {
     ]),
   )
     .argument("<file>", "where to write the private key; the public key goes to the same with .pub")
-    .action(async (file: string, flags: Flags) =>
-      finish(await (await import("./approve_keygen.ts")).runApproveKeygen(file, flags))
+    // Flags that both commands have are taken for those of the outer one, wherever they stand.
+    .action(async (file: string, _own: Flags, keygen: Command) =>
+      finish(await (await import("./approve_keygen.ts")).runApproveKeygen(file, keygen.optsWithGlobals()))
     );
 }
 

@@ -1,0 +1,108 @@
+/** What every command writes with `--json`. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describeTree } from "@/cli/command_parts.ts";
+import { buildProgram } from "@/cli/program.ts";
+import { openStores } from "@/store/open.ts";
+import { SHA256 } from "../simulation/kernel_fixture.ts";
+import { GOLDEN_FOLDER } from "../simulation/runpack_packs.ts";
+import { playGoldenRun, storeRun } from "../simulation/runpack_run.ts";
+import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
+import { gate, inFolder } from "./gate_command.ts";
+
+const RUN = playGoldenRun();
+const { run_id } = RUN.state.run_key;
+const PACK = join(GOLDEN_FOLDER, "plain");
+const SCENARIO = new URL("../../docs/examples/agent_task/scenario.yaml", import.meta.url).pathname;
+
+const CONFIG = `
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+
+[server.audit]
+path = "audit.jsonl"
+
+[[providers]]
+name = "time"
+type = "builtin"
+`;
+
+const APPROVAL = [
+  ...["--key", "a.key", "--namespace", "2", "--law", "0".repeat(64), "--run", run_id, "--any-head"],
+  ...["--stage", "build", "--condition", "built", "--value", "true"],
+];
+
+/** By command, in the order in which they may be run in one folder: arguments with which there is a result to tell. */
+const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
+  ["init", ["other.toml"]],
+  ["config check", []],
+  ["config schema", []],
+  ["doctor", []],
+  ["permissions", []],
+  ["scenario check", [SCENARIO]],
+  ["scenario explain", [SCENARIO]],
+  ["scenario graph", [SCENARIO]],
+  ["scenario test", [SCENARIO]],
+  ["scenario json", [SCENARIO]],
+  ["scenario schema", []],
+  ["provider list", []],
+  ["provider check", ["time", "now"]],
+  ["client call", ["scenarios_list", "--arg", "namespace_id=2"]],
+  ["client list", []],
+  ["explain", [run_id]],
+  ["approve keygen", ["a.key"]],
+  ["approve", APPROVAL],
+  ["runpack export", ["--namespace", "2", "--run", run_id, "--out", "pack"]],
+  ["runpack sign", ["pack", "--key", "a.key"]],
+  ["runpack verify", ["pack"]],
+  ["runpack show", ["pack"]],
+  ["runpack diff", ["pack", PACK]],
+  ["replay", ["pack", "--law", "law.json"]],
+  ["store check", []],
+  ["store backup", ["copy.db"]],
+  ["audit verify", ["audit.jsonl"]],
+  ["completions", ["bash"]],
+  ["help", []],
+];
+
+/** `serve` has no result, and `pull` needs an object store: what they refuse is an error in JSON, as of every command. */
+const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
+  ["serve", ["--nope"]],
+  ["runpack pull", ["0".repeat(64)]],
+];
+
+Deno.test("every command with --json writes one line of JSON, wherever the flag stands", () =>
+  inFolder(async (folder) => {
+    const commands = describeTree(buildProgram(() => {})).filter(({ flags }) =>
+      flags.some((one) => one.name === "--json")
+    );
+    assert.deepEqual(
+      [...ROWS, ...REFUSING].map(([command]) => command).sort(),
+      commands.map(({ words }) => words.join(" ")).sort(),
+    );
+    const stores = await openStores(storesOptions(folder, WAL_FULL), SHA256);
+    await storeRun(stores.runs, RUN);
+    await stores.runs.close();
+    await stores.schemas.close();
+    await Deno.writeTextFile(join(folder, "gate.toml"), CONFIG);
+    await Deno.writeTextFile(join(folder, "law.json"), RUN.law.law);
+    for (const [command, args] of ROWS) {
+      const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
+      assert.deepEqual([code, stderr], [0, ""], `${command}: ${stdout}${stderr}`);
+      assert.deepEqual(stdout.split("\n").length, 2, command);
+      assert.deepEqual({ ...JSON.parse(stdout), result: null }, { ok: true, command, result: null });
+    }
+    for (const [command, args] of REFUSING) {
+      const { stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
+      assert.equal(stdout, "");
+      assert.deepEqual(Object.keys(JSON.parse(stderr).error), ["code", "message", "hint"], command);
+    }
+    for (const [name, args] of [["b.key", ["--json", "b.key"]], ["c.key", ["c.key", "--json"]]] as const) {
+      const { result } = JSON.parse((await gate(folder, "approve", "keygen", ...args)).stdout);
+      assert.equal(result.private_key, join(folder, name));
+    }
+    const outer = JSON.parse((await gate(folder, "approve", "--json", "keygen", "d.key")).stdout);
+    assert.equal(outer.command, "approve keygen");
+  }));
