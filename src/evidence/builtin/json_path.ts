@@ -48,7 +48,7 @@ interface Budget {
 /** A query finds more than it may. */
 class TooManyNodes extends Error {}
 
-/** The patterns of a query take longer than they may. */
+/** The filters and patterns of a query take longer than they may. */
 class TooManySteps extends Error {}
 
 /** The query itself cannot be used. */
@@ -61,12 +61,17 @@ environment.functionRegister.set("length", {
   call: lengthOf,
 });
 
-/** What the patterns of the query in work may still take; there is one at a time. */
+/** Steps of one test of a filter. */
+const FILTER_STEPS = 4;
+
+/** What the query in work may still take; there is one at a time. */
 let stepsLeft = 0;
-bindPatterns(environment, (steps) => {
+bindPatterns(environment, spend);
+
+function spend(steps: number): void {
   stepsLeft -= steps;
   if (stepsLeft < 0) throw new TooManySteps();
-});
+}
 
 // The package's own reader of numbers refuses 0.5 for its leading zero and takes -01; both are the other way round in RFC
 // 9535, 2.3.5.1.
@@ -97,7 +102,7 @@ function lengthOf(value: unknown): unknown {
 
 /**
  * What a query finds: a singular query gives its value, any other an array. No node is `jsonpath_not_found`; a text that
- * is no query is `invalid_jsonpath`, whatever the document. Nodes are counted, and the steps of patterns.
+ * is no query is `invalid_jsonpath`, whatever the document. Nodes are counted, and the steps of filters and patterns.
  *
  * @example
  * ```ts
@@ -126,7 +131,7 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
     return collect(document, query, jsonpath, budget);
   } catch (error) {
     if (error instanceof TooManySteps) {
-      const message = `The patterns of query "${shown(jsonpath)}" take too long`;
+      const message = `Query "${shown(jsonpath)}" takes too long`;
       return observed("jsonpath_limit_exceeded", message, {
         jsonpath: shown(jsonpath),
         max_steps: JSONPATH_STEPS_MAXIMUM,
@@ -192,9 +197,20 @@ function count(budget: Budget): void {
 function bindQuery(query: Query, budget: Budget): void {
   for (const segment of query.segments) {
     for (const selector of segment.selectors) {
-      if (selector instanceof p3.selectors.FilterSelector) bindExpression(selector.expression, budget);
+      if (!(selector instanceof p3.selectors.FilterSelector)) continue;
+      bindExpression(selector.expression, budget);
+      bindFilter(selector.expression);
     }
   }
+}
+
+/** A filter that finds nothing is work as well. */
+function bindFilter(expression: Expression): void {
+  const evaluate = expression.evaluate.bind(expression);
+  expression.evaluate = (context: Context): ReturnType<Expression["evaluate"]> => {
+    spend(FILTER_STEPS);
+    return evaluate(context);
+  };
 }
 
 function bindExpression(expression: Expression, budget: Budget): void {

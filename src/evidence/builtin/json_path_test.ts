@@ -276,6 +276,7 @@ const MULTIPLYING: readonly (readonly [string, string])[] = [
   ["$[?count(@..*..*..*..*) > 1]", "jsonpath_limit_exceeded"],
   ["$[?count($..*..*..*) > 1]", "jsonpath_limit_exceeded"],
   ["$[?@..*..*..*..*]", "jsonpath_limit_exceeded"],
+  ["$..[?count($..[?count($..[?@ == 'none']) > 0]) > 0]", "jsonpath_limit_exceeded"],
 ];
 
 for (const [query, expected] of MULTIPLYING) {
