@@ -210,6 +210,22 @@ Deno.test("createMcpProvider() over HTTP says that nobody listens", async () => 
   await close();
 });
 
+Deno.test("createMcpProvider() over HTTP says in a sentence that what answers is no MCP server", async () => {
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
+  for (
+    const reply of ['{"hello":1}', '{"jsonrpc":"2.0","hello":1}', '{"jsonrpc":"2.0","id":0,"error":"no"}', "hello"]
+  ) {
+    const headers = { "content-type": "application/json" };
+    const server = Deno.serve(options, () => new Response(reply, { headers }));
+    const { provider, close } = await hostileEndpoint({ ...SHORT, url: `http://127.0.0.1:${server.addr.port}/mcp` });
+    const answer = await ask(provider, {});
+    assert.equal(codeOf(answer), "provider_protocol_error");
+    assert.match(answer.ok ? "" : answer.message, /^Cannot [a-z ]+: [^[{]{10,80}$/);
+    await close();
+    await server.shutdown();
+  }
+});
+
 Deno.test("createMcpProvider() over HTTPS gives up on a host that does not speak TLS, or not in time", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;

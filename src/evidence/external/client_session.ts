@@ -101,8 +101,17 @@ function explain(error: unknown, timeoutMillis: number): ExternalFailure {
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
     return new ExternalFailure("worker_died", "The provider ended the conversation");
   }
-  const message = error instanceof Error ? boundedText(error.message) : "it is not said why";
+  const said = error instanceof Error ? boundedText(error.message) : "it is not said why";
+  const message = isUnreadable(error) ? "its reply is no message of MCP; is there an MCP server behind it?" : said;
   return new ExternalFailure("provider_protocol_error", `Cannot understand provider: ${message}`);
+}
+
+/** Whether the library's validator refused what came, of which it gives a long account that says nothing to operators. */
+function isUnreadable(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if ("issues" in at) return true;
+  }
+  return false;
 }
 
 /** The failure that an HTTP status amounts to. */
