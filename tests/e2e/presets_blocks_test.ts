@@ -25,12 +25,17 @@ Deno.test("the unit of systemd for a checkout serves it with the same flags", as
   const command = await deploymentBlock("ini", "ExecStart=/usr/bin/deno");
   const [deno = "", flags = ""] = command.trim().split(" /opt/gate/main.ts ");
   assert.equal(flags, `serve --config /etc/gate/gate.toml ${(await unitFlags()).join(" ")}`);
-  assert.match(deno, /^ExecStart=\/usr\/bin\/deno run --no-prompt .*--config \/opt\/gate\/deno\.json -P=serve$/);
+  assert.match(
+    deno,
+    /^ExecStart=\/usr\/bin\/deno run --quiet --no-prompt .*--config \/opt\/gate\/deno\.json -P=serve$/,
+  );
 });
 
 Deno.test("the audit log that is rotated is the one that the preset writes, and the TLS of the page is the preset's", async () => {
   const { server } = await preset("mtls_host.toml");
   assert.ok((await deploymentBlock("text", "postrotate")).includes(`\n${server.audit.path} {\n`));
+  const rotation = await deploymentBlock("text", "postrotate");
+  assert.ok((await Deno.readTextFile(`${ROOT}docs/audit.md`)).includes(rotation), "one file on both pages");
   const text = await Deno.readTextFile(`${PRESETS}mtls_host.toml`);
   assert.ok(text.includes(await deploymentBlock("toml", "[server.tls]")));
 });
@@ -63,6 +68,19 @@ Deno.test("nginx of the page takes requests of the size that gate takes, and wai
   const silent = /say every (\d+) seconds that they are still there/.exec(block)?.[1];
   assert.ok(Number(/proxy_read_timeout +(\d+)s;/.exec(block)?.[1]) > 2 * Number(silent));
   assert.equal(KEEP_ALIVE_MILLISECONDS, Number(silent) * 1000);
+});
+
+Deno.test("what restores a backup takes all of the old store away, and gives the service its file", async () => {
+  const config = await preset("mtls_host.toml");
+  const path = config.run_state_store.path ?? assert.fail();
+  const unit = await deploymentBlock("ini", "[Unit]");
+  const [, user, group] = /^User=(\S+)\nGroup=(\S+)$/m.exec(unit) ?? assert.fail();
+  const steps = (await deploymentBlock("sh", "systemctl stop gate")).split("\n");
+  const at = (text: string): number => steps.findIndex((step) => step.startsWith(text));
+  assert.ok(0 <= at("systemctl stop") && at("systemctl stop") < at(`mv ${path}* `));
+  const install = steps[at(`install -o ${user} -g ${group} -m 0600 /var/backups/gate/`)] ?? assert.fail();
+  assert.ok(install.endsWith(` ${path}`));
+  assert.ok(at("mv ") < at("install ") && at("install ") < at("systemctl start"));
 });
 
 Deno.test("the script for backups runs as it stands, and what it leaves is whole", () =>
