@@ -237,9 +237,19 @@ export function missingOfRun(
   law: CompiledLaw,
   state: RunState,
   verifiedOnly: VerifiedOnly,
-  { maximum, sizeOf = (text) => text.length }: RunBound,
+  bound: RunBound,
 ): StageStanding[] {
-  if (state.status === "complete") return [];
+  return [...eachMissingOfRun(law, state, verifiedOnly, bound)];
+}
+
+/** The same one by one, for who lets others have their turn in between. */
+export function* eachMissingOfRun(
+  law: CompiledLaw,
+  state: RunState,
+  verifiedOnly: VerifiedOnly,
+  { maximum, sizeOf = (text) => text.length }: RunBound,
+): Generator<StageStanding> {
+  if (state.status === "complete") return;
   const bare = law.stages.flatMap((stage, index): { stage: CompiledStage; standing: StageStanding }[] => {
     const { stage_id, classification } = state.stages[index] ?? { stage_id: "", classification: "complete" };
     if (classification === "complete") return [];
@@ -248,7 +258,7 @@ export function missingOfRun(
   const sizeOfStage = (standing: StageStanding): number => sizeOf(JSON.stringify(standing)) + sizeOf(",");
   let left = maximum - bare.reduce((sum, { standing }) => sum + sizeOfStage(standing), 0);
   let steps = RUN_STEPS;
-  return bare.map(({ stage, standing }) => {
+  const whole = ({ stage, standing }: typeof bare[number]): StageStanding => {
     if (left <= 0 || steps <= 0) return standing;
     const meter = { left: Math.min(MISSING_STEPS, steps) };
     steps -= meter.left;
@@ -256,10 +266,11 @@ export function missingOfRun(
     const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, verifiedOnly, meter);
     const waits_for = classification === "blocked" ? waitsFor(stage, state, meter) : undefined;
     steps += Math.max(meter.left, 0);
-    const whole = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
-    const more = sizeOfStage(whole) - sizeOfStage(standing);
+    const found = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
+    const more = sizeOfStage(found) - sizeOfStage(standing);
     if (more > left) return standing;
     left -= more;
-    return whole;
-  });
+    return found;
+  };
+  for (const one of bare) yield whole(one);
 }

@@ -10,11 +10,11 @@ import type { JsonValue } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
-import { missingOfRun, verifiedOnlyUnder } from "../run/missing_stage.ts";
 import { asJson } from "../run/primitives.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import type { Attempt, RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
+import { missingOfRunText } from "./missing_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./bounded.ts";
 import { runMembers } from "./input.ts";
 import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
@@ -59,18 +59,16 @@ export function scenarioStatus(services: Services): Tool {
       const known = TEXTS.get(run.state);
       const text = known ?? statusText(run.state);
       if (known === undefined) TEXTS.set(run.state, text);
-      return textAnswer(
-        include?.includes("missing") === true ? withMissingStages(text, run, services.surroundings.profile) : text,
-      );
+      if (include?.includes("missing") !== true) return textAnswer(text);
+      return textAnswer(await withMissingStages(text, run, services.surroundings.profile));
     },
   });
 }
 
 /** The answer with what the stages lack, as far as one answer can hold it. */
-function withMissingStages(text: string, { law, state }: ProjectedRun, profile: OperatorProfile): string {
+async function withMissingStages(text: string, run: ProjectedRun, profile: OperatorProfile): Promise<string> {
   const maximum = RESULT_BYTES - sentBytes(text) - sentBytes(',"missing":[]');
-  const missing = missingOfRun(law, state, verifiedOnlyUnder(profile), { maximum, sizeOf: sentBytes });
-  return `${text.slice(0, -1)},"missing":${canonicalize(asJson(missing))}}`;
+  return `${text.slice(0, -1)},"missing":${await missingOfRunText(run, profile, maximum)}}`;
 }
 
 function statusText(state: RunState): string {
