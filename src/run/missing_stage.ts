@@ -70,6 +70,7 @@ export function verifiedOnlyIn(evidence: readonly Pick<EvidenceItem, "condition_
 /** Which evidence would count for a condition. */
 export interface CountingEvidence {
   readonly condition_id: string;
+  /** The channels by which it can come: of acquisition those alone that a binding uses. */
   readonly channels: readonly string[];
   /** Its name is what `value.value_type` has to be. */
   readonly domain: ObservationDomain;
@@ -140,13 +141,19 @@ export function countingEvidence(
   verifiedOnly: VerifiedOnly,
 ): CountingEvidence {
   const { condition: { condition_id, observation_domain, evidence_use_policy }, retention } = compiled;
-  const bindings = stage.bindings.filter((binding) => binding.condition_id === condition_id).slice(0, NAMED_BINDINGS)
-    .map(({ binding_id, provider_id, check_id }) => ({ binding_id, provider_id, check_id }));
+  const bound = stage.bindings.filter((binding) => binding.condition_id === condition_id);
+  const bindings = bound.slice(0, NAMED_BINDINGS).map(({ binding_id, provider_id, check_id }) => ({
+    binding_id,
+    provider_id,
+    check_id,
+  }));
   const callers = evidence_use_policy.allowed_channels.includes("caller_submission") ? [null] : [];
   const sources = [...callers, ...bindings.map(({ provider_id }) => provider_id)];
   return {
     condition_id,
-    channels: evidence_use_policy.allowed_channels,
+    channels: evidence_use_policy.allowed_channels.filter((allowed) =>
+      allowed === "caller_submission" || bound.some(({ channel }) => channel === allowed)
+    ),
     domain: observation_domain,
     predicate: describePredicate(compiled),
     retention,

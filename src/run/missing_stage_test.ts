@@ -69,6 +69,15 @@ Deno.test("countingEvidence() says where evidence comes from, what it has to be,
   ]);
 });
 
+Deno.test("countingEvidence() names the channels of acquisition that a binding uses", () => {
+  const law = oneConditionLaw();
+  assert.deepEqual(described(law).channels, ["caller_submission", "local_acquisition", "provider_acquisition"]);
+  const unbound = { ...law.stages[0] as CompiledStage, bindings: [] };
+  const [compiled] = unbound.conditions;
+  const { channels } = countingEvidence(unbound, compiled as CompiledCondition, ANY_LANE);
+  assert.deepEqual(channels, ["caller_submission"]);
+});
+
 Deno.test("countingEvidence() names 16 authorized keys, and how many more there are", () => {
   const keys = Array.from({ length: 17 }, (_, index) => `key-${String(index).padStart(2, "0")}`);
   const policy = (count: number): unknown =>
