@@ -69,8 +69,12 @@ export function egressPolicy(config: HttpProviderConfig): EgressPolicy {
   };
 }
 
+/** Longest time that timers can be set to; beyond it they ring at once. */
+const LONGEST_MILLIS = 2 ** 31 - 1;
+
 /** Starts the clock of a check. Must be ended. */
-export function startTimeLimit(millis: number, signal: AbortSignal): TimeLimit {
+export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit {
+  const millis = Math.min(maximum, LONGEST_MILLIS);
   const controller = new AbortController();
   const until = performance.now() + millis;
   let over = false;

@@ -8,6 +8,9 @@ import type { GateConfig } from "../../config/types.ts";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
+/** The last instant that a date can tell, Unix milliseconds. What ends after it never ends. */
+const LAST_INSTANT = 8.64e15;
+
 /** What a configuration asks for. */
 export type Permissive =
   | { readonly requested: false }
@@ -41,8 +44,8 @@ export function permissiveOf(config: Pick<GateConfig, "dev" | "server">, modifie
   const { dev, server } = config;
   if (!dev.permissive && server.mode !== "dev_permissive") return { requested: false };
   const { permissive_ttl_days: days, permissive_exempt_providers: exempt_providers } = dev;
-  const until = days === null ? null : (modifiedAt ?? -Infinity) + days * DAY_MILLISECONDS;
-  return { requested: true, until, exempt_providers };
+  const until = days === null ? Infinity : (modifiedAt ?? -Infinity) + days * DAY_MILLISECONDS;
+  return { requested: true, until: until > LAST_INSTANT ? null : until, exempt_providers };
 }
 
 /** Whether permissive mode is in force at an instant; at an unknown one it is only where it never ends. */
