@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
 import { checkArtifacts, checkLaws, checkOrphans, checkSchemas } from "./sqlite/check_rows.ts";
 import { checkRuns } from "./sqlite/check_runs.ts";
-import { type Connection, foreignSchema, hasOwnSchema, openReaderConnection, readFormat } from "./sqlite/connection.ts";
+import { type Connection, openReaderConnection, readFormat, schemaFault } from "./sqlite/connection.ts";
 import { isBusy, toStoreError } from "./sqlite/errors.ts";
 import { StoreError } from "./types.ts";
 
@@ -21,9 +21,8 @@ import { StoreError } from "./types.ts";
  * @throws {StoreError} Where the file cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `io`
  */
 export async function checkStore(path: string, options: CheckOptions): Promise<StoreCheckReport> {
-  const connection = openReaderConnection(path, { busy_timeout_ms: CHECK_BUSY_MILLIS });
+  const connection = await openToCheck(path);
   try {
-    refuseOther(connection);
     const problems: StoreProblem[] = [];
     const checking = startChecking(connection, options, problems);
     for (const [part, check] of PARTS) await attempt(checking, part, check);
@@ -47,6 +46,21 @@ const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])
   ["rows", checkOrphans],
 ];
 
+async function openToCheck(path: string): Promise<Connection> {
+  try {
+    const connection = openReaderConnection(path, { busy_timeout_ms: CHECK_BUSY_MILLIS });
+    try {
+      refuseOther(connection);
+      return connection;
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw (await import("./sqlite/access.ts")).explainAccess(error, path);
+  }
+}
+
 function refuseOther(connection: Connection): void {
   let format: string;
   try {
@@ -55,7 +69,10 @@ function refuseOther(connection: Connection): void {
     throw toStoreError(error, connection.path, "check store");
   }
   if (format === "empty") {
-    throw new StoreError("version_unsupported", `Cannot check store "${connection.path}": it is empty`);
+    throw new StoreError(
+      "version_unsupported",
+      `Cannot check store "${connection.path}": nothing was ever written to it`,
+    );
   }
 }
 
@@ -89,7 +106,8 @@ async function attempt(checking: Checking, part: string, check: (checking: Check
 
 /** SQLite's own look at pages, indexes and constraints. */
 async function checkStructure({ connection, report, turn }: Checking): Promise<void> {
-  if (!hasOwnSchema(connection)) report("file", foreignSchema(connection.path).message);
+  const fault = schemaFault(connection);
+  if (fault !== null) report("file", `Cannot open store "${connection.path}": ${fault}`);
   for (const row of connection.database.prepare("PRAGMA integrity_check(10000)").all()) {
     const line = String(row["integrity_check"]);
     if (line !== "ok") report("file", line);

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+
+import { sha256 } from "../../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { checkStore } from "../check.ts";
+import { openStores } from "../open.ts";
+import { StoreError } from "../types.ts";
+import { explainAccess } from "./access.ts";
+
+/** Which file may not be used, and what the system says of it; then what is said of the store. */
+const REFUSED: readonly (readonly [file: string, code: string, says: RegExp | null])[] = [
+  ["", "EACCES", /may not make files in ".*", which belongs to user \d+ with mode 700$/],
+  ["/gate.db", "EACCES", /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 600$/],
+  ["/gate.db", "EPERM", /may not read and write ".*\/gate\.db", which belongs to user/],
+  ["/gate.db", "EROFS", /may not read and write ".*\/gate\.db": its file system is read-only$/],
+  ["/gate.db-wal", "EACCES", /may not read and write ".*\/gate\.db-wal"$/],
+  ["/gate.db-shm", "EACCES", /may not read and write ".*\/gate\.db-shm"$/],
+  ["/gate.db", "ENOENT", null],
+  ["/gate.db", "EIO", null],
+];
+
+for (const [name, code, says] of REFUSED) {
+  Deno.test(`explainAccess() where the system says ${code} of "${name}": ${says ?? "nothing"}`, () =>
+    withFolder(async (folder) => {
+      await Deno.writeTextFile(`${folder}/gate.db`, "", { mode: 0o600 });
+      const access = (file: unknown): void => {
+        if (file === `${folder}${name}`) throw Object.assign(new Error(code), { code });
+      };
+      const given = new StoreError("io", "Unable to open database file");
+      const explained = explainAccess(given, `${folder}/gate.db`, access);
+      if (says === null) return assert.equal(explained, given);
+      assert.ok(explained instanceof StoreError);
+      assert.deepEqual([explained.code, explained.cause], ["io", given]);
+      assert.match(explained.message, says);
+      const corrupt = new StoreError("corrupt", "The file is damaged");
+      assert.equal(explainAccess(corrupt, `${folder}/gate.db`, access), corrupt);
+    }));
+}
+
+/** Whether this process may read what nobody may, as root may. */
+function readsAnything(): boolean {
+  const path = Deno.makeTempFileSync();
+  try {
+    Deno.chmodSync(path, 0);
+    Deno.readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    Deno.removeSync(path);
+  }
+}
+
+Deno.test({
+  name: "openStores() and checkStore() name the permission that is missing",
+  ignore: Deno.build.os === "windows" || readsAnything(),
+  fn: () =>
+    withFolder(async (folder) => {
+      Deno.writeTextFileSync(`${folder}/gate.db`, "something");
+      Deno.chmodSync(`${folder}/gate.db`, 0);
+      const says = /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 0$/;
+      await assert.rejects(openStores(storesOptions(folder, WAL_FULL), sha256), says);
+      await assert.rejects(checkStore(`${folder}/gate.db`, { sha256 }), says);
+    }),
+});
