@@ -4,35 +4,47 @@
  * @module
  */
 
-import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 
 import { StoreError } from "../types.ts";
 
+/** Uses a file or a folder as a store has to; throws where it may not be. */
+export interface Probes {
+  readonly file: (path: string) => void;
+  readonly folder: (path: string) => void;
+}
+
+/** SQLite has let go of the files when these run: to close a file that it has open would end its locks. */
+const PROBES: Probes = {
+  file: (path) => Deno.openSync(path, { read: true, write: true }).close(),
+  folder: (path) => Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".gate-" })),
+};
+
 /**
  * The error that names the file or folder which this process may not use, and whose it is; any other error as it is.
- * Nothing is opened for it: closing a database's file would let go of the locks that SQLite has on it.
  *
+ * @param error What came of opening the database; nothing in this process has it open now
  * @param path The database file
- * @param access Throws where a file may not be used so; for tests
+ * @param probes For tests
  */
-export function explainAccess(error: unknown, path: string, access: typeof accessSync = accessSync): unknown {
+export function explainAccess(error: unknown, path: string, probes: Probes = PROBES): unknown {
   if (!(error instanceof StoreError) || error.code !== "io") return error;
-  const { R_OK, W_OK, X_OK } = constants;
-  const files = [path, `${path}-wal`, `${path}-shm`].map((file) => [file, R_OK | W_OK, "read and write"] as const);
-  for (const [file, mode, what] of [[dirname(path), W_OK | X_OK, "make files in"] as const, ...files]) {
-    const why = refusal(() => access(file, mode), file);
-    if (why === null) continue;
-    const message = `Cannot open store "${path}": this process may not ${what} "${file}"${why}`;
-    return new StoreError("io", message, { cause: error });
-  }
-  return error;
+  const folder = dirname(path);
+  const files = [path, `${path}-wal`, `${path}-shm`];
+  const looks = [
+    { what: `make files in "${folder}"`, why: refusal(probes.folder, folder) },
+    ...files.map((file) => ({ what: `read and write "${file}"`, why: refusal(probes.file, file) })),
+  ];
+  const denied = looks.find(({ why }) => why !== null);
+  if (denied === undefined) return error;
+  const message = `Cannot open store "${path}": this process may not ${denied.what}${denied.why}`;
+  return new StoreError("io", message, { cause: error });
 }
 
 /** Why a file may not be used so; null where it may, or where there is none. */
-function refusal(access: () => void, file: string): string | null {
+function refusal(probe: (path: string) => void, file: string): string | null {
   try {
-    access();
+    probe(file);
     return null;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;

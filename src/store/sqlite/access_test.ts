@@ -23,17 +23,18 @@ for (const [name, code, says] of REFUSED) {
   Deno.test(`explainAccess() where the system says ${code} of "${name}": ${says ?? "nothing"}`, () =>
     withFolder(async (folder) => {
       await Deno.writeTextFile(`${folder}/gate.db`, "", { mode: 0o600 });
-      const access = (file: unknown): void => {
+      const probe = (file: string): void => {
         if (file === `${folder}${name}`) throw Object.assign(new Error(code), { code });
       };
+      const probes = { file: probe, folder: probe };
       const given = new StoreError("io", "Unable to open database file");
-      const explained = explainAccess(given, `${folder}/gate.db`, access);
+      const explained = explainAccess(given, `${folder}/gate.db`, probes);
       if (says === null) return assert.equal(explained, given);
       assert.ok(explained instanceof StoreError);
       assert.deepEqual([explained.code, explained.cause], ["io", given]);
       assert.match(explained.message, says);
       const corrupt = new StoreError("corrupt", "The file is damaged");
-      assert.equal(explainAccess(corrupt, `${folder}/gate.db`, access), corrupt);
+      assert.equal(explainAccess(corrupt, `${folder}/gate.db`, probes), corrupt);
     }));
 }
 
