@@ -85,7 +85,12 @@ Deno.test("two gates share one audit file and one chain", () =>
 
 const UNUSABLE: readonly (readonly [what: string, path: string, content: string | null, says: RegExp])[] = [
   ["a folder that is not there", "no/audit.jsonl", null, /Cannot open audit log \\".*audit\.jsonl\\": No such file/],
-  ["a file of something else", "gate.db", "SQLite format 3\0", /none of an audit log/],
+  [
+    "a file of something else",
+    "gate.db",
+    "SQLite format 3\0",
+    /audit log \\"[^"]*gate\.db\\": the file is none .*move it away, or name another/,
+  ],
 ];
 
 for (const [what, path, content, says] of UNUSABLE) {

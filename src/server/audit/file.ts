@@ -199,8 +199,8 @@ function isBehind(tail: ChainState, head: ChainState | null): boolean {
   return head !== null && head.chain_id === tail.chain_id && head.sequence > tail.sequence;
 }
 
-function tailOf(state: State, size: number): AuditTail {
-  return size === 0 ? { chain: null, torn: null } : readTail(state.file, size);
+function tailOf({ file, path }: State, size: number): AuditTail {
+  return size === 0 ? { chain: null, torn: null } : readTail(file, size, path);
 }
 
 function append(state: State, events: readonly TimedEvent[], anyway: boolean): boolean {
