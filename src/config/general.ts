@@ -13,7 +13,7 @@ import { at } from "./raw.ts";
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 
 /** How many documents the service brings. */
-export const SERVICE_DOCUMENTS = 23;
+export const SERVICE_DOCUMENTS = 24;
 
 /** The shape of `dev`. */
 export const devSchema = z.strictObject({

@@ -101,6 +101,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["operations.md"],
   },
   {
+    doc_id: "configuration",
+    doc_role: "ontology",
+    doc_title: "Configuration",
+    description: "Every setting of gate.toml with its values and default, and the policy on entry packets",
+    suffix: "configuration",
+    files: ["configuration.md"],
+  },
+  {
     doc_id: "http",
     doc_role: "pattern",
     doc_title: "HTTP",

@@ -8,7 +8,9 @@ import { type JsonObject, member } from "../../src/canonical/json.ts";
 import { withTools } from "../../src/tools/fixture_test.ts";
 import type { Tool } from "../../src/tools/types.ts";
 import { schemaText } from "./schema_text.ts";
+import { settingsFile } from "./settings_page.ts";
 import type { SourceFile } from "./source.ts";
+import { tableText } from "./table_text.ts";
 import { ROOT_URL } from "./tree.ts";
 
 /** The list of pages that the program itself reads. */
@@ -46,13 +48,13 @@ function indexPage(tools: readonly Tool[]): string {
     "",
     "## Every tool",
     "",
-    ...table(["Tool", "What it does", "Group"], rows),
+    ...tableText(["Tool", "What it does", "Group"], rows),
     "",
     "## What the groups mean",
     "",
     "Roles are granted by group (`server.auth.principals`).",
     "",
-    ...table(["Group", "Its tools"], Object.entries(GROUPS)),
+    ...tableText(["Group", "Its tools"], Object.entries(GROUPS)),
     "",
     "## How arguments are written",
     "",
@@ -68,14 +70,6 @@ function indexPage(tools: readonly Tool[]): string {
     "`{error: {code, kind, message, retryable, details?}}`. Anything wrong with the request itself is a JSON-RPC error.",
     "",
   ].join("\n");
-}
-
-/** A table with its columns in line, as the formatter wants them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${widths.map((width, at) => (row[at] ?? "").padEnd(width)).join(" | ")} |`;
-  return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)];
 }
 
 async function toolPage(tool: Tool): Promise<string> {
@@ -129,6 +123,8 @@ if (import.meta.main) {
   for (const { name } of Deno.readDirSync(new URL("docs/tools/", ROOT_URL))) {
     if (!kept.has(`docs/tools/${name}`)) await Deno.remove(new URL(`docs/tools/${name}`, ROOT_URL));
   }
-  for (const { path, text } of files) await Deno.writeTextFile(new URL(path, ROOT_URL), text);
-  console.log(`Wrote ${files.length} files`);
+  for (const { path, text } of [...files, await settingsFile()]) {
+    await Deno.writeTextFile(new URL(path, ROOT_URL), text);
+  }
+  console.log(`Wrote ${files.length + 1} files`);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { schemaText } from "./schema_text.ts";
+import { settingsFile } from "./settings_page.ts";
 import { toolFiles } from "./tool_pages.ts";
 import { ROOT_URL } from "./tree.ts";
 
@@ -11,6 +12,14 @@ Deno.test("the pages of docs/tools are what the tools publish, and no others", a
   }
   const pages = [...Deno.readDirSync(new URL("docs/tools/", ROOT_URL))].map(({ name }) => `docs/tools/${name}`);
   assert.deepEqual(pages.sort(), files.map(({ path }) => path).filter((path) => path.endsWith(".md")).sort());
+});
+
+Deno.test("the tables of docs/configuration.md are what the schema of the configuration says, with nothing left unsaid", async () => {
+  const { path, text } = await settingsFile();
+  assert.equal(await Deno.readTextFile(new URL(path, ROOT_URL)), text, `${path} is stale: run deno task docs:tools`);
+  const rows = text.split("## Every setting")[1]?.split("\n").filter((line) => line.startsWith("| `")) ?? [];
+  assert.ok(rows.length > 150);
+  for (const row of rows) assert.match(row.split("|")[4] ?? "", /^ [A-Za-z].*\. *$/, row);
 });
 
 Deno.test("schemaText() writes each kind of schema", () => {
