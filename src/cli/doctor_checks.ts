@@ -8,7 +8,8 @@ import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { trustedKeyFiles } from "../config/paths.ts";
 import type { GateConfig } from "../config/types.ts";
-import { openReaderConnection, readFormat } from "../store/sqlite/connection.ts";
+import { missingAccess } from "../store/sqlite/access.ts";
+import { openReaderConnection, requireStore } from "../store/sqlite/connection.ts";
 import { toStoreError } from "../store/sqlite/errors.ts";
 import { readPublicKey } from "../tools/operator_profile.ts";
 import { readBounded } from "./runpack_keys.ts";
@@ -32,8 +33,10 @@ const LATEST_TIME = Date.UTC(2100, 0, 1);
 /** How far a file may lie in the future before the clock is doubted. */
 const TOLERANCE_MILLIS = 5 * 60 * 1000;
 
-/** Opens a store for reading and lets SQLite look through it; a store that does not exist yet is fine. */
+/** Asks of a store what a start asks, and lets SQLite look through it; a store that does not exist yet is fine. */
 export function checkStoreFile(check: string, path: string): Finding {
+  const missing = missingAccess(path);
+  if (missing !== null) return { check, status: "fail", message: missing };
   try {
     if (!Deno.statSync(path).isFile) return { check, status: "fail", message: `${path} is not a file` };
   } catch (error) {
@@ -41,21 +44,23 @@ export function checkStoreFile(check: string, path: string): Finding {
     return { check, status: "fail", message: `${path} cannot be read: ${messageOf(error)}` };
   }
   try {
-    const rows = quickCheck(path);
-    return rows.length === 1 && rows[0] === "ok"
-      ? { check, status: "ok", message: `${path} opens and passes the quick check` }
-      : { check, status: "fail", message: `${path} is damaged: ${rows.slice(0, 3).join("; ")}` };
+    return lookThrough(check, path);
   } catch (error) {
     return { check, status: "fail", message: toStoreError(error, path, "check store").message };
   }
 }
 
-/** What SQLite finds wrong with a store, `ok` alone for nothing; throws for a file that is no store. */
-function quickCheck(path: string): readonly string[] {
+/** What SQLite finds wrong with a store; throws for a file that no start takes. */
+function lookThrough(check: string, path: string): Finding {
   const connection = openReaderConnection(path, { busy_timeout_ms: 1000 });
   try {
-    if (readFormat(connection) === "empty") return ["ok"];
-    return connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
+    if (requireStore(connection) === "empty") {
+      return { check, status: "ok", message: `${path} is a database without anything in it: it becomes a store` };
+    }
+    const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
+    return rows.length === 1 && rows[0] === "ok"
+      ? { check, status: "ok", message: `${path} opens and passes the quick check` }
+      : { check, status: "fail", message: `${path} is damaged: ${rows.join("; ")}` };
   } finally {
     connection.database.close();
   }
@@ -71,21 +76,6 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
     return [{ check: "data folder", status: "fail", message: `${where} cannot be written: ${messageOf(error)}` }];
   }
   return [{ check: "data folder", status: "ok", message: `${where} can be written` }, checkDisk(existing)];
-}
-
-/** Whether the audit log can be opened where it is to be: gate makes the file, and not its folder. */
-export async function checkAudit(path: string): Promise<Finding> {
-  const check = "audit log";
-  const folder = dirname(path);
-  try {
-    if (nearestExisting(path) === path) (await Deno.open(path, { read: true, append: true })).close();
-    await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: ".gate-doctor-" }));
-    return { check, status: "ok", message: `${path} can be written` };
-  } catch (error) {
-    const isMissing = error instanceof Deno.errors.NotFound;
-    const message = isMissing ? `${folder} does not exist` : `${path} cannot be written: ${messageOf(error)}`;
-    return { check, status: "fail", message };
-  }
 }
 
 function checkDisk(folder: string): Finding {

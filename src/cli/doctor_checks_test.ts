@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { loadConfig } from "../config/load.ts";
-import { checkClock, checkFolder, checkKeys, checkStoreFile } from "./doctor_checks.ts";
+import { CREATE_TABLES } from "../store/sqlite/format.ts";
+import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
 
 /** Runs a body with a fresh folder, which is removed afterwards. */
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -51,20 +52,45 @@ Deno.test("checkFolder() writes where the folder is or will be, and leaves nothi
   });
 });
 
-Deno.test("checkStoreFile() tells a store from what is none", async () => {
-  await inFolder(async (folder) => {
-    const statusOf = (name: string): string => checkStoreFile("store", join(folder, name)).status;
-    assert.equal(statusOf("missing.db"), "ok");
-    await Deno.mkdir(join(folder, "folder.db"));
-    assert.equal(statusOf("folder.db"), "fail");
-    await Deno.writeTextFile(join(folder, "text.db"), "no database".repeat(100));
-    assert.equal(statusOf("text.db"), "fail");
-    const other = new DatabaseSync(join(folder, "other.db"));
-    other.exec("CREATE TABLE t (a); PRAGMA application_id = 7");
-    other.close();
-    assert.equal(statusOf("other.db"), "fail");
-  });
-});
+/** What stands where the store should be, and what is said of it: what a start says, where it would end. */
+const STORES: readonly (readonly [what: string, place: (path: string) => void, status: Finding["status"], RegExp])[] = [
+  ["nothing", () => {}, "ok", /store\.db will be created$/],
+  ["a store", (path) => database(path, CREATE_TABLES), "ok", /store\.db opens and passes the quick check$/],
+  ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), "ok", /it becomes a store$/],
+  ["a folder", (path) => Deno.mkdirSync(path), "fail", /is not a file$/],
+  ["an empty file", (path) => Deno.writeTextFileSync(path, ""), "fail", /^Cannot open store ".*": it is empty/],
+  ["text", (path) => Deno.writeTextFileSync(path, "no database".repeat(100)), "fail", /the file is not a database$/],
+  [
+    "another program's",
+    (path) => database(path, "PRAGMA application_id = 7"),
+    "fail",
+    /^Cannot open .* another program$/,
+  ],
+  [
+    "a store with an index more",
+    (path) => database(path, `${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`),
+    "fail",
+    /^Cannot open store ".*": its index "mine" is none of gate's/,
+  ],
+];
+
+function database(path: string, sql: string): void {
+  const made = new DatabaseSync(path);
+  made.exec(sql);
+  made.close();
+}
+
+for (const [what, place, status, message] of STORES) {
+  Deno.test(`checkStoreFile() of ${what}: ${status}`, () =>
+    inFolder((folder) => {
+      const path = join(folder, "store.db");
+      place(path);
+      const found = checkStoreFile("store", path);
+      assert.equal(found.status, status);
+      assert.match(found.message, message);
+      return Promise.resolve();
+    }));
+}
 
 Deno.test("checkKeys() reads each trusted key once, and says which cannot be used", async () => {
   await inFolder(async (folder) => {

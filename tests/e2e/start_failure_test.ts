@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { APPLICATION_ID, FORMAT_VERSION } from "@/store/sqlite/format.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION } from "@/store/sqlite/format.ts";
 import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
-import { gate, gateArgs, inFolder } from "./gate_command.ts";
+import { type Ended, gate, gateArgs, inFolder } from "./gate_command.ts";
 
 /** Lets go of what keeps a store from being opened. */
 type Release = () => void;
@@ -45,6 +45,28 @@ const OBSTACLES: readonly Obstacle[] = [
     check: 8,
   },
   {
+    what: "has an index of others",
+    path: "gate.db",
+    place: (path) => {
+      using database = new DatabaseSync(path);
+      database.exec(`${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`);
+      return nothing;
+    },
+    says: /^Cannot open store ".*gate\.db": its index "mine" is none of gate's: drop it or restore a backup$/,
+    check: 6,
+  },
+  {
+    what: "has lost every byte",
+    path: "gate.db",
+    place: (path) => {
+      Deno.writeTextFileSync(path, "");
+      return nothing;
+    },
+    says:
+      /^Cannot open store ".*gate\.db": it is empty, which no store is: restore a backup, or remove it for a new one$/,
+    check: 6,
+  },
+  {
     what: "is held by another process",
     path: "gate.db",
     place: (path) => {
@@ -79,7 +101,7 @@ const OBSTACLES: readonly Obstacle[] = [
 
 interface Obstructed {
   readonly serve: () => ServerProcess;
-  readonly run: (...command: readonly string[]) => Promise<{ readonly code: number; readonly stderr: string }>;
+  readonly run: (...command: readonly string[]) => Promise<Ended>;
 }
 
 /** Runs a test in a folder whose store cannot be opened. */
@@ -156,7 +178,7 @@ for (const obstacle of OBSTACLES) {
       assert.equal((await run("doctor")).code, 8);
       const checked = await run("store", "check");
       assert.equal(checked.code, check);
-      assert.match(checked.stderr, /^gate: Cannot /);
+      assert.match(checked.stdout + checked.stderr, /: Cannot /);
     }));
 }
 

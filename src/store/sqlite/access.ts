@@ -29,6 +29,17 @@ const PROBES: Probes = {
  */
 export function explainAccess(error: unknown, path: string, probes: Probes = PROBES): unknown {
   if (!(error instanceof StoreError) || error.code !== "io") return error;
+  const message = missingAccess(path, probes);
+  return message === null ? error : new StoreError("io", message, { cause: error });
+}
+
+/**
+ * What this process may not do that a store takes; null where nothing stands in the way.
+ *
+ * @param path The database file; nothing in this process has it open now
+ * @param probes For tests
+ */
+export function missingAccess(path: string, probes: Probes = PROBES): string | null {
   const folder = dirname(path);
   const files = [path, `${path}-wal`, `${path}-shm`];
   const looks = [
@@ -36,9 +47,7 @@ export function explainAccess(error: unknown, path: string, probes: Probes = PRO
     ...files.map((file) => ({ what: `read and write "${file}"`, why: refusal(probes.file, file) })),
   ];
   const denied = looks.find(({ why }) => why !== null);
-  if (denied === undefined) return error;
-  const message = `Cannot open store "${path}": this process may not ${denied.what}${denied.why}`;
-  return new StoreError("io", message, { cause: error });
+  return denied === undefined ? null : `Cannot open store "${path}": this process may not ${denied.what}${denied.why}`;
 }
 
 /** Why a file may not be used so; null where it may, or where there is none. */

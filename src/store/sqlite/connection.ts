@@ -34,11 +34,24 @@ const BUSY_SLICE_MILLIS = 10;
  */
 const CHECKPOINT_PAGES = 2000;
 
+/** Refuses a file without a byte in it: one that was cut short, or of which another process is about to make a store. */
+export class EmptyFileError extends StoreError {
+  /** Builds the error for the file at a path. */
+  constructor(path: string) {
+    const why = "it is empty, which no store is: restore a backup, or remove it for a new one";
+    super("corrupt", `Cannot open store "${path}": ${why}`);
+  }
+}
+
+/** Characters of a name that stands in a file, as a message has it. */
+const NAME_CHARACTERS = 64;
+
 /** Options of every connection: no foreign keys are declared, and nothing is read that is larger than any row may be. */
 const DATABASE = { enableForeignKeyConstraints: false, limits: { length: ROW_BYTES_MAXIMUM } } as const;
 
-/** Texts of tables, indexes, views and triggers; what SQLite makes for itself has none, or a name of its own. */
-const FIND_SCHEMA = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'";
+/** Tables, indexes, views and triggers; what SQLite makes for itself has no text, or a name of its own. */
+const FIND_SCHEMA =
+  "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql";
 
 /** Wraps an open database. */
 export function toConnection(database: DatabaseSync, path: string): Connection {
@@ -56,16 +69,25 @@ export function toConnection(database: DatabaseSync, path: string): Connection {
 /**
  * Opens the connection that writes, and makes the file where there is none: folder 0700, file 0600.
  *
- * @throws {StoreError} `corrupt` for a file that is no database, `version_unsupported` for one of another format or program, `busy`, `io`
+ * @throws {StoreError} `corrupt` for a file that is empty or no database, `version_unsupported` for one of another format or program,
+ * `busy`, `io`
  */
 export function openWriterConnection(path: string, options: ConnectionOptions): Connection {
-  createFile(path);
+  const isMade = createFile(path);
+  try {
+    return openToWrite(path, options);
+  } catch (error) {
+    if (isMade && isEmptyFile(path)) Deno.removeSync(path);
+    throw error;
+  }
+}
+
+function openToWrite(path: string, options: ConnectionOptions): Connection {
   return opened(path, () => {
     const database = new DatabaseSync(path, { ...DATABASE, timeout: busySlice(options) });
     return guarded(database, () => {
       const connection = toConnection(database, path);
-      const isNew = readFormat(connection) === "empty";
-      if (!isNew && !hasOwnSchema(connection)) throw foreignSchema(path);
+      const isNew = requireStore(connection) === "empty";
       setJournalMode(connection, options.journal_mode);
       database.exec(
         `PRAGMA synchronous = ${options.sync_mode === "full" ? "FULL" : "NORMAL"}; PRAGMA trusted_schema = OFF;` +
@@ -80,9 +102,10 @@ export function openWriterConnection(path: string, options: ConnectionOptions): 
 /**
  * Opens a connection that only reads.
  *
- * @throws {StoreError} As {@link openWriterConnection}; an empty file is `version_unsupported` here
+ * @throws {StoreError} As {@link openWriterConnection}
  */
 export function openReaderConnection(path: string, options: Pick<StorageOptions, "busy_timeout_ms">): Connection {
+  refuseEmpty(path);
   return opened(path, () => {
     const database = new DatabaseSync(path, { ...DATABASE, timeout: busySlice(options), readOnly: true });
     return guarded(database, () => {
@@ -133,16 +156,48 @@ export function readFormat(connection: Connection): "current" | "empty" {
   );
 }
 
-/** Whether the tables and indexes are those of a store: a trigger, or a table without its constraints, could undo what is written. */
-export function hasOwnSchema(connection: Connection): boolean {
-  const found = connection.database.prepare(FIND_SCHEMA).all().map((row) => String(row["sql"])).sort();
-  return found.length === SCHEMA.length && found.every((text, index) => text === SCHEMA[index]);
+/**
+ * Refuses what is neither a store nor an empty database: what a start asks of a file.
+ *
+ * @returns As {@link readFormat}
+ * @throws {StoreError} `version_unsupported`, `corrupt`
+ */
+export function requireStore(connection: Connection): "current" | "empty" {
+  const format = readFormat(connection);
+  const fault = format === "empty" ? null : schemaFault(connection);
+  if (fault === null) return format;
+  throw new StoreError("corrupt", `Cannot open store "${connection.path}": ${fault}`);
 }
 
-/** The error for a file that has other tables, indexes, views or triggers than a store. */
-export function foreignSchema(path: string): StoreError {
-  const why = "its tables are not those of a store, or it has triggers, views or indexes of others";
-  return new StoreError("corrupt", `Cannot open store "${path}": ${why}`);
+/**
+ * What keeps the tables and indexes from being those of a store, null for nothing: a trigger, or a table without its
+ * constraints, could undo what is written.
+ */
+export function schemaFault(connection: Connection): string | null {
+  const found = connection.database.prepare(FIND_SCHEMA).all();
+  const foreign = found.find((row) => !SCHEMA.includes(String(row["sql"])));
+  if (foreign !== undefined) {
+    const object = `its ${String(foreign["type"])} ${quoteName(String(foreign["name"]))}`;
+    const isOwn = SCHEMA.some((text) => partsOf(text).name === foreign["name"]);
+    return isOwn
+      ? `${object} was changed: restore a backup`
+      : `${object} is none of gate's: drop it or restore a backup`;
+  }
+  const missing = SCHEMA.find((text) => !found.some((row) => row["sql"] === text));
+  if (missing === undefined) return null;
+  const { type, name } = partsOf(missing);
+  return `its ${type} ${quoteName(name)} is missing: restore a backup`;
+}
+
+/** What the text of a table or index makes. */
+function partsOf(text: string): { readonly type: string; readonly name: string } {
+  const [, type = "", name = ""] = text.split(" ");
+  return { type: type.toLowerCase(), name };
+}
+
+/** A name that stands in a file, short enough for a message. */
+function quoteName(name: string): string {
+  return JSON.stringify(name.length > NAME_CHARACTERS ? `${name.slice(0, NAME_CHARACTERS)}...` : name);
 }
 
 function unsupported(path: string, why: string): StoreError {
@@ -171,17 +226,22 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
   }
 }
 
-/** SQLite would make the file by the process's mask; a store's file is its owner's alone. */
-function createFile(path: string): void {
+/** Makes the file where there is none: SQLite would by the process's mask, and a store's file is its owner's alone. */
+function createFile(path: string): boolean {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
+    return true;
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return refuseFolder(path);
+    if (error instanceof Deno.errors.AlreadyExists) {
+      refuseFolder(path);
+      refuseEmpty(path);
+      return false;
+    }
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
     const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
     if (folder === "" || isThere(folder)) throw toStoreError(error, path, "create store");
     createFolder(folder);
-    createFile(path);
+    return createFile(path);
   }
 }
 
@@ -206,6 +266,21 @@ function refuseFolder(path: string): void {
   if (Deno.statSync(path).isDirectory) {
     throw new StoreError("io", `Cannot open store "${path}": it is a folder, expected a file`);
   }
+}
+
+/** Whether there is a file without a byte in it. SQLite takes it for a new database, and removes the log beside it. */
+function isEmptyFile(path: string): boolean {
+  try {
+    const { isFile, size } = Deno.statSync(path);
+    return isFile && size === 0;
+  } catch {
+    return false;
+  }
+}
+
+function refuseEmpty(path: string): void {
+  if (!isEmptyFile(path)) return;
+  throw new EmptyFileError(path);
 }
 
 function setJournalMode(connection: Connection, mode: StorageOptions["journal_mode"]): void {

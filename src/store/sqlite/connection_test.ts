@@ -33,23 +33,48 @@ async function fullStore(folder: string): Promise<string> {
 /** What stands where the store should be, what opening says. */
 const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreErrorCode | null, RegExp][] = [
   ["nothing", () => {}, null, /^$/],
-  ["an empty file", (path) => Deno.writeTextFile(path, ""), null, /^$/],
+  [
+    "an empty file",
+    (path) => Deno.writeTextFile(path, ""),
+    "corrupt",
+    /: it is empty, which no store is: restore a backup, or remove it for a new one$/,
+  ],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), null, /^$/],
   ["a store", (path) => database(path, CREATE_TABLES), null, /^$/],
   ...([
-    ["a trigger that drops records", "CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT raise(IGNORE); END"],
-    ["a trigger that moves heads", "CREATE TRIGGER t AFTER INSERT ON records BEGIN UPDATE runs SET revision = 1; END"],
-    ["another table", "CREATE TABLE notes (note TEXT)"],
-    ["a view", "CREATE VIEW notes AS SELECT 1"],
-    ["another index", "CREATE INDEX seals ON records (seal)"],
-    ["another column", "ALTER TABLE runs ADD COLUMN note TEXT"],
-    ["an index less", "DROP INDEX laws_listed"],
-    ["no constraints", "CREATE TABLE r AS SELECT * FROM records; DROP TABLE records; ALTER TABLE r RENAME TO records"],
-  ] as const).map(([what, sql]): typeof OPENINGS[number] => [
+    [
+      "a trigger that drops records",
+      "CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT raise(IGNORE); END",
+      'trigger "t"',
+    ],
+    [
+      "a trigger that moves heads",
+      "CREATE TRIGGER t AFTER INSERT ON records BEGIN UPDATE runs SET revision = 1; END",
+      'trigger "t"',
+    ],
+    ["another table", "CREATE TABLE notes (note TEXT)", 'table "notes"'],
+    ["a view", "CREATE VIEW notes AS SELECT 1", 'view "notes"'],
+    ["another index", "CREATE INDEX seals ON records (seal)", 'index "seals"'],
+    ["a table with a long name", `CREATE TABLE "${"n".repeat(65)}" (note TEXT)`, `table "${"n".repeat(64)}..."`],
+  ] as const).map(([what, sql, object]): typeof OPENINGS[number] => [
     `a store with ${what}`,
     (path) => database(path, `${CREATE_TABLES}; ${sql}`),
     "corrupt",
-    /its tables are not those of a store, or it has triggers, views or indexes of others/,
+    new RegExp(`: its ${object.replaceAll(".", "\\.")} is none of gate's: drop it or restore a backup$`),
+  ]),
+  ...([
+    ["another column", "ALTER TABLE runs ADD COLUMN note TEXT", 'table "runs" was changed'],
+    ["an index less", "DROP INDEX laws_listed", 'index "laws_listed" is missing'],
+    [
+      "no constraints",
+      "CREATE TABLE r AS SELECT * FROM records; DROP TABLE records; ALTER TABLE r RENAME TO records",
+      'table "records" was changed',
+    ],
+  ] as const).map(([what, sql, fault]): typeof OPENINGS[number] => [
+    `a store with ${what}`,
+    (path) => database(path, `${CREATE_TABLES}; ${sql}`),
+    "corrupt",
+    new RegExp(`: its ${fault}: restore a backup$`),
   ]),
   ["text", (path) => Deno.writeTextFile(path, "No database ".repeat(100)), "corrupt", /the file is not a database/],
   ["a few bytes", (path) => Deno.writeTextFile(path, "SQLite"), "corrupt", /the file is not a database/],
@@ -99,6 +124,29 @@ for (const [what, prepare, code, message] of OPENINGS) {
       });
     }));
 }
+
+Deno.test("openStores() leaves the log beside an empty file alone, and waits for another process that makes a store of it", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/gate.db`;
+    await Deno.writeTextFile(path, "");
+    await Deno.writeTextFile(`${path}-wal`, "what is left");
+    const hurried = openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 0 }), sha256);
+    await assert.rejects(hurried, /it is empty/);
+    assert.equal(await Deno.readTextFile(`${path}-wal`), "what is left");
+    await Deno.remove(`${path}-wal`);
+
+    const patient = openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 60_000 }), sha256);
+    database(path, CREATE_TABLES);
+    await closeStores(await patient);
+  }));
+
+Deno.test("openWriterConnection() leaves no empty file where no store could be made", () =>
+  withFolder((folder) => {
+    const options = { ...STORAGE, journal_mode: "of no kind" as "wal" };
+    assert.throws(() => openWriterConnection(`${folder}/gate.db`, options), StoreError);
+    assert.deepEqual([...Deno.readDirSync(folder)], []);
+    return Promise.resolve();
+  }));
 
 for (const part of [0.02, 0.3, 0.7, 0.99]) {
   Deno.test(`openStores() on a store cut to ${part * 100} % is corrupt, at once or at the first read`, () =>

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 
 import { type StorageOptions, StoreError } from "../types.ts";
-import { type Connection, isEmptyFile, openWriterConnection } from "./connection.ts";
+import { type Connection, EmptyFileError, openWriterConnection } from "./connection.ts";
 import { isBusy } from "./errors.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
@@ -63,7 +63,8 @@ async function openPatiently(path: string, options: StorageOptions): Promise<Con
     try {
       return openWriterConnection(path, options);
     } catch (error) {
-      if (!isBusy(error)) throw (await import("./access.ts")).explainAccess(error, path);
+      const mayPass = isBusy(error) || error instanceof EmptyFileError;
+      if (!mayPass) throw (await import("./access.ts")).explainAccess(error, path);
       if (performance.now() - since >= options.busy_timeout_ms) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MILLIS));
