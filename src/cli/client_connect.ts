@@ -169,7 +169,9 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
     if (status === 401) {
       return denied("The server does not know the caller: HTTP 401", hasToken ? UNKNOWN_TOKEN : TOKEN);
     }
-    if (status === 403) return explainForbidden(data["text"]);
+    const answer = answerIn(data["text"]);
+    if (status === 403) return explainForbidden(answer);
+    if (status === 413 && answer.message !== null) return new CliError("refused", answer.message);
     return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, HINTS[status ?? 404] ?? null);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
@@ -184,16 +186,29 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
   );
 }
 
-/** Why a server answered with HTTP 403: where that names a request it was the call that is not granted, else who calls. */
-function explainForbidden(body: unknown): CliError {
+/** What the body of an answer says that is no 200. */
+interface HttpAnswer {
+  /** Of the error in it; null where there is none. */
+  readonly message: string | null;
+  /** Whether it names a request. */
+  readonly isToCall: boolean;
+}
+
+function answerIn(body: unknown): HttpAnswer {
   const parsed = parseJson(typeof body === "string" ? body : "");
   const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
   const error = member(answer, "error");
   const message = isJsonObject(error) ? member(error, "message") : undefined;
-  const said = typeof message === "string" ? `: ${shown(message)}` : "";
-  const isCall = said !== "" && (member(answer, "id") ?? null) !== null;
-  if (isCall) return denied(`The server refuses the call${said}`, NOT_GRANTED);
-  return denied(`The server refuses the caller: HTTP 403${said}`, FORBIDDEN);
+  return {
+    message: typeof message === "string" ? shown(message) : null,
+    isToCall: (member(answer, "id") ?? null) !== null,
+  };
+}
+
+/** Why a server answered with HTTP 403: where that names a request it was the call that is not granted, else who calls. */
+function explainForbidden({ message, isToCall }: HttpAnswer): CliError {
+  if (message !== null && isToCall) return denied(`The server refuses the call: ${message}`, NOT_GRANTED);
+  return denied(`The server refuses the caller: HTTP 403${message === null ? "" : `: ${message}`}`, FORBIDDEN);
 }
 
 /** The message of what lies at the bottom of an error. */

@@ -4,11 +4,18 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { ReadBuffer, serializeMessage, type Transport } from "@modelcontextprotocol/client";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  type RequestId,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { isJsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
+import { createLineReader } from "../server/stdio/lines.ts";
 import { CliError } from "./cli_error.ts";
+import { ANSWER_BYTES_MAXIMUM } from "./client_fetch.ts";
 import { shown } from "./text.ts";
 
 /** Characters of what a server says on standard error that are kept: the last ones say why it ended. */
@@ -34,18 +41,20 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
   let over: Promise<void> = Promise.resolve();
   let end: Deno.CommandStatus | null = null;
   let said = "";
-  const incoming = new ReadBuffer();
-
-  const hear = (chunk: Uint8Array): void => {
-    try {
-      incoming.append(Buffer.from(chunk));
-      for (let message = incoming.readMessage(); message !== null; message = incoming.readMessage()) {
+  const asked = new Set<RequestId>();
+  const incoming = createLineReader(ANSWER_BYTES_MAXIMUM, {
+    line: (text) => {
+      try {
+        const message = readMessage(text, asked);
+        if (message === null) return;
+        if (!("method" in message) && message.id !== undefined) asked.delete(message.id);
         transport.onmessage?.(message);
+      } catch (error) {
+        transport.onerror?.(error as Error);
       }
-    } catch (error) {
-      transport.onerror?.(error as Error);
-    }
-  };
+    },
+    fault: (fault) => transport.onerror?.(new Error(fault)),
+  });
   const decoder = new TextDecoder();
   const note = (chunk: Uint8Array): void => {
     said = (said + decoder.decode(chunk, { stream: true })).slice(-SAID_CHARACTERS);
@@ -57,7 +66,7 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
     start: () => {
       const started = child = spawn(command, args);
       writer = started.stdin.getWriter();
-      over = Promise.all([started.status, each(started.stdout, hear), each(started.stderr, note)])
+      over = Promise.all([started.status, each(started.stdout, incoming.push), each(started.stderr, note)])
         .then(([status]) => {
           end = status;
           transport.onclose?.();
@@ -65,7 +74,10 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
       return Promise.resolve();
     },
     // To a process that is gone nothing can be written; that it is gone says `onclose`.
-    send: async (message) => await writer?.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {}),
+    send: async (message) => {
+      if ("method" in message && "id" in message) asked.add(message.id);
+      await writer?.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
+    },
     close: async () => {
       if (child === null) return;
       await writer?.close().catch(() => {});
@@ -77,6 +89,23 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
     },
   };
   return { transport, end: () => end, said: () => wordsOf(said) };
+}
+
+/**
+ * A message of the server; null for a line that is none. An error without an id is about a request that could not be read, and where
+ * one is asked alone it is about that one.
+ */
+function readMessage(line: string, asked: ReadonlySet<RequestId>): JSONRPCMessage | null {
+  try {
+    return deserializeMessage(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    const parsed = parseJson(line);
+    const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
+    const [id] = asked;
+    if (asked.size !== 1 || member(value, "id") !== null || !isJsonObject(member(value, "error"))) throw error;
+    return deserializeMessage(JSON.stringify({ ...value, id }));
+  }
 }
 
 /** What a log says to people: its messages, and nothing of an audit log. */
@@ -99,8 +128,11 @@ function spawn(command: string, args: readonly string[]): Deno.ChildProcess {
   }
 }
 
-async function each(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
-  for await (const chunk of stream) take(chunk);
+async function each(
+  stream: ReadableStream<Uint8Array>,
+  take: (chunk: Uint8Array) => void | Promise<void>,
+): Promise<void> {
+  for await (const chunk of stream) await take(chunk);
 }
 
 async function isOverSoon(over: Promise<void>): Promise<boolean> {

@@ -1,10 +1,12 @@
 /**
- * The id of a message that must be refused for how its text is written.
+ * The id of a message that must be refused for how its text is written, or for how long it is.
  *
  * @module
  */
 
+import { parseJson } from "../canonical/scan.ts";
 import type { RequestId } from "./edge_error.ts";
+import { isRequestId } from "./message.ts";
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
@@ -30,50 +32,84 @@ export function idOfFaulty(text: string): RequestId | null {
   } catch {
     return null;
   }
-  const found = outermostIds(text);
-  return found.length === 1 && found[0] !== undefined ? idOf(found[0]) : null;
+  const bytes = new TextEncoder().encode(text);
+  const finder = createIdFinder(bytes.length);
+  finder.push(bytes);
+  return finder.id();
 }
 
-/** The texts of the values that the outermost object has under the name `id`; the text is known to be JSON. */
-function outermostIds(text: string): string[] {
-  const found: string[] = [];
+/** Finds the id of a message in its bytes as they come. */
+export interface IdFinder {
+  readonly push: (bytes: Uint8Array) => void;
+  /** The id, after the last byte; null where it is not certain. Whether the rest is JSON is not looked at. */
+  readonly id: () => RequestId | null;
+}
+
+const [SPACE, QUOTE, BACKSLASH, COLON, COMMA] = [0x20, 0x22, 0x5c, 0x3a, 0x2c];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/**
+ * Makes a finder that keeps so many bytes of a member and nothing else of the message.
+ *
+ * @param keptBytes Bytes of a name or an id; longer ones are not the id
+ */
+export function createIdFinder(keptBytes: number): IdFinder {
+  const found: (RequestId | null)[] = [];
   let depth = 0;
+  let [inString, escaped, isOver, isOther] = [false, false, false, false];
+  /** The name of the outermost member whose value is read; null while its name is. */
   let name: string | null = null;
-  let valueStart = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x22) {
-      const end = stringEnd(text, at);
-      if (depth === 1 && name === null) name = JSON.parse(text.slice(at, end)) as string;
-      at = end - 1;
-    } else if (char === 0x7b || char === 0x5b) {
-      depth++;
-      // An array at the top has no names.
-      if (depth === 1 && char === 0x5b) return [];
-    } else if (depth === 1 && char === 0x3a) {
-      valueStart = at + 1;
-    } else if (char === 0x7d || char === 0x5d || char === 0x2c) {
-      if (depth === 1) {
-        if (name === "id") found.push(text.slice(valueStart, at).trim());
-        name = null;
-      }
-      if (char !== 0x2c) depth--;
+  let kept: number[] = [];
+
+  const keep = (byte: number): void => {
+    if (depth === 0 && byte > SPACE) isOther = true;
+    const isAsked = name === null || name === "id";
+    // One more than is allowed tells that there was more.
+    if (isAsked && kept.length <= keptBytes && (kept.length > 0 || byte > SPACE)) kept.push(byte);
+  };
+  const takeKept = (): string => {
+    const text = kept.length > keptBytes ? "" : new TextDecoder().decode(new Uint8Array(kept)).trimEnd();
+    kept = [];
+    return text;
+  };
+  const structure = (byte: number): void => {
+    if (depth === 1 && byte === COLON && name === null) {
+      name = nameOf(takeKept());
+      return;
     }
-  }
-  return found;
+    const closes = byte === CLOSE_OBJECT || byte === CLOSE_LIST;
+    if (depth === 1 && (byte === COMMA || closes)) {
+      const text = takeKept();
+      if (name === "id" && found.length < 2) found.push(idOf(text));
+      name = null;
+    } else if (depth > 0 || byte !== OPEN_OBJECT || isOver) keep(byte);
+    if (closes) isOver = --depth === 0;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+  };
+  const take = (byte: number): void => {
+    if (!inString && STRUCTURE.has(byte)) return structure(byte);
+    keep(byte);
+    if (escaped) escaped = false;
+    else if (inString && byte === BACKSLASH) escaped = true;
+    else if (byte === QUOTE) inString = !inString;
+  };
+  return {
+    push: (bytes) => bytes.forEach(take),
+    id: () => isOver && !isOther && found.length === 1 ? found[0] ?? null : null,
+  };
 }
 
-/** The offset after the string that opens at an offset. */
-function stringEnd(text: string, start: number): number {
-  let at = start + 1;
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
-  return at + 1;
+const STRUCTURE: ReadonlySet<number> = new Set([
+  ...[COLON, COMMA, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST],
+]);
+
+function nameOf(text: string): string {
+  const parsed = parseJson(text);
+  return parsed.ok && typeof parsed.value === "string" ? parsed.value : "";
 }
 
-function idOf(literal: string): RequestId | null {
-  if (literal.startsWith('"')) {
-    const id = JSON.parse(literal) as string;
-    return id.isWellFormed() ? id : null;
-  }
-  return INTEGER.test(literal) && Number.isSafeInteger(Number(literal)) ? Number(literal) : null;
+function idOf(text: string): RequestId | null {
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isRequestId(parsed.value)) return null;
+  return typeof parsed.value === "string" || INTEGER.test(text) ? parsed.value : null;
 }

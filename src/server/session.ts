@@ -47,8 +47,8 @@ export interface Session {
    * @param origin What the request that carried it came with, where each message has a request of its own
    */
   readonly receive: (text: string, origin?: CallOrigin) => void;
-  /** Answers what could not be read as a message. */
-  readonly refuse: (error: EdgeError) => void;
+  /** Answers what could not be read as a message; the id is null where it is not known. */
+  readonly refuse: (error: EdgeError, id: RequestId | null) => void;
   /** Answers the requests in work, and whatever is asked from now on, with an error; tells of each. */
   readonly fail: (error: EdgeError, told: () => void) => void;
   /** Resolves once no request is in work. */
@@ -120,7 +120,7 @@ export function openSession(options: SessionOptions): Session {
   };
   return {
     receive: (text, origin) => receive(state, text, origin ?? originOf(state)),
-    refuse: (error) => turnAway(state, error, null, originOf(state)),
+    refuse: (error, id) => turnAway(state, error, id, originOf(state)),
     fail: (error, told) => failAll(state, error, told),
     idle: () => idle(state),
     abort: () => {

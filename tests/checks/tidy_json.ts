@@ -13,11 +13,7 @@ const READERS = "src/canonical/";
 
 /** The modules that use the runtime's own parser all the same: how often, and why no name can be mistaken there. */
 export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
-  {
-    path: "src/server/faulty_id.ts",
-    uses: 3,
-    reason: "a text that was refused: whether it is JSON, and lone strings of it",
-  },
+  { path: "src/server/faulty_id.ts", uses: 1, reason: "whether a text that was refused is JSON" },
   { path: "src/cli/scenario_place.ts", uses: 1, reason: "a lone string" },
   { path: "src/cli/scenario_source_json.ts", uses: 1, reason: "a lone string" },
   { path: "src/cli/scenario_source_toml.ts", uses: 1, reason: "a lone string" },

@@ -120,6 +120,43 @@ Deno.test("gate client talks to a server that it starts, and to one over HTTP", 
     assert.deepEqual(JSON.parse(listed.stdout).result.tools, tools);
   }));
 
+Deno.test("gate client says at once that a call is too large, with exit code 2", () =>
+  inFolder(async (folder) => {
+    const config = `${folder}/small.toml`;
+    await Deno.writeTextFile(config, "[server]\nmax_body_bytes = 2000\n");
+    await Deno.writeTextFile(
+      `${folder}/http.toml`,
+      '[server]\nmax_body_bytes = 2000\ntransport = "http"\nbind = "127.0.0.1:0"\n',
+    );
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", `${folder}/http.toml`), cwd: folder }),
+    );
+    const about = {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {} },
+      serverInfo: { name: "a", version: "1" },
+    };
+    const tooLarge = errorResponse({ kind: "request_too_large", message: "Request too large: whatever it is" }, null);
+    // As a server answers that looks at nothing of a line that is too long.
+    const nameless = `while read -r line; do
+      id=$(printf '%s' "$line" | sed 's/.*"id": *\\([0-9"a-z-]*\\).*/\\1/')
+      case $line in
+        *tools/call*) echo '${tooLarge}' ;;
+        *) echo '{"jsonrpc":"2.0","id":'"$id"',"result":${JSON.stringify(about)}}' ;;
+      esac
+    done`;
+    const said = "gate: Request too large: must be at most 2000 bytes (server.max_body_bytes)\n";
+    const rows: readonly [server: readonly string[], said: string][] = [
+      [["--config", config], said],
+      [["--url", server.url], said],
+      [["--stdio", "--", "sh", "-c", nameless], "gate: Request too large: whatever it is\n"],
+    ];
+    for (const [flags, expected] of rows) {
+      const words = ["client", "call", "gate_docs_search", "--arg", `query=${"x".repeat(3000)}`];
+      assert.deepEqual(await gate(folder, ...words, ...flags), { code: 2, stdout: "", stderr: expected });
+    }
+  }));
+
 const GUARDED = `
 [server]
 transport = "http"

@@ -10,6 +10,8 @@ export type LineFault = "too_long" | "not_utf8";
 /** Takes lines as they are complete. */
 export interface LineSink {
   readonly line: (text: string) => void | Promise<void>;
+  /** Takes the bytes of a line that is too long, as they come; they may be reused afterwards. Its fault follows. */
+  readonly excess?: (bytes: Uint8Array) => void;
   readonly fault: (fault: LineFault) => void | Promise<void>;
 }
 
@@ -30,7 +32,7 @@ const SPARE_BYTES = 1 << 16;
 
 /**
  * Makes a line reader. Lines end with LF or CRLF and must be UTF-8; empty ones are passed over. Of a line that is longer
- * than the limit no more than the limit is ever kept: the rest is dropped as it comes, and the fault is told at its end.
+ * than the limit no more than the limit is ever kept: it is handed on as it comes, and the fault is told at its end.
  *
  * @param maximumBytes Bytes of a line, its end not counted; at least 1
  * @param sink Takes the lines, one after the other: each is awaited before the next
@@ -45,6 +47,8 @@ export function createLineReader(maximumBytes: number, sink: LineSink): LineRead
   const keep = (bytes: Uint8Array): void => {
     const needed = length + bytes.length;
     if (tooLong || needed > maximumBytes + 1) {
+      sink.excess?.(kept.subarray(0, length));
+      sink.excess?.(bytes);
       tooLong = true;
       kept = new Uint8Array(0);
       length = 0;
@@ -70,6 +74,7 @@ export function createLineReader(maximumBytes: number, sink: LineSink): LineRead
     length = 0;
     if (kept.length > SPARE_BYTES) kept = new Uint8Array(0);
     if (line.length > 0 && line[line.length - 1] === CR) line = line.subarray(0, -1);
+    if (!wasTooLong && line.length > maximumBytes) sink.excess?.(line);
     if (wasTooLong || line.length > maximumBytes) return sink.fault("too_long");
     const text = decode(decoder, line);
     if (text === null) return sink.fault("not_utf8");

@@ -7,9 +7,15 @@ const encoder = new TextEncoder();
 /** What a reader with a limit makes of bytes that come in the given pieces. */
 async function readLines(maximumBytes: number, pieces: readonly Uint8Array[]): Promise<string[]> {
   const seen: string[] = [];
+  let excess = "";
+  const decoder = new TextDecoder();
   const reader = createLineReader(maximumBytes, {
     line: (text) => void seen.push(text),
-    fault: (fault) => void seen.push(`!${fault}`),
+    excess: (bytes) => excess += decoder.decode(bytes, { stream: true }),
+    fault: (fault) => {
+      seen.push(`!${fault}${excess === "" ? "" : ` ${excess.trimEnd()}`}`);
+      excess = "";
+    },
   });
   for (const piece of pieces) await reader.push(piece);
   await reader.end();
@@ -25,12 +31,12 @@ const ROWS: readonly (readonly [what: string, input: string | Uint8Array, lines:
   ["the limit", "12345678\n", ["12345678"]],
   ["the limit and CRLF", "12345678\r\n", ["12345678"]],
   ["the limit without an end", "12345678", ["12345678"]],
-  ["one byte more", "123456789\n", ["!too_long"]],
-  ["one byte more without an end", "123456789", ["!too_long"]],
-  ["two CR at the limit", "12345678\r\r\n", ["!too_long"]],
-  ["far more, and then a line", `${"x".repeat(100)}\nok\n`, ["!too_long", "ok"]],
+  ["one byte more", "123456789\n", ["!too_long 123456789"]],
+  ["one byte more without an end", "123456789", ["!too_long 123456789"]],
+  ["two CR at the limit", "12345678\r\r\n", ["!too_long 12345678"]],
+  ["far more, and then a line", `${"x".repeat(100)}\nok\n`, [`!too_long ${"x".repeat(100)}`, "ok"]],
   ["bytes, not characters", "äöü\n", ["äöü"]],
-  ["too many bytes in few characters", "äöüäö\n", ["!too_long"]],
+  ["too many bytes in few characters", "äöüäö\n", ["!too_long äöüäö"]],
   ["a byte order mark", "\uFEFFa\n", ["\uFEFFa"]],
   ["a byte order mark alone", "\uFEFF\n", ["\uFEFF"]],
   ["bytes that are not UTF-8", new Uint8Array([0x22, 0xff, 0x22, 0x0a, 0x61, 0x0a]), ["!not_utf8", "a"]],

@@ -7,6 +7,7 @@
 import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import { createIdFinder, type IdFinder } from "../faulty_id.ts";
 import type { TurnedAway } from "../http/refusals.ts";
 import type { Limits } from "../limits.ts";
 import { delay, type Log } from "../log.ts";
@@ -57,6 +58,9 @@ const OUTBOX_CHARACTERS = 1 << 20;
 
 /** Requests that are begun in one turn of the event loop, of those that came together. */
 const LINES_A_TURN = 32;
+
+/** Bytes of the id of a message that is too long to be taken. */
+const LONG_ID_BYTES = 1024;
 
 /** Bytes of one read. */
 const READ_BYTES = 1 << 16;
@@ -137,6 +141,7 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
     if (outbox.waiting() > OUTBOX_CHARACTERS) return park(outbox.below(OUTBOX_CHARACTERS / 2));
   };
   let taken = 0;
+  let long: IdFinder | null = null;
   const lines = createLineReader(options.server.max_body_bytes, {
     line: (text) => {
       session.receive(text);
@@ -144,7 +149,11 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
       if (++taken % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);
       return waitForReader();
     },
-    fault: (fault) => session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8),
+    excess: (bytes) => (long ??= createIdFinder(LONG_ID_BYTES)).push(bytes),
+    fault: (fault) => {
+      session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8, long?.id() ?? null);
+      long = null;
+    },
   });
   const loop = async (): Promise<ReadEnd> => {
     const buffer = new Uint8Array(READ_BYTES);
