@@ -151,10 +151,24 @@ function placeOf({ path, file }: State): "here" | "nowhere" | "elsewhere" | "wri
 
 /** Opening a named pipe would wait for a reader. */
 function refuseOther(path: string): void {
+  const other = otherAt(path);
+  if (other !== null) throw new Error(`Cannot open audit log "${path}": ${other}`);
+}
+
+/** What stands at a path that no audit log can be; null for a file, for nothing, and for what cannot be looked at. */
+export function otherAt(path: string): string | null {
   try {
-    if (!Deno.statSync(path).isFile) throw new Error(`Cannot open audit log "${path}": it is not a file`);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return Deno.statSync(path).isFile ? null : "it is not a file";
+  } catch {
+    return isLink(path) ? "it is a link to nothing" : null;
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch {
+    return false;
   }
 }
 
@@ -162,9 +176,14 @@ function openPlain(path: string): Deno.FsFile {
   try {
     return Deno.openSync(path, { read: true, append: true, create: true, mode: 0o600 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot open audit log "${path}": ${reason}`, { cause: error });
+    throw new Error(`Cannot open audit log "${path}": ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** What the runtime advises where it refuses a path is for its own command line. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Deno.errors.NotCapable) return "gate may not write there";
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Waits a little for a file that is held, where nothing else can be done meanwhile. */
