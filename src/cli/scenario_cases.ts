@@ -18,11 +18,12 @@ export const CASES_MAXIMUM = 4096;
 
 /** What can become of a stage. */
 export const STAGE_EXPECTATIONS = ["true", "false", "unknown", "blocked", "denied", "rejected"] as const;
-/** What a run can be. */
-export const RUN_EXPECTATIONS = ["complete", "active"] as const;
-
 /** One of {@link STAGE_EXPECTATIONS}. */
 export type StageExpectation = typeof STAGE_EXPECTATIONS[number];
+/** Those of them that come of judging conditions. */
+const JUDGED: readonly StageExpectation[] = ["true", "false", "unknown"];
+/** What a run can be. */
+export const RUN_EXPECTATIONS = ["complete", "active"] as const;
 
 /** An attempt at a stage. */
 export interface StageCase {
@@ -239,15 +240,31 @@ function readStage(refuse: Refuse, law: CompiledLaw, value: JsonValue, steps: St
     const binding_id = nameAmong(refuse, name, [...steps, "acquired", name], bindings, "a binding of the stage");
     if (binding_id !== null) acquired.push({ binding_id, value: found });
   }
-  const signed = listAt(refuse, object, steps, "signed").flatMap((one, index) =>
-    nameAmong(refuse, one, [...steps, "signed", index], ids, `a condition of stage "${stage_id}"`) ?? []
-  );
+  const signed = listAt(refuse, object, steps, "signed").flatMap((one, index) => {
+    const at = [...steps, "signed", index];
+    const name = nameAmong(refuse, one, at, ids, `a condition of stage "${stage_id}"`);
+    if (name !== null && !asksForSignature(stage, name)) refuse(at, `Condition "${name}" asks for no signature`);
+    return name ?? [];
+  });
   const conditions = new Map<string, Kleene>();
-  for (const [name, judged] of mapAt(refuse, object, steps, "conditions")) {
+  const judgements = mapAt(refuse, object, steps, "conditions");
+  if (judgements.length > 0 && !JUDGED.includes(expect)) {
+    refuse([...steps, "conditions"], `No condition is judged at a stage that is ${expect}: leave them out`, "name");
+  }
+  for (const [name, judged] of judgements) {
     const word = wordAt(refuse, judged, [...steps, "conditions", name], ["true", "false", "unknown"] as const);
     if (condition(name, [...steps, "conditions", name]) !== null && word !== null) conditions.set(name, word);
   }
   return { stage_id, sent, acquired, signed, expect, conditions };
+}
+
+/** Whether a signature matters to the evidence of a condition. */
+function asksForSignature({ conditions, slotOf }: CompiledStage, name: string): boolean {
+  const policy = conditions[slotOf.get(name) ?? -1]?.condition.evidence_use_policy;
+  if (policy === undefined) return false;
+  const { authorization, integrity, required_assurance } = policy;
+  const isSigned = authorization === "signature" || integrity === "signed_content";
+  return isSigned || required_assurance.includes("source_signature");
 }
 
 /** A value for a condition goes the way that its evidence comes: from the caller, else by each of its bindings. */

@@ -253,6 +253,14 @@ Deno.test("cases that name nothing of the law, or test nothing, are refused", as
         '2 Expected a member "expect": one of complete, active',
       ],
     ],
+    ...["blocked", "denied", "rejected"].map((expect): [string, readonly string[]] => [
+      `cases:\n  - name: n\n    stages:\n      - { stage: first, expect: ${expect}, conditions: { z: true } }\n    expect: active`,
+      [`4 No condition is judged at a stage that is ${expect}: leave them out`],
+    ]),
+    [
+      "cases:\n  - name: n\n    stages:\n      - { stage: first, signed: [z], expect: true }\n    expect: active",
+      ['4 Condition "z" asks for no signature'],
+    ],
     [
       [
         "cases:",
