@@ -73,26 +73,35 @@ export function runpackVerify(services: Services): Tool {
   });
 }
 
-function notFound({ runpack_identity }: Input): ToolAnswer {
-  const message = `Cannot find runpack "${runpack_identity}": it was not exported here`;
+/**
+ * The answer of a runpack that is not there, and of one that the caller may not see. Where a namespace authority is asked, it
+ * may be out, which would show that there is something to ask about: so both say that it may.
+ */
+function notFound({ namespaces }: Pick<Services, "namespaces">, { runpack_identity }: Input): ToolAnswer {
+  const asked = namespaces === null ? "" : ", or its namespace authority does not let it be seen now";
+  const message = `Cannot find runpack "${runpack_identity}": it was not exported here${asked}`;
+  const again =
+    "If an export gave this identity, wait a moment and call again: the namespace authority may give no answer now";
   const why = "Export the run: the answer has the runpack_identity";
   return failure("runpack_not_found", message, {
     runpack_identity,
-    next: [{ tool: "runpack_export", arguments_hint: { run_id: "<run_id>" }, why }],
+    next: [
+      ...namespaces === null ? [] : [{ tool: NAMED.name, arguments_hint: { runpack_identity }, why: again }],
+      { tool: "runpack_export", arguments_hint: { run_id: "<run_id>" }, why },
+    ],
   });
 }
 
 async function verify(services: Services, decoded: Input, call: Call): Promise<ToolAnswer> {
   const { dataDir } = services;
-  if (dataDir === null) return notFound(decoded);
+  if (dataDir === null) return notFound(services, decoded);
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { verificationPrimitives } = await import("../runpack/host/verification.ts");
   const { reportAsJson, verifyRunpack } = await import("../runpack/verify.ts");
   const root = repositoryFolder(dataDir);
   const source = localPackSource(root, decoded.runpack_identity);
-  const hidden = await hide(services, decoded, await source.manifest(), call);
-  if (hidden !== null) return hidden;
+  if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(services, decoded);
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,
@@ -111,29 +120,24 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
 }
 
 /**
- * What a caller who may not see a pack is told; null for one who may. That goes by the namespace that the manifest names;
- * one whose manifest cannot be trusted to name it shows its report to those alone who are not bound to namespaces.
+ * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to
+ * name it shows its report to those alone who are not bound to namespaces.
  */
-async function hide(
+async function isVisible(
   services: Services,
-  decoded: Input,
+  { runpack_identity }: Input,
   manifest: Uint8Array | string,
   call: Call,
-): Promise<ToolAnswer | null> {
-  if (manifest === "missing") return notFound(decoded);
+): Promise<boolean> {
+  if (manifest === "missing") return false;
   const { decodeManifest, runpackIdentity } = await import("../runpack/manifest.ts");
-  const own = typeof manifest !== "string" &&
-    runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === decoded.runpack_identity;
-  const named = own ? decodeManifest(manifest) : null;
+  const named = typeof manifest !== "string" && runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === runpack_identity
+    ? decodeManifest(manifest)
+    : null;
   if (named?.ok !== true) {
-    const unbound = call.principal.authMethod === "local" &&
-      (services.config.server.auth?.principals.length ?? 0) === 0;
-    return unbound ? null : notFound(decoded);
+    return call.principal.authMethod === "local" && (services.config.server.auth?.principals.length ?? 0) === 0;
   }
-  const refused = await authorise(services, NAMED, call, named.manifest.run_key.namespace_id);
-  if (refused === null) return null;
-  // That nothing was decided is no secret of the pack, and "missing" would be untrue and final.
-  return refused.code === "namespace_authority_unavailable" ? { ok: false, error: refused } : notFound(decoded);
+  return await authorise(services, NAMED, call, named.manifest.run_key.namespace_id) === null;
 }
 
 /** The public keys of `trust` and of the providers' own; null where there is none. */

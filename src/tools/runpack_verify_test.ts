@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import type { NamespaceAnswer } from "../access/namespace_authority.ts";
 import type { Principal } from "../access/types.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
@@ -13,7 +12,6 @@ import { CLAIMS } from "../runpack/verify_types.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./fixture_test.ts";
-import { createTools } from "./table.ts";
 
 interface Scene {
   readonly bench: Bench;
@@ -122,25 +120,6 @@ Deno.test("runpack_verify answers alike of a runpack that is missing and of one 
     assert.equal(JSON.stringify(unseen).replaceAll(identity, missing), JSON.stringify(absent));
     const admitted = { ...READER, roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }] };
     await bench.call("runpack_verify", { runpack_identity: identity }, admitted);
-  }, true));
-
-Deno.test("runpack_verify says that the namespace authority is out only to those who may else see the runpack", () =>
-  withPack(async ({ bench, identity }) => {
-    const ask = (): Promise<NamespaceAnswer> => Promise.resolve({ verdict, reason: "authority_tested" });
-    let verdict: NamespaceAnswer["verdict"] = "unavailable";
-    const tools = createTools({ ...bench.services, namespaces: { ask, close: () => undefined } });
-    const codeFor = async (roles: Principal["roles"]): Promise<string> => {
-      const call = { principal: { ...READER, roles }, signal: new AbortController().signal, correlationId: null };
-      const answer = await tools.get("runpack_verify")?.handle({ runpack_identity: identity }, call);
-      return answer?.ok === false ? `${answer.error.code} ${answer.error.retryable}` : "report";
-    };
-    const admitted = [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }];
-    assert.equal(await codeFor(admitted), "namespace_authority_unavailable true");
-    assert.equal(await codeFor(READER.roles), "runpack_not_found false");
-    verdict = "refused";
-    assert.equal(await codeFor(admitted), "runpack_not_found false");
-    verdict = "granted";
-    assert.equal(await codeFor(admitted), "report");
   }, true));
 
 Deno.test("runpack_verify shows a manifest that is not its name's to nobody from afar", () =>

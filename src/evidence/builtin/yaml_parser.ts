@@ -19,11 +19,14 @@ export type YamlOptions = Omit<ParseOptions & SchemaOptions, "prettyErrors" | "u
  * read files may not even look. So the environment is empty as long as it parses.
  */
 export function parseYaml(text: string, options: YamlOptions): Document.Parsed {
+  const common = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
+  const parse = (): Document.Parsed => parseDocument(text, { ...common, ...options });
+  // In the worker of a provider it is empty for good.
+  if (Object.getOwnPropertyDescriptor(process, "env")?.writable === false) return parse();
   const { env } = process;
   process.env = {};
   try {
-    const common = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
-    return parseDocument(text, { ...common, ...options });
+    return parse();
   } finally {
     process.env = env;
   }
