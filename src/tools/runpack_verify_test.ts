@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
+import type { NamespaceAnswer } from "../access/namespace_authority.ts";
 import type { Principal } from "../access/types.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
@@ -12,6 +13,8 @@ import { CLAIMS } from "../runpack/verify_types.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./fixture_test.ts";
+import { createTools } from "./table.ts";
+import type { ToolAnswer } from "./types.ts";
 
 interface Scene {
   readonly bench: Bench;
@@ -24,6 +27,8 @@ const READER: Principal = {
   ...REMOTE,
   roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 7 }],
 };
+
+const ADMITTED: Principal = { ...READER, roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }] };
 
 /** Runs a test with a run of namespace 2 that was exported; with `roles`, from then on roles are in force. */
 async function withPack(
@@ -118,8 +123,27 @@ Deno.test("runpack_verify answers alike of a runpack that is missing and of one 
     assert.equal(unseen.code, "runpack_not_found");
     assert.equal(unseen.kind, "not_found");
     assert.equal(JSON.stringify(unseen).replaceAll(identity, missing), JSON.stringify(absent));
-    const admitted = { ...READER, roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }] };
-    await bench.call("runpack_verify", { runpack_identity: identity }, admitted);
+    await bench.call("runpack_verify", { runpack_identity: identity }, ADMITTED);
+  }, true));
+
+Deno.test("runpack_verify says of what it does not show that the namespace authority may be out, where there is one", () =>
+  withPack(async ({ bench, identity }) => {
+    const missing = "0".repeat(64);
+    for (const verdict of ["unavailable", "refused", "granted"] as const) {
+      const ask = (): Promise<NamespaceAnswer> => Promise.resolve({ verdict, reason: "authority_tested" });
+      const tools = createTools({ ...bench.services, namespaces: { ask, close: () => undefined } });
+      const call = { principal: ADMITTED, signal: new AbortController().signal, correlationId: null };
+      const answerTo = async (runpack_identity: string): Promise<ToolAnswer | undefined> =>
+        await tools.get("runpack_verify")?.handle({ runpack_identity }, call);
+      const absent = await answerTo(missing);
+      assert.match(
+        JSON.stringify(absent),
+        /not exported here, or its namespace authority .*wait a moment and call again/,
+      );
+      const there = await answerTo(identity);
+      if (verdict === "granted") assert.ok(there?.ok === true);
+      else assert.equal(JSON.stringify(there).replaceAll(identity, missing), JSON.stringify(absent));
+    }
   }, true));
 
 Deno.test("runpack_verify shows a manifest that is not its name's to nobody from afar", () =>
