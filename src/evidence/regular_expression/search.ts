@@ -55,6 +55,8 @@ interface Front {
 function run(machine: Machine, program: Program, from: number, isSearch: boolean): boolean {
   const { text, spend } = machine;
   const { instructions, isBackward } = program;
+  // A look ahead begins anew at each place.
+  spend(instructions.length >> 4);
   const front: Front = { takes: [], seen: new Int32Array(instructions.length), step: 1, isAccepted: false };
   let at = from;
   arrive(machine, program, front, 0, at);

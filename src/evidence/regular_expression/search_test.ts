@@ -108,6 +108,12 @@ for (const [pattern, found] of ENDLESS) {
   });
 }
 
+Deno.test("compileSearch() counts what each look ahead takes to begin", () => {
+  let steps = 0;
+  compileSearch(`(?=a{5000})b`)("b".repeat(1_000), (more) => void (steps += more));
+  assert.ok(steps > 1_000 * 5_000 / 16, `${steps}`);
+});
+
 Deno.test("compileSearch() tells its steps, and stops where there are too many", () => {
   const stop = new Error("enough");
   let left = 1_000;
