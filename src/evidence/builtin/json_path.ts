@@ -21,7 +21,7 @@ import { utf8Length } from "../../canonical/utf8.ts";
 import { jsonEqual } from "../../law/value/json_equality.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { measureJson } from "./json_size.ts";
-import { bindPatterns } from "./json_path_patterns.ts";
+import { bindPatterns, TooManySteps } from "./json_path_patterns.ts";
 import {
   JSONPATH_CHARACTERS_MAXIMUM,
   JSONPATH_NODES_MAXIMUM,
@@ -47,9 +47,6 @@ interface Budget {
 
 /** A query finds more than it may. */
 class TooManyNodes extends Error {}
-
-/** The filters and patterns of a query take longer than they may. */
-class TooManySteps extends Error {}
 
 /** The query itself cannot be used. */
 class UnusableQuery extends Error {}

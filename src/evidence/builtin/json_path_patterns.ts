@@ -8,6 +8,9 @@
 import { FunctionExpressionType, jsonpath as p3, type JSONPathEnvironment } from "json-p3";
 import { compileSearch, type Search, type Spend } from "../regular_expression/search.ts";
 
+/** The filters and patterns of a query take longer than they may. */
+export class TooManySteps extends Error {}
+
 /** Patterns that are kept compiled. */
 const KEPT_PATTERNS = 16;
 
@@ -16,7 +19,7 @@ export function bindPatterns(environment: JSONPathEnvironment, spend: Spend): vo
   const checker = new p3.functions.Search({ throwErrors: true, cacheSize: 0 });
   for (const name of ["match", "search"]) {
     const compile = keeper((pattern) => {
-      const search = compileSearch(name === "match" ? wholeOf(mapped(pattern), pattern) : mapped(pattern));
+      const search = compileSearch(name === "match" ? wholeOf(mapped(pattern), pattern) : mapped(pattern), spend);
       // The package says whether a pattern is one of I-Regexp by whether it can look for it, if only in nothing.
       checker.call("", pattern);
       return search;
@@ -39,7 +42,9 @@ function keeper(compile: (pattern: string) => Search): (pattern: string) => Sear
     let search: Search | null;
     try {
       search = compile(pattern);
-    } catch {
+    } catch (error) {
+      // Whatever else is thrown says of the pattern that it is none.
+      if (error instanceof TooManySteps) throw error;
       search = null;
     }
     if (kept.size >= KEPT_PATTERNS) kept.clear();

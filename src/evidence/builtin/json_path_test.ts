@@ -151,6 +151,11 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   [`["${"a".repeat(5_000)}!"]`, "$[?match(@, '(a+)+')]", "jsonpath_not_found"],
   [`["${"a".repeat(5_000)}"]`, "$[?match(@, '(a|a)*b')]", "jsonpath_not_found"],
   [`["${"a".repeat(100_000)}"]`, `$[?match(@, '${"(a|b)*".repeat(200)}c')]`, "jsonpath_limit_exceeded"],
+  [
+    JSON.stringify(Array.from({ length: 3_000 }, (_, i) => `a{${15_000 + i}}`)),
+    "$[?match('a', @)]",
+    "jsonpath_limit_exceeded",
+  ],
   ['[{"a":[5]},{"a":[5,6]}]', "$[?value(@.a[*]) == 5]", '[{"a":[5]}]'],
   // no queries
   ["{}", "", "invalid_jsonpath"],

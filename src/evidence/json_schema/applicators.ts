@@ -159,7 +159,9 @@ function patternProperties(given: JsonValue, { compile }: Maker): Check {
 function additionalProperties(given: JsonValue, { schema, compile }: Maker): Check {
   const node = compile(given);
   const named = new Set(Object.keys((member(schema, "properties") ?? {}) as JsonObject));
-  const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map(compileSearch);
+  const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map((pattern) =>
+    compileSearch(pattern)
+  );
   return (subject) =>
     firstMember(subject, (value, name) => {
       if (named.has(name) || patterns.some((search) => search(name, subject.spend))) return null;

@@ -54,15 +54,18 @@ const parser = new RegExpParser({ ecmaVersion: 2025 });
 /**
  * The program of a pattern.
  *
+ * @param spend Counts the steps of writing it
  * @throws {SyntaxError} Where it is no regular expression, is too large, or refers back to what a group has taken, which no
  * machine of this kind can
  */
-export function programOf(pattern: string): Program {
+export function programOf(pattern: string, spend: (steps: number) => void): Program {
+  spend(pattern.length);
   // What the runtime says of a pattern that is none is better known than what the parser does.
   new RegExp(pattern, "u");
   const tree = parser.parsePattern(pattern, 0, pattern.length, { unicode: true });
   let written = 0;
   const count = (): void => {
+    spend(1);
     if (++written > INSTRUCTIONS_MAXIMUM) {
       throw new SyntaxError("pattern is too large once its repeats are written out");
     }

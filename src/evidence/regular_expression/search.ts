@@ -15,6 +15,7 @@ export type Search = (text: string, spend: Spend) => boolean;
 /**
  * Compiles a pattern of ECMAScript, as if it had the flag `u`.
  *
+ * @param compiling Counts the steps of that
  * @throws {SyntaxError} Where it is no regular expression, is too large, or refers back to what a group has taken
  *
  * @example
@@ -27,8 +28,8 @@ export type Search = (text: string, spend: Spend) => boolean;
  * assert.equal(search("a".repeat(100) + "!", () => {}), false);
  * ```
  */
-export function compileSearch(pattern: string): Search {
-  const program = programOf(pattern);
+export function compileSearch(pattern: string, compiling: Spend = () => undefined): Search {
+  const program = programOf(pattern, compiling);
   return (text, spend) => run({ text, spend }, program, 0, true);
 }
 
