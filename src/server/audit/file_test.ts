@@ -180,6 +180,34 @@ Deno.test("a writer whose file is moved away writes on in it until another stand
     await chainOf(path, await chainOf(`${path}.1`, null));
   }));
 
+Deno.test("the last lines of a file that is moved away survive a power failure before the chain goes on elsewhere", () =>
+  withPath((path) => {
+    const { syncDataSync } = Deno.FsFile.prototype;
+    const steps: string[] = [];
+    Deno.FsFile.prototype.syncDataSync = function () {
+      steps.push("synchronised");
+      syncDataSync.call(this);
+    };
+    try {
+      const old = openAuditFile(path, null, OPENING);
+      assert.ok(old.append([timeEvent(event("a"), 1)]));
+      const successor = (): void => {
+        const next = old.successor((from) => {
+          steps.push("opened");
+          return openAuditFile(path, from, OPENING);
+        });
+        next.close();
+      };
+      successor();
+      Deno.renameSync(path, `${path}.1`);
+      successor();
+      old.close();
+    } finally {
+      Deno.FsFile.prototype.syncDataSync = syncDataSync;
+    }
+    assert.deepEqual(steps, ["opened", "synchronised", "opened"]);
+  }));
+
 Deno.test("a file that is cut while it is open shows a gap", () =>
   withPath(async (path) => {
     const file = openAuditFile(path, null, OPENING);
