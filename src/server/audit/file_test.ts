@@ -184,7 +184,7 @@ Deno.test("the last lines of a file that is moved away survive a power failure b
   withPath((path) => {
     const { syncDataSync } = Deno.FsFile.prototype;
     const steps: string[] = [];
-    Deno.FsFile.prototype.syncDataSync = function () {
+    Deno.FsFile.prototype.syncDataSync = function (): void {
       steps.push("synchronised");
       syncDataSync.call(this);
     };
