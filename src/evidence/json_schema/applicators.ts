@@ -14,13 +14,14 @@ import {
 } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
 import { ASSERTIONS } from "./assertions.ts";
-import { compileSearch } from "../regular_expression/search.ts";
+import type { Search } from "../regular_expression/search.ts";
 import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
 
 /** What a keyword is compiled with: the schema that it stands in, and what compiles a schema in it. */
 export interface Maker {
   readonly schema: JsonObject;
   readonly compile: (inner: JsonValue) => Node;
+  readonly search: (pattern: string) => Search;
 }
 
 /** What makes the check of a keyword from its value. */
@@ -122,7 +123,7 @@ function dependentSchemas(given: JsonValue, { compile }: Maker): Check {
 function dependencies(given: JsonValue, maker: Maker): Check {
   const entries = Object.entries(given as JsonObject);
   const lists = Object.fromEntries(entries.filter(([, value]) => isJsonArray(value)));
-  const required = ASSERTIONS.get("dependentRequired")?.(lists);
+  const required = ASSERTIONS.get("dependentRequired")?.(lists, maker.search);
   const schemas = dependentSchemas(Object.fromEntries(entries.filter(([, value]) => !isJsonArray(value))), maker);
   return (subject) => {
     const message = required?.(subject.value, subject.spend) ?? null;
@@ -143,7 +144,7 @@ function properties(given: JsonValue, { compile }: Maker): Check {
   };
 }
 
-function patternProperties(given: JsonValue, { compile }: Maker): Check {
+function patternProperties(given: JsonValue, { compile, search: compileSearch }: Maker): Check {
   const nodes = Object.entries(given as JsonObject).map(([pattern, inner]) =>
     [compileSearch(pattern), compile(inner)] as const
   );
@@ -156,7 +157,7 @@ function patternProperties(given: JsonValue, { compile }: Maker): Check {
     );
 }
 
-function additionalProperties(given: JsonValue, { schema, compile }: Maker): Check {
+function additionalProperties(given: JsonValue, { schema, compile, search: compileSearch }: Maker): Check {
   const node = compile(given);
   const named = new Set(Object.keys((member(schema, "properties") ?? {}) as JsonObject));
   const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map((pattern) =>

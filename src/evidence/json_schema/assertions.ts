@@ -8,7 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
 import { jsonEqual } from "../../law/value/json_equality.ts";
-import { compileSearch, type Spend } from "../regular_expression/search.ts";
+import type { Search, Spend } from "../regular_expression/search.ts";
 
 /** What is wrong with a value, or null. */
 export type Assertion = (value: JsonValue, spend: Spend) => string | null;
@@ -16,8 +16,11 @@ export type Assertion = (value: JsonValue, spend: Spend) => string | null;
 /** Values of an enumeration that a message lists, and characters of a value that it shows. */
 const LISTED_VALUES = 16;
 
-/** The keywords, each with what its value asks for. The metaschema has looked at the value. */
-export const ASSERTIONS: ReadonlyMap<string, (given: JsonValue) => Assertion> = new Map([
+/** Makes an assertion of a keyword's value, at which the metaschema has looked; what compiles patterns counts them. */
+export type MakeAssertion = (given: JsonValue, search: (pattern: string) => Search) => Assertion;
+
+/** The keywords, each with what its value asks for. */
+export const ASSERTIONS: ReadonlyMap<string, MakeAssertion> = new Map<string, MakeAssertion>([
   ["type", (given: JsonValue) => typeAssertion(isJsonArray(given) ? given : [given])],
   ["const", constAssertion],
   ["enum", enumAssertion],
@@ -134,8 +137,8 @@ function memberCount(value: JsonValue, spend: Spend): number | null {
   return length;
 }
 
-function patternAssertion(given: JsonValue): Assertion {
-  const search = compileSearch(given as string);
+function patternAssertion(given: JsonValue, compile: (pattern: string) => Search): Assertion {
+  const search = compile(given as string);
   const wrong = `must match pattern ${quote(given as string)}`;
   return (value, spend) => typeof value !== "string" || search(value, spend) ? null : wrong;
 }

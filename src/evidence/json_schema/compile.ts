@@ -10,7 +10,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
-import type { Spend } from "../regular_expression/search.ts";
+import { compileSearch, type Search, type Spend } from "../regular_expression/search.ts";
 import { type Applicator, APPLICATORS, inPlace, LAST_APPLICATORS } from "./applicators.ts";
 import { type Assertion, ASSERTIONS } from "./assertions.ts";
 import {
@@ -44,6 +44,7 @@ interface Compiler {
   /** What is compiled or waits for it: schemas refer to themselves. */
   readonly nodes: Map<JsonObject, Node>;
   readonly waiting: Waiting[];
+  readonly search: (pattern: string) => Search;
 }
 
 /** A schema whose keywords are still to be looked at. */
@@ -96,13 +97,24 @@ function validateSchema(schema: Schema, spend: Spend): string | null {
 }
 
 function validatorOf(document: SchemaDocument, root: Schema): Validator {
-  const compiler: Compiler = { document, nodes: new Map(), waiting: [] };
+  const compiler: Compiler = { document, nodes: new Map(), waiting: [], search: createSearchCompiler() };
   const node = compile(compiler, root);
   for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
   return (value, spend = UNCOUNTED) => {
     const wrong = evaluate(node, value, { scope: null, spend }, null);
     return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
   };
+}
+
+/** Steps that the patterns of one schema may take to compile: they are kept, and a few characters may ask for many repeats. */
+const PATTERN_STEPS = 40_000;
+
+function createSearchCompiler(): (pattern: string) => Search {
+  let left = PATTERN_STEPS;
+  return (pattern) =>
+    compileSearch(pattern, (steps) => {
+      if ((left -= steps) < 0) throw new SyntaxError("the patterns of the schema are too large together");
+    });
 }
 
 /** The node of a schema. What it asks for is made out later, so that no chain of references is too long. */
@@ -120,7 +132,8 @@ function compile({ document, nodes, waiting }: Compiler, schema: JsonValue): Nod
 }
 
 function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): void {
-  const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner) };
+  const { search } = compiler;
+  const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner), search };
   for (const [keyword, make] of keywordsOf(compiler, resource)) {
     if (!Object.hasOwn(schema, keyword)) continue;
     try {
@@ -135,7 +148,7 @@ function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): 
 
 /** Every keyword with what compiles it, those last that ask what the others have looked at. */
 function* keywordsOf(compiler: Compiler, resource: Resource): Generator<readonly [keyword: string, make: Applicator]> {
-  for (const [keyword, make] of ASSERTIONS) yield [keyword, (given) => checkOf(make(given))];
+  for (const [keyword, make] of ASSERTIONS) yield [keyword, (given, { search }) => checkOf(make(given, search))];
   yield ["$ref", (given) => reference(compiler, resource, given as string)];
   yield ["$dynamicRef", (given) => dynamicReference(compiler, resource, given as string)];
   yield* APPLICATORS;

@@ -52,6 +52,10 @@ const META = "https://json-schema.org/draft/2020-12";
 const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ type: "strnig" }, /^\$\.type: must be equal to one of the allowed values: "array", "boolean", "integer", /],
   [{ properties: { a: { pattern: "(" } } }, /^\$\.properties\.a\.pattern: Invalid regular expression/],
+  [
+    { properties: { a: { pattern: "a{15000}" }, b: { pattern: "a{15000}" }, c: { pattern: "a{15000}" } } },
+    /^\$\.properties\.[abc]\.pattern: the patterns of the schema are too large together$/,
+  ],
   [{ patternProperties: { "[": true } }, /^\$\.patternProperties: Invalid regular expression/],
   [{ $ref: "https://example.com/schema.json" }, /^\$\.\$ref: cannot resolve reference "https:\/\/example/],
   [{ items: { $dynamicRef: "#a" }, $defs: { b: {} } }, /^\$\.items\.\$dynamicRef: cannot resolve reference/],
