@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Requirement, ScenarioLaw } from "../law/types.ts";
+import type { Requirement, ScenarioLaw, Stage } from "../law/types.ts";
 import { GRAPH_FORMATS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
@@ -57,24 +57,31 @@ function graphData(law: ScenarioLaw): GraphData {
   };
 }
 
-/** The graph in layers, each stage with what it waits for. */
+/** The stages as a tree: each hangs on the last of those that it waits for, so that a hook is always an edge; words say the rest. */
 export function terminalGraph(law: ScenarioLaw): string {
-  const layers = layersOf(law);
-  const rows = layers.flatMap((layer, index) =>
-    layer.map((stage, at) => {
-      const mark = index === 0 ? " " : at === 0 ? "└" : " ";
-      const after = stage.prerequisite.kind === "root"
-        ? "at once"
-        : `after ${plainRequirement(stage.prerequisite.requirement)}`;
-      const packets = stage.entry_packets.length;
-      const discloses = packets === 0
-        ? ""
-        : `, discloses ${stage.entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
-      return [`${"  ".repeat(index)}${mark}○ ${shown(stage.stage_id)}`, `${after}${discloses}`];
-    })
-  );
-  const end = `${"  ".repeat(layers.length)}└● complete when ${plainRequirement(law.completion_requirement)}`;
-  return `${shown(law.scenario_id)}\n${columns(rows)}${end}\n`;
+  const stages = layersOf(law).flat();
+  const places = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
+  const below = new Map<number, Stage[]>();
+  for (const stage of stages) {
+    const parent = Math.max(-1, ...stagesBefore(stage).map((id) => places.get(id) ?? -1));
+    below.set(parent, [...below.get(parent) ?? [], stage]);
+  }
+  const draw = (parent: number, indent: string): string[][] => {
+    const own = below.get(parent) ?? [];
+    return own.flatMap((stage, at) => {
+      const [hook, rail] = parent < 0 ? [" ", " "] : at === own.length - 1 ? ["└", "  "] : ["├", "│ "];
+      const row = [`${indent}${hook}○ ${shown(stage.stage_id)}`, waitingWords(stage)];
+      return [row, ...draw(places.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
+    });
+  };
+  const end = ` ● complete when ${plainRequirement(law.completion_requirement)}`;
+  return `${shown(law.scenario_id)}\n${columns(draw(-1, ""))}${end}\n`;
+}
+
+function waitingWords({ prerequisite, entry_packets }: Stage): string {
+  const after = prerequisite.kind === "root" ? "at once" : `after ${plainRequirement(prerequisite.requirement)}`;
+  if (entry_packets.length === 0) return after;
+  return `${after}, discloses ${entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
 }
 
 /** A text as Mermaid takes it between double quotes. */
