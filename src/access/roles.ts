@@ -11,8 +11,11 @@ import type { Principal, RoleBinding } from "./types.ts";
 /** The groups that tools are granted in. */
 export type ToolGroup = "Authoring" | "Run" | "Read" | "Audit";
 
-/** How sensitive a principal's surroundings are. */
-export type PolicyClass = "prod" | "project" | "scratch";
+/** How sensitive a principal's surroundings are, from the most restricted one. */
+export const POLICY_CLASSES = ["prod", "project", "scratch"] as const;
+
+/** One of {@link POLICY_CLASSES}. */
+export type PolicyClass = typeof POLICY_CLASSES[number];
 
 interface Grant {
   readonly groups: readonly ToolGroup[];
@@ -38,6 +41,11 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
 
 /** The names of the built-in roles. */
 export const ROLE_NAMES: readonly string[] = [...GRANTS.keys()];
+
+/** The policy classes in which a role counts; null for all, and for a role that is not built in. */
+export function classesOf(role: string): readonly PolicyClass[] | null {
+  return GRANTS.get(role)?.classes ?? null;
+}
 
 /**
  * The policy class that a label stands for, read without regard to case. What is missing or unknown counts as `prod`,

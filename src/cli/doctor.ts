@@ -12,6 +12,7 @@ import { dataDirOf } from "./data_dir.ts";
 import { checkAudit } from "./doctor_audit.ts";
 import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./doctor_checks.ts";
 import { checkNamed } from "./doctor_config.ts";
+import { checkNetwork } from "./doctor_network.ts";
 import { checkTls } from "./doctor_tls.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -122,6 +123,7 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   findings.push(...await checkNamed(config), ...await checkKeys(config));
+  findings.push(...await checkNetwork(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;
   if (enabled && audit !== null) findings.push(await checkAudit(audit));

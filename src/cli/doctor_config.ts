@@ -8,14 +8,16 @@ import { ConfigError, type ConfigProblem, formatProblem } from "../config/proble
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation } from "../docs/documentation.ts";
 import { DocsError } from "../docs/types.ts";
+import { checkAccess } from "./doctor_access.ts";
 import type { Finding } from "./doctor_checks.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { strangeRoles } from "./posture.ts";
+import { looseSettings } from "./posture.ts";
 
 /** Looks at everything that a configuration names as a start does; nothing where there is nothing to say. */
 export async function checkNamed(config: GateConfig): Promise<readonly Finding[]> {
   return [
-    ...strangeRoles(config).map((message): Finding => ({ check: "roles", status: "note", message })),
+    ...checkAccess(config),
+    ...looseSettings(config).map((message): Finding => ({ check: "posture", status: "note", message })),
     ...exposedFiles(config).map((message): Finding => ({ check: "secrets", status: "note", message })),
     ...await checkDocs(config),
     ...await checkProviders(config),

@@ -58,13 +58,7 @@ export function networkSettings({ server, config_path }: GateConfig, flags: Serv
   const { bounds, notices } = connectionsOf(config_path);
   return {
     settings: { allowedHosts: flags.allowedHosts, allowedOrigins: flags.allowedOrigins, isTrustedProxy, bounds },
-    notices: [
-      ...exposureNotices(server, exposure).map((message) => ({
-        level: /other machines$|deprecated|no effect/.test(message) ? "warn" as const : "info" as const,
-        message,
-      })),
-      ...notices,
-    ],
+    notices: [...exposureNotices(server, exposure), ...notices],
   };
 }
 

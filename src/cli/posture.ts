@@ -4,8 +4,11 @@
  * @module
  */
 
+import { offeredTools } from "../access/offered_tools.ts";
 import { ROLE_NAMES } from "../access/roles.ts";
 import { formatPath } from "../config/problems.ts";
+import type { RegistryAclConfig } from "../config/store_types.ts";
+import { TOOL_NAMES, UNAVAILABLE_TOOLS } from "../config/tool_names.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { LogLevel } from "../server/log.ts";
 import { exposedFiles } from "./exposed_files.ts";
@@ -15,6 +18,9 @@ export interface PostureLine {
   readonly level: LogLevel;
   readonly message: string;
 }
+
+/** The least characters of a bearer token: 16 random bytes have 22 in base64, 32 in hex. */
+const TOKEN_CHARACTERS = 22;
 
 /** The security posture of a configuration, in a few lines; the first is a summary. */
 export function securityPosture(config: GateConfig): readonly PostureLine[] {
@@ -35,7 +41,8 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if ((server.auth?.principals.length ?? 0) === 0) {
     say("info", "server.auth.principals is empty: every caller that is let in may use every tool");
   }
-  for (const message of [...strangeRoles(config), ...exposedFiles(config)]) say("warn", message);
+  const idle = [...strangeRoles(config), ...idleAcl(registry.acl)];
+  [...idle, ...exposedFiles(config), ...looseSettings(config)].forEach((message) => say("warn", message));
   if (registry.acl.mode === "builtin" && registry.acl.allow_local_only) {
     say(
       mode === "local_only" ? "info" : "warn",
@@ -88,6 +95,46 @@ export function strangeRoles({ server, schema_registry }: GateConfig): readonly 
       return [`${where}: role ${JSON.stringify(name)} grants nothing; built in are ${ROLE_NAMES.join(", ")}`];
     })
   );
+}
+
+/** What is to be said of the settings of one kind of access list while the other is in force. */
+export function idleAcl({ mode, allow_local_only, rules, default: otherwise }: RegistryAclConfig): readonly string[] {
+  const idle = mode === "custom"
+    ? allow_local_only ? ["allow_local_only"] : []
+    : [...rules.length > 0 ? ["rules"] : [], ...otherwise === "allow" ? ["default"] : []];
+  return idle.map((member) =>
+    `schema_registry.acl.${member} has no effect while schema_registry.acl.mode is "${mode}"`
+  );
+}
+
+/** What is to be said of lists that leave no tool, of bearer tokens, and of values that every provider gives away. */
+export function looseSettings(config: GateConfig): readonly string[] {
+  const { evidence, server } = config;
+  return [
+    ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools leave no tool: nothing can be called"],
+    ...weakTokens(server.auth?.bearer_tokens ?? []),
+    ...evidence.allow_raw_values && !evidence.require_provider_opt_in
+      ? ["evidence.require_provider_opt_in is false: raw values of every provider are disclosed"]
+      : [],
+  ];
+}
+
+/** What is to be said of bearer tokens that can be guessed, or stand twice; a token itself is never told. */
+function weakTokens(tokens: readonly string[]): readonly string[] {
+  const place = (index: number): string => formatPath(["server", "auth", "bearer_tokens", index]);
+  return tokens.flatMap((token, index) => [
+    ...token.length < TOKEN_CHARACTERS
+      ? [`${place(index)} is short: ${TOKEN_CHARACTERS} characters are the least that hold 128 bits of chance`]
+      : [],
+    ...tokens.indexOf(token) < index ? [`${place(index)} is the same as ${place(tokens.indexOf(token))}`] : [],
+  ]);
+}
+
+/** Whether the lists of tools leave any that there is. */
+function offersTools({ server, docs }: GateConfig): boolean {
+  const isOffered = offeredTools(server);
+  const missing = docs.enabled && docs.enable_search ? UNAVAILABLE_TOOLS : [...UNAVAILABLE_TOOLS, "gate_docs_search"];
+  return TOOL_NAMES.some((name) => isOffered(name) && !missing.includes(name));
 }
 
 function storeName(path: string | null): string {

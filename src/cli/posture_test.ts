@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { RegistryAclRuleConfig } from "../config/store_types.ts";
+import type { ToolName } from "../config/tool_names.ts";
 import type { GateConfig, RoleConfig } from "../config/types.ts";
 import { entryOf } from "../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "./data_dir.ts";
@@ -7,6 +9,16 @@ import { exposedFiles } from "./exposed_files.ts";
 import { securityPosture, strangeRoles } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
+
+const RULE: RegistryAclRuleConfig = {
+  effect: "allow",
+  actions: [],
+  namespaces: [],
+  tenants: [],
+  policy_classes: [],
+  roles: [],
+  subjects: [],
+};
 
 function withStore(path: string, sync_mode: "full" | "normal"): GateConfig {
   return { ...BASE, run_state_store: { ...BASE.run_state_store, type: "sqlite", path, sync_mode } };
@@ -57,7 +69,6 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
   const roles = [role("NamespaceReader"), role("NamespaceWritter"), role("tracer"), role("registrar")];
   const auth = { ...AUTH_DEFAULTS, principals: [{ subject: "stdio", policy_class: null, roles }] };
   const { feedback } = BASE.server;
-  const rule = { effect: "allow", actions: [], namespaces: [], tenants: [], policy_classes: [], subjects: [] } as const;
   const { acl } = BASE.schema_registry;
   assert.deepEqual(
     strangeRoles({
@@ -69,7 +80,7 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
       },
       schema_registry: {
         ...BASE.schema_registry,
-        acl: { ...acl, mode: "custom", rules: [{ ...rule, roles: ["registrar"] }] },
+        acl: { ...acl, mode: "custom", rules: [{ ...RULE, roles: ["registrar"] }] },
       },
     }),
     [
@@ -77,6 +88,71 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
       "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, NamespaceDeleteAdmin",
     ],
   );
+});
+
+Deno.test("securityPosture() warns of what lets in or out more, or less, than was meant", async (test) => {
+  const { acl } = BASE.schema_registry;
+  const server = (change: Partial<GateConfig["server"]>): Partial<GateConfig> => ({
+    server: { ...BASE.server, ...change },
+  });
+  const tokens = (...bearer_tokens: string[]): Partial<GateConfig> =>
+    server({ auth: { ...AUTH_DEFAULTS, mode: "bearer_token", bearer_tokens } });
+  const tools = (names: readonly ToolName[], allowed: readonly ToolName[] = []): Partial<GateConfig> =>
+    server({
+      tools: { mode: "filter", allowlist: names, denylist: ["precheck"] },
+      auth: { ...AUTH_DEFAULTS, allowed_tools: allowed },
+    });
+  const lists = (change: Partial<typeof acl>): Partial<GateConfig> => ({
+    schema_registry: { ...BASE.schema_registry, acl: { ...acl, ...change } },
+  });
+  const values = (allow_raw_values: boolean, require_provider_opt_in: boolean): Partial<GateConfig> => ({
+    evidence: { allow_raw_values, require_provider_opt_in },
+  });
+  const SHORT = "is short: 22 characters are the least that hold 128 bits of chance";
+  const NONE = "server.tools and server.auth.allowed_tools leave no tool: nothing can be called";
+  const IDLE = "has no effect while schema_registry.acl.mode is";
+  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
+    ["a token of 22 characters", tokens("a".repeat(22))],
+    ["a token of 21 characters", tokens("a".repeat(21)), `server.auth.bearer_tokens[0] ${SHORT}`],
+    [
+      "a token twice",
+      tokens("b".repeat(32), "a".repeat(32), "b".repeat(32)),
+      "server.auth.bearer_tokens[2] is the same as server.auth.bearer_tokens[0]",
+    ],
+    ["values of providers that say so", values(true, true)],
+    ["no values", values(false, false)],
+    [
+      "values of every provider",
+      values(true, false),
+      "evidence.require_provider_opt_in is false: raw values of every provider are disclosed",
+    ],
+    ["a tool that is there", tools(["typed_providers_get", "scenario_define"])],
+    ["tools that are not there", tools(["typed_providers_get"]), NONE],
+    ["a tool that is denied", tools(["precheck"]), NONE],
+    ["lists without a tool in common", tools(["scenario_define"], ["scenario_start"]), NONE],
+    ["a search", tools(["gate_docs_search"])],
+    [
+      "a search without documents",
+      { ...tools(["gate_docs_search"]), docs: { ...BASE.docs, enable_search: false } },
+      NONE,
+    ],
+    ["rules in force", lists({ mode: "custom", rules: [RULE], default: "allow" })],
+    ["rules without effect", lists({ rules: [RULE] }), `schema_registry.acl.rules ${IDLE} "builtin"`],
+    ["a default without effect", lists({ default: "allow" }), `schema_registry.acl.default ${IDLE} "builtin"`],
+    [
+      "local callers without effect",
+      lists({ mode: "custom", allow_local_only: true }),
+      `schema_registry.acl.allow_local_only ${IDLE} "custom"`,
+    ],
+  ];
+  const memory = 'run_state_store.type is "memory": every run is forgotten at exit';
+  for (const [what, config, ...said] of rows) {
+    await test.step(what, () => {
+      const lines = securityPosture({ ...BASE, ...config });
+      assert.deepEqual(lines.filter(({ level }) => level === "warn").map(({ message }) => message), [...said, memory]);
+      assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is told");
+    });
+  }
 });
 
 Deno.test("exposedFiles() names what everybody may read of that which holds secrets", async (test) => {

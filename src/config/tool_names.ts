@@ -43,3 +43,6 @@ export const TOOL_NAMES = [
 
 /** One of {@link TOOL_NAMES}. */
 export type ToolName = typeof TOOL_NAMES[number];
+
+/** Those that are accepted and that no server has yet. */
+export const UNAVAILABLE_TOOLS: readonly string[] = TOOL_NAMES.filter((name) => name.startsWith("typed_providers_"));

@@ -47,30 +47,59 @@ export function exposureRefusals(
   return refusals;
 }
 
+/** One thing that is said at the start. */
+export interface ExposureNotice {
+  readonly level: "info" | "warn";
+  readonly message: string;
+}
+
 /** What is said at the start about who can reach the service. */
-export function exposureNotices(server: ServerConfig, options: ExposureOptions): readonly string[] {
-  const { auth, tls, tls_termination, bind, audit, limits, transport } = server;
+export function exposureNotices(server: ServerConfig, options: ExposureOptions): readonly ExposureNotice[] {
+  const { auth, tls_termination, bind, transport } = server;
   if (transport === "stdio") return [];
-  const notices = transport === "sse" ? ['server.transport "sse" is deprecated: use "http"'] : [];
+  const notices: ExposureNotice[] = [];
+  const say = (level: ExposureNotice["level"], message: string): number => notices.push({ level, message });
+  if (transport === "sse") say("warn", 'server.transport "sse" is deprecated: use "http"');
   if (options.trustedProxies > 0 && (auth?.mode !== "mtls" || tls_termination !== "upstream")) {
-    notices.push(
+    say(
+      "warn",
       '--trusted-proxy has no effect: it takes server.auth.mode "mtls" and server.tls_termination "upstream"',
     );
   }
-  if (isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "")) {
-    return [...notices, `listening on ${bind}: reachable from this machine alone`];
+  const isLoopback = isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "");
+  if (!isLoopback) say("warn", `listening on ${bind}: reachable from other machines`);
+  else if (isForwarded(server)) {
+    say(
+      "info",
+      `listening on ${bind}: reachable from this machine, and from others where a proxy on it passes them on`,
+    );
+  } else {
+    say("info", `listening on ${bind}: reachable from this machine alone`);
+    return notices;
   }
+  for (const message of defences(server)) say("info", message);
+  if (server.limits.rate_limit === null) {
+    say("warn", "server.limits.rate_limit is not set: one caller may send as many requests as it likes");
+  }
+  if (options.allowedHosts === 0) say("info", "no --allowed-host: only this machine's own names are answered");
+  return notices;
+}
+
+/** Whether a proxy may speak for others: with `local_only` what one has passed on is refused. */
+function isForwarded({ auth, tls_termination }: ServerConfig): boolean {
+  return tls_termination === "upstream" || (auth?.mode ?? "local_only") !== "local_only";
+}
+
+/** What stands between callers and the tools. */
+function defences({ auth, tls, tls_termination, audit, limits }: ServerConfig): readonly string[] {
   const clients = (tls?.client_ca_path ?? null) === null
     ? "no client certificates"
     : `client certificates ${tls?.require_client_cert === true ? "required" : "optional"}`;
+  const here = tls === null ? "no TLS" : `TLS ends here, ${clients}`;
   return [
-    ...notices,
-    `listening on ${bind}: reachable from other machines`,
-    `authentication ${auth?.mode ?? "local_only"}; ` +
-    (tls_termination === "upstream" ? "TLS ends upstream" : `TLS ends here, ${clients}`),
+    `authentication ${auth?.mode ?? "local_only"}; ${tls_termination === "upstream" ? "TLS ends upstream" : here}`,
     `audit ${audit.enabled ? audit.path ?? "on standard error" : "off"}; ` +
     `rate limit ${limits.rate_limit === null ? "off" : "on"}`,
-    ...(options.allowedHosts === 0 ? ["no --allowed-host: only this machine's own names are answered"] : []),
   ];
 }
 

@@ -58,10 +58,14 @@ Deno.test("exposureRefusals() tells every reason", () => {
   assert.deepEqual(hints, ["name the proxy with --trusted-proxy CIDR", "say so with --allow-non-loopback"]);
 });
 
+function noticed(change: Partial<ServerConfig>, options: Partial<ExposureOptions> = {}): readonly string[] {
+  const given = { allowNonLoopback: true, trustedProxies: 0, allowedHosts: 0, ...options };
+  return exposureNotices(server(change), given).map(({ level, message }) => `${level}: ${message}`);
+}
+
 Deno.test("exposureNotices() says of trusted proxies where nobody believes them", () => {
   const said = (change: Partial<ServerConfig>, trustedProxies: number): boolean =>
-    exposureNotices(server(change), { allowNonLoopback: true, trustedProxies, allowedHosts: 0 })
-      .some((notice) => notice.startsWith("--trusted-proxy has no effect"));
+    noticed(change, { trustedProxies }).some((notice) => notice.startsWith("warn: --trusted-proxy has no effect"));
   assert.equal(said({ auth: auth("mtls"), ...UPSTREAM }, 1), false);
   assert.equal(said({ auth: auth("mtls"), tls: MTLS }, 1), true);
   assert.equal(said({ auth: auth("mtls"), tls: MTLS }, 0), false);
@@ -70,20 +74,31 @@ Deno.test("exposureNotices() says of trusted proxies where nobody believes them"
 });
 
 Deno.test("exposureNotices() says who can reach the service, and by what", () => {
-  const options: ExposureOptions = { allowNonLoopback: true, trustedProxies: 0, allowedHosts: 0 };
-  assert.deepEqual(exposureNotices(server({ transport: "stdio", bind: null }), options), []);
-  assert.deepEqual(exposureNotices(server({}), options), [
-    "listening on 127.0.0.1:8080: reachable from this machine alone",
+  assert.deepEqual(noticed({ transport: "stdio", bind: null }), []);
+  assert.deepEqual(noticed({}), ["info: listening on 127.0.0.1:8080: reachable from this machine alone"]);
+  assert.deepEqual(noticed({ ...OPEN, auth: auth("mtls"), tls: MTLS, transport: "sse" }), [
+    'warn: server.transport "sse" is deprecated: use "http"',
+    "warn: listening on 0.0.0.0:8080: reachable from other machines",
+    "info: authentication mtls; TLS ends here, client certificates required",
+    "info: audit on standard error; rate limit off",
+    "warn: server.limits.rate_limit is not set: one caller may send as many requests as it likes",
+    "info: no --allowed-host: only this machine's own names are answered",
   ]);
-  assert.deepEqual(exposureNotices(server({ ...OPEN, auth: auth("mtls"), tls: MTLS, transport: "sse" }), options), [
-    'server.transport "sse" is deprecated: use "http"',
-    "listening on 0.0.0.0:8080: reachable from other machines",
-    "authentication mtls; TLS ends here, client certificates required",
-    "audit on standard error; rate limit off",
-    "no --allowed-host: only this machine's own names are answered",
+  const behind = noticed({ ...OPEN, auth: auth("bearer_token"), ...UPSTREAM }, { allowedHosts: 1 });
+  assert.ok(behind.includes("info: authentication bearer_token; TLS ends upstream"));
+});
+
+Deno.test("exposureNotices() counts with a proxy on this machine, where one is not refused", () => {
+  const limits = { max_inflight: 1, rate_limit: { max_requests: 1, window_ms: 100, max_entries: 1 } };
+  assert.deepEqual(noticed({ auth: auth("bearer_token") }, { allowedHosts: 1 }), [
+    "info: listening on 127.0.0.1:8080: reachable from this machine, and from others where a proxy on it passes them on",
+    "info: authentication bearer_token; no TLS",
+    "info: audit on standard error; rate limit off",
+    "warn: server.limits.rate_limit is not set: one caller may send as many requests as it likes",
   ]);
-  const behind = server({ ...OPEN, auth: auth("bearer_token"), ...UPSTREAM });
-  assert.ok(exposureNotices(behind, options).includes("authentication bearer_token; TLS ends upstream"));
+  const warned = [{ auth: auth("bearer_token"), limits }, { auth: auth("mtls"), ...UPSTREAM, limits }, UPSTREAM, {}]
+    .map((change) => noticed(change).filter((notice) => notice.startsWith("warn:")).length);
+  assert.deepEqual(warned, [0, 0, 1, 0]);
 });
 
 const WORDS: readonly (readonly [word: string | undefined, read: boolean | null])[] = [

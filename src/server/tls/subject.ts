@@ -54,6 +54,38 @@ export function distinguishedName(name: DerElement | undefined): string {
   return parts.reverse().join(",");
 }
 
+/** What stands before `=` where the value is text, and where it is the hex of its bytes. */
+const NAMED = new Set(SHORT_NAMES.values());
+const DOTTED = /^\d+(?:\.\d+)+$/;
+
+/**
+ * Whether {@link distinguishedName} writes a text for some name: any other is the subject of no certificate.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { isSubjectText } from "@/server/tls/subject.ts";
+ *
+ * assert.ok(isSubjectText("CN=a\\, b+UID=7,O=Example,1.2.3=#0c0161"));
+ * for (const text of ["/O=Example/CN=a", "O = Example, CN = a", "O=Example, CN=a"]) assert.ok(!isSubjectText(text));
+ * ```
+ */
+export function isSubjectText(text: string): boolean {
+  const attributes = text.match(/(?:[^\\,+]|\\.)+/gs) ?? [];
+  const separators = attributes.length - 1;
+  return attributes.join("").length + separators === text.length && attributes.every(isAttributeText);
+}
+
+function isAttributeText(text: string): boolean {
+  const [, type = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (/^#(?:[0-9a-f]{2})+$/.test(value)) return NAMED.has(type) || DOTTED.test(type);
+  const plain = value.replace(
+    /\\(?:([0-9A-F]{2})|(.))/gs,
+    (_, code, char) => char ?? String.fromCharCode(parseInt(code, 16)),
+  );
+  return NAMED.has(type) && escapeValue(plain) === value;
+}
+
 function attributeText(attribute: DerElement): string {
   const [type, value, ...rest] = readInside(attribute, DER_TAGS.SEQUENCE);
   if (type?.tag !== DER_TAGS.OBJECT_IDENTIFIER || value === undefined || rest.length > 0) {
