@@ -167,6 +167,8 @@ async function hostStdio({ options, log, limits, dispatcher, audit, load, signal
     answered: () => setTimeout(load, 0),
   });
   clearTimeout(preload);
+  // A client that came and went without a word may only want to know whether there is anything to serve with.
+  if (end === "end_of_input") await load().catch(() => undefined);
   log("debug", "Stopped serving", { reason: end });
 }
 

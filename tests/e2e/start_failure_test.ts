@@ -189,3 +189,10 @@ Deno.test("a server without a store ends with its input, where nobody asks", () 
     await server.closeInput();
     assert.equal(await server.ended(), 8);
   }));
+
+Deno.test("a server without a store says so where its input is empty", () =>
+  obstructed(OBSTACLES[0] ?? assert.fail(), "", async ({ run }) => {
+    const { code, stderr } = await run("serve");
+    assert.equal(code, 8);
+    assert.match(stderr, /"level":"error".*the file is not a database/);
+  }));
