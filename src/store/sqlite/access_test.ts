@@ -52,15 +52,13 @@ function readsAnything(): boolean {
   }
 }
 
-Deno.test({
-  name: "openStores() and checkStore() name the permission that is missing",
-  ignore: Deno.build.os === "windows" || readsAnything(),
-  fn: () =>
-    withFolder(async (folder) => {
-      Deno.writeTextFileSync(`${folder}/gate.db`, "something");
-      Deno.chmodSync(`${folder}/gate.db`, 0);
-      const says = /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 0$/;
-      await assert.rejects(openStores(storesOptions(folder, WAL_FULL), sha256), says);
-      await assert.rejects(checkStore(`${folder}/gate.db`, { sha256 }), says);
-    }),
-});
+Deno.test("openStores() and checkStore() name the permission that is missing, where one is", () =>
+  withFolder(async (folder) => {
+    Deno.writeTextFileSync(`${folder}/gate.db`, "something");
+    Deno.chmodSync(`${folder}/gate.db`, 0);
+    const missing = /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 0$/;
+    // Whoever may read what nobody may learns what is wrong with the file itself.
+    const says = readsAnything() ? /not a database/ : missing;
+    await assert.rejects(openStores(storesOptions(folder, WAL_FULL), sha256), says);
+    await assert.rejects(checkStore(`${folder}/gate.db`, { sha256 }), says);
+  }));
