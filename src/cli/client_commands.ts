@@ -25,6 +25,8 @@ function withServerFlags(added: Command): Command {
     .option("--stdio [COMMAND...]", "server to start and to talk to over standard input and output; its flags after --")
     .option("--config <PATH>", "without --url and --stdio: the configuration that gate serve is started on")
     .option("--token-file <FILE>", "file with a bearer token, for --url")
+    .option("--client-cert <FILE>", "client certificate in PEM, and those between it and its authority, for --url")
+    .option("--client-key <FILE>", "its private key in PEM")
     .option("--timeout <MS>", "milliseconds that an answer may take (default: 60000)");
 }
 

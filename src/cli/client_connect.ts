@@ -11,8 +11,6 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  StreamableHTTPClientTransport,
-  type Transport,
 } from "@modelcontextprotocol/client";
 import { isJsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
@@ -20,24 +18,19 @@ import { VERSION } from "../server/identity.ts";
 import { exitCodeOfEdge } from "./client_exit_code.ts";
 import { CliError } from "./cli_error.ts";
 import { clientBlock } from "./client_block.ts";
-import { fetchBounded } from "./client_fetch.ts";
+import { type HttpFlags, httpTransport } from "./client_http.ts";
 import { type ServerProcess, serverProcess } from "./client_process.ts";
 import { EXIT } from "./exit_codes.ts";
-import { readBounded } from "./runpack_keys.ts";
 import { shown } from "./text.ts";
 
 /** The flags that say which server. */
-export interface ServerFlags {
-  readonly url?: string;
+export interface ServerFlags extends HttpFlags {
   /** The command as far as it stands before `--`; true where it all stands behind. */
   readonly stdio?: readonly string[] | true;
   readonly config?: string;
-  readonly tokenFile?: string;
   readonly timeout?: string;
 }
 
-/** Bytes of a file that holds a token. */
-const TOKEN_BYTES = 4096;
 /** Milliseconds that an answer may take unless told. */
 const TIMEOUT_MILLIS = 60_000;
 
@@ -84,14 +77,19 @@ function timeoutOf({ timeout }: ServerFlags): number {
   throw new CliError("usage", `Cannot read --timeout "${timeout}": expected milliseconds, at least 1`);
 }
 
+/** The flags that mean nothing to a server that is started. */
+const OF_URL = [["tokenFile", "--token-file"], ["clientCert", "--client-cert"], ["clientKey", "--client-key"]] as const;
+
 /** The server that has to be started for the conversation; null where one runs. */
 function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess | null {
-  const { url, stdio, config, tokenFile } = flags;
+  const { url, stdio, config } = flags;
   if (url !== undefined) {
     if (stdio === undefined && config === undefined && rest.length === 0) return null;
     throw new CliError("usage", "Flag --url names a server that runs: leave out --stdio, --config and the command");
   }
-  if (tokenFile !== undefined) throw new CliError("usage", "Flag --token-file needs --url");
+  for (const [name, flag] of OF_URL) {
+    if (flags[name] !== undefined) throw new CliError("usage", `Flag ${flag} needs --url`);
+  }
   const [command, ...args] = [...stdio === true || stdio === undefined ? [] : stdio, ...rest];
   if (stdio !== undefined || command !== undefined) {
     if (stdio === undefined || command === undefined) {
@@ -106,35 +104,6 @@ function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess |
   }
   const { mcpServers: { gate } } = clientBlock(config ?? null);
   return serverProcess(gate.command, [...gate.args, "--log-level", "error"]);
-}
-
-async function httpTransport({ url, tokenFile }: ServerFlags): Promise<Transport> {
-  return new StreamableHTTPClientTransport(urlOf(url ?? ""), {
-    fetch: fetchBounded,
-    requestInit: { headers: await headersOf(tokenFile) },
-  });
-}
-
-function urlOf(text: string): URL {
-  const url = URL.parse(text);
-  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) {
-    if (url.pathname === "/") url.pathname = "/mcp";
-    return url;
-  }
-  throw new CliError("usage", `Cannot use --url "${text}": expected http:// or https://`);
-}
-
-async function headersOf(tokenFile: string | undefined): Promise<Record<string, string>> {
-  if (tokenFile === undefined) return {};
-  const bytes = await readBounded(tokenFile, TOKEN_BYTES).catch(() => {
-    throw new CliError("usage", `Cannot read token file "${tokenFile}"`);
-  });
-  const token = new TextDecoder().decode(bytes).trim();
-  if (bytes.length <= TOKEN_BYTES && /^[\x21-\x7e]+$/.test(token)) return { authorization: `Bearer ${token}` };
-  throw new CliError(
-    "usage",
-    `Cannot use token file "${tokenFile}": expected one line of at most ${TOKEN_BYTES} bytes`,
-  );
 }
 
 /** How a server that was started came to its end. */
@@ -180,10 +149,8 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
   if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
   if (end?.isGone === true && end.status !== null) return explainEnd(end.status, end.said);
   const reason = rootOf(error).split("\n")[0] ?? "";
-  return unreachable(
-    `Cannot reach the server: ${reason}`,
-    reason.includes("invalid peer certificate") ? UNTRUSTED : null,
-  );
+  const hint = REASON_HINTS.find(([part]) => reason.includes(part))?.[1] ?? null;
+  return unreachable(`Cannot reach the server: ${reason}`, hint);
 }
 
 /** What the body of an answer says that is no 200. */
@@ -239,14 +206,19 @@ function unreachable(message: string, hint: string | null = null): CliError {
   return new CliError("unreachable", message, hint, EXIT.unreachable);
 }
 
-const TOKEN = "--token-file names a file with a bearer token";
+const TOKEN = "--token-file names a file with a bearer token, --client-cert and --client-key a client certificate";
 
 const UNKNOWN_TOKEN = "it does not take the token of --token-file: its server.auth.bearer_tokens has to list it";
 
 const NOT_GRANTED =
   "a role of its server.auth.principals has to grant it, and server.auth.allowed_tools to name the tool";
 
-const UNTRUSTED = "DENO_CERT=ca.pem in the environment names the authority that signed its certificate";
+/** What to do where a connection does not come about, by what the runtime says of it. */
+const REASON_HINTS: readonly (readonly [part: string, hint: string])[] = [
+  ["invalid peer certificate", "DENO_CERT=ca.pem in the environment names the authority that signed its certificate"],
+  ["CertificateRequired", "it asks for a client certificate: --client-cert and --client-key name yours"],
+  ["invalid HTTP version parsed", "it does not speak plain HTTP: is the address https://?"],
+];
 
 /** After HTTP 403 to whoever calls, whatever for: who is known may lack a listing, or have come by a name that is not the server's. */
 const FORBIDDEN =

@@ -7,12 +7,14 @@
 /** Bytes of one answer, a list of all tools and an opening with every payload included. */
 export const ANSWER_BYTES_MAXIMUM = 33_554_432;
 
-/** As `fetch`; reading more of an answer than {@link ANSWER_BYTES_MAXIMUM} is an error. */
-export async function fetchBounded(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
-  if (response.body === null) return response;
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bounded(ANSWER_BYTES_MAXIMUM)), { status, statusText, headers });
+/** As `fetch`, with a client certificate where one is given; reading more of an answer than {@link ANSWER_BYTES_MAXIMUM} is an error. */
+export function boundedFetch(client: Deno.HttpClient | null): typeof fetch {
+  return async (url, init) => {
+    const response = await fetch(url, client === null ? init : { ...init, client });
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(bounded(ANSWER_BYTES_MAXIMUM)), { status, statusText, headers });
+  };
 }
 
 /**
