@@ -81,7 +81,7 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
 function checkDisk(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free where ${folder} is`;
   if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little to record anything` };
   if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
   return { check: "disk", status: "ok", message };

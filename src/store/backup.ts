@@ -6,7 +6,7 @@
 
 import { dirname, join, resolve } from "node:path";
 
-import type { BackupReply } from "./backup_worker.ts";
+import type { BackupOrder, BackupReply } from "./backup_worker.ts";
 import { checkStore } from "./check.ts";
 import type { CheckOptions, StoreCheckReport } from "./check_types.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
@@ -27,7 +27,7 @@ export async function backupStore(path: string, target: string, options: CheckOp
   const partial = join(dirname(goal), `.${crypto.randomUUID()}.partial`);
   try {
     createPrivate(source, goal, partial);
-    await copyInWorker(source, partial);
+    await copyInWorker({ source, partial, goal });
     const report = await checkStore(partial, options);
     const [problem] = report.problems;
     if (problem !== undefined) {
@@ -59,7 +59,7 @@ function createPrivate(source: string, goal: string, partial: string): void {
   }
 }
 
-function copyInWorker(source: string, partial: string): Promise<void> {
+function copyInWorker(order: BackupOrder): Promise<void> {
   const worker = new Worker(new URL("./backup_worker.ts", import.meta.url), { type: "module" });
   return new Promise<void>((fulfil, reject) => {
     worker.onmessage = ({ data }: MessageEvent<BackupReply>) => {
@@ -68,9 +68,9 @@ function copyInWorker(source: string, partial: string): Promise<void> {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      reject(new StoreError("io", `Cannot back up "${source}": ${event.message}`));
+      reject(new StoreError("io", `Cannot back up "${order.source}": ${event.message}`));
     };
-    worker.postMessage({ source, partial });
+    worker.postMessage(order);
   }).finally(() => worker.terminate());
 }
 

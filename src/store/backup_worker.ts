@@ -10,6 +10,15 @@ import { makeSelfContained, openReaderConnection, readFormat } from "./sqlite/co
 import { toStoreError } from "./sqlite/errors.ts";
 import type { StoreErrorCode } from "./types.ts";
 
+/** What the worker is told, once. */
+export interface BackupOrder {
+  readonly source: string;
+  /** Where the copy is made. */
+  readonly partial: string;
+  /** What it is to be called. */
+  readonly goal: string;
+}
+
 /** What the worker answers, once. */
 export type BackupReply =
   | { readonly ok: true }
@@ -23,12 +32,12 @@ const BUSY_MILLIS = 5000;
 
 /** The messages of the thread that started the worker. */
 const scope = globalThis as unknown as {
-  onmessage: (event: MessageEvent<{ readonly source: string; readonly partial: string }>) => void;
+  onmessage: (event: MessageEvent<BackupOrder>) => void;
   postMessage: (reply: BackupReply) => void;
 };
 
 scope.onmessage = ({ data }) => {
-  copy(data.source, data.partial).then(
+  copy(data).then(
     () => scope.postMessage({ ok: true }),
     (error) => {
       const { code, message } = toStoreError(error, data.source, "back up");
@@ -37,11 +46,14 @@ scope.onmessage = ({ data }) => {
   );
 };
 
-async function copy(source: string, partial: string): Promise<void> {
+async function copy({ source, partial, goal }: BackupOrder): Promise<void> {
   const connection = openReaderConnection(source, { busy_timeout_ms: BUSY_MILLIS });
   try {
     readFormat(connection);
-    await backup(connection.database, partial, { rate: PAGES_AT_A_TIME });
+    // What it says does not tell of which of the two files it speaks.
+    await backup(connection.database, partial, { rate: PAGES_AT_A_TIME }).catch((error) => {
+      throw toStoreError(error, goal, `back up "${source}" to`);
+    });
   } finally {
     connection.database.close();
   }

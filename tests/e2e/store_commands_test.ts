@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { closeStores, openStores } from "../../src/store/open.ts";
 import { LAW, makeSchema, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
-import { gate, inFolder } from "./gate_command.ts";
+import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 
 /** Makes a store with one law and one schema in a folder, and the configuration that names it. */
 async function makeStore(folder: string): Promise<string> {
@@ -96,3 +96,21 @@ Deno.test("gate store backup writes a copy that checks, and replaces nothing", a
     assert.deepEqual([result.store, result.path, result.backup.sound], ["run_state_store", path, true]);
   });
 });
+
+Deno.test("gate store backup names the file that there is no space for", () =>
+  inFolder(async (folder) => {
+    const path = await makeStore(folder);
+    const { command, args } = processOf(gateArgs("store", "backup", "copy.db"));
+    // No file may grow beyond 64 blocks of 512 or 1024 bytes, and who tries is told so in place of being killed.
+    const limited = `trap '' XFSZ; ulimit -f 64; exec "$@"`;
+    const { code, stderr } = await new Deno.Command("sh", {
+      args: ["-c", limited, "sh", command, ...args],
+      cwd: folder,
+      env: { NO_COLOR: "1", GATE_CONFIG: "" },
+      stdin: "null",
+    }).output();
+    assert.equal(code, 8);
+    const said = new TextDecoder().decode(stderr);
+    assert.ok(said.startsWith(`gate: Cannot back up "${path}" to "${join(folder, "copy.db")}": `), said);
+    assert.ok(!(await gate(folder, "store", "check", "copy.db")).stdout.includes("sound"));
+  }));
