@@ -9,7 +9,7 @@ import { isTest } from "../checks/layering.ts";
 import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { compile, includedFiles } from "./executable.ts";
+import { compile, includedFiles, withWayOut } from "./executable.ts";
 import { type Executable, readExecutable } from "./read_executable.ts";
 
 /** Packages that gate runs; `@scope/*` stands for all of a scope. */
@@ -68,6 +68,14 @@ function packageOf(path: string): string {
   const name = first.startsWith("@") ? `${first}/${second}` : first;
   return ["@aws-sdk", "@modelcontextprotocol", "@smithy"].includes(first) ? `${first}/*` : name;
 }
+
+Deno.test("a compilation without a network says how to do without", () => {
+  const url = "https://dl.deno.land/release/v2.9.6/denort-x86_64-unknown-linux-gnu.zip";
+  const lost = `error: Writing deno compile executable\n    1: error sending request for url (${url}): dns error\n`;
+  assert.ok(withWayOut(lost).startsWith(lost));
+  assert.match(withWayOut(lost), / fetch https:\S*\.zip where .* with DENORT_BIN=\/path\/to\/denort\n$/);
+  assert.equal(withWayOut("error: Module not found\n"), "error: Module not found\n");
+});
 
 Deno.test("a compiled gate holds its modules, workers and documents, the packages that it runs, and nothing else", async () => {
   const included = await includedFiles();

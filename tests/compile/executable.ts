@@ -41,12 +41,21 @@ export interface Compiled {
 export async function compile(compilation: Compilation, env: Record<string, string> = {}): Promise<Compiled> {
   const { target, output, config } = compilation;
   const [words, excluded] = await Promise.all([compileWords(config), unusedFiles()]);
-  return await deno([
+  const { success, said } = await deno([
     ...["compile", ...words],
     ...target === undefined ? [] : ["--target", target],
     ...excluded.flatMap((path) => ["--exclude", path]),
     ...["--output", output, `${ROOT}main.ts`],
   ], env);
+  return { success, said: success ? said : withWayOut(said) };
+}
+
+/** What a compilation that failed said; where the runtime could not fetch its base, with what to do without. */
+export function withWayOut(said: string): string {
+  const base = /error sending request for url \((\S*\/denort-[^/)]*)\)/.exec(said)?.[1];
+  if (base === undefined) return said;
+  return `${said.trimEnd()}\nCannot fetch the base of the executable: fetch ${base} where there is a network, unpack it, and name ` +
+    "what is in it with DENORT_BIN=/path/to/denort\n";
 }
 
 /** The files that have to be named to be embedded, from the root of the checkout. */
