@@ -73,14 +73,15 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   return lookUp(REFUSALS, outcome) ?? EXIT.usage;
 }
 
-/**
- * Of what was accepted, an attempt has a truth value. A step either goes on or holds: what its attempts came to is told only
- * where the operator grants so much feedback, and the same step has to give the same code everywhere.
- */
+/** Of what was accepted, an attempt has a truth value, and a step holds for what is false or unknown. */
 function exitCodeOfResult(result: JsonValue | undefined): ExitCode {
   if (!isJsonObject(result)) return EXIT.ok;
   const attempt = member(result, "attempt");
-  if (isJsonObject(attempt)) return lookUp(TRUTHS, member(attempt, "outcome")) ?? EXIT.ok;
+  const feedback = member(result, "feedback");
+  const told = isJsonObject(feedback) ? listOf(member(feedback, "attempts")) : [];
+  const attempts = isJsonObject(attempt) ? [attempt] : told;
+  const codes = attempts.flatMap((one) => isJsonObject(one) ? lookUp(TRUTHS, member(one, "outcome")) ?? [] : []);
+  if (codes.length > 0) return Math.max(...codes) as ExitCode;
   const decision = member(result, "decision");
   const decisions = decision === undefined ? listOf(member(result, "decisions")) : [decision];
   const isHeld = decisions.some((one) => isJsonObject(one) && member(one, "kind") === "hold");

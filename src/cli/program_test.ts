@@ -192,7 +192,7 @@ Deno.test("exitCodeOfAnswer() says what a tool answered", () => {
     [accepted({ attempt: { outcome: "false" } }), 3],
     [accepted({ attempt: { outcome: "unknown" } }), 4],
     [accepted({ decision: { kind: "hold" } }), 4],
-    [accepted({ decision: { kind: "hold" }, feedback: { attempts: [{ outcome: "false" }] } }), 4],
+    [accepted({ decision: { kind: "hold" }, feedback: { attempts: [{ outcome: "false" }] } }), 3],
     [accepted({ decision: { kind: "advance" } }), 0],
     [accepted({ decisions: [{ kind: "advance" }, { kind: "hold" }] }), 4],
     [accepted({ stage_id: "a" }), 0],
