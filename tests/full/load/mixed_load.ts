@@ -87,7 +87,7 @@ path = "gate.db"
 
 /** Starts a server in a folder, loads it, and stops it. */
 export async function runMixedLoad(folder: string, mixed: MixedLoad): Promise<LoadReport> {
-  await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+  await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG, { mode: 0o600 });
   const args = gateArgs("serve", "--config", `${folder}/gate.toml`, "--log-level", "info");
   await using server = await listening(startServer({ args, cwd: folder }));
   const { url } = server;
@@ -121,7 +121,9 @@ async function stop(process: ServerProcess): Promise<void> {
   process.signal("SIGTERM");
   const code = await process.ended();
   if (code !== 0) throw new Error(`Cannot stop in order: exit code ${code}: ${process.errors().slice(-2000)}`);
-  const failure = /^.*"level":"(?:error|warn)".*$/m.exec(process.errors());
+  // What comes before is about the configuration.
+  const [, served = ""] = process.errors().split('"message":"Listening"', 2);
+  const failure = /^.*"level":"(?:error|warn)".*$/m.exec(served);
   if (failure !== null) throw new Error(`Cannot accept what was logged: ${failure[0]}`);
 }
 
