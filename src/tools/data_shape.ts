@@ -6,6 +6,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { readDocument, resolveReference, type SchemaDocument } from "../evidence/json_schema/document.ts";
 import { COMPARATORS } from "../law/comparators.ts";
 
 /** How a type class takes a comparator; what is opt-in has to be listed in `x-gate.allowed_comparators`. */
@@ -72,20 +73,36 @@ export function membersFor(comparator: string): string {
 /** Most references, alternatives and items that are gone through from one place to the next. */
 const REFERENCES = 16;
 
-/** A document, and what was found out about each schema in it: alternatives may lead to the same one over and over. */
+/** A document, and what one question has found out about each schema in it: alternatives may lead to the same one over and over. */
 interface Shape {
-  readonly root: JsonValue;
+  readonly document: SchemaDocument;
   readonly found: Map<JsonObject, Allowances | Complaint>;
+  readonly visits: Visits;
 }
 
-const shapes = new WeakMap<object, Shape>();
+/** How many schemas of a shape are still looked at, for all conditions together. */
+export interface Visits {
+  left: number;
+}
 
-function shapeOf(root: JsonValue): Shape {
-  const shape = { root, found: new Map() };
-  if (!isJsonObject(root)) return shape;
-  const known = shapes.get(root) ?? shape;
-  shapes.set(root, known);
-  return known;
+/** Schemas that are looked at for the conditions of one stage. */
+export const SHAPE_VISITS = 50_000;
+
+/** Of a document: its schemas, and those that hold where the document does. */
+interface Known {
+  readonly document: SchemaDocument;
+  readonly holding: readonly JsonObject[];
+}
+
+const known = new WeakMap<object, Known>();
+
+function knownOf(root: JsonObject): Known {
+  const before = known.get(root);
+  if (before !== undefined) return before;
+  const document = readDocument(root);
+  const made = { document, holding: everyHolding(document, root) };
+  known.set(root, made);
+  return made;
 }
 
 function annotationOf(schema: JsonObject): JsonObject | null {
@@ -167,31 +184,24 @@ function typesClass(
   }));
 }
 
-/** A token of a JSON pointer within a URI; one that is not well formed names nothing. */
-function decodeToken(token: string): string | null {
-  try {
-    return decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return null;
-  }
-}
-
-function resolvePointer(root: JsonValue, pointer: string): JsonValue | undefined {
-  let at: JsonValue | undefined = root;
-  for (const token of pointer.split("/").slice(1)) {
-    const name = decodeToken(token);
-    if (name === null) return undefined;
-    if (isJsonArray(at)) at = at[Number(name)];
-    else at = isJsonObject(at) ? member(at, name) : undefined;
-  }
-  return at;
+/** The schemas that hold wherever a schema holds: what it refers to, and all of several. */
+function alsoHolding(document: SchemaDocument, schema: JsonObject): readonly JsonObject[] {
+  const place = document.places.get(schema);
+  const referred = ["$ref", "$dynamicRef"].flatMap((keyword) => {
+    const reference = member(schema, keyword);
+    if (typeof reference !== "string" || place === undefined) return [];
+    return resolveReference(document, place.resource, reference)?.schema ?? [];
+  });
+  const all = member(schema, "allOf");
+  return [...referred, ...isJsonArray(all) ? all : []].filter(isJsonObject);
 }
 
 /** What comparators a schema allows, or why that cannot be told: of one that leads back to itself it cannot. */
 function allowancesAt(shape: Shape, schema: JsonValue, references: number): Allowances | Complaint {
   if (!isJsonObject(schema)) return NO_TYPE;
-  const known = shape.found.get(schema);
-  if (known !== undefined) return known;
+  const before = shape.found.get(schema);
+  if (before !== undefined) return before;
+  if (--shape.visits.left < 0) return { complaint: "the shape leads to more schemas than are looked at" };
   shape.found.set(schema, NO_TYPE);
   const found = judge(shape, schema, references);
   shape.found.set(schema, found);
@@ -207,6 +217,11 @@ function judge(shape: Shape, schema: JsonObject, references: number): Allowances
     const found = enumClass(values);
     return typeof found === "string" ? CLASSES[found] : found;
   }
+  const constant = member(schema, "const");
+  if (constant !== undefined && !isJsonObject(constant) && !isJsonArray(constant)) {
+    const found = enumClass([constant]);
+    return typeof found === "string" ? CLASSES[found] : found;
+  }
   const type = member(schema, "type");
   if (type !== undefined) return typesClass(shape, schema, isJsonArray(type) ? type : [type], references);
   const branches = member(schema, "oneOf") ?? member(schema, "anyOf");
@@ -214,17 +229,19 @@ function judge(shape: Shape, schema: JsonObject, references: number): Allowances
     if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives say no type" };
     return intersectBranches(branches.map((branch) => allowancesAt(shape, branch, references + 1)));
   }
-  const reference = member(schema, "$ref");
-  if (typeof reference !== "string" || !reference.startsWith("#") || references >= REFERENCES) {
-    return NO_TYPE;
-  }
-  const target = resolvePointer(shape.root, reference);
-  return target === undefined ? NO_TYPE : allowancesAt(shape, target, references + 1);
+  if (references >= REFERENCES) return NO_TYPE;
+  const found = alsoHolding(shape.document, schema).map((one) => allowancesAt(shape, one, references + 1));
+  return found.find((one) => !("complaint" in one)) ?? found.find((one) => one !== NO_TYPE) ?? NO_TYPE;
 }
 
 /** What comparators a fragment allows. */
-export function allowancesOf(root: JsonValue, { schema }: Fragment): Allowances | Complaint {
-  return allowancesAt(shapeOf(root), schema, 0);
+export function allowancesOf(
+  root: JsonValue,
+  { schema }: Fragment,
+  visits: Visits = { left: SHAPE_VISITS },
+): Allowances | Complaint {
+  const document = isJsonObject(root) ? knownOf(root).document : readDocument(false);
+  return allowancesAt({ document, found: new Map(), visits }, schema, 0);
 }
 
 /** The list of `x-gate.allowed_comparators` of a fragment; null where it has none. */
@@ -238,9 +255,19 @@ export function listedComparators({ schema }: Fragment): readonly string[] | Com
 
 /** Whether documents of a shape are objects, so that each condition has a member of its own. */
 export function isObjectShape(root: JsonValue): boolean {
-  if (!isJsonObject(root)) return false;
-  const type = member(root, "type");
-  return type === "object" || (type === undefined && isJsonObject(member(root, "properties")));
+  const isObject = (schema: JsonObject): boolean => {
+    const type = member(schema, "type");
+    return type === "object" || (type === undefined && isJsonObject(member(schema, "properties")));
+  };
+  return isJsonObject(root) && knownOf(root).holding.some(isObject);
+}
+
+/** A schema and all that hold wherever it does, each once. */
+function everyHolding(document: SchemaDocument, schema: JsonObject): readonly JsonObject[] {
+  const all = new Set([schema]);
+  // A set that grows while it is walked is walked to its end.
+  for (const one of all) for (const also of alsoHolding(document, one)) all.add(also);
+  return [...all];
 }
 
 /**
@@ -251,17 +278,26 @@ export function fragmentOf(root: JsonValue, conditionId: string, isOnly: boolean
   if (isJsonObject(root) && member(root, "oneOf") !== undefined && member(root, "anyOf") !== undefined) {
     return { complaint: 'the shape has both "oneOf" and "anyOf"' };
   }
-  if (!isObjectShape(root)) {
+  if (!isJsonObject(root) || !isObjectShape(root)) {
     if (isOnly) return { schema: root, pointer: "#" };
     return { complaint: "the shape is no object, and the stage has more than one condition" };
   }
-  const properties = member(root as JsonObject, "properties");
-  const own = isJsonObject(properties) ? member(properties, conditionId) : undefined;
-  if (own !== undefined) {
-    const token = encodeURIComponent(conditionId.replaceAll("~", "~0").replaceAll("/", "~1"));
-    return { schema: own, pointer: `#/properties/${token}` };
+  const { document, holding } = knownOf(root);
+  for (const schema of holding) {
+    const properties = member(schema, "properties");
+    const own = isJsonObject(properties) ? member(properties, conditionId) : undefined;
+    if (own !== undefined) return { schema: own, pointer: pointerTo(document, schema, ["properties", conditionId]) };
   }
-  const others = member(root as JsonObject, "additionalProperties");
-  if (isJsonObject(others)) return { schema: others, pointer: "#/additionalProperties" };
+  for (const schema of holding) {
+    const others = member(schema, "additionalProperties");
+    if (isJsonObject(others)) return { schema: others, pointer: pointerTo(document, schema, ["additionalProperties"]) };
+  }
   return { complaint: "the shape has no member of its name" };
+}
+
+/** JSON pointer within the document, as a fragment of a URI, to a place in a schema. */
+function pointerTo(document: SchemaDocument, schema: JsonObject, steps: readonly string[]): string {
+  const path = [...document.places.get(schema)?.path ?? [], ...steps];
+  return ["#", ...path.map((step) => encodeURIComponent(String(step).replaceAll("~", "~0").replaceAll("/", "~1")))]
+    .join("/");
 }

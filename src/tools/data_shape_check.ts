@@ -13,7 +13,15 @@ import type { Condition } from "../law/types.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { sourceForms } from "../run/acquired.ts";
 import type { CompiledStage } from "../run/compile.ts";
-import { allowancesOf, type Fragment, fragmentOf, listedComparators, membersFor } from "./data_shape.ts";
+import {
+  allowancesOf,
+  type Fragment,
+  fragmentOf,
+  listedComparators,
+  membersFor,
+  SHAPE_VISITS,
+  type Visits,
+} from "./data_shape.ts";
 import type { Services } from "./services.ts";
 
 /** Why a condition cannot be judged by data of a shape. */
@@ -35,8 +43,9 @@ function refuseComparator(
   fragment: Fragment,
   comparator: string,
   refuse: Refuse,
+  visits: Visits,
 ): ShapeRefusal | null {
-  const allowances = allowancesOf(root, fragment);
+  const allowances = allowancesOf(root, fragment, visits);
   if ("complaint" in allowances) {
     return refuse("type_unknown", `Its member cannot be classified: ${allowances.complaint}`);
   }
@@ -109,6 +118,7 @@ export async function checkDataShape(
   root: JsonValue,
 ): Promise<ShapeRefusal[]> {
   const refusals: ShapeRefusal[] = [];
+  const visits = { left: SHAPE_VISITS };
   for (const { condition } of stage.conditions) {
     const { condition_id, predicate } = condition;
     const quoted = JSON.stringify(condition_id);
@@ -118,7 +128,7 @@ export async function checkDataShape(
       refusals.push(refuse("member_missing", `It has no data to judge: ${fragment.complaint}`));
       continue;
     }
-    const refusal = refuseComparator(root, fragment, COMPARATORS[predicate.predicate], refuse) ??
+    const refusal = refuseComparator(root, fragment, COMPARATORS[predicate.predicate], refuse, visits) ??
       await refuseExpected(services, root, fragment, condition, refuse);
     if (refusal !== null) refusals.push(refusal);
   }

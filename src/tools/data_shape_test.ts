@@ -59,13 +59,30 @@ Deno.test("allowancesOf() is the matrix of type classes and comparators", () => 
 });
 
 Deno.test("allowancesOf() follows references within the document, so far", () => {
-  const root = {
-    $defs: { "a/b": { type: "boolean" }, loop: { $ref: "#/$defs/loop" }, list: [{ type: "string" }] },
-  };
-  assert.equal(row({ $ref: "#/$defs/a~1b" }, root), "Y---Y-Y");
-  assert.equal(row({ $ref: "#/$defs/list/0" }, root), "Y-OYY-Y");
-  for (const $ref of ["#/$defs/loop", "#/$defs/none", "#/%", "other.json", 1]) {
-    assert.equal(row({ $ref }, root), "it says no type");
+  const $defs = { "a/b": { type: "boolean" }, loop: { $ref: "#/$defs/loop" }, list: [{ type: "string" }] };
+  const said = ($ref: JsonValue): string => row({ $ref, $defs });
+  assert.equal(said("#/$defs/a~1b"), "Y---Y-Y");
+  for (const $ref of ["#/$defs/loop", "#/$defs/none", "#/$defs/list/0", "#/%", "other.json", 1]) {
+    assert.equal(said($ref), "it says no type");
+  }
+});
+
+Deno.test("allowancesOf() says the same of a member whatever was asked before", () => {
+  const a = { type: "array", items: { $ref: "#/properties/b" } };
+  const b = { anyOf: [{ $ref: "#/properties/a" }, { type: "array" }] };
+  const root = { properties: { a, b } };
+  assert.equal(row(a, root), "-----OY");
+  const after = row(b, root);
+  assert.equal(row(b, { properties: { a, b } }), after);
+});
+
+Deno.test("allowancesOf() looks at so many schemas and no more", () => {
+  const chain = { anyOf: Array.from({ length: 9 }, () => ({ type: "string" })) };
+  for (
+    const [left, expected] of [[9, "the shape leads to more schemas than are looked at"], [10, "Y-OYY-Y"]] as const
+  ) {
+    const found = allowancesOf(chain, { schema: chain, pointer: "#" }, { left });
+    assert.equal("complaint" in found ? found.complaint : row(chain), expected);
   }
 });
 
@@ -133,4 +150,40 @@ Deno.test("allowancesOf() ends where schemas lead back to themselves", () => {
     $defs: { a: { type: "array", items: { $ref: "#/$defs/b" } }, b: { type: "array", items: { $ref: "#/$defs/a" } } },
   };
   assert.equal(row({ $ref: "#/$defs/a", ...arrays }), "-----OY");
+});
+
+Deno.test("allowancesOf() follows references of every kind, and all of several", () => {
+  const $defs = { n: { $anchor: "n", type: "integer" }, d: { $dynamicAnchor: "d", type: "integer" } };
+  const rows: readonly [JsonValue, string][] = [
+    [{ $ref: "#/$defs/n", $defs }, "YY--Y-Y"],
+    [{ $ref: "#n", $defs }, "YY--Y-Y"],
+    [{ $dynamicRef: "#d", $defs }, "YY--Y-Y"],
+    [{ $id: "http://example.com/", $ref: "http://example.com/#n", $defs }, "YY--Y-Y"],
+    [{ allOf: [{ minimum: 1 }, { type: "integer" }] }, "YY--Y-Y"],
+    [{ allOf: [{ minimum: 1 }] }, "it says no type"],
+    [{ const: 1 }, "Y---Y-Y"],
+    [{ const: null }, "Y-----Y"],
+    [{ const: { a: 1 } }, "it says no type"],
+    [{ $ref: "#/$defs/none", $defs }, "it says no type"],
+  ];
+  for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
+});
+
+/** Shape, then where the member "a" of it stands. */
+const PLACES: readonly (readonly [shape: JsonValue, pointer: string])[] = [
+  [{ properties: { a: {} } }, "#/properties/a"],
+  [{ $ref: "#/$defs/b~1", $defs: { "b/": { properties: { a: {} } } } }, "#/$defs/b~1/properties/a"],
+  [{ type: "object", allOf: [true, { properties: { a: {} } }] }, "#/allOf/1/properties/a"],
+  [
+    { $ref: "#b", $defs: { b: { $anchor: "b", type: "object", additionalProperties: {} } } },
+    "#/$defs/b/additionalProperties",
+  ],
+  [{ type: "object", $ref: "#" }, "the shape has no member of its name"],
+];
+
+Deno.test("fragmentOf() finds a member wherever the shape describes it", () => {
+  for (const [shape, pointer] of PLACES) {
+    const found = fragmentOf(shape, "a", false);
+    assert.equal("complaint" in found ? found.complaint : found.pointer, pointer.replaceAll("$", "%24"));
+  }
 });

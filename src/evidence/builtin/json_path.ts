@@ -89,6 +89,7 @@ function readNumber(stream: TokenStream): Expression {
 /** RFC 9535, 2.4.4: characters of a string are Unicode scalar values, not code units. */
 function lengthOf(value: unknown): unknown {
   if (typeof value === "string") {
+    spend(value.length >> 4);
     let length = 0;
     for (const _ of value) length++;
     return length;
@@ -262,10 +263,19 @@ function compare(left: unknown, operator: string, right: unknown): boolean {
 
 function isEqual(left: unknown, right: unknown): boolean {
   if (left === Nothing || right === Nothing) return left === right;
+  spend(costOf(left as JsonValue));
   return jsonEqual(left as JsonValue, right as JsonValue);
 }
 
 function isLess(left: unknown, right: unknown): boolean {
   if (typeof left === "number" && typeof right === "number") return left < right;
-  return typeof left === "string" && typeof right === "string" && compareCodePoints(left, right) < 0;
+  if (typeof left !== "string" || typeof right !== "string") return false;
+  spend(costOf(left));
+  return compareCodePoints(left, right) < 0;
+}
+
+/** Steps of comparing a value, which looks at no more than all of it. */
+function costOf(value: JsonValue): number {
+  if (typeof value === "string") return value.length >> 4;
+  return typeof value === "object" && value !== null ? measureJson(value, Infinity) >> 4 : 0;
 }

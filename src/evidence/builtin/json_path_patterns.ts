@@ -20,8 +20,8 @@ export function bindPatterns(environment: JSONPathEnvironment, spend: Spend): vo
   for (const name of ["match", "search"]) {
     const compile = keeper((pattern) => {
       const search = compileSearch(name === "match" ? wholeOf(mapped(pattern), pattern) : mapped(pattern), spend);
-      // The package says whether a pattern is one of I-Regexp by whether it can look for it, if only in nothing.
-      checker.call("", pattern);
+      // The package says whether a pattern is one of I-Regexp by whether it can look for it, so it looks in what finds nothing.
+      checker.call(NOWHERE, pattern);
       return search;
     });
     environment.functionRegister.set(name, {
@@ -32,6 +32,9 @@ export function bindPatterns(environment: JSONPathEnvironment, spend: Spend): vo
     });
   }
 }
+
+/** Stands for a text, and is asked in its place: the engine of the runtime is never run. */
+const NOWHERE = { match: () => null } as unknown as string;
 
 /** Keeps the last few patterns compiled; null for what is none. */
 function keeper(compile: (pattern: string) => Search): (pattern: string) => Search | null {

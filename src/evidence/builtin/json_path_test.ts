@@ -150,6 +150,12 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['["aa"]', "$[?match(@, 7)]", "jsonpath_not_found"],
   [`["${"a".repeat(5_000)}!"]`, "$[?match(@, '(a+)+')]", "jsonpath_not_found"],
   [`["${"a".repeat(5_000)}"]`, "$[?match(@, '(a|a)*b')]", "jsonpath_not_found"],
+  ['["a"]', `$[?search(@, '${"(|)".repeat(40)}\\\\P{L}')]`, "jsonpath_not_found"],
+  [
+    JSON.stringify({ s: "x".repeat(400_000), l: new Array(4_000).fill(0) }),
+    "$.l[?length($.s) > 1]",
+    "jsonpath_limit_exceeded",
+  ],
   [`["${"a".repeat(100_000)}"]`, `$[?match(@, '${"(a|b)*".repeat(200)}c')]`, "jsonpath_limit_exceeded"],
   [
     JSON.stringify(Array.from({ length: 3_000 }, (_, i) => `a{${15_000 + i}}`)),

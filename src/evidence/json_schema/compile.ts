@@ -45,6 +45,9 @@ interface Compiler {
   readonly nodes: Map<JsonObject, Node>;
   readonly waiting: Waiting[];
   readonly search: (pattern: string) => Search;
+  /** The schemas with a dynamic anchor of a name, by their resource. */
+  readonly anchored: Map<string, ReadonlyMap<Resource, Node>>;
+  readonly spend: Spend;
 }
 
 /** A schema whose keywords are still to be looked at. */
@@ -78,10 +81,10 @@ interface Waiting {
 export function compileSchema(schema: JsonValue, spend: Spend = UNCOUNTED): Compilation {
   if (!isSchema(schema)) return { refusal: "$: expected an object or a boolean" };
   try {
-    const document = readDocument(schema);
+    const document = readDocument(schema, spend);
     const fault = validateSchema(schema, spend);
     if (fault !== null) return { refusal: fault };
-    return { validator: validatorOf(document, schema) };
+    return { validator: validatorOf(document, schema, spend) };
   } catch (error) {
     if (error instanceof SchemaRefusal) return { refusal: error.message };
     throw error;
@@ -92,12 +95,19 @@ let metaschema: Validator | null = null;
 
 /** Holds a schema against the metaschema. */
 function validateSchema(schema: Schema, spend: Spend): string | null {
-  metaschema ??= validatorOf(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false);
+  metaschema ??= validatorOf(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false, UNCOUNTED);
   return metaschema(schema, spend);
 }
 
-function validatorOf(document: SchemaDocument, root: Schema): Validator {
-  const compiler: Compiler = { document, nodes: new Map(), waiting: [], search: createSearchCompiler() };
+function validatorOf(document: SchemaDocument, root: Schema, compiling: Spend): Validator {
+  const compiler: Compiler = {
+    document,
+    nodes: new Map(),
+    waiting: [],
+    search: createSearchCompiler(),
+    anchored: new Map(),
+    spend: compiling,
+  };
   const node = compile(compiler, root);
   for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
   return (value, spend = UNCOUNTED) => {
@@ -136,6 +146,7 @@ function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): 
   const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner), search };
   for (const [keyword, make] of keywordsOf(compiler, resource)) {
     if (!Object.hasOwn(schema, keyword)) continue;
+    compiler.spend(1);
     try {
       checks.push(make(schema[keyword] ?? null, maker));
     } catch (error) {
@@ -173,18 +184,28 @@ function dynamicReference(compiler: Compiler, resource: Resource, given: string)
   const node = compile(compiler, found.schema);
   const { anchor } = found;
   if (anchor === null || !found.resource.dynamicAnchors.has(anchor)) return (subject) => inPlace(node, subject);
-  const nodes = new Map<Resource, Node>();
-  for (const one of [...compiler.document.resources.values(), ...METASCHEMA.resources.values()]) {
-    const schema = one.dynamicAnchors.get(anchor);
-    if (schema !== undefined) nodes.set(one, compile(compiler, schema));
-  }
+  const nodes = anchoredBy(compiler, anchor);
   return (subject) => {
     let outermost = node;
     for (let scope = subject.scope; scope !== null; scope = scope.outer) {
+      subject.spend(1);
       outermost = nodes.get(scope.resource) ?? outermost;
     }
     return inPlace(outermost, subject);
   };
+}
+
+function anchoredBy(compiler: Compiler, anchor: string): ReadonlyMap<Resource, Node> {
+  const known = compiler.anchored.get(anchor);
+  if (known !== undefined) return known;
+  const nodes = new Map<Resource, Node>();
+  for (const one of [...compiler.document.resources.values(), ...METASCHEMA.resources.values()]) {
+    compiler.spend(1);
+    const schema = one.dynamicAnchors.get(anchor);
+    if (schema !== undefined) nodes.set(one, compile(compiler, schema));
+  }
+  compiler.anchored.set(anchor, nodes);
+  return nodes;
 }
 
 function find({ document }: Compiler, resource: Resource, given: string): Found {

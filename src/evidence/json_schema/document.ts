@@ -10,6 +10,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
+import type { Spend } from "../regular_expression/search.ts";
 import documents from "./metaschema.json" with { type: "json" };
 
 /** A JSON Schema. */
@@ -23,6 +24,9 @@ export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** What a document without an identity of its own is called, so that its relative references have a base. */
 const UNNAMED = "schema:/";
+
+/** Characters of an identity or a reference: each is resolved against another. */
+const URI_CHARACTERS = 2048;
 
 /** Keywords whose value is one schema. */
 const ONE = new Set([
@@ -80,13 +84,14 @@ export class SchemaRefusal extends Error {
 interface Building {
   readonly resources: Map<string, Resource>;
   readonly places: Map<JsonObject, { readonly resource: Resource; readonly path: Path }>;
+  readonly spend: Spend;
 }
 
 /** The documents of the dialect itself, which every schema may refer to. */
 export const METASCHEMA: SchemaDocument = readMetaschema();
 
 function readMetaschema(): SchemaDocument {
-  const building: Building = { resources: new Map(), places: new Map() };
+  const building: Building = { resources: new Map(), places: new Map(), spend: () => undefined };
   for (const document of documents as unknown as readonly JsonObject[]) visit(building, building, document, null, []);
   return building;
 }
@@ -111,8 +116,8 @@ export function isSchema(value: JsonValue | undefined): value is Schema {
  * assert.throws(() => readDocument({ type: "string", nullable: true }), /^SchemaRefusal: \$\.nullable: /);
  * ```
  */
-export function readDocument(root: Schema): SchemaDocument {
-  const building: Building = { resources: new Map(), places: new Map() };
+export function readDocument(root: Schema, spend: Spend = () => undefined): SchemaDocument {
+  const building: Building = { resources: new Map(), places: new Map(), spend };
   visit(building, METASCHEMA, root, null, []);
   return building;
 }
@@ -122,6 +127,7 @@ function visit(document: Building, known: SchemaDocument, schema: Schema, within
   if (path.length > SCHEMA_DEPTH_MAXIMUM) {
     throw new SchemaRefusal(path, `schemas are nested deeper than ${SCHEMA_DEPTH_MAXIMUM}`);
   }
+  document.spend(1);
   const resource = within !== null && !hasIdentity(schema)
     ? within
     : newResource(document, known, schema, within, path);
@@ -145,7 +151,7 @@ function hasIdentity(schema: Schema): boolean {
 }
 
 function newResource(
-  { resources }: Building,
+  { resources, spend }: Building,
   known: SchemaDocument,
   schema: Schema,
   within: Resource | null,
@@ -153,7 +159,10 @@ function newResource(
 ): Resource {
   const id = isJsonObject(schema) ? member(schema, "$id") : undefined;
   const uri = typeof id === "string" ? resolveUri(id, within?.uri ?? UNNAMED)?.document : UNNAMED;
-  if (uri === undefined) throw new SchemaRefusal([...path, "$id"], "expected a URI reference");
+  if (uri === undefined) {
+    throw new SchemaRefusal([...path, "$id"], `expected a URI reference of at most ${URI_CHARACTERS} characters`);
+  }
+  spend(uri.length);
   if (resources.has(uri) || known.resources.has(uri)) {
     throw new SchemaRefusal([...path, "$id"], `another schema has the identity ${quote(uri)}`);
   }
@@ -207,11 +216,12 @@ export function resolveReference({ resources }: SchemaDocument, from: Resource, 
 }
 
 function resolveUri(reference: string, base: string): { readonly document: string; readonly fragment: string } | null {
+  if (reference.length > URI_CHARACTERS) return null;
   try {
     const url = new URL(reference, base);
     const fragment = decodeURIComponent(url.hash.slice(1));
     url.hash = "";
-    return { document: url.href, fragment };
+    return url.href.length > URI_CHARACTERS ? null : { document: url.href, fragment };
   } catch {
     return null;
   }

@@ -78,6 +78,7 @@ export function evaluate(node: Node, value: JsonValue, from: Evaluation, into: S
     if (wrong !== null) return wrong;
   }
   if (into !== null) {
+    spend((seen?.names.size ?? 0) + (seen?.items.size ?? 0));
     for (const name of seen?.names ?? []) into.names.add(name);
     for (const item of seen?.items ?? []) into.items.add(item);
   }

@@ -60,7 +60,12 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ $ref: "https://example.com/schema.json" }, /^\$\.\$ref: cannot resolve reference "https:\/\/example/],
   [{ items: { $dynamicRef: "#a" }, $defs: { b: {} } }, /^\$\.items\.\$dynamicRef: cannot resolve reference/],
   [{ items: { $ref: "http://[" } }, /^\$\.items\.\$ref: cannot resolve reference/],
-  [{ $id: "http://[" }, /^\$\.\$id: expected a URI reference$/],
+  [{ $id: "http://[" }, /^\$\.\$id: expected a URI reference of at most 2048 characters$/],
+  [
+    { $id: `http://example.com/${"a".repeat(2100)}` },
+    /^\$\.\$id: expected a URI reference of at most 2048 characters$/,
+  ],
+  [{ $ref: `#/${"a".repeat(2100)}` }, /^\$\.\$ref: cannot resolve reference/],
   [{ $id: "a", $defs: { b: { $id: "a" } } }, /^\$\.\$defs\.b\.\$id: another schema has the identity "schema:\/a"$/],
   [{ $id: `${META}/schema` }, /^\$\.\$id: another schema has the identity/],
   [

@@ -82,6 +82,20 @@ withSandbox("SchemaSandbox.validate() stops at the deadline, and goes on with th
   assert.notEqual(await sandbox.validate("slow", slow, 1), "valid");
 }, { deadlineMillis: 300 });
 
+withSandbox("SchemaSandbox gives up by itself whatever asks for too much", async (sandbox) => {
+  const anchors = Array.from({ length: 2_000 }, (_, index) => [`a${index}`, { $id: `a${index}`, $dynamicAnchor: "x" }]);
+  const references = Array.from({ length: 2_000 }, () => ({ $dynamicRef: "#x" }));
+  const many = { $dynamicAnchor: "x", $defs: Object.fromEntries(anchors), anyOf: [{ type: "null" }, ...references] };
+  assert.notEqual(await sandbox.validate("anchors", many, 1).catch(({ code }) => code), "worker_failed");
+  const items = (index: number): JsonValue => index === 0 ? { items: true } : { $ref: `#/$defs/${index - 1}` };
+  const definitions = Array.from({ length: 800 }, (_, index) => [index, items(index)] as const);
+  const seen = { $ref: "#/$defs/799", unevaluatedItems: false, $defs: Object.fromEntries(definitions) };
+  const value = new Array(200_000).fill(0);
+  await assert.rejects(sandbox.validate("seen", seen, value), rejectsWith("deadline_exceeded"));
+  // The worker is the same, and free.
+  assert.equal(await sandbox.validate("after", true, 1), "valid");
+}, { deadlineMillis: 500 });
+
 withSandbox("SchemaSandbox.validate() takes any pattern, and leaves no thread behind that goes on", async (sandbox) => {
   const endless = { properties: { a: { pattern: "^(a+)+$" } }, patternProperties: { "^(b|b)*$": false } };
   for (let round = 0; round < 20; round++) {
