@@ -44,7 +44,7 @@ function addCall(client: Command, finish: Finish): void {
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")
     .option(
       "--arg <NAME=VALUE>",
-      "one argument, over those of --input (repeatable); a value that is no JSON is a text",
+      "one argument, over those of --input (repeatable); a value that is no JSON is a text, and so is '\"1\"'",
       collect,
     )
     .action(async (tool: string, rest: readonly string[], flags: Flags) =>

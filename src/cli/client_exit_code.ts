@@ -63,7 +63,10 @@ function lookUp(codes: Readonly<Record<string, ExitCode>>, name: JsonValue | und
  */
 export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   const error = member(answer, "error");
-  if (isJsonObject(error)) return lookUp(ERROR_KINDS, member(error, "kind")) ?? EXIT.usage;
+  if (isJsonObject(error)) {
+    if (member(error, "code") === "store_corrupt") return EXIT.verificationFailed;
+    return lookUp(ERROR_KINDS, member(error, "kind")) ?? EXIT.usage;
+  }
   // Of a tool without a structured result.
   if (member(answer, "isError") === true) return EXIT.usage;
   const envelope = member(answer, "outcome") ?? member(answer, "publication");

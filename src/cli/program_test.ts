@@ -191,6 +191,7 @@ Deno.test("exitCodeOfAnswer() says what a tool answered", () => {
     [accepted({ attempt: { outcome: "true" } }), 0],
     [accepted({ attempt: { outcome: "false" } }), 3],
     [accepted({ attempt: { outcome: "unknown" } }), 4],
+    [{ error: { code: "store_corrupt", kind: "internal" } }, 6],
     [accepted({ decision: { kind: "hold" } }), 4],
     [accepted({ decision: { kind: "hold" }, feedback: { attempts: [{ outcome: "false" }] } }), 3],
     [accepted({ decision: { kind: "advance" } }), 0],

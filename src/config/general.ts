@@ -18,7 +18,7 @@ export const SERVICE_DOCUMENTS = 24;
 /** The shape of `dev`. */
 export const devSchema = z.strictObject({
   allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
-    .describe("Allow env:// locators for the credentials of typed providers."),
+    .describe("Allow env:// locators for the credentials of typed providers (not available yet)."),
   permissive: z.boolean().default(dev.permissive).describe("Lower the minimum evidence lane to asserted."),
   permissive_exempt_providers: z.array(z.string()).default([...dev.permissive_exempt_providers])
     .describe("Providers that keep trust.min_lane even then."),

@@ -30,7 +30,7 @@ const providerAuth = z.strictObject({
 /** The shape of one entry; what `config` may hold depends on the provider. */
 export const providerSchema = z.strictObject({
   name: name().describe("Identifier of the provider; a built-in one has its own name."),
-  type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider."),
+  type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider; typed is not available yet."),
   url: httpUrl().nullable().default(null).describe("Address of the provider."),
   command: z.array(z.string().regex(/^[^\0]*$/, { error: "must not hold a zero character" })).default([])
     .describe("Program that is the provider, and its arguments; wins over url."),
@@ -39,9 +39,11 @@ export const providerSchema = z.strictObject({
   auth: providerAuth.nullable().default(null),
   capabilities_path: path().nullable().default(null).describe("JSON file of the provider's capability contract."),
   runtime_profile_path: path().nullable().default(null).describe(
-    "JSON file of the runtime profile of a typed provider.",
+    "JSON file of the runtime profile of a typed provider (not available yet).",
   ),
-  typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe("Protocol of a typed provider."),
+  typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
+    "Protocol of a typed provider (not available yet).",
+  ),
   config: z.unknown().optional().describe("Settings of the provider itself."),
   trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
   timeouts: timeouts.prefault({}),

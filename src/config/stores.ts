@@ -22,7 +22,9 @@ const storage = {
   busy_timeout_ms: integer(0).default(S.busy_timeout_ms).describe("Milliseconds to wait for another process."),
   batch_max_bytes: integer(1).default(S.batch_max_bytes).describe("Bytes of one writer batch."),
   batch_max_ops: integer(1).default(S.batch_max_ops).describe("Operations of one writer batch."),
-  batch_max_wait_ms: integer(1).default(S.batch_max_wait_ms).describe("Milliseconds that a batch waits to fill."),
+  batch_max_wait_ms: integer(1).default(S.batch_max_wait_ms).describe(
+    "Milliseconds that a batch waits at most while more operations keep coming.",
+  ),
   read_pool_size: integer(1).default(S.read_pool_size).describe("Connections for reading."),
   writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
     "Operations that may wait for the writer.",
