@@ -275,15 +275,18 @@ Deno.test("a server that is told to stop still answers what comes at that moment
   const connections = await Promise.all(
     Array.from({ length: 5 }, () => Deno.connect({ hostname, port: Number(port) })),
   );
-  const statuses = await Promise.all(connections.map(async (connection) => {
+  const answerOver = async (connection: Deno.Conn): Promise<string> => {
     const buffer = new Uint8Array(1 << 14);
-    for (let stopping = false;;) {
-      await connection.write(request);
-      const count = await connection.read(buffer);
-      const text = decoder.decode(buffer.subarray(0, count ?? 0));
-      if (/connection: close/i.test(text) || count === null) return text.slice(0, 12);
-      if (!stopping) server.process.signal("SIGTERM");
-      stopping = true;
+    await connection.write(request);
+    return decoder.decode(buffer.subarray(0, await connection.read(buffer) ?? 0));
+  };
+  await Promise.all(connections.map(answerOver));
+  // Once only: a second signal ends the process at once.
+  server.process.signal("SIGTERM");
+  const statuses = await Promise.all(connections.map(async (connection) => {
+    for (;;) {
+      const text = await answerOver(connection);
+      if (/connection: close/i.test(text) || text === "") return text.slice(0, 12);
     }
   }));
   assert.deepEqual(statuses, Array.from(connections, () => "HTTP/1.1 200"));
