@@ -169,7 +169,7 @@ function http(name: "http" | "rest", behaviour: Behaviour, plan: HttpPlan = {}):
       const url = plan.url ?? `${scheme}://127.0.0.1:${server.port}/`;
       const entry: ProviderPlan = {
         name,
-        config: { allow_http: true, allow_private_networks: true, timeout_ms: 2000, ...config },
+        config: { allow_http: true, allow_private_networks: true, timeout_ms: 20_000, ...config },
         ...plan.options === undefined ? {} : { options: plan.options },
       };
       return withProvider(

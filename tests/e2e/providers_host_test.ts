@@ -27,7 +27,7 @@ async function withHost(plan: HostPlan, use: (host: WorkerHost) => Promise<void>
   }
 }
 
-function ask(host: WorkerHost, attempt: Attempt, limitMillis = 5000, signal = NEVER): Promise<WorkerAnswer<Outcome>> {
+function ask(host: WorkerHost, attempt: Attempt, limitMillis = 20_000, signal = NEVER): Promise<WorkerAnswer<Outcome>> {
   return host.ask<Outcome>(attempt, { limitMillis, signal });
 }
 
@@ -153,10 +153,13 @@ Deno.test("ProviderPool.ask() has one worker a grant, and keeps at most so many"
   const pool = poolOf(2);
   try {
     for (const name of ["A", "B", "C", "A"]) {
-      const own = await pool.ask<Outcome>({ env: [name] }, { try: "env", name }, { limitMillis: 5000, signal: NEVER });
+      const own = await pool.ask<Outcome>({ env: [name] }, { try: "env", name }, {
+        limitMillis: 20_000,
+        signal: NEVER,
+      });
       assert.equal(codeOf(own), "allowed");
       const other = { try: "env", name: "OTHER" };
-      const foreign = await pool.ask<Outcome>({ env: [name] }, other, { limitMillis: 5000, signal: NEVER });
+      const foreign = await pool.ask<Outcome>({ env: [name] }, other, { limitMillis: 20_000, signal: NEVER });
       assert.equal(codeOf(foreign), "refused");
       assert.ok(pool.size() <= 2);
     }
@@ -167,7 +170,7 @@ Deno.test("ProviderPool.ask() has one worker a grant, and keeps at most so many"
 
 Deno.test("ProviderPool.ask() waits for a worker to become idle, within its limit", async () => {
   const pool = poolOf(1);
-  const options = { limitMillis: 5000, signal: NEVER };
+  const options = { limitMillis: 20_000, signal: NEVER };
   try {
     const busy = pool.ask<Outcome>({ env: ["A"] }, { try: "wait", millis: 300 }, options);
     const soon = pool.ask<Outcome>({ env: ["B"] }, { try: "echo", value: 1 }, { limitMillis: 60, signal: NEVER });

@@ -19,7 +19,7 @@ async function attemptInside(permissions: WorkerPermissions, attempts: readonly 
   try {
     const outcomes: Outcome[] = [];
     for (const attempt of attempts) {
-      const answer = await host.ask<Outcome>(attempt, { limitMillis: 5000, signal: NEVER });
+      const answer = await host.ask<Outcome>(attempt, { limitMillis: 20_000, signal: NEVER });
       outcomes.push(answer.ok ? answer.answer : { outcome: "failed", message: answer.message });
     }
     return outcomes;
@@ -213,7 +213,7 @@ Deno.test("a worker cannot write to standard output or standard error by the usu
   };
     const module = new URL(${JSON.stringify(PROBE)});
     const host = createWorkerHost({ name: "probe", module, permissions: {}, setup: null, concurrency: 1 });
-    const answer = await host.ask({ try: "print" }, { limitMillis: 5000, signal: new AbortController().signal });
+    const answer = await host.ask({ try: "print" }, { limitMillis: 20_000, signal: new AbortController().signal });
     host.close();
     Deno.exit(answer.ok && answer.answer.outcome === "allowed" ? 0 : 1);
   `;
