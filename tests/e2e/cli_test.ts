@@ -146,21 +146,20 @@ Deno.test("gate config check says every problem of a file, each on a line with i
       "server.limits.max_inflight: must be >= 1, got 0",
     ];
     const ended = await gate(folder, "config", "check", "wrong.toml");
-    const heading = `Cannot use configuration "${path}": 3 problems`;
-    assert.deepEqual(ended, {
-      code: 2,
-      stdout: "",
-      stderr: [heading, ...lines].map((line) => `gate: ${line}\n`).join(""),
-    });
+    const found = [`${path}: 3 problems`, ...lines].map((line) => `${line}\n`).join("");
+    assert.deepEqual(ended, { code: 2, stdout: found, stderr: "" });
+    const linesOf = (problems: readonly Record<string, string>[]): readonly string[] =>
+      problems.map((problem) => `${problem["path"]}: ${problem["message"]}`);
+    const asJson = await gate(folder, "config", "check", "--json", "wrong.toml");
+    const { ok, result } = JSON.parse(asJson.stdout);
+    assert.deepEqual([asJson.code, asJson.stderr, ok, result.valid], [2, "", false, false]);
+    assert.deepEqual(linesOf(result.problems), lines);
 
-    const { error } = JSON.parse((await gate(folder, "config", "check", "--json", "wrong.toml")).stderr);
-    assert.deepEqual([error.code, error.message], ["config_invalid", heading]);
-    assert.deepEqual(
-      error.problems.map((problem: Record<string, string>) => `${problem["path"]}: ${problem["message"]}`),
-      lines,
-    );
+    const heading = `Cannot use configuration "${path}": 3 problems`;
+    const { error } = JSON.parse((await gate(folder, "permissions", "--json", "--config", "wrong.toml")).stderr);
+    assert.deepEqual([error.code, error.message, linesOf(error.problems)], ["config_invalid", heading, lines]);
     const served = await gate(folder, "serve", "--config", "wrong.toml");
-    const logged = ended.stderr.replaceAll(/^gate: /gm, "gate error: ");
+    const logged = [heading, ...lines].map((line) => `gate error: ${line}\n`).join("");
     assert.deepEqual([served.code, served.stdout, logText(served.stderr)], [2, "", logged]);
   });
 });
