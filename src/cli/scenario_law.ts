@@ -117,6 +117,7 @@ async function proveSource(source: Source, { config, providers, schemas, profile
       return true;
     },
     findCheck,
+    namesShown: (providerId) => namesOf(providers, providerId),
   });
   const assumptions = [...assumed].sort(compareCodePoints);
   if (!constructed.ok) {
@@ -202,19 +203,28 @@ export function refusalsAt(
   }));
 }
 
-/** What a binding may have meant; whoever has the configuration at hand may be told what stands in it. */
+/** Names of providers, or of the checks of one. */
+function namesOf(providers: Providers, providerId: string | null): readonly string[] {
+  if (providerId === null) return [...providers.keys()];
+  return providers.get(providerId)?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [];
+}
+
+/** Where nothing is near to what a binding names: whoever has the configuration at hand may be told what stands in it. */
 function knownNear(spec: JsonValue, { code, path }: Refusal, providers: Providers): string {
   const binding = stepsOfPath(path).slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
   const [provider, check] = [childOf(binding, "provider_id"), childOf(binding, "check_id")];
   if (code === "provider_not_found" && typeof provider === "string") {
     if (providers.size === 0) return ", nor is any other: --config names a configuration";
-    return didYouMean(provider, providers.keys()) || `; configured are ${quoteAll([...providers.keys()])}`;
+    return knownUnlessNear(provider, namesOf(providers, null), "configured are");
   }
   if (code === "check_not_found" && typeof provider === "string" && typeof check === "string") {
-    const checks = providers.get(provider)?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [];
-    return didYouMean(check, checks) || `; it has ${quoteAll(checks)}`;
+    return knownUnlessNear(check, namesOf(providers, provider), "it has");
   }
   return "";
+}
+
+function knownUnlessNear(name: string, known: readonly string[], before: string): string {
+  return didYouMean(name, known) === "" ? `; ${before} ${quoteAll(known)}` : "";
 }
 
 function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {

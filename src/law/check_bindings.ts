@@ -9,7 +9,7 @@ import type { Draft } from "./decode_shape.ts";
 import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
 import { below, type Place, placeAt } from "./place.ts";
 import type { Collector } from "./refusals.ts";
-import { quote, quoteAll } from "./suggest.ts";
+import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawSurroundings } from "./types.ts";
 import type { ValueType } from "./value/types.ts";
 
@@ -62,11 +62,14 @@ function findCheck(
   if (provider === undefined || check === undefined) return null;
   const found = surroundings.findCheck(provider, check);
   if (found === "provider") {
-    refusals.refuse("provider_not_found", below(place, "provider_id"), `Provider ${quote(provider)} is not configured`);
+    const near = didYouMean(provider, surroundings.namesShown?.(null) ?? []);
+    const message = `Provider ${quote(provider)} is not configured${near}`;
+    refusals.refuse("provider_not_found", below(place, "provider_id"), message);
     return null;
   }
   if (found === "check") {
-    const message = `Provider ${quote(provider)} has no check ${quote(check)}`;
+    const near = didYouMean(check, surroundings.namesShown?.(provider) ?? []);
+    const message = `Provider ${quote(provider)} has no check ${quote(check)}${near}`;
     refusals.refuse("check_not_found", below(place, "check_id"), message);
     return null;
   }

@@ -233,4 +233,6 @@ export interface LawSurroundings {
   readonly hasSchema: (schemaId: string, version: string) => boolean;
   /** The facts of a check; "provider" where the provider is not known, "check" where it lacks that check. */
   readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "check";
+  /** Names that a refusal may suggest: of providers, or of the checks of one. Absent where none may be told. */
+  readonly namesShown?: (providerId: string | null) => readonly string[];
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { answered, NOTHING, testProvider } from "../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { GateConfig, PrincipalConfig } from "../config/types.ts";
@@ -106,6 +107,34 @@ for (const [name, input, code] of DEFINE_REFUSED) {
     withTools(async (bench) => {
       assert.equal((await bench.fail("scenario_define", input)).code, code);
     }));
+}
+
+/** What a binding names, then what the refusal says of it: only names that may be shown are suggested. */
+const NAMES: readonly (readonly [provider: string, check: string, says: string])[] = [
+  ["scaner", "read", 'Provider "scaner" is not configured; did you mean "scanner"?'],
+  ["scanner", "raed", 'Provider "scanner" has no check "raed"; did you mean "read"?'],
+  ["hiden", "read", 'Provider "hiden" is not configured'],
+  ["hidden", "raed", 'Provider "hidden" has no check "raed"'],
+  ["other", "read", 'Provider "other" is not configured'],
+];
+
+for (const [provider_id, check_id, says] of NAMES) {
+  Deno.test(`scenario_define refuses check ${check_id} of ${provider_id}: ${says}`, () => {
+    const providers = new Map(
+      ["scanner", "hidden"].map((name) => [name, testProvider(name, () => answered(NOTHING))] as const),
+    );
+    const provider_discovery = { ...DEFAULT_SETTINGS.provider_discovery, denylist: ["hidden"] };
+    return withTools(
+      async (bench) => {
+        const binding = { binding_id: "b", condition_id: "built", channel: "provider_acquisition" };
+        const acquisition_bindings = [{ ...binding, provider_id, check_id }];
+        const { details } = await bench.fail("scenario_define", { spec: spec({ acquisition_bindings }) });
+        const refusals = details?.["refusals"] as readonly { readonly message: string }[];
+        assert.ok(refusals.some(({ message }) => message === says), JSON.stringify(refusals));
+      },
+      { config: { provider_discovery }, change: (services) => ({ ...services, providers }) },
+    );
+  });
 }
 
 Deno.test("namespace 1 is for the tenants that the operator lists", () =>

@@ -21,11 +21,21 @@ export function shownProviders({ config, providers }: Pick<Services, "config" | 
     .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
 }
 
+/** The names of the providers that may be shown, or of the checks of one of them. */
+export function namesShown(
+  services: Pick<Services, "config" | "providers">,
+  providerId: string | null,
+): readonly string[] {
+  const shown = shownProviders(services);
+  if (providerId === null) return shown.map(({ provider_id }) => provider_id);
+  return shown.find(({ provider_id }) => provider_id === providerId)?.loaded.contract.checks
+    .map(({ check_id }) => check_id) ?? [];
+}
+
 /** A provider that may be shown. One that may not answers as one that is not there. */
 export function findShown(services: Pick<Services, "config" | "providers">, providerId: string): Provider | ToolError {
-  const shown = shownProviders(services);
-  const found = shown.find(({ provider_id }) => provider_id === providerId);
-  return found ?? noProvider(providerId, shown.map(({ provider_id }) => provider_id));
+  const found = shownProviders(services).find(({ provider_id }) => provider_id === providerId);
+  return found ?? noProvider(providerId, namesShown(services, null));
 }
 
 /** The error that there is no such provider, with those that there are. */

@@ -15,6 +15,7 @@ import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/ty
 import { failure, success, toolError } from "./errors.ts";
 import { jsonObject } from "./input.ts";
 import { knownChecks } from "./known_checks.ts";
+import { namesShown } from "./provider_discovery.ts";
 import { closed, TEXT } from "./output.ts";
 import { refuseRegistry } from "./schema_record.ts";
 import { sandboxFailure } from "./schemas_register.ts";
@@ -137,6 +138,7 @@ async function surroundingsOf(
     limits: lawLimits(services),
     hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
     findCheck,
+    namesShown: (providerId) => namesShown(services, providerId),
   };
 }
 
