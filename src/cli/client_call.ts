@@ -13,6 +13,7 @@ import { CliError } from "./cli_error.ts";
 import { type ServerFlags, type ServerSession, withServer } from "./client_connect.ts";
 import { exitCodeOfAnswer } from "./client_exit_code.ts";
 import { EXIT } from "./exit_codes.ts";
+import { namedValues } from "./named_values.ts";
 import { writeError, writeOut, writeResult } from "./output.ts";
 import { withoutByteOrderMark } from "./runpack_keys.ts";
 import { columns } from "./text.ts";
@@ -34,7 +35,7 @@ const INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Runs `gate client call`; the exit code says what the tool answered. */
 export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
-  const input = { ...await readInput(flags.input), ...argsOf(flags.arg ?? []) };
+  const input = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
   return await withServer(flags, rest, async (session) => {
     const answer = await callTool(session, tool, input);
     const code = exitCodeOfAnswer(answer);
@@ -142,32 +143,4 @@ async function open(file: string): Promise<ReadableStream<Uint8Array>> {
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
     throw new CliError("usage", `Cannot read --input "${file}": ${reason}`);
   }
-}
-
-const NUMBER = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$/;
-
-/**
- * `NAME=VALUE` pairs as members; a value that is no JSON is a text. One that is JSON and cannot be kept, such as an integer
- * beyond 2^53, is refused: as a text it would be another value.
- */
-function argsOf(pairs: readonly string[]): JsonObject {
-  const members = new Map<string, JsonValue>();
-  for (const pair of pairs) {
-    const at = pair.indexOf("=");
-    if (at < 1) throw new CliError("usage", `Cannot read --arg "${pair}": expected NAME=VALUE`);
-    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-    const parsed = parseJson(value);
-    // Hex digits may begin as a number does, even as one that cannot be kept.
-    const isText = /^-?[0-9]/.test(value) && !NUMBER.test(value);
-    if (!parsed.ok && parsed.fault.code !== "syntax" && !isText) {
-      throw new CliError(
-        "usage",
-        `Cannot read --arg "${pair}": ${parsed.fault.message}`,
-        `--arg '${name}="..."' sends a text`,
-      );
-    }
-    if (members.has(name)) throw new CliError("usage", `Cannot take --arg "${pair}": "${name}" is given twice`);
-    members.set(name, parsed.ok ? parsed.value : value);
-  }
-  return Object.fromEntries(members);
 }

@@ -185,7 +185,7 @@ function addProvider(program: Command, finish: Finish): void {
     .argument("<check>", "name of the check")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--param <NAME=VALUE>", "one param (repeatable); a value that is no JSON is a text", collect)
-    .option("--params <JSON>", "all params as one JSON object")
+    .option("--params <JSON>", "params as one JSON object; each --param wins over it")
     .option("--trigger-time <MS>", "Unix milliseconds that checks of time go by (default: now)")
     .action(async (name: string, check: string, flags: Flags) =>
       finish(await (await import("./provider_check.ts")).runProviderCheck(name, check, flags))

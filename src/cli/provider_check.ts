@@ -4,12 +4,13 @@
  * @module
  */
 
-import type { JsonObject, JsonValue } from "../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../evidence/types.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
+import { namedValues } from "./named_values.ts";
 import { writeError, writeOut, writeResult } from "./output.ts";
 import { type ProviderSession, withProviders } from "./provider_session.ts";
 
@@ -74,21 +75,15 @@ function find(
   throw new CliError("usage", `Provider "${providerId}" has no check "${checkId}"`, `it has ${known}`);
 }
 
-function paramsOf({ param, params }: ProviderCheckOptions): JsonValue | undefined {
-  if (params !== undefined) {
-    const parsed = parseJson(params);
-    if (!parsed.ok) throw new CliError("usage", `Cannot read --params as JSON: ${parsed.fault.message}`);
-    return parsed.value;
-  }
-  if (param === undefined || param.length === 0) return undefined;
-  return Object.fromEntries(param.map((text) => {
-    const at = text.indexOf("=");
-    if (at < 1) throw new CliError("usage", `Cannot read --param "${text}": expected NAME=VALUE`);
-    const value = text.slice(at + 1);
-    const parsed = parseJson(value);
-    // What is no JSON is a text: `--param file=report.json`.
-    return [text.slice(0, at), parsed.ok ? parsed.value : value];
-  }));
+/** What `--params` holds, and over it each `--param`. */
+function paramsOf({ param = [], params }: ProviderCheckOptions): JsonValue | undefined {
+  const named = namedValues("--param", param);
+  if (params === undefined) return param.length === 0 ? undefined : named;
+  const parsed = parseJson(params);
+  if (!parsed.ok) throw new CliError("usage", `Cannot read --params as JSON: ${parsed.fault.message}`);
+  if (param.length === 0) return parsed.value;
+  if (isJsonObject(parsed.value)) return { ...parsed.value, ...named };
+  throw new CliError("usage", "Cannot take --param beside --params: --params is no JSON object");
 }
 
 function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {

@@ -131,6 +131,7 @@ function budgetOf(given: readonly string[]): BudgetLimits | null {
         `expected NAME=NUMBER, names are ${BUDGET_MEMBERS.join(", ")}`,
       );
     }
+    if (limits[member] !== undefined) throw new CliError("usage", `Cannot use budget "${one}": it is given twice`);
     limits[member] = limit;
   }
   return limits;

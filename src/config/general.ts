@@ -39,7 +39,9 @@ export const docsSchema = z.strictObject({
     .describe("Put the service's own documents into the catalogue."),
   extra_paths: z.array(path()).max(64).default([]).describe("Further files or folders."),
   max_doc_bytes: integer(1, 1048576).default(docs.max_doc_bytes).describe("Bytes of one document."),
-  max_docs: integer(1, 256).default(docs.max_docs).describe("Documents in the catalogue."),
+  max_docs: integer(1, 256).default(docs.max_docs).describe(
+    `Documents in the catalogue; those of the service are ${SERVICE_DOCUMENTS}.`,
+  ),
   max_sections: integer(1, 10).default(docs.max_sections).describe("Sections of one answer."),
   max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of the catalogue."),
 }).describe("The documentation catalogue and its search.");

@@ -29,7 +29,7 @@ const tls = z.strictObject({
 
 const tools = z.strictObject({
   mode: z.enum(["filter", "passthrough"]).default(D.tools.mode)
-    .describe("Whether tools/list leaves out the tools that may not be called."),
+    .describe("filter: tools/list names the tools that allowlist and denylist leave; passthrough: it names all."),
   allowlist: toolNames.default([]).describe("Tools that exist for clients; empty for all."),
   denylist: toolNames.default([]).describe("Tools that do not exist for clients; wins over the allowlist."),
 }).describe("Which tools exist for clients.");

@@ -36,7 +36,7 @@ export interface TlsConfig {
 
 /** `server.tools`: which tools exist for clients. The denylist wins; an empty allowlist stands for all. */
 export interface ToolsConfig {
-  /** Whether `tools/list` leaves out the tools that may not be called. */
+  /** Whether `tools/list` names the tools that the lists leave, or all. */
   readonly mode: "filter" | "passthrough";
   readonly allowlist: readonly ToolName[];
   readonly denylist: readonly ToolName[];

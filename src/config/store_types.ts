@@ -28,7 +28,7 @@ export interface StorageConfig {
 
 /** `run_state_store`. */
 export interface RunStateStoreConfig extends StorageConfig {
-  /** State versions kept for a run; null for all. */
+  /** Snapshots of its state kept for a run; null for two. */
   readonly max_versions: number | null;
 }
 
@@ -36,7 +36,7 @@ export interface RunStateStoreConfig extends StorageConfig {
 export interface SchemaRegistryConfig extends StorageConfig {
   /** Bytes of one schema, 1 to 10485760. */
   readonly max_schema_bytes: number;
-  /** Schemas of one tenant and namespace; null for no limit. */
+  /** Schemas of one namespace; null for no limit. Data is kept by namespace, tenants only authorise. */
   readonly max_entries: number | null;
   readonly acl: RegistryAclConfig;
 }

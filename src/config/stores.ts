@@ -34,7 +34,9 @@ const storage = {
 /** The shape of `run_state_store`. */
 export const runStateStoreSchema = z.strictObject({
   ...storage,
-  max_versions: integer(1).nullable().default(null).describe("State versions kept for a run; null for all."),
+  max_versions: integer(1).nullable().default(null).describe(
+    "Snapshots of its state kept for a run; null for two. Its records are kept whatever this says.",
+  ),
 }).describe("Where runs are kept.");
 
 const aclRule = z.strictObject({
@@ -60,7 +62,7 @@ export const schemaRegistrySchema = z.strictObject({
   ...storage,
   max_schema_bytes: integer(1, 10485760).default(DEFAULT_SETTINGS.schema_registry.max_schema_bytes)
     .describe("Bytes of one schema."),
-  max_entries: integer(1).nullable().default(null).describe("Schemas of one tenant and namespace; null for no limit."),
+  max_entries: integer(1).nullable().default(null).describe("Schemas of one namespace; null for no limit."),
   acl: registryAcl.prefault({}),
 }).describe("Where registered schemas are kept, and who may write them.");
 

@@ -164,6 +164,27 @@ Deno.test("gate config check says every problem of a file, each on a line with i
   });
 });
 
+Deno.test("gate provider check takes each --param over what --params holds, and none twice", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "time.toml"), '[[providers]]\nname = "time"\ntype = "builtin"\n');
+    /** Flags, then the value or what standard error says. */
+    const rows: readonly (readonly [flags: readonly string[], outcome: boolean | string])[] = [
+      [["--params", '{"timestamp":1}'], true],
+      [["--params", '{"timestamp":4102444800000}', "--param", "timestamp=1"], true],
+      [["--params", '{"timestamp":1}', "--param", "timestamp=4102444800000"], false],
+      [["--param", "timestamp=1", "--param", "timestamp=2"], '"timestamp" is given twice'],
+      [["--params", "[]", "--param", "timestamp=1"], "Cannot take --param beside --params: --params is no JSON object"],
+    ];
+    for (const [flags, outcome] of rows) {
+      const args = ["provider", "check", "time", "after", "--config", "time.toml", "--json", ...flags];
+      const { code, stdout, stderr } = await gate(folder, ...args);
+      const given = code === 2 ? JSON.parse(stderr).error.message : JSON.parse(stdout).result.result.value.value;
+      if (typeof outcome === "boolean") assert.equal(given, outcome, `${flags} ${stdout}`);
+      else assert.ok(given.endsWith(outcome), given);
+    }
+  });
+});
+
 Deno.test("gate config schema prints a JSON Schema", async () => {
   await inFolder(async (folder) => {
     const { code, stdout } = await gate(folder, "config", "schema");

@@ -143,7 +143,14 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
     const short = await gate("runpack", "verify", join(GOLDEN, "plain"), "--budget", "objects=1");
     assert.equal(short.code, 4);
     assert.match(short.out, /artifact_tree_integrity +unavailable +budget_exhausted/);
-    for (const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], ["--profile", "full"]]) {
+    for (
+      const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], [
+        "--budget",
+        "objects=1",
+        "--budget",
+        "objects=2",
+      ], ["--profile", "full"]]
+    ) {
       assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...wrong)).code, 2, wrong.join(" "));
     }
     assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { namedValues } from "./named_values.ts";
+
+/** Pairs as they are given, then the members or what is said. */
+const ROWS: readonly (readonly [pairs: readonly string[], outcome: string])[] = [
+  [[], "{}"],
+  [["a=1", "b=two", "c="], '{"a":1,"b":"two","c":""}'],
+  [["a=b=c"], '{"a":"b=c"}'],
+  [['a={"b":[null]}'], '{"a":{"b":[null]}}'],
+  [["id=9007199254740993f"], '{"id":"9007199254740993f"}'],
+  [["a=9007199254740993"], 'Cannot read --arg "a=9007199254740993": '],
+  [["a"], 'Cannot read --arg "a": expected NAME=VALUE'],
+  [["=a"], 'Cannot read --arg "=a": expected NAME=VALUE'],
+  [["a=1", "a=1"], 'Cannot take --arg "a=1": "a" is given twice'],
+];
+
+for (const [pairs, outcome] of ROWS) {
+  Deno.test(`namedValues() ${JSON.stringify(pairs)}: ${outcome}`, () => {
+    if (outcome.startsWith("{")) return assert.equal(JSON.stringify(namedValues("--arg", pairs)), outcome);
+    assert.throws(() => namedValues("--arg", pairs), ({ message }: Error) => message.startsWith(outcome));
+  });
+}
