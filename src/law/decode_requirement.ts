@@ -86,7 +86,8 @@ function readNode(reading: Reading, value: JsonValue, place: Place, depth: numbe
 
 function readKind(refusals: Collector, value: JsonValue, place: Place): NodeKind | undefined {
   if (!isJsonObject(value)) {
-    refusals.refuse("type_invalid", place, `Expected a requirement, got ${describe(value)}`);
+    const message = `Expected a requirement, an object with one of ${quoteAll(NODE_KINDS)}, got ${describe(value)}`;
+    refusals.refuse("type_invalid", place, message);
     return undefined;
   }
   const names = Object.keys(value);

@@ -41,7 +41,8 @@ export function readObject(
   optional: readonly string[] = [],
 ): JsonObject | undefined {
   if (!isJsonObject(value)) {
-    refusals.refuse("type_invalid", place, `Expected an object, got ${describe(value)}`);
+    const members = required.length === 0 ? "" : ` with ${quoteAll(required)}`;
+    refusals.refuse("type_invalid", place, `Expected an object${members}, got ${describe(value)}`);
     return undefined;
   }
   const known = [...required, ...optional];
@@ -221,7 +222,9 @@ export function readVariant<const Name extends string>(
   names: readonly Name[],
 ): Name | undefined {
   if (!isJsonObject(value)) {
-    refusals.refuse("type_invalid", place, `Expected an object, got ${describe(value)}`);
+    const choice = names.length > 1 ? "one of " : "";
+    const message = `Expected an object whose ${quote(discriminator)} is ${choice}${quoteAll(names)}`;
+    refusals.refuse("type_invalid", place, `${message}, got ${describe(value)}`);
     return undefined;
   }
   const name = member(value, discriminator);

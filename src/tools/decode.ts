@@ -75,7 +75,7 @@ function describeIssue(schema: z.ZodType, input: JsonObject, issue: ZodIssue): I
     return issue.keys.map((name) => unknownMember(path, name, known));
   }
   const value = valueAt(input, path);
-  const expected = (issue.code === "invalid_type" ? alternatives(schema, path) : null) ?? expectation(issue);
+  const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ?? expectation(issue);
   if (value === undefined) {
     return [{ path: formatPath(path), message: `Member is required: expected ${expected}`, expected }];
   }
@@ -181,10 +181,24 @@ function knownMembers(schema: z.ZodType, path: Path): string[] {
   return properties === null ? [] : Object.keys(properties);
 }
 
-/** The objects that are told apart by a constant member, in words; null where there are none at a path. */
-function alternatives(schema: z.ZodType, path: Path): string | null {
+/** The length of texts that are hex digits. */
+const HEX_PATTERN = /^\^\[0-9a-f\]\{(\d+)\}\$$/;
+
+/** What has to be at a path, where more is published of it than a type; null else. */
+function publishedWords(schema: z.ZodType, path: Path): string | null {
   const at = publishedAt(schema, path);
-  const options = isJsonObject(at) ? at["oneOf"] : undefined;
+  if (!isJsonObject(at)) return null;
+  const { pattern, required } = at;
+  const digits = typeof pattern === "string" ? HEX_PATTERN.exec(pattern)?.[1] : undefined;
+  if (digits !== undefined) return `${digits} lower-case hex digits`;
+  return isJsonArray(required) && required.length > 0
+    ? `an object with ${required.map(quoteValue).join(", ")}`
+    : alternatives(at);
+}
+
+/** The objects that are told apart by a constant member, in words; null where there are none. */
+function alternatives(at: JsonObject): string | null {
+  const options = at["oneOf"];
   const constants = (isJsonArray(options) ? options : []).map((option) => {
     const told = Object.entries(propertiesOf(option) ?? {});
     return told.find(([, value]) => isJsonObject(value) && typeof value["const"] === "string") ?? null;

@@ -30,6 +30,12 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
   [{ expected_head: { record_id: HEAD.record_id } }, [
     "$.expected_head.revision: Member is required: expected an integer",
   ]],
+  [{ expected_head: { revision: 1 } }, [
+    "$.expected_head.record_id: Member is required: expected 64 lower-case hex digits",
+  ]],
+  [{ expected_head: HEAD.record_id }, [
+    '$.expected_head: Expected an object with "record_id", "revision", got a string of 64 characters',
+  ]],
   [{ expected_head: { ...HEAD, record_id: "SECRET" } }, [
     "$.expected_head.record_id: Expected 64 lower-case hex digits, got a string of 6 characters",
   ]],
@@ -53,7 +59,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
   [{ items: [{ id: "a" }, { id: "b" }, { id: "c" }] }, ["$.items: Expected at most 2 items, got an array of 3 items"]],
   [{ items: [{ id: [] }, null] }, [
     "$.items[0].id: Expected a string, got an array of 0 items",
-    "$.items[1]: Expected an object, got null",
+    '$.items[1]: Expected an object with "id", got null',
   ]],
   [{ items: "three" }, ["$.items: Expected an array, got a string of 5 characters"]],
   [{ most: { records: 1, foo: 2 } }, ['$.most.foo: Member "foo" is unknown; expected only "records", "bytes"']],
