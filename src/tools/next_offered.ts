@@ -12,6 +12,7 @@ import { asJson } from "../run/primitives.ts";
 import { type AccessServices, namespaceOfInput } from "./authorise.ts";
 import { success } from "./errors.ts";
 import { naming } from "./next_of_error.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import { PUBLISHED } from "./published.ts";
 import type { Call, NextStep, ToolAnswer } from "./types.ts";
 
@@ -43,10 +44,20 @@ export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps
       return checkRole(rolesInForce, call.principal, { group, tool: name, namespaceId })?.allowed ?? true;
     };
     return withSteps(answer, (steps) => {
-      const left = steps.filter((step) => isJsonObject(step) && mayTake(step));
+      const left = steps.filter(isJsonObject).map((step) => mayTake(step) ? step : inOneCall(step))
+        .filter((step) => step !== null && mayTake(step));
       return left.length > 0 || steps.length === 0 ? left : [asJson(askOthers(tool, input))];
     });
   };
+}
+
+/** `scenario_next` in place of the step that opens or evaluates a stage, of which it does both; null for other steps. */
+function inOneCall({ tool, arguments_hint: hint, why = "" }: JsonObject): JsonObject | null {
+  if (tool !== "scenario_open_stage" && tool !== "scenario_evaluate_stage" || !isJsonObject(hint)) return null;
+  const { operation_id, ...rest } = hint;
+  // Another identity stands for a call that was made already.
+  if (operation_id !== FRESH_ID) return null;
+  return { tool: "scenario_next", arguments_hint: { ...rest, request_id: FRESH_ID }, why };
 }
 
 type NextStepGroup = typeof PUBLISHED[number]["group"];

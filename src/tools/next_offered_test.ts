@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { TOOL_ERROR_CODES, toolError } from "./errors.ts";
 import { LOCAL, testConfig } from "./fixture_test.ts";
 import { withNext } from "./next_of_error.ts";
+import { FRESH_ID } from "./next_shared.ts";
 import { offerSteps } from "./next_offered.ts";
 import { PUBLISHED } from "./published.ts";
 import type { Call, NextStep, ToolAnswer } from "./types.ts";
@@ -83,6 +84,41 @@ for (const [what, make] of RESULTS) {
       assert.equal(offered({ tools: { denylist: ["providers_list"] } }, "scenario_submit", {}, answer).ok, true);
     });
   }
+}
+
+/** A step, the tools that are hidden, then the step that is told instead. */
+const SUBSTITUTED: readonly (readonly [step: JsonObject, hidden: readonly string[], told: string])[] = [
+  [STEP("scenario_open_stage", { stage_id: "a", operation_id: FRESH_ID }), [], "scenario_open_stage operation_id"],
+  [
+    STEP("scenario_open_stage", { stage_id: "a", operation_id: FRESH_ID }),
+    ["scenario_open_stage"],
+    "scenario_next request_id",
+  ],
+  [
+    STEP("scenario_evaluate_stage", { stage_id: "a", operation_id: FRESH_ID }),
+    ["scenario_evaluate_stage"],
+    "scenario_next request_id",
+  ],
+  [
+    STEP("scenario_evaluate_stage", { stage_id: "a", operation_id: "0".repeat(32) }),
+    ["scenario_evaluate_stage"],
+    "scenario_submit",
+  ],
+  [
+    STEP("scenario_open_stage", { stage_id: "a", operation_id: FRESH_ID }),
+    ["scenario_open_stage", "scenario_next"],
+    "scenario_submit",
+  ],
+  [STEP("scenario_history", { stage_id: "a", operation_id: FRESH_ID }), ["scenario_history"], "scenario_submit"],
+];
+
+for (const [step, denylist, told] of SUBSTITUTED) {
+  Deno.test(`offerSteps() tells ${told} for ${step["tool"]} while ${denylist.join(" and ") || "nothing"} is hidden`, () => {
+    const answer: ToolAnswer = { ok: false, error: { ...toolError("run_not_found", "No"), details: { next: [step] } } };
+    const [left] = stepsOf(offered({ tools: { denylist } }, "scenario_submit", {}, answer));
+    const id = ["operation_id", "request_id"].filter((name) => name in (left?.arguments_hint ?? {}));
+    assert.equal([left?.tool, ...id].join(" "), told);
+  });
 }
 
 Deno.test("offerSteps() leaves what callers wrote as it is", () => {
