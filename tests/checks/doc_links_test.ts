@@ -100,8 +100,8 @@ const CITATIONS: readonly (readonly [text: string, outcome: "passes" | "refused"
   [' * As docs/b.md "The parts, and more" says.', "passes"],
   ['// As docs/b.md, "Nothing", says.', "refused"],
   ["// As b.md says.", "refused"],
-  ["/** As interface.md says. */", "refused"],
-  ['const page = "interface.md";', "passes"],
+  ["/** As elsewhere.md says. */", "refused"],
+  ['const page = "elsewhere.md";', "passes"],
 ];
 
 for (const [text, outcome] of CITATIONS) {
