@@ -209,7 +209,6 @@ const whole = (text: string): string => text.replaceAll("~", "");
 
 const WORDS: readonly (readonly [text: string, found: readonly string[]])[] = [
   ["An agent asks gate through its MCP client.", []],
-  ["Add it to Claude Desktop, or run: claude mcp add gate", []],
   ["Co-auth~ored-by: somebody", ["Co-auth~ored-by"]],
   ["Signed-~off-by: somebody", ["Signed-~off-by"]],
   ["// TO~DO: later", ["TO~DO"]],
@@ -251,11 +250,6 @@ for (const [text, found] of PHRASES) {
 
 Deno.test("findWords() gives the line and the reason", () => {
   assert.deepEqual(findWords("a\nb\nan oak-example", MADE_UP), [{ word: "oak-example", line: 3, reason: "made up" }]);
-});
-
-Deno.test("findWords() takes the name of a client only whole", () => {
-  const [name = ""] = "Claude Desktop".split(" ");
-  assert.deepEqual(findWords(name).map(({ word }) => word), [name]);
 });
 
 const IN_EVERY_ROW: readonly (readonly [text: string, reason: RegExp])[] = [

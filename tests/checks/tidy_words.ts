@@ -27,18 +27,6 @@ interface Finding {
   readonly reason: string;
 }
 
-/** Names of client programs that documentation has to call by name. They are taken out before the words are looked at. */
-const CLIENT_NAMES: readonly string[] = [
-  "Claude Desktop",
-  "Claude Code",
-  "claude_desktop_config.json",
-  "claude mcp add",
-  "~/.claude.json",
-  "Codex CLI",
-  "codex mcp add",
-  "~/.codex/",
-];
-
 const AUTHORSHIP = "it speaks of how the project was written";
 const MACHINE = "it is a place on somebody's machine";
 const REGISTRY = "packages are named, not the hosts that serve them";
@@ -177,9 +165,8 @@ function findPhrases(text: string, digests: DigestTable): Finding[] {
 
 /** Every place in a text that a word rule refuses. */
 export function findWords(text: string, digests: DigestTable = DIGESTS): FoundWord[] {
-  const plain = CLIENT_NAMES.reduce((rest, name) => rest.replaceAll(name, " ".repeat(name.length)), text);
-  return [...findPlain(plain), ...findPhrases(plain, digests), ...findFolders(plain, digests)]
-    .map(({ word, offset, reason }) => ({ word, line: lineAt(plain, offset), reason }));
+  return [...findPlain(text), ...findPhrases(text, digests), ...findFolders(text, digests)]
+    .map(({ word, offset, reason }) => ({ word, line: lineAt(text, offset), reason }));
 }
 
 /** The tree holds none of those words. */

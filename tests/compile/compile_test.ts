@@ -70,7 +70,7 @@ function packageOf(path: string): string {
 }
 
 Deno.test("a compilation without a network says how to do without", () => {
-  const url = "https://dl.deno.land/release/v2.9.6/denort-x86_64-unknown-linux-gnu.zip";
+  const url = "https://download.example/release/v2.9.6/denort-x86_64-unknown-linux-gnu.zip";
   const lost = `error: Writing deno compile executable\n    1: error sending request for url (${url}): dns error\n`;
   assert.ok(withWayOut(lost).startsWith(lost));
   assert.match(withWayOut(lost), / fetch https:\S*\.zip where .* with DENORT_BIN=\/path\/to\/denort\n$/);
