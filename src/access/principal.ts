@@ -8,7 +8,7 @@ import type { PrincipalConfig } from "../config/server_types.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 /** The tenant of a local caller without roles. */
-export const LOCAL_TENANT = 1;
+const LOCAL_TENANT = 1;
 
 /**
  * The tenants that a caller acts for: those of its roles, every one (null) as soon as one role names none. A local

@@ -60,7 +60,7 @@ function viewAsJson(view: PackView | PartView): object {
 }
 
 /** A pack as text, as much as there is of it, without its claims. */
-export function showPack(view: PackView | PartView, all: boolean, colour: boolean): string {
+function showPack(view: PackView | PartView, all: boolean, colour: boolean): string {
   const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
   return [
     ...named === null ? [] : [showHead(named)],

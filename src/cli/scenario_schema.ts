@@ -32,6 +32,6 @@ export function scenarioSchema(): JsonObject {
 }
 
 /** The schema of a cases file. */
-export function casesSchema(): JsonObject {
+function casesSchema(): JsonObject {
   return { $schema: DIALECT, title: "Cases of a gate scenario", ...CASES_SCHEMA };
 }

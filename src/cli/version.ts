@@ -24,7 +24,7 @@ export interface BuildIdentity {
 }
 
 /** The identity of the running build. */
-export function buildIdentity(): BuildIdentity {
+function buildIdentity(): BuildIdentity {
   return {
     version: VERSION,
     deno: Deno.version.deno,

@@ -81,7 +81,7 @@ export function countOf(count: number, noun: string): string {
 }
 
 /** Compares two paths member by member: indices by number, names by code unit, a parent before its members. */
-export function comparePaths(left: SettingPath, right: SettingPath): number {
+function comparePaths(left: SettingPath, right: SettingPath): number {
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
     const [a, b] = [left[i], right[i]];
     if (a === b || a === undefined || b === undefined) continue;

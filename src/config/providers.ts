@@ -28,7 +28,7 @@ const providerAuth = z.strictObject({
 }).describe("Credentials for an external provider.");
 
 /** The shape of one entry; what `config` may hold depends on the provider. */
-export const providerSchema = z.strictObject({
+const providerSchema = z.strictObject({
   name: name().describe("Identifier of the provider; a built-in one has its own name."),
   type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider; typed is not available yet."),
   url: httpUrl().nullable().default(null).describe("Address of the provider."),

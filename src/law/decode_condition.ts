@@ -47,7 +47,7 @@ export function readCondition(refusals: Collector, value: JsonValue, place: Plac
 }
 
 /** Reads an observation domain; whether its bounds make sense is not looked at here. */
-export const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
+const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
   const domain = readVariant(refusals, value, place, "domain", VALUE_TYPES);
   switch (domain) {
     case undefined:
@@ -133,7 +133,7 @@ export const readSchemaName: Read<DomainSchema> = (refusals, value, place) => {
 };
 
 /** Reads a predicate; whether it suits the domain is not looked at here. */
-export const readPredicate: Read<Predicate> = (refusals, value, place) => {
+const readPredicate: Read<Predicate> = (refusals, value, place) => {
   const name = readVariant<PredicateName>(refusals, value, place, "predicate", PREDICATE_NAMES);
   if (name === undefined) return undefined;
   if (name === "Exists" || name === "NotExists") {

@@ -96,7 +96,7 @@ export function readSpec(refusals: Collector, value: JsonValue, operator: LawLim
 }
 
 /** The size limits that hold for a law under an operator's configuration. */
-export function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): EffectiveLimits {
+function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): EffectiveLimits {
   return limits.selection === "Explicit" ? limits : operator;
 }
 

@@ -104,7 +104,7 @@ const readTargets: Read<Target[]> = (refusals, value, place) => {
 };
 
 /** Reads where a packet may be sent. */
-export const readTarget: Read<Target> = (refusals, value, place) => {
+const readTarget: Read<Target> = (refusals, value, place) => {
   const kind = readVariant(refusals, value, place, "kind", ["agent", "session", "external", "channel"]);
   switch (kind) {
     case undefined:
@@ -126,7 +126,7 @@ const readExpiry: Read<Timestamp | null> = (refusals, value, place) =>
   value === null ? null : readTimestamp(refusals, value, place);
 
 /** Reads a point in time: Unix milliseconds, which may lie before 1970, or a logical clock's reading, which counts from 0. */
-export const readTimestamp: Read<Timestamp> = (refusals, value, place) => {
+const readTimestamp: Read<Timestamp> = (refusals, value, place) => {
   const kind = readVariant(refusals, value, place, "kind", ["unix_millis", "logical"]);
   if (kind === undefined) return undefined;
   const minimum = kind === "logical" ? 0 : -INTEGER_MAXIMUM;

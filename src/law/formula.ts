@@ -46,7 +46,7 @@ export function compileFormula(requirement: Requirement, numberOf: (id: string) 
 }
 
 /** The operands of an `And`, `Or` or `RequireGroup`. */
-export function operandsOf(
+function operandsOf(
   requirement: Exclude<Requirement, { Condition: string } | { Not: Requirement }>,
 ): readonly Requirement[] {
   if ("And" in requirement) return requirement.And;

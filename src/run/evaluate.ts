@@ -77,7 +77,7 @@ function judgeQuorum(judgements: readonly Judgement[], minimum: number, allQuali
  *
  * @returns The judgement, and the items with the verdict of independence, in the order given.
  */
-export function judgeCondition(
+function judgeCondition(
   condition: CompiledCondition,
   presented: readonly QualifiedEvidence[],
 ): { readonly judgement: Judgement; readonly items: readonly QualifiedEvidence[] } {
@@ -106,7 +106,7 @@ function judgeSingle(condition: CompiledCondition, only: QualifiedEvidence): Jud
 }
 
 /** The whole trace of a requirement over conditions: one line a leaf visit. */
-export function traceConditions(program: Program, judgements: readonly Judgement[]): TraceItem[] {
+function traceConditions(program: Program, judgements: readonly Judgement[]): TraceItem[] {
   const { paths, visits, slots } = program;
   const trace: TraceItem[] = [];
   for (let visit = 0; visit < paths.length; visit++) {

@@ -23,7 +23,7 @@ export class FoldError extends Error {
 }
 
 /** The part of a recorded evidence item that answers show. */
-export function shownEvidence(item: RecordedEvidence): EvidenceItem {
+function shownEvidence(item: RecordedEvidence): EvidenceItem {
   return {
     item_id: item.item_id,
     condition_id: item.condition_id,

@@ -8,7 +8,7 @@
 import { compareCodePoints } from "../canonical/order.ts";
 
 /** Bytes of a header, and what files are filled up to. */
-export const BLOCK_BYTES = 512;
+const BLOCK_BYTES = 512;
 /** Zero bytes after the last entry. */
 export const END_BYTES = 2 * BLOCK_BYTES;
 /** Entries of one archive: more than that many are not held in memory. */

@@ -19,9 +19,9 @@ import { type Manifest, type RunpackSignature, SIGNATURE_BYTES } from "./types.t
 /** The type of the payload: an in-toto attestation. */
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 /** The type of an in-toto statement, as its specification spells it. */
-export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 /** What the predicate of the statement is. */
-export const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
+const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
 
 const SIGNATURE_LENGTH = 64;
 

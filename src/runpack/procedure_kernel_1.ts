@@ -4,7 +4,6 @@
  * @module
  */
 
-import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Payload } from "../law/types.ts";
 import type { TypedValue } from "../law/value/types.ts";
@@ -182,9 +181,4 @@ function resultOf(
       return own({ submission: { record_id: recordId, ...submission } });
     }
   }
-}
-
-/** Canonical text of a record that was read. */
-export function recordText(record: RunRecord): string {
-  return canonicalize(asJson(record));
 }

@@ -10,7 +10,7 @@ import { type Budget, BUDGET_MEMBERS, type BudgetLimits, type BudgetMember } fro
 /**
  * What a verification may take where the request sets no limit: far more than a run that gate serves, and still an end.
  */
-export const DEFAULT_LIMITS: Budget = {
+const DEFAULT_LIMITS: Budget = {
   bytes_read: 64 * 1024 ** 3,
   canonical_work_bytes: 64 * 1024 ** 3,
   hashing_workers: 1,

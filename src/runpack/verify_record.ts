@@ -26,7 +26,7 @@ import { gapsOf, isValue, itemsOf, type RecordClaim, type Step } from "./verify_
 import type { VerificationPrimitives } from "./verify_types.ts";
 
 /** The claims on records that are settled by deciding again, in report order. */
-export const RECORD_CLAIMS: readonly RecordClaim[] = [
+const RECORD_CLAIMS: readonly RecordClaim[] = [
   STAGE_OPEN,
   EVALUATION_ATTEMPT,
   SUBMISSION,

@@ -18,7 +18,7 @@ import { verifyRun } from "./integrity.ts";
 import { type RunHead, type RunStore, StoreError } from "./types.ts";
 
 /** Records between two derived snapshots of a run. */
-export const SNAPSHOT_INTERVAL = 64;
+const SNAPSHOT_INTERVAL = 64;
 /** Run states kept in memory. */
 const STATES_KEPT = 2048;
 /** Compiled laws kept in memory. */

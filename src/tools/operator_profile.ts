@@ -12,11 +12,11 @@ import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } f
 import type { DisclosurePolicy, DisclosureRule, OperatorProfile, TargetSelector, TrustPolicy } from "../run/profile.ts";
 
 /** Most canonical bytes of one evidence value, before `server.max_body_bytes` lowers it. */
-export const MAXIMUM_VALUE_BYTES = 1024 * 1024;
+const MAXIMUM_VALUE_BYTES = 1024 * 1024;
 /** Most bytes of one payload, before `server.max_body_bytes` lowers it. */
-export const MAXIMUM_PAYLOAD_BYTES = 2 * 1024 * 1024;
+const MAXIMUM_PAYLOAD_BYTES = 2 * 1024 * 1024;
 /** Node visits that one proof may count. */
-export const PROOF_BUDGET = 2 ** 20;
+const PROOF_BUDGET = 2 ** 20;
 /** A key file is 32 raw bytes, or base64 with some white space around. */
 const KEY_FILE_BYTES = 256;
 

@@ -111,7 +111,7 @@ async function register(services: Services, law: ScenarioLaw): Promise<ToolAnswe
 }
 
 /** What the operator lets a law hold. */
-export function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
+function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
   const { profile } = services.surroundings;
   return {
     maximum_value_bytes: profile.value_limits.maximum_value_bytes,

@@ -5,7 +5,13 @@
  */
 
 import type { SourceFile, Violation } from "./source.ts";
-import { checkConsole, checkDocstrings, checkExportedNames, checkFunctionLength } from "./tidy_code.ts";
+import {
+  checkConsole,
+  checkDocstrings,
+  checkExportedNames,
+  checkExportsUsed,
+  checkFunctionLength,
+} from "./tidy_code.ts";
 import {
   checkDeadFiles,
   checkFileLength,
@@ -28,6 +34,7 @@ export const TIDY_CHECKS: readonly {
   { name: "functions have at most 70 lines", check: checkFunctionLength },
   { name: "files are named in snake_case, written out", check: checkFileNames },
   { name: "exported names are written out", check: checkExportedNames },
+  { name: "exports are named by another file", check: checkExportsUsed },
   { name: "exported symbols have a docstring", check: checkDocstrings },
   { name: "only the command line writes to the console", check: checkConsole },
   { name: "only listed modules parse JSON natively", check: checkNativeJson },

@@ -176,6 +176,31 @@ export function checkExportedNames(files: readonly SourceFile[]): Violation[] {
   );
 }
 
+/** What a module exports is named by another file, or by an example: else its own module alone uses it, or nobody. */
+export function checkExportsUsed(files: readonly SourceFile[]): Violation[] {
+  const namedBy = new Map<string, Set<string>>();
+  for (const file of files) {
+    const code = file.path.endsWith(".ts") ? maskSource(file.text) : file.path.endsWith(".md") ? file.text : "";
+    for (const [name] of code.matchAll(/[\w$]+/g)) addTo(namedBy, name, file.path);
+    for (const [line] of file.text.matchAll(/^ \* import \{[^}]*\} from "@\/.*$/gm)) {
+      for (const [name] of line.matchAll(/[\w$]+/g)) addTo(namedBy, name, `an example of ${file.path}`);
+    }
+  }
+  return sourceModules(files).flatMap((file) =>
+    findExports(maskSource(file.text)).flatMap(({ name, offset, typeOnly }) => {
+      if (typeOnly || (namedBy.get(name)?.size ?? 0) > 1) return [];
+      const message = `Cannot export "${name}": no other file names it`;
+      return [{ rule: "exports used", path: file.path, line: lineAt(file.text, offset), message }];
+    })
+  );
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([value]));
+  else set.add(value);
+}
+
 /** Only the command line writes to the console: elsewhere standard output belongs to the protocol. */
 export function checkConsole(files: readonly SourceFile[]): Violation[] {
   return sourceModules(files).filter((file) => !file.path.startsWith("src/cli/")).flatMap((file) => {

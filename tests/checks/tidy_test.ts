@@ -5,6 +5,7 @@ import {
   checkConsole,
   checkDocstrings,
   checkExportedNames,
+  checkExportsUsed,
   checkFunctionLength,
   findFunctions,
   FUNCTION_LINES_MAX,
@@ -169,6 +170,24 @@ Deno.test("wordsOf() splits names of every case style", () => {
     ["msg", "max"],
     ["string", "utils"],
     ["ed", "key"],
+  ]);
+});
+
+Deno.test("checkExportsUsed() refuses what no other file names, and takes tests, examples and pages for users", () => {
+  const names = ["used", "tested", "shown", "paged", "commented", "alone"];
+  const text = names.map((name) => `export const ${name} = 1;\nuse(${name});`).join("\n");
+  const violations = checkExportsUsed([
+    {
+      path: "src/law/a.ts",
+      text: `/**\n * import { shown } from "@/law/a.ts";\n */\n${text}\nexport interface Alone {}`,
+    },
+    { path: "src/law/b.ts", text: `import { used } from "./a.ts";\n// commented\nuse("commented");` },
+    { path: "src/law/a_test.ts", text: `const { tested } = await import("./a.ts");` },
+    { path: "docs/page.md", text: "`paged` is there" },
+  ]);
+  assert.deepEqual(violations.map((entry) => entry.message), [
+    'Cannot export "commented": no other file names it',
+    'Cannot export "alone": no other file names it',
   ]);
 });
 

@@ -19,7 +19,7 @@ import { measureValue, presentAnswer, type SourceValue } from "./present.ts";
 import type { SelectedBinding } from "./select.ts";
 
 /** Milliseconds for all acquisitions of one call, waiting for their turn included. */
-export const ACQUISITION_MILLISECONDS = 60_000;
+const ACQUISITION_MILLISECONDS = 60_000;
 
 /** Finds the document of a schema that a law names, as the run is bound to it. */
 export type FindSchema = (

@@ -34,7 +34,7 @@ export function grantedNames(policy: EnvPolicy): readonly string[] | null {
 }
 
 /** Whether a name passes the lists and is not one of gate's own. */
-export function mayRead({ config, reserved }: EnvPolicy, name: string): boolean {
+function mayRead({ config, reserved }: EnvPolicy, name: string): boolean {
   // The runtime takes a star in a grant for a wildcard, so such a name cannot be granted alone.
   if (!isPossibleName(name) || name.includes("*")) return false;
   const compared = Deno.build.os === "windows" ? name.toUpperCase() : name;

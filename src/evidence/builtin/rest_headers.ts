@@ -16,9 +16,9 @@ import { invalidParams, observed } from "./result.ts";
 type Headers = PinnedQuestion["headers"];
 
 /** Headers that one query may add. */
-export const QUERY_HEADERS_MAXIMUM = 64;
+const QUERY_HEADERS_MAXIMUM = 64;
 /** Characters of a header's value. */
-export const HEADER_CHARACTERS_MAXIMUM = 8192;
+const HEADER_CHARACTERS_MAXIMUM = 8192;
 
 /** What stands in evidence for a value that the configuration gives. */
 const REDACTED = "<redacted>";

@@ -18,7 +18,7 @@ export interface Report {
 }
 
 /** How many problems of one contract are told. */
-export const PROBLEMS_MAXIMUM = 100;
+const PROBLEMS_MAXIMUM = 100;
 
 /** Notes a problem. */
 export function note(report: Report, code: ContractProblemCode, place: Place, message: string): void {

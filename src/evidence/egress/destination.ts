@@ -42,9 +42,9 @@ export interface EgressRefusal {
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
 /** Characters of a URL. */
-export const URL_CHARACTERS_MAXIMUM = 8192;
+const URL_CHARACTERS_MAXIMUM = 8192;
 /** Addresses of one host that are tried, in the resolver's order. */
-export const ADDRESSES_TRIED_MAXIMUM = 4;
+const ADDRESSES_TRIED_MAXIMUM = 4;
 
 /** Resolves by the system's resolver. */
 export async function systemResolver(host: string): Promise<readonly string[]> {

@@ -17,7 +17,7 @@ import documents from "./metaschema.json" with { type: "json" };
 export type Schema = boolean | JsonObject;
 
 /** How deep schemas may be nested within each other, counted in JSON containers. */
-export const SCHEMA_DEPTH_MAXIMUM = 64;
+const SCHEMA_DEPTH_MAXIMUM = 64;
 
 /** The one dialect there is. */
 export const DIALECT = "https://json-schema.org/draft/2020-12/schema";

@@ -7,7 +7,7 @@
 import type { Order } from "./decimal.ts";
 
 /** The most digits of a fraction of a second. */
-export const MAXIMUM_FRACTION_DIGITS = 1000;
+const MAXIMUM_FRACTION_DIGITS = 1000;
 
 /**
  * A point in time that can be compared with others of its kind.

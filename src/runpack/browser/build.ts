@@ -12,7 +12,7 @@ import { verifierDocument } from "./document.ts";
  *
  * @throws {Error} Where the bundler fails
  */
-export async function bundlePage(): Promise<string> {
+async function bundlePage(): Promise<string> {
   const entry = new URL("./page.ts", import.meta.url).pathname;
   const root = new URL("../../../", import.meta.url).pathname;
   const args = ["bundle", "--quiet", "--platform=browser", "--format=iife", "--minify", entry];

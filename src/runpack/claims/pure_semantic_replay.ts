@@ -22,7 +22,7 @@ export const SEMANTIC_REPLAY: RecordClaim = {
 };
 
 /** Whether the decision made anew mints exactly this record. */
-export function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boolean {
+function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boolean {
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return decided !== undefined && decided.text === canonicalize(asJson(record));
 }

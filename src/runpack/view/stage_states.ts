@@ -20,7 +20,7 @@ export interface StageStanding {
 }
 
 /** Whether a requirement over stages holds, those named being true. */
-export function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boolean {
+function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boolean {
   if ("Condition" in requirement) return complete.has(requirement.Condition);
   if ("Not" in requirement) return !holdsOver(requirement.Not, complete);
   if ("And" in requirement) return requirement.And.every((one) => holdsOver(one, complete));

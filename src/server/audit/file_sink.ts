@@ -10,7 +10,7 @@ import { type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
 /** The longest that a written line may wait to survive a power failure, in milliseconds. */
-export const SYNC_MILLISECONDS = 1000;
+const SYNC_MILLISECONDS = 1000;
 
 /** Events that may wait to be written; what comes beyond them is refused. */
 export const QUEUE_EVENTS = 8192;

@@ -26,7 +26,7 @@ export function createLocalOnly(principals: readonly PrincipalConfig[]): Authent
 }
 
 /** Whether a request has passed a proxy: it comes from further away than its connection. */
-export function wasPassedOn(headers: RequestHeaders): boolean {
+function wasPassedOn(headers: RequestHeaders): boolean {
   return headers.get("forwarded") !== null || headers.get("via") !== null || headers.startsWith("x-forwarded-");
 }
 

@@ -12,7 +12,7 @@ import type { PrincipalConfig } from "../../config/server_types.ts";
 import type { Authentication, Authenticator, AuthRequest } from "./types.ts";
 
 /** The field that a proxy which ends TLS names the subject in. */
-export const SUBJECT_FIELD = "x-gate-client-subject";
+const SUBJECT_FIELD = "x-gate-client-subject";
 
 /** Bytes of that field. */
 const SUBJECT_BYTES = 8192;

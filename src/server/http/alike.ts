@@ -35,7 +35,7 @@ export interface AlikeOptions {
 }
 
 /** For how long decisions that are like the first are counted before they are told, in milliseconds. */
-export const COUNTED_MILLISECONDS = 60_000;
+const COUNTED_MILLISECONDS = 60_000;
 
 /** Pairs of a source and a word that are told apart in that time, of strangers and again of known callers. */
 export const TOLD_APART = 256;

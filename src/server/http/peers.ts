@@ -9,7 +9,7 @@ import { BlockList, isIP, type Socket } from "node:net";
 const MAPPED = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
 /** An address in its plain spelling: an IPv4 address that was mapped into IPv6 is one of IPv4. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
   const withoutZone = address.split("%")[0] ?? "";
   return MAPPED.exec(withoutZone)?.[1] ?? withoutZone;
 }

@@ -44,7 +44,7 @@ export interface Refusal {
 }
 
 /** Status of each kind where a request is refused before any tool is asked. */
-export const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
+const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
   parse_error: 400,
   invalid_request: 400,
   method_not_found: 404,

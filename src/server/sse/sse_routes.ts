@@ -38,7 +38,7 @@ export interface SseRoutes {
 }
 
 /** Sessions at one time, of all callers and of one. */
-export const SSE_SESSIONS = { all: 256, caller: 64 } as const;
+const SSE_SESSIONS = { all: 256, caller: 64 } as const;
 
 /** Bytes that the reader of a stream may be behind before it is let go. */
 const BEHIND_BYTES = 4 << 20;

@@ -47,7 +47,7 @@ export function certificateSubject(certificate: Uint8Array): string {
 }
 
 /** A `Name` (RFC 5280 section 4.1.2.4) as RFC 4514 writes it. */
-export function distinguishedName(name: DerElement | undefined): string {
+function distinguishedName(name: DerElement | undefined): string {
   const parts = readInside(name, DER_TAGS.SEQUENCE).map((part) =>
     readInside(part, DER_TAGS.SET).map(attributeText).reverse().join("+")
   );

@@ -42,7 +42,7 @@ export interface TlsOptions {
 const LOOK_MILLISECONDS = 2_000;
 
 /** What is asked of clients. */
-export function clientCertificates(config: TlsConfig): ClientCertificates {
+function clientCertificates(config: TlsConfig): ClientCertificates {
   if (config.client_ca_path === null) return "none";
   return config.require_client_cert ? "required" : "optional";
 }

@@ -54,7 +54,7 @@ const FIND_SCHEMA =
   "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql";
 
 /** Wraps an open database. */
-export function toConnection(database: DatabaseSync, path: string): Connection {
+function toConnection(database: DatabaseSync, path: string): Connection {
   const statements = new Map<string, StatementSync>();
   const statement = (sql: string): StatementSync => {
     const known = statements.get(sql);
