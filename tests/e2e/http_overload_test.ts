@@ -22,6 +22,7 @@ import {
   OTHER_TOKEN,
   refusals,
   refusalsIn,
+  resetBeforeTaken,
   settledMemory,
   type Target,
   until,
@@ -249,6 +250,17 @@ Deno.test("a packet full of requests is ended after the first of them, and leave
     const answered = await metric(target, 'gate_http_requests_total{route="/healthz",status="200"}') ?? Infinity;
     assert.ok(answered <= PIPELINED * 401, `${answered}`);
     await assertHealthy(target);
+    assert.ok(!target.process.errors().includes('"level":"error"'), target.process.errors());
+  });
+});
+
+Deno.test("of connections that are reset before they are taken nothing is read, and the log has no line", async () => {
+  await attack({}, PATIENT, async (target) => {
+    await resetBeforeTaken(target, 20, bare("GET /healthz HTTP/1.1").repeat(20));
+    await assertHealthy(target);
+    assert.equal(await metric(target, 'gate_http_requests_total{route="/healthz",status="200"}'), null);
+    const refused = (await linesAfterEnd(target)).filter(({ outcome }) => outcome === "refused");
+    assert.deepEqual(refused, []);
     assert.ok(!target.process.errors().includes('"level":"error"'), target.process.errors());
   });
 });

@@ -5,6 +5,8 @@
  */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { Wire } from "./client.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { callText, type HttpServer, pause, send, startHttpFixture } from "./http_fixture.ts";
@@ -145,6 +147,25 @@ export async function halfOpen(port: number, count: number, beginning: string): 
     if (bytes.length > 0) await connection.write(bytes).catch(() => 0);
   }
   return opened;
+}
+
+/**
+ * Opens connections that send something and are reset, all before a server takes the first of them: it is stopped
+ * meanwhile.
+ */
+export async function resetBeforeTaken(server: HttpServer, count: number, sent: string): Promise<void> {
+  server.process.signal("SIGSTOP");
+  try {
+    for (let index = 0; index < count; index++) {
+      const socket = connect(server.port, "127.0.0.1");
+      await once(socket, "connect");
+      await new Promise<unknown>((resolve) => socket.write(sent, resolve));
+      socket.resetAndDestroy();
+      await once(socket, "close");
+    }
+  } finally {
+    server.process.signal("SIGCONT");
+  }
 }
 
 /** The head of a request of a caller who is let in, as far as its length. */

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { HttpServer } from "./http_fixture.ts";
+import { resetBeforeTaken } from "./http_target.ts";
 import { type Certified, CLIENT_EXTENSIONS, createAuthority } from "./tls_authority.ts";
 import { curl, inWorld, keptConnection, startTls, type World } from "./tls_world.ts";
 
@@ -74,6 +75,16 @@ Deno.test("a handshake that ends for its certificate is told by why, alike ones 
       "client_certificate_missing 1",
       "client_certificate_untrusted 7",
     ]);
+  });
+});
+
+Deno.test("connections that are reset before they are taken leave no line", async () => {
+  await inWorld(async (world) => {
+    const reasons = await reasonsAfter(world, async (server) => {
+      await resetBeforeTaken(server, 20, "no handshake");
+      assert.equal(await curl(world, server.url, world.alice), 200);
+    });
+    assert.deepEqual(reasons, []);
   });
 });
 

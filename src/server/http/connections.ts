@@ -7,11 +7,11 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { peerKey } from "./peers.ts";
+import { addressOf, peerKey, under } from "./peers.ts";
 
 /** The connections of a listener. */
 export interface Connections {
-  /** Takes a connection in, or ends it where none can make room. */
+  /** Takes a connection in, or ends it where none can make room, and where nobody is at its other end any more. */
   readonly open: (socket: Socket) => void;
   /** Watches what is read of a connection: no more is once it holds too many requests. */
   readonly watch: (socket: Socket) => void;
@@ -49,6 +49,8 @@ export interface ConnectionsOptions {
 export const PIPELINED = 8;
 
 interface State {
+  /** Where it comes from; the runtime may have forgotten it when the connection has been reset. */
+  readonly address: string;
   /** Whose it is. */
   readonly peer: string;
   /** In work. */
@@ -89,19 +91,16 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** The connection that was opened: where TLS ends here, requests come on what lies over it. */
-function under(socket: Socket): Socket {
-  return (socket as Socket & { readonly _parent?: Socket | null })._parent ?? socket;
-}
-
 function open(table: Table, socket: Socket): void {
   const { connections, refused } = table.options;
-  const address = socket.remoteAddress ?? "";
+  const address = addressOf(socket);
+  // Who resets a connection before it is taken has no address any more: there is nobody to answer, or to refuse.
+  if (address === "") return void socket.destroy();
   if (table.open.size >= connections && !makeRoom(table)) {
     refused("too_many_connections", address);
     return void socket.destroy();
   }
-  const state: State = { peer: peerKey(address), requests: 0, answers: 0, readSince: 0, ending: new Set() };
+  const state: State = { address, peer: peerKey(address), requests: 0, answers: 0, readSince: 0, ending: new Set() };
   table.open.set(socket, state);
   wait(table, socket, state);
   socket.on("close", () => forget(table, socket, state));
@@ -112,7 +111,7 @@ function makeRoom(table: Table): boolean {
   const most = Math.max(0, ...table.waitingOf.values());
   for (const [socket, state] of table.waiting) {
     if (table.waitingOf.get(state.peer) !== most) continue;
-    table.options.refused("too_many_connections", socket.remoteAddress ?? "");
+    table.options.refused("too_many_connections", state.address);
     forget(table, socket, state);
     socket.destroy();
     return true;
@@ -142,7 +141,7 @@ function isAtEnd(table: Table, socket: Socket): boolean {
   const state = table.open.get(socket);
   if (state === undefined) return true;
   if (state.requests < PIPELINED) return false;
-  table.options.refused("too_many_pipelined", socket.remoteAddress ?? "");
+  table.options.refused("too_many_pipelined", state.address);
   forget(table, socket, state);
   socket.destroy();
   return true;
@@ -203,7 +202,7 @@ function endUnread(table: Table): void {
   const before = performance.now() - readTime;
   for (const [socket, state] of table.open) {
     if (state.answers === 0 || state.readSince > before) continue;
-    refused("answer_not_read", socket.remoteAddress ?? "");
+    refused("answer_not_read", state.address);
     forget(table, socket, state);
     socket.destroy();
   }

@@ -6,13 +6,13 @@ import { delay } from "../log.ts";
 import { type Connections, createConnections, PIPELINED } from "./connections.ts";
 
 interface Fake extends EventEmitter {
-  readonly remoteAddress: string;
+  remoteAddress: string | undefined;
   destroyed: boolean;
   readonly destroy: () => void;
 }
 
-/** A connection that tells of its end later, as real ones do. */
-function socketOf(remoteAddress: string): Socket {
+/** A connection that tells of its end later, as real ones do; without an address it was reset before it was taken. */
+function socketOf(remoteAddress: string | undefined): Socket {
   const fake: Fake = Object.assign(new EventEmitter(), {
     remoteAddress,
     destroyed: false,
@@ -28,7 +28,7 @@ function socketOf(remoteAddress: string): Socket {
 interface World extends AsyncDisposable {
   readonly connections: Connections;
   readonly told: string[];
-  readonly open: (address: string) => Socket;
+  readonly open: (address?: string) => Socket;
 }
 
 function openWorld(most: number, readTime = 60_000): World {
@@ -39,7 +39,7 @@ function openWorld(most: number, readTime = 60_000): World {
     interval: 5,
     refused: (reason, address) => void told.push(`${reason} ${address}`),
   });
-  const open = (address: string): Socket => {
+  const open = (address?: string): Socket => {
     const socket = socketOf(address);
     connections.open(socket);
     return socket;
@@ -56,6 +56,37 @@ for (const opened of [2, 3, 4]) {
     assert.deepEqual(world.told, opened > 3 ? ["too_many_connections 192.0.2.1"] : []);
   });
 }
+
+Deno.test("open() takes nothing of a connection that was reset before it was taken, and tells nobody", async () => {
+  await using world = openWorld(1);
+  const good = world.open("192.0.2.1");
+  const gone = world.open();
+  const parser = { onIncoming: (): number => assert.fail("nothing is read") };
+  Object.assign(gone, { parser });
+  world.connections.watch(gone);
+  assert.equal(parser.onIncoming(), 2);
+  assert.deepEqual([gone.destroyed, world.connections.has(gone), world.connections.begin(gone)], [true, false, false]);
+  assert.deepEqual([good.destroyed, world.connections.count(), world.told], [false, 1, []]);
+});
+
+Deno.test("connections are told by the address that they had when they were opened", async () => {
+  await using world = openWorld(1, 5);
+  const forgotten = (address: string): Socket => Object.assign(world.open(address), { remoteAddress: undefined });
+  forgotten("192.0.2.1");
+  const second = forgotten("192.0.2.2");
+  const parser = { onIncoming: (): number => world.connections.begin(second) ? 0 : 1 };
+  Object.assign(second, { parser });
+  world.connections.watch(second);
+  for (let read = 0; read <= PIPELINED; read++) parser.onIncoming();
+  const third = forgotten("192.0.2.3");
+  world.connections.answered(third, responseOf(false));
+  while (!third.destroyed) await delay(5).passed;
+  assert.deepEqual(world.told, [
+    "too_many_connections 192.0.2.1",
+    "too_many_pipelined 192.0.2.2",
+    "answer_not_read 192.0.2.3",
+  ]);
+});
 
 Deno.test("open() makes room by the oldest that waits of whoever has most of those", async () => {
   await using world = openWorld(5);

@@ -134,7 +134,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on(tls === null ? "connection" : "secureConnection", connections.watch);
   server.on("checkExpectation", handler);
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
-    options.refused("method_not_allowed", socket.remoteAddress ?? "");
+    options.refused("method_not_allowed", addressOf(socket));
     socket.destroy();
   });
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
@@ -193,7 +193,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const { connections } = state;
-  const peerAddress = message.socket.remoteAddress ?? "";
+  const peerAddress = addressOf(message.socket);
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
   if (options.tls !== null && tls === null) return options.tls.end(message.socket);

@@ -37,10 +37,17 @@ export function peerKey(address: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** The address of the other end of a connection; where its TLS has failed, only what lies under it still knows. */
+/** The connection that was opened: where TLS ends here, requests come on what lies over it. */
+export function under(socket: Socket): Socket {
+  return (socket as Socket & { readonly _parent?: Socket | null })._parent ?? socket;
+}
+
+/**
+ * The address of the other end of a connection. Where TLS has failed or the other end has reset the connection, only what
+ * lies under it still knows, as it was asked when it was opened. Empty where the connection was reset before it was taken.
+ */
 export function addressOf(socket: Socket): string {
-  const { _parent: under } = socket as Socket & { readonly _parent?: Socket | null };
-  return socket.remoteAddress ?? under?.remoteAddress ?? "";
+  return socket.remoteAddress ?? under(socket).remoteAddress ?? "";
 }
 
 /** Whether an address is one of a list of networks. */

@@ -66,7 +66,9 @@ export function connectionRefusals(
   options: { readonly transport: "http" | "sse"; readonly refusals: Refusals; readonly nextServerId: () => string },
 ): RefusedConnection {
   const { transport, refusals, nextServerId } = options;
-  return (reason, peer_address) =>
+  return (reason, peer_address) => {
+    // Reset before it was taken: nothing was read of it, nobody was refused.
+    if (peer_address === "") return;
     refusals.tell({
       kind,
       reason,
@@ -79,4 +81,5 @@ export function connectionRefusals(
         traceparent: null,
       },
     });
+  };
 }

@@ -144,6 +144,14 @@ Deno.test("connectionRefusals() tells of connections by the address of their oth
   }]);
 });
 
+Deno.test("connectionRefusals() tells nothing of a connection that was reset before its address was known", () => {
+  const world = openWorld();
+  connectionRefusals("tls", { transport: "http", refusals: world.refusals, nextServerId: () => "gate-1" })("any", "");
+  world.refusals.flush();
+  assert.deepEqual(world.events, []);
+  assert.ok(!world.metrics.render().includes('reason="any"'));
+});
+
 Deno.test("createAdmissions() names each caller however many addresses another comes from", () => {
   const events: AuditEvent[] = [];
   const admissions = createAdmissions({

@@ -11,6 +11,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { RequestTls, TlsPeer } from "../auth/types.ts";
+import { addressOf, under } from "../http/peers.ts";
 import type { Log } from "../log.ts";
 import { certificateSubject } from "./subject.ts";
 
@@ -48,7 +49,7 @@ export function guardPeers(
   const isCurrent = watchConnections(server, () => resets);
   let resets = 0;
   const end = (socket: Socket, reason: string): void => {
-    refused(reason, socket.remoteAddress ?? "");
+    refused(reason, addressOf(socket));
     socket.destroy();
   };
   // Runs before the HTTP parser gets the connection.
@@ -110,9 +111,9 @@ function watchConnections(server: Server, resets: () => number): (socket: Socket
   return (socket) => opened.get(endOf(socket))?.resets === resets();
 }
 
-/** What a connection and the TLS over it have in common: their other end. */
-function endOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+/** What a connection and the TLS over it have in common: their other end, also where it has reset the connection. */
+function endOf(socket: Socket): string {
+  return `${addressOf(socket)} ${socket.remotePort ?? under(socket).remotePort}`;
 }
 
 /** A client certificate, and until when it counts, in Unix milliseconds. */
