@@ -21,6 +21,8 @@ export interface CertificateWish {
   /** Seconds from now until the certificate counts, and until it no longer does. */
   readonly from?: number;
   readonly until?: number;
+  /** What `openssl req` is told of the key; EC on P-256 unless told. */
+  readonly key?: readonly string[];
 }
 
 /** Signs certificates. */
@@ -35,6 +37,13 @@ export const SERVER_EXTENSIONS = ["subjectAltName=DNS:localhost,IP:127.0.0.1", "
 export const CLIENT_EXTENSIONS = ["extendedKeyUsage=clientAuth"];
 
 const EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/** Keys that the runtime takes, and that no handshake succeeds with: in words, and as `openssl req` is told. */
+export const UNSERVED_KEYS: readonly (readonly [kind: string, key: readonly string[]])[] = [
+  ["EC on secp256k1", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-nodes"]],
+  ['type "rsa-pss"', ["-newkey", "rsa-pss", "-pkeyopt", "rsa_keygen_bits:2048", "-nodes"]],
+  ["RSA with 1024 bits", ["-newkey", "rsa:1024", "-nodes"]],
+];
 
 /** Runs openssl; throws with what it says where it fails. */
 export async function openssl(...args: readonly string[]): Promise<string> {
@@ -59,7 +68,7 @@ async function issue(folder: string, authority: string, name: string, wish: Cert
   await openssl(
     ...[
       "req",
-      ...EC,
+      ...wish.key ?? EC,
       "-keyout",
       `${base}.key`,
       "-out",

@@ -8,7 +8,8 @@ import { assertEnforcement, probeEnforcement } from "@/server/tls/enforcement.ts
 import { loadMaterial } from "@/server/tls/material.ts";
 import { certificateSubject } from "@/server/tls/subject.ts";
 import { fixtureArgs, startServer } from "./client.ts";
-import { CLIENT_EXTENSIONS, openssl } from "./tls_authority.ts";
+import { gate } from "./gate_command.ts";
+import { CLIENT_EXTENSIONS, openssl, SERVER_EXTENSIONS, UNSERVED_KEYS } from "./tls_authority.ts";
 import { inWorld } from "./tls_world.ts";
 
 Deno.test("a server whose files are not in order does not start, and names the file", async (t) => {
@@ -42,6 +43,50 @@ Deno.test("a server whose files are not in order does not start, and names the f
   });
 });
 
+const PEER = { subject: "/CN=localhost", extensions: SERVER_EXTENSIONS };
+
+Deno.test("a server with a key or a certificate that no handshake succeeds with does not start, and the doctor says why", async (t) => {
+  await inWorld(async ({ authority, folder }) => {
+    const critical = { ...PEER, extensions: [...SERVER_EXTENSIONS, "1.2.3.4=critical,DER:0500"] };
+    const rows = [
+      ...UNSERVED_KEYS.map(([kind, key]) => [{ ...PEER, key }, `key_path "made.key"`, `a key of ${kind};`] as const),
+      [critical, `cert_path "made.pem"`, "no TLS handshake succeeds with it and its key ("] as const,
+    ];
+    for (const [wish, member, message] of rows) {
+      await t.step(`${member}: ${message}`, async () => {
+        await authority.issue("made", wish);
+        const config = '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n' +
+          'tls = { cert_path = "made.pem", key_path = "made.key" }\n';
+        await Deno.writeTextFile(`${folder}/gate.toml`, config);
+        const served = await gate(folder, "serve", "--config", "gate.toml");
+        assert.equal(served.code, 8, served.stderr);
+        const looked = await gate(folder, "doctor", "--config", "gate.toml");
+        assert.equal(looked.code, 8, looked.stdout);
+        for (const said of [served.stderr.replaceAll('\\"', '"'), looked.stdout]) {
+          assert.ok(said.replaceAll(`${folder}/`, "").includes(`Cannot use server.tls.${member}: `), said);
+          assert.ok(said.includes(message), said);
+        }
+      });
+    }
+  });
+});
+
+Deno.test("that no handshake succeeds is no proof that certificates are required", async () => {
+  await inWorld(async ({ authority }) => {
+    const [[, key] = assert.fail()] = UNSERVED_KEYS;
+    const made = await authority.issue("made", { ...PEER, key });
+    const material = {
+      cert: made.cert,
+      key: made.key,
+      leaf: new X509Certificate(made.cert),
+      clientAuthorities: [authority.cert],
+      authorityFingerprints: new Set<string>(),
+    };
+    assert.equal(await probeEnforcement(material), "refused");
+    await assert.rejects(assertEnforcement(material), /was not seen to refuse/);
+  });
+});
+
 Deno.test("the self-test finds a runtime that enforces certificates, and one that does not", async () => {
   await inWorld(async (world) => {
     const material = await loadMaterial({
@@ -51,6 +96,7 @@ Deno.test("the self-test finds a runtime that enforces certificates, and one tha
       require_client_cert: true,
     });
     assert.equal(await probeEnforcement(material), "refused");
+    await assertEnforcement(material);
     const lax = { requestCert: false, rejectUnauthorized: false };
     assert.equal(await probeEnforcement(material, lax), "reached");
     await assert.rejects(assertEnforcement(material, (given) => probeEnforcement(given, lax)), /lets clients in/);

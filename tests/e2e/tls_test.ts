@@ -7,7 +7,14 @@ import assert from "node:assert/strict";
 import { createServer, type Server as SecureServer } from "node:https";
 import { type AddressInfo, connect as connectPlain } from "node:net";
 import { guardPeers } from "@/server/tls/guard.ts";
-import { type Certified, CLIENT_EXTENSIONS, createAuthority, openssl, SERVER_EXTENSIONS } from "./tls_authority.ts";
+import {
+  type Certified,
+  CLIENT_EXTENSIONS,
+  createAuthority,
+  openssl,
+  SERVER_EXTENSIONS,
+  UNSERVED_KEYS,
+} from "./tls_authority.ts";
 import { curl, inWorld, keptConnection, sClient, startTls } from "./tls_world.ts";
 
 Deno.test("who must show a certificate and has a good one is answered; nobody else is", async (t) => {
@@ -273,6 +280,29 @@ Deno.test("a renewal with a fault leaves everything as it was, and says so", asy
     assert.equal(await curl(world, server.url, world.alice), 200);
   });
 });
+
+for (const [kind, key] of UNSERVED_KEYS) {
+  Deno.test(`a renewal to a key that no handshake succeeds with leaves everything as it was: ${kind}`, async () => {
+    await inWorld(async (world) => {
+      const renewed = await world.authority.issue("renewed", {
+        subject: "/CN=localhost",
+        extensions: SERVER_EXTENSIONS,
+        key,
+      });
+      await using server = await startTls(world);
+      await Deno.copyFile(renewed.keyPath, server.live.key);
+      await Deno.copyFile(renewed.certPath, server.live.cert);
+      server.process.signal("SIGHUP");
+      await server.process.logged(`no TLS handshake succeeds with a key of ${kind.replaceAll('"', '\\"')}`);
+      assert.ok(!server.process.errors().includes("Certificates read again"), server.process.errors());
+      assert.equal(await curl(world, server.url, world.alice), 200);
+      await Deno.copyFile(world.server.keyPath, server.live.key);
+      await Deno.copyFile(world.server.certPath, server.live.cert);
+      await server.process.logged("Certificates read again");
+      assert.equal(await curl(world, server.url, world.alice), 200);
+    });
+  });
+}
 
 Deno.test("a connection from before its authority was withdrawn is refused, however late it shows its certificate", async () => {
   await inWorld(async (world) => {

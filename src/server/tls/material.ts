@@ -7,6 +7,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readBounded } from "../../config/files.ts";
 import type { TlsConfig } from "../../config/server_types.ts";
+import { servingFault } from "./handshake.ts";
 
 /** What a TLS server is made of. */
 export interface TlsMaterial {
@@ -44,9 +45,10 @@ export class TlsFilesError extends Error {
 }
 
 /**
- * Reads the files.
+ * Reads the files, and sees a handshake succeed with the certificate and its key.
  *
- * @throws {TlsFilesError} Where one cannot be read, holds no certificate or key, or the key is not that of the certificate
+ * @throws {TlsFilesError} Where one cannot be read, holds no certificate or key, the key is not that of the certificate, or
+ * the runtime cannot serve them
  */
 export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   const caPath = config.client_ca_path;
@@ -66,6 +68,8 @@ export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   ) {
     throw new TlsFilesError(faults);
   }
+  const fault = await servingFault({ cert: chain.value.text, key: key.value.text, parsed: key.value.parsed }, config);
+  if (fault !== null) throw new TlsFilesError([fault]);
   return {
     cert: chain.value.text,
     key: key.value.text,

@@ -1,0 +1,88 @@
+/**
+ * One handshake of the server with itself, in memory. The runtime takes keys and certificates that it cannot serve, and
+ * refuses every client then without a word: only a handshake tells.
+ *
+ * @module
+ */
+
+import type { KeyObject } from "node:crypto";
+import { duplexPair } from "node:stream";
+import { connect, createServer } from "node:tls";
+import { delay } from "../log.ts";
+
+/** How long the handshake may take, in milliseconds. */
+const HANDSHAKE_MILLISECONDS = 5_000;
+
+/** What the runtime serves, for whoever has to make another key. */
+const SERVED_KEYS = "RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, and Ed25519";
+const SERVED_CURVES: ReadonlySet<string> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
+
+/** A certificate with its key, as they are served. */
+export interface ServedPair {
+  readonly cert: string;
+  readonly key: string;
+  readonly parsed: KeyObject;
+}
+
+/** Where they stand. */
+export interface ServedPaths {
+  readonly cert_path: string;
+  readonly key_path: string;
+}
+
+/**
+ * Why no client would come to an end of a handshake with a certificate and its key; null where one does. Whether the
+ * certificate is trusted is not looked at.
+ */
+export async function servingFault(pair: ServedPair, paths: ServedPaths): Promise<string | null> {
+  const failure = await failureOfHandshake(pair);
+  if (failure === null) return null;
+  const { text, isServed } = kindOf(pair.parsed);
+  return isServed
+    ? `Cannot use server.tls.cert_path "${paths.cert_path}": no TLS handshake succeeds with it and its key (${failure})`
+    : `Cannot use server.tls.key_path "${paths.key_path}": no TLS handshake succeeds with a key of ${text}; ` +
+      `those that can be served are ${SERVED_KEYS}`;
+}
+
+/** What a handshake fails for; null where it does not. */
+async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const [ours, theirs] = duplexPair();
+  const late = delay(HANDSHAKE_MILLISECONDS);
+  try {
+    const server = createServer({ cert, key }, (socket) => {
+      // That the client goes then is no failure.
+      socket.on("error", () => undefined);
+      resolve(null);
+    });
+    server.on("tlsClientError", (error) => resolve(error.message));
+    server.emit("connection", ours);
+    const client = connect({ socket: theirs, ca: cert, rejectUnauthorized: false });
+    client.on("error", (error) => resolve(error.message));
+    const failure = await Promise.race([promise, late.passed.then(() => "it does not come to an end")]);
+    client.destroy();
+    return failure;
+  } catch (error) {
+    // Of some keys the runtime says at once that it does not take them.
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    late.cancel();
+    ours.destroy();
+    theirs.destroy();
+  }
+}
+
+/** What kind of key one is, in words, and whether the runtime serves such keys. */
+function kindOf(key: KeyObject): { readonly text: string; readonly isServed: boolean } {
+  const { namedCurve = "an unknown curve", modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return { text: `RSA with ${modulusLength} bits`, isServed: modulusLength >= 2048 && modulusLength <= 8192 };
+    case "ec":
+      return { text: `EC on ${namedCurve}`, isServed: SERVED_CURVES.has(namedCurve) };
+    case "ed25519":
+      return { text: "Ed25519", isServed: true };
+    default:
+      return { text: `type "${key.asymmetricKeyType}"`, isServed: false };
+  }
+}
