@@ -14,6 +14,7 @@ import { compileSearch, type Search, type Spend } from "../regular_expression/se
 import { type Applicator, APPLICATORS, inPlace, LAST_APPLICATORS } from "./applicators.ts";
 import { type Assertion, ASSERTIONS } from "./assertions.ts";
 import {
+  atPointer,
   DIALECT,
   type Found,
   isSchema,
@@ -30,9 +31,10 @@ import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
 
 /**
  * A compiled schema: null when the value is valid, else what is wrong with it and where. What counts the steps may throw where
- * there are too many.
+ * there are too many. A JSON Pointer names a schema within the document that the value is held against as a reference from the root
+ * to it would hold it; one that the root does not lead to throws `ReferenceError`.
  */
-export type Validator = (value: JsonValue, spend?: Spend) => string | null;
+export type Validator = (value: JsonValue, spend?: Spend, pointer?: string) => string | null;
 
 /** A compiled schema, or why there is none. */
 export type Compilation = { readonly validator: Validator } | { readonly refusal: string };
@@ -110,10 +112,21 @@ function validatorOf(document: SchemaDocument, root: Schema, compiling: Spend): 
   };
   const node = compile(compiler, root);
   for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
-  return (value, spend = UNCOUNTED) => {
-    const wrong = evaluate(node, value, { scope: null, spend }, null);
+  const resource = isJsonObject(root) ? document.places.get(root)?.resource : undefined;
+  const scope = resource === undefined ? null : { resource, outer: null };
+  return (value, spend = UNCOUNTED, pointer = "") => {
+    const from = pointer === "" ? node : nodeAt(compiler, root, pointer);
+    const wrong = evaluate(from, value, { scope, spend }, null);
     return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
   };
+}
+
+/** What was compiled of the schema at a pointer. */
+function nodeAt({ nodes }: Compiler, root: Schema, pointer: string): Node {
+  const schema = atPointer(root, pointer);
+  const node = isJsonObject(schema) ? nodes.get(schema) : schema;
+  if (node === undefined) throw new ReferenceError(`the document leads to no schema at ${quote(pointer)}`);
+  return node;
 }
 
 /** Steps that the patterns of one schema may take to compile: they are kept, and a few characters may ask for many repeats. */

@@ -308,3 +308,47 @@ for (const [name, schema, value, verdict] of VERDICTS) {
     assert.equal(faultOf(schema, JSON.parse(value) as JsonValue) === null ? "valid" : "invalid", verdict);
   });
 }
+
+/** A tree that takes no members but its own, by way of a tree that takes any. */
+const STRICT_TREE = {
+  $id: "https://example.com/strict",
+  $dynamicAnchor: "node",
+  $ref: "tree",
+  unevaluatedProperties: false,
+  $defs: {
+    tree: {
+      $id: "tree",
+      $dynamicAnchor: "node",
+      properties: { data: true, children: { type: "array", items: { $dynamicRef: "#node" } } },
+    },
+    unused: { type: "null" },
+  },
+};
+
+/** Schema, pointer within it, value, and what is wrong with the value there. */
+const POINTED: readonly (readonly [schema: JsonValue, pointer: string, value: JsonValue, fault: string | null])[] = [
+  [{ properties: { a: { type: "integer" } } }, "/properties/a", 1, null],
+  [{ properties: { a: { type: "integer" } } }, "/properties/a", { a: 1 }, "$: must be integer"],
+  [{ properties: { a: { type: "integer" } } }, "", { a: "" }, "$.a: must be integer"],
+  [{ properties: { "a/b~ c": { type: "null" } } }, "/properties/a~1b~0 c", 1, "$: must be null"],
+  [{ allOf: [true, { items: false }] }, "/allOf/1/items", 1, "$: no value is allowed here"],
+  // The root is where evaluation comes from, as it is for a reference in it.
+  [STRICT_TREE, "/$defs/tree/properties/children", [{ data: 1 }], null],
+  [STRICT_TREE, "/$defs/tree/properties/children", [{ date: 1 }], '$[0]: must NOT have unevaluated properties: "date"'],
+];
+
+Deno.test("a schema holds a value against one within it, as a reference to that would", () => {
+  for (const [schema, pointer, value, fault] of POINTED) {
+    const compilation = compileSchema(schema);
+    assert.ok("validator" in compilation, JSON.stringify(compilation));
+    assert.equal(compilation.validator(value, undefined, pointer), fault, pointer);
+  }
+});
+
+Deno.test("a schema holds no value against one that it does not lead to", () => {
+  const compilation = compileSchema(STRICT_TREE);
+  assert.ok("validator" in compilation);
+  for (const pointer of ["/$defs/unused", "/$defs/none", "/$id"]) {
+    assert.throws(() => compilation.validator(1, undefined, pointer), ReferenceError, pointer);
+  }
+});

@@ -228,7 +228,7 @@ function resolveUri(reference: string, base: string): { readonly document: strin
 }
 
 /** What a JSON Pointer (RFC 6901) leads to from a schema, if it is a schema. */
-function atPointer(root: Schema, pointer: string): Schema | undefined {
+export function atPointer(root: Schema, pointer: string): Schema | undefined {
   const tokens = pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
   let at: JsonValue | undefined = root;
   while (tokens.length > 0 && isJsonObject(at)) at = step(at, tokens);

@@ -16,6 +16,8 @@ export interface SchemaJob {
   readonly schema: string | null;
   /** JSON text of the value to judge; null = compile only. */
   readonly value: string | null;
+  /** JSON Pointer to the schema within the document that the value is held against; "" = the whole. */
+  readonly pointer: string;
   /** Milliseconds after which the worker gives up by itself. */
   readonly deadlineMillis: number;
 }

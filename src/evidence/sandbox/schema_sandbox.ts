@@ -62,9 +62,15 @@ export interface SchemaSandbox {
    *
    * @param identity Identity of the schema, under which it is kept compiled
    * @param schema The schema, read only when it is not held compiled
+   * @param pointer JSON Pointer to a schema within it that the value is held against instead of the whole; the whole has to lead to it
    * @throws {SchemaSandboxError} When no verdict was reached
    */
-  validate(identity: string, schema: JsonValue, value: JsonValue): Promise<"valid" | { readonly invalid: string }>;
+  validate(
+    identity: string,
+    schema: JsonValue,
+    value: JsonValue,
+    pointer?: string,
+  ): Promise<"valid" | { readonly invalid: string }>;
   /** Ends the worker; what waits is rejected with `closed`. */
   close(): void;
 }
@@ -87,6 +93,7 @@ interface Waiting {
   readonly identity: string | null;
   readonly schema: JsonValue;
   readonly value: string | null;
+  readonly pointer: string;
   readonly resolve: (reply: SchemaReply) => void;
   readonly reject: (error: SchemaSandboxError) => void;
 }
@@ -133,8 +140,8 @@ export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaS
       const reply = await enqueue(state, null, schema, null);
       return reply.result === "refused" ? { ok: false, message: reply.message } : { ok: true };
     },
-    async validate(identity, schema, value): ReturnType<SchemaSandbox["validate"]> {
-      const reply = await enqueue(state, identity, schema, JSON.stringify(value));
+    async validate(identity, schema, value, pointer = ""): ReturnType<SchemaSandbox["validate"]> {
+      const reply = await enqueue(state, identity, schema, JSON.stringify(value), pointer);
       if (reply.result === "invalid") return { invalid: reply.message };
       if (reply.result === "valid") return "valid";
       const why = reply.result === "refused" ? `: ${reply.message}` : "";
@@ -155,6 +162,7 @@ function enqueue(
   identity: string | null,
   schema: JsonValue,
   value: string | null,
+  pointer = "",
 ): Promise<SchemaReply> {
   if (state.closed) {
     return Promise.reject(new SchemaSandboxError("closed", "Cannot run JSON Schemas: the sandbox is closed"));
@@ -163,7 +171,7 @@ function enqueue(
     return Promise.reject(new SchemaSandboxError("overloaded", "Cannot run JSON Schemas: too many jobs wait"));
   }
   return new Promise((resolve, reject) => {
-    state.waiting.push({ identity, schema, value, resolve, reject });
+    state.waiting.push({ identity, schema, value, pointer, resolve, reject });
     pump(state);
   });
 }
@@ -212,8 +220,8 @@ function post(state: State, worker: Worker, next: Waiting): void {
     deadlineMillis + PATIENCE_MILLIS,
   );
   const { schema, forget } = hold(state, next);
-  const { identity, value } = next;
-  const job: SchemaJob = { job: ++state.jobs, forget, identity, schema, value, deadlineMillis };
+  const { identity, value, pointer } = next;
+  const job: SchemaJob = { job: ++state.jobs, forget, identity, schema, value, pointer, deadlineMillis };
   worker.postMessage(job);
 }
 

@@ -34,6 +34,14 @@ withSandbox("SchemaSandbox.validate() holds a value against a schema, compiled o
   }
 });
 
+withSandbox("SchemaSandbox.validate() holds a value against a schema within another", async (sandbox) => {
+  const schema: JsonValue = { properties: { a: { type: "integer" } }, $defs: { a: { type: "null" } } };
+  assert.equal(await sandbox.validate("schema", schema, 1, "/properties/a"), "valid");
+  assert.deepEqual(await sandbox.validate("schema", schema, "1", "/properties/a"), { invalid: "$: must be integer" });
+  assert.equal(await sandbox.validate("schema", schema, "1"), "valid");
+  await assert.rejects(sandbox.validate("schema", schema, 1, "/$defs/a"), rejectsWith("validator_failed"));
+});
+
 withSandbox(
   "SchemaSandbox.validate() keeps escaped member names of one value apart from those of another",
   async (sandbox) => {

@@ -49,7 +49,7 @@ function run(job: SchemaJob): SchemaReply {
   const validator = held ?? compile(job, spend);
   if (typeof validator === "string") return { job: job.job, result: "refused", message: validator };
   if (job.value === null) return { job: job.job, result: "compiled" };
-  const message = validator(readJson(job.value), spend);
+  const message = validator(readJson(job.value), spend, job.pointer);
   return message === null ? { job: job.job, result: "valid" } : { job: job.job, result: "invalid", message };
 }
 
