@@ -92,7 +92,9 @@ export const METASCHEMA: SchemaDocument = readMetaschema();
 
 function readMetaschema(): SchemaDocument {
   const building: Building = { resources: new Map(), places: new Map(), spend: () => undefined };
-  for (const document of documents as unknown as readonly JsonObject[]) visit(building, building, document, null, []);
+  for (const document of documents as unknown as readonly JsonObject[]) {
+    runThrough(visiting(building, building, document));
+  }
   return building;
 }
 
@@ -118,12 +120,48 @@ export function isSchema(value: JsonValue | undefined): value is Schema {
  */
 export function readDocument(root: Schema, spend: Spend = () => undefined): SchemaDocument {
   const building: Building = { resources: new Map(), places: new Map(), spend };
-  visit(building, METASCHEMA, root, null, []);
+  runThrough(visiting(building, METASCHEMA, root));
   return building;
 }
 
+/**
+ * Reads a document as {@link readDocument} does, and stops after each schema: for readers who have others to let go first.
+ *
+ * @throws {SchemaRefusal} As {@link readDocument}
+ */
+export function* readingDocument(root: Schema): Generator<undefined, SchemaDocument> {
+  const building: Building = { resources: new Map(), places: new Map(), spend: () => undefined };
+  yield* visiting(building, METASCHEMA, root);
+  return building;
+}
+
+function runThrough(work: Generator<undefined>): void {
+  while (work.next().done !== true);
+}
+
+/** A schema whose inner schemas are being looked at. */
+interface Open {
+  readonly resource: Resource;
+  readonly path: Path;
+  readonly inner: Iterator<readonly [steps: Path, inner: Schema]>;
+}
+
 /** @param known What takes identities besides the document */
-function visit(document: Building, known: SchemaDocument, schema: Schema, within: Resource | null, path: Path): void {
+function* visiting(document: Building, known: SchemaDocument, root: Schema): Generator<undefined> {
+  const open = [enter(document, known, root, null, [])];
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const next = last.inner.next();
+    if (next.done === true) {
+      open.pop();
+      continue;
+    }
+    const [steps, inner] = next.value;
+    open.push(enter(document, known, inner, last.resource, [...last.path, ...steps]));
+    yield;
+  }
+}
+
+function enter(document: Building, known: SchemaDocument, schema: Schema, within: Resource | null, path: Path): Open {
   if (path.length > SCHEMA_DEPTH_MAXIMUM) {
     throw new SchemaRefusal(path, `schemas are nested deeper than ${SCHEMA_DEPTH_MAXIMUM}`);
   }
@@ -131,7 +169,7 @@ function visit(document: Building, known: SchemaDocument, schema: Schema, within
   const resource = within !== null && !hasIdentity(schema)
     ? within
     : newResource(document, known, schema, within, path);
-  if (typeof schema === "boolean") return;
+  if (typeof schema === "boolean") return { resource, path, inner: [].values() };
   document.places.set(schema, { resource, path });
   for (const [keyword, why] of FOREIGN) {
     if (Object.hasOwn(schema, keyword)) throw new SchemaRefusal([...path, keyword], why);
@@ -141,9 +179,7 @@ function visit(document: Building, known: SchemaDocument, schema: Schema, within
     throw new SchemaRefusal([...path, "$schema"], `must be ${quote(DIALECT)}, got ${quote(dialect)}`);
   }
   addAnchors(resource, schema, path);
-  for (const [steps, inner] of subschemas(schema)) {
-    visit(document, known, inner, resource, [...path, ...steps]);
-  }
+  return { resource, path, inner: subschemas(schema) };
 }
 
 function hasIdentity(schema: Schema): boolean {
