@@ -5,25 +5,24 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
-import { readDocument, resolveReference, type SchemaDocument } from "../evidence/json_schema/document.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../canonical/json.ts";
 import { COMPARATORS } from "../law/comparators.ts";
+import { alsoHolding, type Complaint, type DataShape, type Fragment } from "./data_shape_members.ts";
 
 /** How a type class takes a comparator; what is opt-in has to be listed in `x-gate.allowed_comparators`. */
 export type Allowance = "allowed" | "opt_in" | "forbidden";
 
-/** By comparator; what is not listed is forbidden. */
-export type Allowances = ReadonlyMap<string, Allowance>;
+/** Two bits for each comparator, of {@link BITS}. What several allow is what `&` leaves of them: the least counts. */
+export type Allowances = number;
 
-/** A member of the shape: its schema, and where that stands. */
-export interface Fragment {
-  readonly schema: JsonValue;
-  /** JSON pointer within the document, to begin with `#`. */
-  readonly pointer: string;
-}
-
-/** Sentence that says why a shape does not serve. */
-export type Complaint = { readonly complaint: string };
+const BITS = { allowed: 3, opt_in: 1, forbidden: 0 } as const;
 
 const ALL = Object.values(COMPARATORS);
 const EQUAL = ["equals", "not_equals"];
@@ -33,8 +32,16 @@ const DEEP = ["deep_equals", "deep_not_equals"];
 const PRESENCE = ["exists", "not_exists"];
 
 function allow(allowed: readonly string[], optIn: readonly string[] = []): Allowances {
-  const entries = [...allowed, ...PRESENCE].map((name): [string, Allowance] => [name, "allowed"]);
-  return new Map([...entries, ...optIn.map((name): [string, Allowance] => [name, "opt_in"])]);
+  const bitsOf = (name: string): number =>
+    optIn.includes(name) ? BITS.opt_in : [...allowed, ...PRESENCE].includes(name) ? BITS.allowed : BITS.forbidden;
+  return ALL.reduce((bits, name, index) => bits | bitsOf(name) << 2 * index, 0);
+}
+
+/** How a comparator is allowed. */
+export function allowanceOf(allowances: Allowances, comparator: string): Allowance {
+  const index = (ALL as readonly string[]).indexOf(comparator);
+  const bits = index < 0 ? BITS.forbidden : allowances >>> 2 * index & BITS.allowed;
+  return bits === BITS.allowed ? "allowed" : bits === BITS.opt_in ? "opt_in" : "forbidden";
 }
 
 const CLASSES = {
@@ -66,44 +73,51 @@ const SPELT: Readonly<Record<Class, string>> = {
 
 /** What a member may be for a comparator, in words. */
 export function membersFor(comparator: string): string {
-  const fitting = (Object.keys(SPELT) as Class[]).filter((name) => CLASSES[name].has(comparator));
+  const fitting = (Object.keys(SPELT) as Class[]).filter((name) =>
+    allowanceOf(CLASSES[name], comparator) !== "forbidden"
+  );
   return fitting.map((name) => SPELT[name]).join(", or ");
 }
 
 /** Most references, alternatives and items that are gone through from one place to the next. */
 const REFERENCES = 16;
 
-/** A document, and what one question has found out about each schema in it: alternatives may lead to the same one over and over. */
-interface Shape {
-  readonly document: SchemaDocument;
+/** Steps that are gone through for the conditions of one stage: for as many as 50,000 schemas, and a million values that they list. */
+const SHAPE_STEPS = 3_000_000;
+/** What a schema takes; a value that it lists, or an alternative, takes one step. */
+const SCHEMA_STEPS = 40;
+
+/** What the conditions of a stage ask of a shape. Whatever does not depend on where a question began is answered once for all of them. */
+export interface Inquiry {
+  readonly shape: DataShape;
+  /** Answers by what was asked about. */
+  readonly answers: Map<JsonObject, Allowances | Complaint>;
+  readonly enums: Map<JsonArray, Class | Complaint>;
+  readonly lists: Map<JsonObject, ReadonlySet<string> | Complaint | null>;
+  stepsLeft: number;
+}
+
+/** Begins to ask about a shape. */
+export function inquire(shape: DataShape, stepsLeft = SHAPE_STEPS): Inquiry {
+  return { shape, answers: new Map(), enums: new Map(), lists: new Map(), stepsLeft };
+}
+
+/** Whether so many steps were left. */
+function spend(inquiry: Inquiry, steps: number): boolean {
+  inquiry.stepsLeft -= steps;
+  return inquiry.stepsLeft >= 0;
+}
+
+const TOO_MANY: Complaint = { complaint: "the shape leads to more schemas than are looked at" };
+
+/** One question, and what it has found out about each schema: alternatives may lead to the same one over and over. */
+interface Question {
+  readonly inquiry: Inquiry;
   readonly found: Map<JsonObject, Allowances | Complaint>;
-  readonly visits: Visits;
 }
 
-/** How many schemas of a shape are still looked at, for all conditions together. */
-export interface Visits {
-  left: number;
-}
-
-/** Schemas that are looked at for the conditions of one stage. */
-export const SHAPE_VISITS = 50_000;
-
-/** Of a document: its schemas, and those that hold where the document does. */
-interface Known {
-  readonly document: SchemaDocument;
-  readonly holding: readonly JsonObject[];
-}
-
-const known = new WeakMap<object, Known>();
-
-function knownOf(root: JsonObject): Known {
-  const before = known.get(root);
-  if (before !== undefined) return before;
-  const document = readDocument(root);
-  const made = { document, holding: everyHolding(document, root) };
-  known.set(root, made);
-  return made;
-}
+/** Finds something out, and stops after each schema. */
+type Asking<T = Allowances | Complaint> = Generator<undefined, T>;
 
 function annotationOf(schema: JsonObject): JsonObject | null {
   const annotation = member(schema, "x-gate");
@@ -116,23 +130,41 @@ function typeName(value: JsonValue): string {
   return typeof value;
 }
 
-function enumClass(values: readonly JsonValue[]): Class | Complaint {
-  const types = new Set(values.map(typeName));
-  const [only] = types;
-  if (types.size !== 1 || only === "object" || only === "array" || only === undefined) {
+/** The class of an enum. */
+function enumClass(inquiry: Inquiry, values: JsonArray): Class | Complaint {
+  const before = inquiry.enums.get(values);
+  if (before !== undefined) return before;
+  const found = spend(inquiry, values.length) ? classOf(values) : TOO_MANY;
+  inquiry.enums.set(values, found);
+  return found;
+}
+
+function classOf(values: JsonArray): Class | Complaint {
+  const [first = null] = values;
+  const only = typeName(first);
+  const isSound = values.length > 0 && only !== "object" && only !== "array";
+  if (!isSound || !values.every((value) => typeName(value) === only)) {
     return { complaint: "its enum is not of scalars of one type" };
   }
   return only === "null" ? "null" : "scalar";
 }
 
-function itemsClass(shape: Shape, schema: JsonObject, references: number): Class {
-  const items = member(schema, "items");
-  const found = items === undefined ? null : allowancesAt(shape, items, references + 1);
-  const isScalar = found !== null && "size" in found && (found.get("deep_equals") ?? "forbidden") === "forbidden";
-  return isScalar ? "scalars" : "complex";
+function allowancesFor(found: Class | Complaint): Allowances | Complaint {
+  return typeof found === "string" ? CLASSES[found] : found;
 }
 
-function typeClass(shape: Shape, schema: JsonObject, type: JsonValue, references: number): Class | Complaint {
+function* itemsClass(question: Question, schema: JsonObject, references: number): Asking<Class> {
+  const items = member(schema, "items");
+  const found = items === undefined ? null : yield* allowancesAt(question, items, references + 1);
+  return typeof found === "number" && allowanceOf(found, "deep_equals") === "forbidden" ? "scalars" : "complex";
+}
+
+function* typeClass(
+  question: Question,
+  schema: JsonObject,
+  type: JsonValue,
+  references: number,
+): Asking<Class | Complaint> {
   switch (type) {
     case "boolean":
     case "null":
@@ -146,7 +178,7 @@ function typeClass(shape: Shape, schema: JsonObject, type: JsonValue, references
       return format === "uuid" ? "scalar" : "string";
     }
     case "array":
-      return itemsClass(shape, schema, references);
+      return yield* itemsClass(question, schema, references);
     case "object":
       return "complex";
     default:
@@ -154,150 +186,97 @@ function typeClass(shape: Shape, schema: JsonObject, type: JsonValue, references
   }
 }
 
-/** What all of several alternatives allow; the least of them counts. */
-function intersect(all: readonly Allowances[]): Allowances {
-  const least = (name: string): Allowance => {
-    const found = all.map((one) => one.get(name) ?? "forbidden");
-    return found.includes("forbidden") ? "forbidden" : found.includes("opt_in") ? "opt_in" : "allowed";
-  };
-  return new Map(ALL.map((name) => [name, least(name)]));
-}
-
-function intersectBranches(found: readonly (Allowances | Complaint)[]): Allowances | Complaint {
-  const complaint = found.find((one) => "complaint" in one);
+/** What all of several alternatives allow, `null` aside. */
+function intersect(found: readonly (Allowances | Complaint)[]): Allowances | Complaint {
+  const complaint = found.find((one) => typeof one !== "number");
   if (complaint !== undefined) return complaint;
-  const allowances = found as readonly Allowances[];
-  const present = allowances.filter((one) => one !== CLASSES.null);
-  return present.length === 0 ? CLASSES.null : intersect(present);
+  const present = (found as readonly Allowances[]).filter((one) => one !== CLASSES.null);
+  return present.length === 0 ? CLASSES.null : present.reduce((least, one) => least & one);
 }
 
-function typesClass(
-  shape: Shape,
-  schema: JsonObject,
-  types: readonly JsonValue[],
-  references: number,
-): Allowances | Complaint {
+function* typesClass(question: Question, schema: JsonObject, types: JsonArray, references: number): Asking {
   if (types.length === 0) return { complaint: "its list of types is empty" };
-  return intersectBranches(types.map((type) => {
-    const found = typeClass(shape, schema, type, references);
-    return typeof found === "string" ? CLASSES[found] : found;
-  }));
+  const found: (Allowances | Complaint)[] = [];
+  for (const type of types) found.push(allowancesFor(yield* typeClass(question, schema, type, references)));
+  return intersect(found);
 }
 
-/** The schemas that hold wherever a schema holds: what it refers to, and all of several. */
-function alsoHolding(document: SchemaDocument, schema: JsonObject): readonly JsonObject[] {
-  const place = document.places.get(schema);
-  const referred = ["$ref", "$dynamicRef"].flatMap((keyword) => {
-    const reference = member(schema, keyword);
-    if (typeof reference !== "string" || place === undefined) return [];
-    return resolveReference(document, place.resource, reference)?.schema ?? [];
-  });
-  const all = member(schema, "allOf");
-  return [...referred, ...isJsonArray(all) ? all : []].filter(isJsonObject);
+/** What comparators each of several schemas allows. */
+function* allowancesAtEach(
+  question: Question,
+  schemas: JsonArray,
+  references: number,
+): Asking<(Allowances | Complaint)[]> {
+  const found: (Allowances | Complaint)[] = [];
+  for (const schema of schemas) {
+    const known = isJsonObject(schema) ? question.found.get(schema) : NO_TYPE;
+    found.push(known ?? (yield* allowancesAt(question, schema, references)));
+  }
+  return found;
 }
 
 /** What comparators a schema allows, or why that cannot be told: of one that leads back to itself it cannot. */
-function allowancesAt(shape: Shape, schema: JsonValue, references: number): Allowances | Complaint {
+function* allowancesAt({ inquiry, found }: Question, schema: JsonValue, references: number): Asking {
   if (!isJsonObject(schema)) return NO_TYPE;
-  const before = shape.found.get(schema);
+  const before = found.get(schema);
   if (before !== undefined) return before;
-  if (--shape.visits.left < 0) return { complaint: "the shape leads to more schemas than are looked at" };
-  shape.found.set(schema, NO_TYPE);
-  const found = judge(shape, schema, references);
-  shape.found.set(schema, found);
-  return found;
+  if (!spend(inquiry, SCHEMA_STEPS)) return TOO_MANY;
+  yield;
+  found.set(schema, NO_TYPE);
+  const answer = yield* judge({ inquiry, found }, schema, references);
+  found.set(schema, answer);
+  return answer;
 }
 
 const NO_TYPE: Complaint = { complaint: "it says no type" };
 
-function judge(shape: Shape, schema: JsonObject, references: number): Allowances | Complaint {
+function* judge(question: Question, schema: JsonObject, references: number): Asking {
+  const { inquiry } = question;
   if (annotationOf(schema)?.["dynamic_type"] === true) return CLASSES.dynamic;
   const values = member(schema, "enum");
-  if (isJsonArray(values)) {
-    const found = enumClass(values);
-    return typeof found === "string" ? CLASSES[found] : found;
-  }
+  if (isJsonArray(values)) return allowancesFor(enumClass(inquiry, values));
   const constant = member(schema, "const");
   if (constant !== undefined && !isJsonObject(constant) && !isJsonArray(constant)) {
-    const found = enumClass([constant]);
-    return typeof found === "string" ? CLASSES[found] : found;
+    return allowancesFor(classOf([constant]));
   }
   const type = member(schema, "type");
-  if (type !== undefined) return typesClass(shape, schema, isJsonArray(type) ? type : [type], references);
+  if (type !== undefined) return yield* typesClass(question, schema, isJsonArray(type) ? type : [type], references);
   const branches = member(schema, "oneOf") ?? member(schema, "anyOf");
   if (isJsonArray(branches)) {
     if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives say no type" };
-    return intersectBranches(branches.map((branch) => allowancesAt(shape, branch, references + 1)));
+    if (!spend(inquiry, branches.length)) return TOO_MANY;
+    return intersect(yield* allowancesAtEach(question, branches, references + 1));
   }
   if (references >= REFERENCES) return NO_TYPE;
-  const found = alsoHolding(shape.document, schema).map((one) => allowancesAt(shape, one, references + 1));
-  return found.find((one) => !("complaint" in one)) ?? found.find((one) => one !== NO_TYPE) ?? NO_TYPE;
+  const found = yield* allowancesAtEach(question, alsoHolding(inquiry.shape, schema), references + 1);
+  return found.find((one) => typeof one === "number") ?? found.find((one) => one !== NO_TYPE) ?? NO_TYPE;
 }
 
-/** What comparators a fragment allows. */
-export function allowancesOf(
-  root: JsonValue,
-  { schema }: Fragment,
-  visits: Visits = { left: SHAPE_VISITS },
-): Allowances | Complaint {
-  const document = isJsonObject(root) ? knownOf(root).document : readDocument(false);
-  return allowancesAt({ document, found: new Map(), visits }, schema, 0);
+/** Finds out what comparators a fragment allows. */
+export function* allowancesOf(inquiry: Inquiry, { schema }: Fragment): Asking {
+  if (!isJsonObject(schema)) return NO_TYPE;
+  const before = inquiry.answers.get(schema);
+  if (before !== undefined) return before;
+  const answer = yield* allowancesAt({ inquiry, found: new Map() }, schema, 0);
+  inquiry.answers.set(schema, answer);
+  return answer;
 }
 
-/** The list of `x-gate.allowed_comparators` of a fragment; null where it has none. */
-export function listedComparators({ schema }: Fragment): readonly string[] | Complaint | null {
-  const annotation = isJsonObject(schema) ? annotationOf(schema) : null;
+/** What `x-gate.allowed_comparators` of a fragment lists; null where it lists nothing. */
+export function listedComparators({ lists }: Inquiry, { schema }: Fragment): ReadonlySet<string> | Complaint | null {
+  if (!isJsonObject(schema)) return null;
+  const before = lists.get(schema);
+  if (before !== undefined) return before;
+  const annotation = annotationOf(schema);
   const listed = annotation === null ? undefined : member(annotation, "allowed_comparators");
-  if (listed === undefined) return null;
+  const found = listed === undefined ? null : readList(listed);
+  lists.set(schema, found);
+  return found;
+}
+
+function readList(listed: JsonValue): ReadonlySet<string> | Complaint {
   const known = isJsonArray(listed) && listed.length > 0 && listed.every((name) => ALL.includes(String(name)));
-  return known ? listed.map(String) : { complaint: "its x-gate.allowed_comparators is not a list of comparators" };
-}
-
-/** Whether documents of a shape are objects, so that each condition has a member of its own. */
-export function isObjectShape(root: JsonValue): boolean {
-  const isObject = (schema: JsonObject): boolean => {
-    const type = member(schema, "type");
-    return type === "object" || (type === undefined && isJsonObject(member(schema, "properties")));
-  };
-  return isJsonObject(root) && knownOf(root).holding.some(isObject);
-}
-
-/** A schema and all that hold wherever it does, each once. */
-function everyHolding(document: SchemaDocument, schema: JsonObject): readonly JsonObject[] {
-  const all = new Set([schema]);
-  // A set that grows while it is walked is walked to its end.
-  for (const one of all) for (const also of alsoHolding(document, one)) all.add(also);
-  return [...all];
-}
-
-/**
- * The fragment for a condition: the member of its name, else what a typed `additionalProperties` says; of a shape that is no object the
- * whole.
- */
-export function fragmentOf(root: JsonValue, conditionId: string, isOnly: boolean): Fragment | Complaint {
-  if (isJsonObject(root) && member(root, "oneOf") !== undefined && member(root, "anyOf") !== undefined) {
-    return { complaint: 'the shape has both "oneOf" and "anyOf"' };
-  }
-  if (!isJsonObject(root) || !isObjectShape(root)) {
-    if (isOnly) return { schema: root, pointer: "#" };
-    return { complaint: "the shape is no object, and the stage has more than one condition" };
-  }
-  const { document, holding } = knownOf(root);
-  for (const schema of holding) {
-    const properties = member(schema, "properties");
-    const own = isJsonObject(properties) ? member(properties, conditionId) : undefined;
-    if (own !== undefined) return { schema: own, pointer: pointerTo(document, schema, ["properties", conditionId]) };
-  }
-  for (const schema of holding) {
-    const others = member(schema, "additionalProperties");
-    if (isJsonObject(others)) return { schema: others, pointer: pointerTo(document, schema, ["additionalProperties"]) };
-  }
-  return { complaint: "the shape has no member of its name" };
-}
-
-/** JSON pointer within the document, as a fragment of a URI, to a place in a schema. */
-function pointerTo(document: SchemaDocument, schema: JsonObject, steps: readonly string[]): string {
-  const path = [...document.places.get(schema)?.path ?? [], ...steps];
-  return ["#", ...path.map((step) => encodeURIComponent(String(step).replaceAll("~", "~0").replaceAll("/", "~1")))]
-    .join("/");
+  return known
+    ? new Set(listed.map(String))
+    : { complaint: "its x-gate.allowed_comparators is not a list of comparators" };
 }

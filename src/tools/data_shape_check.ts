@@ -5,24 +5,17 @@
  * @module
  */
 
-import { identify } from "../canonical/identity.ts";
-import type { JsonObject, JsonValue } from "../canonical/json.ts";
-import { isJsonObject, member } from "../canonical/json.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { COMPARATORS } from "../law/comparators.ts";
 import type { Condition } from "../law/types.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { sourceForms } from "../run/acquired.ts";
 import type { CompiledStage } from "../run/compile.ts";
-import {
-  allowancesOf,
-  type Fragment,
-  fragmentOf,
-  listedComparators,
-  membersFor,
-  SHAPE_VISITS,
-  type Visits,
-} from "./data_shape.ts";
+import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
+import { type DataShape, type Fragment, fragmentOf } from "./data_shape_members.ts";
 import type { Services } from "./services.ts";
+import { inTurns } from "./turns.ts";
 
 /** Why a condition cannot be judged by data of a shape. */
 export interface ShapeRefusal {
@@ -38,29 +31,33 @@ export interface ShapeRefusal {
 
 type Refuse = (code: ShapeRefusal["code"], message: string) => ShapeRefusal;
 
-function refuseComparator(
-  root: JsonValue,
+function refuseFor({ condition_id }: Condition): Refuse {
+  const quoted = JSON.stringify(condition_id);
+  return (code, message) => ({ condition_id, code, message: `Condition ${quoted}: ${message}` });
+}
+
+function* refuseComparator(
+  inquiry: Inquiry,
   fragment: Fragment,
   comparator: string,
   refuse: Refuse,
-  visits: Visits,
-): ShapeRefusal | null {
-  const allowances = allowancesOf(root, fragment, visits);
-  if ("complaint" in allowances) {
+): Generator<undefined, ShapeRefusal | null> {
+  const allowances = yield* allowancesOf(inquiry, fragment);
+  if (typeof allowances !== "number") {
     return refuse("type_unknown", `Its member cannot be classified: ${allowances.complaint}`);
   }
-  const listed = listedComparators(fragment);
+  const listed = listedComparators(inquiry, fragment);
   if (listed !== null && "complaint" in listed) {
     return refuse("type_unknown", `Its member is not sound: ${listed.complaint}`);
   }
-  const allowance = allowances.get(comparator) ?? "forbidden";
+  const allowance = allowanceOf(allowances, comparator);
   if (allowance === "forbidden") {
     const message = `Comparator "${comparator}" is not allowed for the type of its member; it fits ${
       membersFor(comparator)
     }`;
     return refuse("comparator_not_allowed", message);
   }
-  if (listed !== null && listed.includes(comparator)) return null;
+  if (listed !== null && listed.has(comparator)) return null;
   if (allowance === "opt_in") {
     const message = `Comparator "${comparator}" has to be listed in x-gate.allowed_comparators of its member`;
     return refuse("comparator_not_listed", message);
@@ -77,31 +74,63 @@ function expectedOf({ predicate }: Condition): readonly TypedValue[] {
   return "value_type" in predicate.expected ? [predicate.expected] : predicate.expected;
 }
 
-/** The schema of a fragment alone, with the whole document at hand for what it refers to. */
-function fragmentSchema(root: JsonObject, { pointer }: Fragment): JsonObject {
-  const named = member(root, "$id");
-  const id = typeof named === "string" ? named : "urn:gate:data-shape";
-  return { $defs: { shape: { ...root, $id: id } }, $ref: `${id}${pointer}` };
+/** What was found of a condition: why it is refused, or else the member that what it expects is still to be held against. */
+interface Found {
+  readonly condition: Condition;
+  readonly refusal: ShapeRefusal | null;
+  readonly pointer: string;
 }
 
+function* refuseMembers(stage: CompiledStage, shape: DataShape): Generator<undefined, readonly Found[]> {
+  const inquiry = inquire(shape);
+  const found: Found[] = [];
+  for (const { condition } of stage.conditions) {
+    yield;
+    const refuse = refuseFor(condition);
+    const fragment = fragmentOf(shape, condition.condition_id, stage.conditions.length === 1);
+    if ("complaint" in fragment) {
+      const refusal = refuse("member_missing", `It has no data to judge: ${fragment.complaint}`);
+      found.push({ condition, refusal, pointer: "" });
+      continue;
+    }
+    const comparator = COMPARATORS[condition.predicate.predicate];
+    const refusal = yield* refuseComparator(inquiry, fragment, comparator, refuse);
+    found.push({ condition, refusal, pointer: fragment.pointer });
+  }
+  return found;
+}
+
+/** Milliseconds for all that the conditions of one stage expect: each value may take as long as a schema may. */
+const EXPECTED_MILLISECONDS = 30_000;
+
+/** Lets work go on for so long. */
+function allowFor(milliseconds: number): () => void {
+  const end = performance.now() + milliseconds;
+  return () => {
+    if (performance.now() <= end) return;
+    const message = `Cannot hold all that the conditions expect against the data shape within ${milliseconds} ms`;
+    throw new SchemaSandboxError("deadline_exceeded", message);
+  };
+}
+
+/**
+ * @param goOn Throws where there is no time left
+ * @param validate Holds a value against the member of the condition
+ */
 async function refuseExpected(
-  services: Services,
-  root: JsonValue,
-  fragment: Fragment,
   condition: Condition,
-  refuse: Refuse,
+  goOn: () => void,
+  validate: (value: JsonValue) => ReturnType<Services["schemaSandbox"]["validate"]>,
 ): Promise<ShapeRefusal | null> {
-  const schema = isJsonObject(root) ? fragmentSchema(root, fragment) : root;
-  const identity = identify(services.surroundings.primitives.sha256, "schema", schema);
   for (const [index, expected] of expectedOf(condition).entries()) {
-    const verdicts = await Promise.all(
-      sourceForms(expected).map((form) => services.schemaSandbox.validate(identity, schema, form)),
-    );
+    goOn();
+    const verdicts = await Promise.all(sourceForms(expected).map(validate));
     if (verdicts.includes("valid")) continue;
     const at = Array.isArray((condition.predicate as { expected?: unknown }).expected) ? ` number ${index}` : "";
     const [verdict] = verdicts;
     const why = typeof verdict === "object" ? `: ${verdict.invalid}` : "";
-    return refuse("expected_invalid", `Its expected value${at} does not meet the schema of its member${why}`);
+    const message = `Its expected value${at} does not meet the schema of its member${why}`;
+    return refuseFor(condition)("expected_invalid", message);
   }
   return null;
 }
@@ -109,28 +138,25 @@ async function refuseExpected(
 /**
  * Every reason why the conditions of a stage cannot be judged by data of a shape; none where they can.
  *
- * @param root The JSON Schema of the shape
+ * @param identity Identity of the JSON Schema of the shape
+ * @param milliseconds For all that the conditions expect
  * @throws {SchemaSandboxError} Where no verdict on an expected value was reached
  */
 export async function checkDataShape(
-  services: Services,
+  { schemaSandbox }: Services,
   stage: CompiledStage,
-  root: JsonValue,
+  shape: DataShape,
+  identity: string,
+  milliseconds = EXPECTED_MILLISECONDS,
 ): Promise<ShapeRefusal[]> {
   const refusals: ShapeRefusal[] = [];
-  const visits = { left: SHAPE_VISITS };
-  for (const { condition } of stage.conditions) {
-    const { condition_id, predicate } = condition;
-    const quoted = JSON.stringify(condition_id);
-    const refuse: Refuse = (code, message) => ({ condition_id, code, message: `Condition ${quoted}: ${message}` });
-    const fragment = fragmentOf(root, condition_id, stage.conditions.length === 1);
-    if ("complaint" in fragment) {
-      refusals.push(refuse("member_missing", `It has no data to judge: ${fragment.complaint}`));
-      continue;
-    }
-    const refusal = refuseComparator(root, fragment, COMPARATORS[predicate.predicate], refuse, visits) ??
-      await refuseExpected(services, root, fragment, condition, refuse);
-    if (refusal !== null) refusals.push(refusal);
+  const members = await inTurns(refuseMembers(stage, shape));
+  const goOn = allowFor(milliseconds);
+  for (const { condition, refusal, pointer } of members) {
+    const validate = (value: JsonValue): ReturnType<typeof schemaSandbox.validate> =>
+      schemaSandbox.validate(identity, shape.root, value, pointer);
+    const found = refusal ?? await refuseExpected(condition, goOn, validate);
+    if (found !== null) refusals.push(found);
   }
   return refusals;
 }

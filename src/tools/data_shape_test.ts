@@ -1,17 +1,36 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { JsonValue } from "../canonical/json.ts";
 import { COMPARATORS } from "../law/comparators.ts";
-import { allowancesOf, fragmentOf, listedComparators, membersFor } from "./data_shape.ts";
+import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
+import { type Complaint, type DataShape, type Fragment, fragmentOf, readingShape } from "./data_shape_members.ts";
 
 const NAMES = Object.values(COMPARATORS);
 /** In the order of the table: equal, order, lex, contains, in_set, deep, presence. */
 const GROUPS = ["equals", "greater_than", "lex_less_than", "contains", "in_set", "deep_equals", "exists"];
 
+/** Does all the work at once. */
+function done<T>(work: Generator<undefined, T>): T {
+  for (let step = work.next();; step = work.next()) if (step.done === true) return step.value;
+}
+
+function read(root: JsonValue): DataShape {
+  return done(readingShape(root));
+}
+
 /** One letter a group: Y allowed, O opt-in, - forbidden; or the complaint. */
+function rowOf(inquiry: Inquiry, schema: JsonValue): string {
+  const found = done(allowancesOf(inquiry, { schema, pointer: "" }));
+  if (typeof found !== "number") return found.complaint;
+  return GROUPS.map((name) => ({ allowed: "Y", opt_in: "O", forbidden: "-" })[allowanceOf(found, name)]).join("");
+}
+
 function row(schema: JsonValue, root: JsonValue = schema): string {
-  const found = allowancesOf(root, { schema, pointer: "#" });
-  if ("complaint" in found) return found.complaint;
-  return GROUPS.map((name) => ({ allowed: "Y", opt_in: "O", forbidden: "-" })[found.get(name) ?? "forbidden"]).join("");
+  return rowOf(inquire(read(root)), schema);
+}
+
+function find(root: JsonValue, name: string, isOnly = false): Fragment | Complaint {
+  return fragmentOf(read(root), name, isOnly);
 }
 
 Deno.test("allowancesOf() is the matrix of type classes and comparators", () => {
@@ -76,20 +95,48 @@ Deno.test("allowancesOf() says the same of a member whatever was asked before", 
   assert.equal(row(b, { properties: { a, b } }), after);
 });
 
-Deno.test("allowancesOf() looks at so many schemas and no more", () => {
-  const chain = { anyOf: Array.from({ length: 9 }, () => ({ type: "string" })) };
-  for (
-    const [left, expected] of [[9, "the shape leads to more schemas than are looked at"], [10, "Y-OYY-Y"]] as const
-  ) {
-    const found = allowancesOf(chain, { schema: chain, pointer: "#" }, { left });
-    assert.equal("complaint" in found ? found.complaint : row(chain), expected);
+/** What is asked, and how many steps that takes: 40 for each schema, 1 for each alternative and each value of an enum. */
+const STEPS: readonly (readonly [shape: JsonValue, steps: number])[] = [
+  [{ anyOf: Array.from({ length: 9 }, () => ({ type: "string" })) }, 10 * 40 + 9],
+  [{ anyOf: new Array(9).fill(true) }, 40 + 9],
+  [{ enum: new Array(9).fill("a") }, 40 + 9],
+  [{ type: "array", items: { enum: [1] } }, 2 * 40 + 1],
+  [{ $ref: "#/$defs/a", $defs: { a: { type: "null" }, b: { enum: [1, 2] } } }, 2 * 40],
+];
+
+Deno.test("allowancesOf() goes so many steps and no more", () => {
+  const tooMany = "the shape leads to more schemas than are looked at";
+  for (const [shape, steps] of STEPS) {
+    const said = (left: number): string => rowOf(inquire(read(shape), left), shape);
+    const what = JSON.stringify(shape);
+    // An array whose items nobody knows is one of anything.
+    assert.equal(said(steps - 1), "items" in (shape as object) ? "-----OY" : tooMany, what);
+    for (const enough of [steps, steps + 1]) assert.equal(said(enough), row(shape), what);
+    assert.equal(said(39), tooMany, what);
   }
 });
 
+Deno.test("an inquiry goes through an enum and a list once, and through a member once, for all conditions", () => {
+  const $defs = { e: { enum: new Array(1_000).fill(1) } };
+  const many = Array.from({ length: 50 }, (_, index) => [`p${index}`, { $ref: "#/$defs/e" }] as const);
+  const shape = read({ $defs, properties: Object.fromEntries(many), additionalProperties: { $ref: "#/$defs/e" } });
+  const inquiry = inquire(shape, 51 * 2 * 40 + 1_000);
+  for (let index = 0; index < 99; index++) {
+    const fragment = fragmentOf(shape, `p${index}`, false);
+    assert.ok("schema" in fragment);
+    assert.equal(rowOf(inquiry, fragment.schema), "Y---Y-Y");
+  }
+  assert.equal(inquiry.stepsLeft, 0);
+});
+
 Deno.test("allowancesOf() knows every comparator", () => {
-  const found = allowancesOf(true, { schema: { "x-gate": { dynamic_type: true } }, pointer: "#" });
-  assert.ok(!("complaint" in found));
-  assert.deepEqual([...found.keys()].sort(), [...NAMES].sort());
+  const schema = { "x-gate": { dynamic_type: true } };
+  const found = done(allowancesOf(inquire(read(schema)), { schema, pointer: "" }));
+  assert.ok(typeof found === "number");
+  // Two bits each are all the bits that numbers are taken together by.
+  assert.equal(NAMES.length, 16);
+  for (const name of NAMES) assert.equal(allowanceOf(found, name), "allowed");
+  assert.equal(allowanceOf(found, "like"), "forbidden");
 });
 
 Deno.test("membersFor() says what a member may be for a comparator", () => {
@@ -103,34 +150,36 @@ Deno.test("membersFor() says what a member may be for a comparator", () => {
 Deno.test("fragmentOf() finds the member of a condition, or says why there is none", () => {
   const shape = (change: JsonValue): JsonValue => ({ type: "object", ...change as object });
   const rows: readonly [JsonValue, boolean, string][] = [
-    [shape({ properties: { c: { type: "string" } } }), false, "#/properties/c"],
-    [shape({ properties: {}, additionalProperties: { type: "string" } }), false, "#/additionalProperties"],
+    [shape({ properties: { c: { type: "string" } } }), false, "/properties/c"],
+    [shape({ properties: {}, additionalProperties: { type: "string" } }), false, "/additionalProperties"],
     [shape({ properties: {}, additionalProperties: true }), true, "the shape has no member of its name"],
     [shape({}), true, "the shape has no member of its name"],
-    [{ properties: { c: {} } }, false, "#/properties/c"],
-    [{ type: "string" }, true, "#"],
+    [{ properties: { c: {} } }, false, "/properties/c"],
+    [{ type: "string" }, true, ""],
     [{ type: "string" }, false, "the shape is no object, and the stage has more than one condition"],
     [{ oneOf: [], anyOf: [] }, true, 'the shape has both "oneOf" and "anyOf"'],
   ];
   for (const [root, isOnly, expected] of rows) {
-    const found = fragmentOf(root, "c", isOnly);
+    const found = find(root, "c", isOnly);
     assert.equal("complaint" in found ? found.complaint : found.pointer, expected);
   }
-  const odd = fragmentOf({ type: "object", properties: { "a/b~ c": {} } }, "a/b~ c", false);
-  assert.equal("pointer" in odd && odd.pointer, "#/properties/a~1b~0%20c");
-  const proto = fragmentOf({ type: "object", properties: {} }, "__proto__", false);
+  const odd = find({ type: "object", properties: { "a/b~ c": {} } }, "a/b~ c");
+  assert.equal("pointer" in odd && odd.pointer, "/properties/a~1b~0 c");
+  const proto = find({ type: "object", properties: {} }, "__proto__");
   assert.ok("complaint" in proto);
 });
 
 Deno.test("listedComparators() takes a list of comparators and nothing else", () => {
-  const listed = (allowed_comparators: JsonValue): unknown =>
-    listedComparators({ schema: { "x-gate": { allowed_comparators } }, pointer: "#" });
-  assert.deepEqual(listed(["equals", "lex_less_than"]), ["equals", "lex_less_than"]);
+  const inquiry = inquire(read(true));
+  const of = (schema: JsonValue): ReturnType<typeof listedComparators> =>
+    listedComparators(inquiry, { schema, pointer: "" });
+  const listed = (allowed_comparators: JsonValue): unknown => of({ "x-gate": { allowed_comparators } });
+  assert.deepEqual(listed(["equals", "lex_less_than"]), new Set(["equals", "lex_less_than"]));
   for (const odd of [[], ["like"], "equals", [1], null]) {
     assert.ok(typeof listed(odd) === "object" && "complaint" in (listed(odd) as object));
   }
-  assert.equal(listedComparators({ schema: {}, pointer: "#" }), null);
-  assert.equal(listedComparators({ schema: true, pointer: "#" }), null);
+  assert.equal(of({}), null);
+  assert.equal(of(true), null);
 });
 
 Deno.test("allowancesOf() looks at each schema once, however often alternatives lead to it", () => {
@@ -171,19 +220,53 @@ Deno.test("allowancesOf() follows references of every kind, and all of several",
 
 /** Shape, then where the member "a" of it stands. */
 const PLACES: readonly (readonly [shape: JsonValue, pointer: string])[] = [
-  [{ properties: { a: {} } }, "#/properties/a"],
-  [{ $ref: "#/$defs/b~1", $defs: { "b/": { properties: { a: {} } } } }, "#/$defs/b~1/properties/a"],
-  [{ type: "object", allOf: [true, { properties: { a: {} } }] }, "#/allOf/1/properties/a"],
+  [{ properties: { a: {} } }, "/properties/a"],
+  [{ $ref: "#/$defs/b~1", $defs: { "b/": { properties: { a: {} } } } }, "/$defs/b~1/properties/a"],
+  [{ type: "object", allOf: [true, { properties: { a: {} } }] }, "/allOf/1/properties/a"],
   [
     { $ref: "#b", $defs: { b: { $anchor: "b", type: "object", additionalProperties: {} } } },
-    "#/$defs/b/additionalProperties",
+    "/$defs/b/additionalProperties",
   ],
   [{ type: "object", $ref: "#" }, "the shape has no member of its name"],
 ];
 
 Deno.test("fragmentOf() finds a member wherever the shape describes it", () => {
   for (const [shape, pointer] of PLACES) {
-    const found = fragmentOf(shape, "a", false);
-    assert.equal("complaint" in found ? found.complaint : found.pointer, pointer.replaceAll("$", "%24"));
+    const found = find(shape, "a");
+    assert.equal("complaint" in found ? found.complaint : found.pointer, pointer);
   }
+});
+
+/** Schemas that refer to each other, by the names of three members. */
+function referringSchemas(): fc.Arbitrary<JsonValue> {
+  const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => {
+    const several = fc.array(tie("schema"), { maxLength: 3 });
+    const references = fc.constantFrom("a", "b", "c").map((name) => ({ $ref: `#/properties/${name}` }));
+    return {
+      schema: fc.oneof(
+        { maxDepth: 4 },
+        references,
+        fc.constantFrom<JsonValue>({}, true, { type: "string" }, { type: "null" }, { type: ["integer", "null"] }),
+        fc.constantFrom<JsonValue>({ enum: [1] }, { const: null }, { type: "string", format: "date" }),
+        several.map((anyOf) => ({ anyOf })),
+        several.map((oneOf) => ({ oneOf })),
+        several.map((allOf) => ({ allOf })),
+        tie("schema").map((items) => ({ type: ["array", "null"], items })),
+        fc.tuple(references, several).map(([reference, allOf]) => ({ ...reference, allOf })),
+      ),
+    };
+  });
+  return schema;
+}
+
+Deno.test("allowancesOf() answers what is asked together as what is asked alone", () => {
+  const three = fc.record({ a: referringSchemas(), b: referringSchemas(), c: referringSchemas() });
+  fc.assert(fc.property(three, (properties) => {
+    const together = inquire(read({ properties }));
+    for (const name of ["a", "b", "c", "a"] as const) {
+      // A document of its own, so that nothing is known of it.
+      const alone = structuredClone(properties);
+      assert.equal(rowOf(together, properties[name]), row(alone[name], { properties: alone }));
+    }
+  }));
 });

@@ -13,9 +13,9 @@ import { unmetConditions } from "../run/missing.ts";
 import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing_stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
 import { asJson } from "../run/primitives.ts";
-import { isObjectShape } from "./data_shape.ts";
 import { cutAnswer } from "./bounded.ts";
 import { checkDataShape } from "./data_shape_check.ts";
+import { type DataShape, readingShape } from "./data_shape_members.ts";
 import { failure } from "./errors.ts";
 import { anyJson, identity, jsonObject, name, namespaceId } from "./input.ts";
 import { missingMember } from "./missing_answer.ts";
@@ -28,6 +28,7 @@ import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services.ts";
 import { DECISION } from "./step_answer.ts";
 import { makeTool, READS } from "./tool.ts";
+import { inTurns } from "./turns.ts";
 import type { Call, Tool, ToolAnswer } from "./types.ts";
 
 const NAMED = { name: "precheck", group: "Run" } as const;
@@ -79,10 +80,10 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   const { namespace_id, payload } = input;
   const refused = refuseRegistry(services, call, "get", namespace_id);
   if (refused !== null) return { ok: false, error: refused };
-  const shape = await services.schemas.get(namespace_id, input.data_shape.schema_id, input.data_shape.version);
-  if (shape === null) return shapeNotFound(input);
-  const root = schemaOf(shape.record);
-  const verdict = await services.schemaSandbox.validate(shape.schema_identity, root, payload);
+  const registered = await services.schemas.get(namespace_id, input.data_shape.schema_id, input.data_shape.version);
+  if (registered === null) return shapeNotFound(input);
+  const root = schemaOf(registered.record);
+  const verdict = await services.schemaSandbox.validate(registered.schema_identity, root, payload);
   if (verdict !== "valid") {
     return failure("payload_invalid", `Cannot precheck: the payload does not meet its data shape: ${verdict.invalid}`, {
       ...input.data_shape,
@@ -93,13 +94,15 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   if ("code" in law) return { ok: false, error: law };
   const stage = stageOf(law, input.stage_id);
   if (stage === null) return stageNotFound(law, input.stage_id ?? "");
-  const refusals = services.surroundings.profile.validation.strict ? await checkDataShape(services, stage, root) : [];
+  const shape = await inTurns(readingShape(root));
+  const isStrict = services.surroundings.profile.validation.strict;
+  const refusals = isStrict ? await checkDataShape(services, stage, shape, registered.schema_identity) : [];
   if (refusals.length > 0) {
     const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
     const message = `Cannot precheck stage ${JSON.stringify(stage.stage.stage_id)}: ${refusals[0]?.message}${more}`;
     return failure("data_shape_rejected", message, asJson({ ...input.data_shape, refusals }) as JsonObject);
   }
-  const values = valuesOf(stage, root, payload);
+  const values = valuesOf(stage, shape, payload);
   if (values === null) {
     const message = "Cannot precheck: a payload that is no object needs a stage of exactly one condition";
     return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
@@ -131,9 +134,9 @@ function shapeNotFound({ namespace_id, data_shape }: Input): ToolAnswer {
 }
 
 /** What the payload asserts of each condition; null where it cannot be told apart. */
-function valuesOf(stage: CompiledStage, root: JsonValue, payload: JsonValue): AssertedValue[] | null {
+function valuesOf(stage: CompiledStage, { isObject }: DataShape, payload: JsonValue): AssertedValue[] | null {
   const [only] = stage.conditions;
-  if (isJsonObject(payload) && (isObjectShape(root) || stage.conditions.length > 1)) {
+  if (isJsonObject(payload) && (isObject || stage.conditions.length > 1)) {
     return stage.conditions.flatMap(({ condition: { condition_id } }) => {
       const value = member(payload, condition_id);
       return value === undefined ? [] : [{ condition_id, value }];

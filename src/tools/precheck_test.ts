@@ -260,6 +260,56 @@ Deno.test("precheck() reads what a fragment refers to within its document", () =
     assert.equal(answer["outcome"], "true");
   }, lane("asserted")));
 
+/** Identities that a shape may have or hold; relative ones are based on whatever the shape is called. */
+const IDENTITIES: readonly JsonObject[] = [
+  { $id: "https://example.com/y" },
+  { $id: "https://example.com/y#" },
+  { $id: "urn:example:y" },
+  { $id: "report" },
+  { $id: "/" },
+  { $id: "" },
+  {},
+];
+
+Deno.test("precheck() says the same whatever a shape is called", () =>
+  withTools(async (bench) => {
+    const one = spec({ stages: [stage("build", "built")], completion_requirement: { Condition: "build" } });
+    const flag = { type: "boolean" };
+    const bodies: readonly JsonObject[] = [
+      { properties: { built: flag } },
+      { properties: { built: { $ref: "#/$defs/flag" } }, $defs: { flag } },
+      { properties: { built: { $ref: "flag" } }, $defs: { flag: { $id: "flag", ...flag } } },
+      { $ref: "inner", $defs: { inner: { $id: "inner", properties: { built: flag } } } },
+    ];
+    for (const [row, identity] of IDENTITIES.entries()) {
+      for (const [column, body] of bodies.entries()) {
+        // No identity can be the base of others where it names no place.
+        if (identity["$id"] === "urn:example:y" && column > 1) continue;
+        const version = `${row}.${column}`;
+        const schema = { ...identity, type: "object", ...body };
+        await bench.call("schemas_register", { record: schemaRecord({ version, schema }) });
+        const ask = { namespace_id: 2, spec: one, data_shape: { ...SHAPE, version } };
+        assert.equal((await bench.call("precheck", { ...ask, payload: { built: true } }))["outcome"], "true");
+        assert.equal((await bench.fail("precheck", { ...ask, payload: { built: 1 } })).code, "payload_invalid");
+      }
+    }
+  }, lane("asserted")));
+
+Deno.test("precheck() holds expected values against a member with all that the shape says where it stands", async () => {
+  const expected = { value: "ab", value_type: "String" };
+  const text = { domain: "String", minimum_bytes: 0, maximum_bytes: 100 };
+  // As deep as a shape may be: "properties" and "c" are two steps of 64.
+  const deep = Array.from({ length: 62 }).reduce<JsonValue>((not) => ({ not }), {});
+  const rows: readonly [JsonValue, string][] = [
+    [{ $id: "c", $ref: "#/$defs/t", $defs: { t: { type: "string", maxLength: 2 } } }, "unknown"],
+    [{ $id: "c", $ref: "#/$defs/t", $defs: { t: { type: "string", maxLength: 1 } } }, "expected_invalid"],
+    [{ type: "string", ...deep as JsonObject }, "unknown"],
+  ];
+  for (const [schema, outcome] of rows) {
+    assert.equal(await strictly({ predicate: "Equals", expected }, text, schema), outcome);
+  }
+});
+
 Deno.test("precheck() takes a payload that is no object for a stage of one condition", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord({ schema: { type: "boolean" } }) });
