@@ -12,14 +12,13 @@ import type { OperatorProfile } from "../run/profile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { sentBytes } from "./bounded.ts";
+import { inTurns } from "./turns.ts";
 
 /** States for which the text is kept. */
 const KEPT_STATES = 16;
-/** For how long stages are looked at before others have their turn, in milliseconds. */
-const TURN_MILLISECONDS = 10;
 
 const kept = new Map<RunState, string>();
-let lastTurn: Promise<unknown> = Promise.resolve();
+let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
  * The JSON text of what the stages lack.
@@ -29,19 +28,21 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 export function missingOfRunText(run: ProjectedRun, profile: OperatorProfile, maximum: number): Promise<string> {
   const known = kept.get(run.state);
   if (known !== undefined) return Promise.resolve(known);
-  const mine = lastTurn.then(() => kept.get(run.state) ?? workOut(run, profile, maximum));
-  lastTurn = mine.catch(() => undefined);
+  const mine = lastRun.then(() => kept.get(run.state) ?? inTurns(workOut(run, profile, maximum)));
+  lastRun = mine.catch(() => undefined);
   return mine;
 }
 
-async function workOut({ law, state }: ProjectedRun, profile: OperatorProfile, maximum: number): Promise<string> {
+/** Works it out, stopping after each stage. */
+function* workOut(
+  { law, state }: ProjectedRun,
+  profile: OperatorProfile,
+  maximum: number,
+): Generator<undefined, string> {
   const stages: string[] = [];
-  let since = performance.now();
   for (const stage of eachMissingOfRun(law, state, verifiedOnlyUnder(profile), { maximum, sizeOf: sentBytes })) {
     stages.push(canonicalize(asJson(stage)));
-    if (performance.now() - since < TURN_MILLISECONDS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    since = performance.now();
+    yield;
   }
   const text = `[${stages.join(",")}]`;
   const [oldest] = kept.keys();
