@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as SocketServer, type Socket } from "node:net";
 import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../log.ts";
+import { isTlsFault } from "../tls/failure.ts";
 import { readBody } from "./body.ts";
 import { HEADER_FIELDS, readFields } from "./fields.ts";
 import { type Connections, createConnections } from "./connections.ts";
@@ -58,6 +59,8 @@ export interface ListenerOptions {
     readonly tlsOf: (socket: Socket) => RequestTls | null;
     /** Ends such a connection, and tells why where nobody was told. */
     readonly end: (socket: Socket) => void;
+    /** Tells why TLS of a connection failed that was open. */
+    readonly failed: (error: Error, socket: Socket) => void;
   } | null;
 }
 
@@ -140,9 +143,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     const code = error.code ?? "unknown";
     if (!connections.has(socket)) return;
-    // Of TLS that failed tells whoever ends TLS.
+    // Of a handshake that failed tells whoever ends TLS.
     const isOpen = tls === null || tls.tlsOf(socket) !== null;
-    if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
+    if (isOpen && tls !== null && isTlsFault(error)) tls.failed(error, socket);
+    else if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
     // To whoever waits for the answer to a request before it, a refusal would be that answer.
     if (asked.get(socket)?.values().some(({ complete }) => complete)) return void socket.destroy();
     if (socket.writable) {

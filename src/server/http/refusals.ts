@@ -5,6 +5,7 @@
  */
 
 import type { Principal } from "../../access/types.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import type { CallOrigin } from "../../tools/types.ts";
 import type { AuditKind } from "../audit/types.ts";
 import type { Metrics } from "../metrics.ts";
@@ -22,8 +23,8 @@ export interface RefusalOptions extends Pick<AlikeOptions, "audit" | "after"> {
   readonly metrics: Pick<Metrics, "refused">;
 }
 
-/** Takes the word for why a connection was ended, and the address of its other end. */
-export type RefusedConnection = (reason: string, peerAddress: string) => void;
+/** Takes the word for why a connection was ended, the address of its other end, and further facts. */
+export type RefusedConnection = (reason: string, peerAddress: string, details?: JsonObject) => void;
 
 /** Makes the counter of refusals: their source is the caller where it is known, else the address. */
 export function createRefusals({ metrics, audit, after }: RefusalOptions): Refusals {
@@ -66,13 +67,14 @@ export function connectionRefusals(
   options: { readonly transport: "http" | "sse"; readonly refusals: Refusals; readonly nextServerId: () => string },
 ): RefusedConnection {
   const { transport, refusals, nextServerId } = options;
-  return (reason, peer_address) => {
+  return (reason, peer_address, details) => {
     // Reset before it was taken: nothing was read of it, nobody was refused.
     if (peer_address === "") return;
     refusals.tell({
       kind,
       reason,
       subject: null,
+      ...details === undefined ? {} : { details },
       origin: {
         transport,
         peer_address,

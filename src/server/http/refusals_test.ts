@@ -129,7 +129,9 @@ Deno.test("connectionRefusals() tells of connections by the address of their oth
     nextServerId: () => "gate-1",
   });
   refused("no_certificate", "192.0.2.1");
-  assert.deepEqual(world.events, [{
+  refused("tls_alert", "192.0.2.1", { tls_error: "UnknownCA" });
+  assert.deepEqual(world.events.map(({ details }) => details), [undefined, { tls_error: "UnknownCA" }]);
+  assert.deepEqual(world.events.slice(0, 1), [{
     kind: "tls",
     outcome: "refused",
     reason: "no_certificate",

@@ -6,12 +6,14 @@
 
 import type { Server } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";
-import type { TLSSocket } from "node:tls";
+import type { Socket } from "node:net";
 import type { TlsConfig } from "../../config/server_types.ts";
 import type { Handler, ListenerOptions } from "../http/listener.ts";
 import { addressOf } from "../http/peers.ts";
+import type { RefusedConnection } from "../http/refusals.ts";
 import type { Log } from "../log.ts";
 import { unreachable } from "../start_failure.ts";
+import { tlsFailure } from "./failure.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
 import { assertEnforcement } from "./enforcement.ts";
@@ -32,8 +34,8 @@ export interface TlsServing {
 export interface TlsOptions {
   readonly config: TlsConfig;
   readonly log: Log;
-  /** Told of each connection that is ended for its certificate. */
-  readonly refused: (reason: string, peerAddress: string) => void;
+  /** Told of each connection that is ended for its certificate, or whose TLS fails. */
+  readonly refused: RefusedConnection;
   /** How often the files are looked at, in milliseconds. */
   readonly interval?: number;
 }
@@ -103,20 +105,22 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
           requestCert: mode !== "none",
           rejectUnauthorized: mode === "required",
         }, handler);
-        server.on("tlsClientError", (error, socket) => options.refused(whyFailed(error, socket), addressOf(socket)));
+        server.on("tlsClientError", (error, socket) => {
+          tellFailure(options, error, socket, Boolean(socket.authorizationError));
+        });
         guard = guardPeers(server, mode, log, options.refused);
         return server;
       },
       tlsOf: (socket) => guard?.tlsOf(socket) ?? null,
       end: (socket) => guard === null ? void socket.destroy() : guard.end(socket),
+      failed: (error, socket) => tellFailure(options, error, socket, false),
     },
   };
 }
 
-/** Why a handshake failed. The runtime says of a certificate that it refuses only that the connection was reset. */
-function whyFailed({ code }: Error & { readonly code?: string }, socket: TLSSocket): string {
-  if (code === "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE") return "client_certificate_missing";
-  return socket.authorizationError ? "client_certificate_untrusted" : code ?? "tls_failed";
+function tellFailure({ refused }: TlsOptions, error: Error, socket: Socket, isCertificateRefused: boolean): void {
+  const { reason, details } = tlsFailure(error, isCertificateRefused);
+  refused(reason, addressOf(socket), details);
 }
 
 function contextOf(material: TlsMaterial): { cert: string; key: string; ca?: string[] } {
