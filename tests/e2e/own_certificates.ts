@@ -11,9 +11,11 @@ export interface OwnWish {
   readonly name: string;
   /** 3 unless told; one of version 1 has no extensions. */
   readonly version?: 1 | 3;
-  /** DNS names in its subjectAltName; without them it has none. */
+  /** DNS names in its subjectAltName; where nothing is to stand there it has none. */
   readonly hosts?: readonly string[];
-  /** A mail address in its subjectAltName. */
+  /** An address of IPv4 there, too. */
+  readonly ip?: readonly number[];
+  /** A mail address there, too. */
   readonly mail?: string;
   readonly isAuthority?: true;
 }
@@ -34,7 +36,7 @@ const IDENTIFIERS = {
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Makes a certificate that counts for a day, signed by another, or by itself. */
+/** Makes a certificate that counts for a month, signed by another, or by itself. */
 export async function ownCertificate(wish: OwnWish, issuer?: OwnCertificate): Promise<OwnCertificate> {
   const { publicKey, privateKey } = await crypto.subtle.generateKey(ECDSA, true, ["sign", "verify"]);
   const commonName = sequence(identifier("commonName"), element(0x0c, encoder.encode(wish.name)));
@@ -47,7 +49,7 @@ export async function ownCertificate(wish: OwnWish, issuer?: OwnCertificate): Pr
     element(0x02, [0x40, ...crypto.getRandomValues(new Uint8Array(15))]),
     algorithm,
     signer.subject,
-    sequence(utcTime(-3600), utcTime(86_400)),
+    sequence(utcTime(-3600), utcTime(30 * 86_400)),
     subject,
     new Uint8Array(await crypto.subtle.exportKey("spki", publicKey)),
     ...isFirst ? [] : extensionsOf(wish),
@@ -62,9 +64,10 @@ export async function ownCertificate(wish: OwnWish, issuer?: OwnCertificate): Pr
   };
 }
 
-function extensionsOf({ hosts = [], mail, isAuthority }: OwnWish): Uint8Array<ArrayBuffer>[] {
+function extensionsOf({ hosts = [], ip, mail, isAuthority }: OwnWish): Uint8Array<ArrayBuffer>[] {
   const names = [
     ...hosts.map((host) => element(0x82, encoder.encode(host))),
+    ...ip === undefined ? [] : [element(0x87, ip)],
     ...mail === undefined ? [] : [element(0x81, encoder.encode(mail))],
   ];
   const extensions = [

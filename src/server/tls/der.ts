@@ -1,5 +1,5 @@
 /**
- * Reads DER (X.690), as much as the subject of a certificate needs. Nothing is believed: lengths must be definite,
+ * Reads DER (X.690), as much as is looked at of a certificate. Nothing is believed: lengths must be definite,
  * minimal and within bounds.
  *
  * @module
@@ -13,8 +13,10 @@ export interface DerElement {
   readonly whole: Uint8Array;
 }
 
-/** Tags that certificates use; `EXPLICIT_0` stands around the version. */
+/** Tags that certificates use; `EXPLICIT_0` stands around the version, `EXPLICIT_3` around extensions. */
 export const DER_TAGS = {
+  INTEGER: 0x02,
+  OCTET_STRING: 0x04,
   OBJECT_IDENTIFIER: 0x06,
   UTF8_STRING: 0x0c,
   NUMERIC_STRING: 0x12,
@@ -25,6 +27,7 @@ export const DER_TAGS = {
   SEQUENCE: 0x30,
   SET: 0x31,
   EXPLICIT_0: 0xa0,
+  EXPLICIT_3: 0xa3,
 } as const;
 
 /** What is not DER, or not what was expected. */

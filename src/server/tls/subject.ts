@@ -5,7 +5,8 @@
  * @module
  */
 
-import { DER_TAGS, type DerElement, DerError, dottedIdentifier, readElements, readInside, stringOf } from "./der.ts";
+import { certificateBody, FIELDS } from "./certificate.ts";
+import { DER_TAGS, type DerElement, DerError, dottedIdentifier, readInside, stringOf } from "./der.ts";
 
 /** Short names of attribute types (RFC 4514 section 3, and descriptors of the LDAP registry that certificates use). */
 const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
@@ -27,9 +28,6 @@ const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ["1.2.840.113549.1.9.1", "emailAddress"],
 ]);
 
-/** Bytes of a certificate that are looked at. */
-const CERTIFICATE_BYTES = 64 * 1024;
-
 /**
  * The subject of a certificate.
  *
@@ -37,13 +35,7 @@ const CERTIFICATE_BYTES = 64 * 1024;
  * @throws {DerError} Where it cannot be read
  */
 export function certificateSubject(certificate: Uint8Array): string {
-  if (certificate.length > CERTIFICATE_BYTES) throw new DerError("Cannot read certificate: it is too large");
-  const [outer] = readElements(certificate);
-  const [body] = readInside(outer, DER_TAGS.SEQUENCE);
-  const members = readInside(body, DER_TAGS.SEQUENCE);
-  // TBSCertificate: [version], serialNumber, signature, issuer, validity, subject, ...
-  const offset = members[0]?.tag === DER_TAGS.EXPLICIT_0 ? 1 : 0;
-  return distinguishedName(members[offset + 4]);
+  return distinguishedName(certificateBody(certificate).fields[FIELDS.SUBJECT]);
 }
 
 /** A `Name` (RFC 5280 section 4.1.2.4) as RFC 4514 writes it. */

@@ -14,6 +14,7 @@ import type { RefusedConnection } from "../http/refusals.ts";
 import type { Log } from "../log.ts";
 import { unreachable } from "../start_failure.ts";
 import { tlsFailure } from "./failure.ts";
+import { createFormWatch } from "./form.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
 import { assertEnforcement } from "./enforcement.ts";
@@ -61,8 +62,13 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   let stamp = await materialStamp(config).catch(() => "");
   let material = await loadMaterial(config).catch(unreachable);
   if (mode !== "none") await assertEnforcement(material);
-  const watch = createValidityWatch(log);
-  watch(material.leaf, Date.now());
+  const watchValidity = createValidityWatch(log);
+  const watchForm = createFormWatch(log);
+  const watch = ({ leaf }: TlsMaterial): void => {
+    watchValidity(leaf, Date.now());
+    watchForm(leaf);
+  };
+  watch(material);
   let server: SecureServer | null = null;
   let guard: PeerGuard | null = null;
 
@@ -77,7 +83,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
       if (isWithdrawn) guard?.reset();
       stamp = current;
       material = renewed;
-      watch(material.leaf, Date.now());
+      watch(material);
       log("info", "Certificates read again", { authorities_withdrawn: isWithdrawn });
     } catch (error) {
       log("error", "Cannot read certificates again: the old ones stay", {
@@ -89,7 +95,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   // One after the other: what was read first must not stand last.
   const readNext = (isWanted: boolean): Promise<void> => reading = reading.then(() => read(isWanted));
   const timer = setInterval(() => {
-    watch(material.leaf, Date.now());
+    watch(material);
     readNext(false);
   }, options.interval ?? LOOK_MILLISECONDS);
 

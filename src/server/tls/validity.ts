@@ -18,6 +18,11 @@ export function timeOf({ validFrom, validTo }: X509Certificate): { readonly from
   return { from: Date.parse(validFrom), to: Date.parse(validTo) };
 }
 
+/** What a certificate is called, on one line. */
+export function nameOf({ subject }: X509Certificate): string {
+  return subject.replaceAll("\n", ", ");
+}
+
 /** How a certificate stands. */
 export function standingOf(certificate: X509Certificate, now: number): Standing {
   const { from, to } = timeOf(certificate);
@@ -44,7 +49,7 @@ export function createValidityWatch(log: Log): (certificate: X509Certificate, no
     const [level, message] = WORDS[standing];
     const { from, to } = timeOf(certificate);
     log(level, message, {
-      subject: certificate.subject.replaceAll("\n", ", "),
+      subject: nameOf(certificate),
       valid_from: new Date(from).toISOString(),
       valid_to: new Date(to).toISOString(),
     });
