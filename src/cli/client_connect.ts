@@ -215,6 +215,11 @@ const NOT_GRANTED =
 
 /** What to do where a connection does not come about, by what the runtime says of it. */
 const REASON_HINTS: readonly (readonly [part: string, hint: string])[] = [
+  [
+    "UnsupportedCertVersion",
+    "its certificate has to be of X.509 version 3: openssl x509 -req makes that with -extfile",
+  ],
+  ["not valid for name", "its certificate has to name the host of --url in a subjectAltName"],
   ["invalid peer certificate", "DENO_CERT=ca.pem in the environment names the authority that signed its certificate"],
   ["CertificateRequired", "it asks for a client certificate: --client-cert and --client-key name yours"],
   ["invalid HTTP version parsed", "it does not speak plain HTTP: is the address https://?"],

@@ -65,8 +65,30 @@ async function certifiedClient({ clientCert, clientKey }: HttpFlags, url: URL): 
   try {
     return Deno.createHttpClient({ cert, key });
   } catch (error) {
+    const version = await unfitVersionIn(cert);
+    if (version !== null) {
+      throw new CliError(
+        "usage",
+        `Cannot use --client-cert "${clientCert}": it is of X.509 version ${version}, and has to be of version 3`,
+        "openssl x509 -req -extfile FILE, in it extendedKeyUsage=clientAuth, makes one of version 3",
+      );
+    }
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError("usage", `Cannot use --client-cert "${clientCert}" with --client-key "${clientKey}": ${reason}`);
+  }
+}
+
+/** The version of the first certificate of a file, where no TLS is done with it; null where that is not what is wrong. */
+async function unfitVersionIn(pem: string): Promise<number | null> {
+  const [{ certificates }, { unfitVersion }] = await Promise.all([
+    import("../server/tls/material.ts"),
+    import("../server/tls/form.ts"),
+  ]);
+  try {
+    const [first] = certificates("cert_path", pem);
+    return first === undefined ? null : unfitVersion(first);
+  } catch {
+    return null;
   }
 }
 
