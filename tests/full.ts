@@ -27,7 +27,7 @@ export const FULL_STEPS: readonly Step[] = [
     name: "TLS against openssl and curl",
     kind: "tests",
     options: [],
-    paths: ["tests/e2e/tls_test.ts", "tests/e2e/tls_transports_test.ts"],
+    paths: ["tests/e2e/tls_test.ts", "tests/e2e/tls_transports_test.ts", "tests/full/certificate_commands_test.ts"],
     minutes: 10,
     needs: [{ program: "openssl", debianPackage: "openssl" }, { program: "curl", debianPackage: "curl" }],
   },

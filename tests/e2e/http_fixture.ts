@@ -70,6 +70,8 @@ export interface Sending {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** False takes any certificate of the server. */
+  readonly rejectUnauthorized?: boolean;
 }
 
 /** Sends one request on a connection of its own. */
