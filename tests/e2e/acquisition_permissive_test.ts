@@ -76,9 +76,9 @@ Deno.test("permissive mode and a namespace authority exclude each other", () =>
     const authority = '[namespace.authority]\nmode = "ledger_http"\nledger = { base_url = "http://127.0.0.1:1" }\n';
     for (const settings of ["[dev]\npermissive = true\n", '[server]\nmode = "dev_permissive"\n']) {
       await Deno.writeTextFile(`${folder}/gate.toml`, settings + authority);
-      const { code, stderr } = await runGate(folder, "config", "check", "gate.toml");
+      const { code, stdout } = await runGate(folder, "config", "check", "gate.toml");
       assert.equal(code, 2);
-      assert.match(stderr, /when namespace\.authority\.mode is "ledger_http"/);
+      assert.match(stdout, /when namespace\.authority\.mode is "ledger_http"/);
     }
   }));
 

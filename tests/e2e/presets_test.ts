@@ -22,9 +22,9 @@ Deno.test("config/ holds the presets that are tested here, and gate accepts each
       "mtls_host.toml",
     ]);
     for (const name of names) {
-      const { code, stderr } = await gate(folder, "config", "check", `${PRESETS}${name}`);
-      assert.equal(code, name === "hardened_bearer.toml" ? 2 : 0, `${name}: ${stderr}`);
-      if (code !== 0) assert.equal(stderr.match(/bearer_tokens\[|principals\[/g)?.length, 4, stderr);
+      const { code, stdout } = await gate(folder, "config", "check", `${PRESETS}${name}`);
+      assert.equal(code, name === "hardened_bearer.toml" ? 2 : 0, `${name}: ${stdout}`);
+      if (code !== 0) assert.equal(stdout.match(/bearer_tokens\[|principals\[/g)?.length, 4, stdout);
     }
   }));
 
