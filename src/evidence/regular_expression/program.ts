@@ -35,6 +35,9 @@ export interface Program {
 /** Instructions of one pattern; repeats are written out. */
 export const INSTRUCTIONS_MAXIMUM = 20_000;
 
+/** A pattern that is one, and takes more than may be written. */
+export class PatternTooLarge extends SyntaxError {}
+
 /** How the letters of a part are read. */
 interface Mode {
   readonly ignoreCase: boolean;
@@ -55,8 +58,9 @@ const parser = new RegExpParser({ ecmaVersion: 2025 });
  * The program of a pattern.
  *
  * @param spend Counts the steps of writing it
- * @throws {SyntaxError} Where it is no regular expression, is too large, or refers back to what a group has taken, which no
- * machine of this kind can
+ * @throws {SyntaxError} Where it is no regular expression, or refers back to what a group has taken, which no machine of this
+ * kind can
+ * @throws {PatternTooLarge}
  */
 export function programOf(pattern: string, spend: (steps: number) => void): Program {
   spend(pattern.length);
@@ -67,7 +71,7 @@ export function programOf(pattern: string, spend: (steps: number) => void): Prog
   const count = (): void => {
     spend(1);
     if (++written > INSTRUCTIONS_MAXIMUM) {
-      throw new SyntaxError("pattern is too large once its repeats are written out");
+      throw new PatternTooLarge("pattern is too large once its repeats are written out");
     }
   };
   return write(tree.alternatives, { ignoreCase: false, multiline: false, dotAll: false }, false, count);
