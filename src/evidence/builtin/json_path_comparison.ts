@@ -1,0 +1,93 @@
+/**
+ * Comparisons of JSONPath and its function `length`, to the letter of RFC 9535 where json-p3 follows JavaScript: in the length
+ * and the order of strings, and in the members of objects. What they take is counted.
+ *
+ * @module
+ */
+
+import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { jsonEqual } from "../../law/value/json_equality.ts";
+import { hasChildren, type QueryWork } from "./json_path_work.ts";
+
+/** What a query stands for that finds no node: no value, and no error either. */
+export type Nothing = typeof NOTHING;
+
+/** See {@link Nothing}. */
+export const NOTHING = Symbol("nothing");
+
+/** Characters of a text that are gone through in one step. */
+const CHARACTERS_OF_STEP = 16;
+/** Steps of an item of what is compared as a whole, and of a member, which both objects are asked for. */
+const ITEM_STEPS = 4;
+const MEMBER_STEPS = 16;
+
+/** RFC 9535, 2.3.5.2.2. */
+export function compare(
+  left: JsonValue | Nothing,
+  operator: string,
+  right: JsonValue | Nothing,
+  work: QueryWork,
+): boolean {
+  switch (operator) {
+    case "==":
+      return isEqual(left, right, work);
+    case "!=":
+      return !isEqual(left, right, work);
+    case "<":
+      return isLess(left, right, work);
+    case ">":
+      return isLess(right, left, work);
+    case "<=":
+      return isLess(left, right, work) || isEqual(left, right, work);
+    default:
+      return isLess(right, left, work) || isEqual(left, right, work);
+  }
+}
+
+function isEqual(left: JsonValue | Nothing, right: JsonValue | Nothing, work: QueryWork): boolean {
+  if (left === NOTHING || right === NOTHING) return left === right;
+  if (typeof left !== typeof right) return false;
+  payFor(left, work);
+  return jsonEqual(left, right);
+}
+
+function isLess(left: JsonValue | Nothing, right: JsonValue | Nothing, work: QueryWork): boolean {
+  if (typeof left === "number" && typeof right === "number") return left < right;
+  if (typeof left !== "string" || typeof right !== "string") return false;
+  payFor(left, work);
+  return compareCodePoints(left, right) < 0;
+}
+
+/** Counts the steps of comparing a value with another, which looks at no more than all of it. */
+function payFor(value: JsonValue, work: QueryWork): void {
+  if (typeof value === "string") return work.spend(Math.ceil(value.length / CHARACTERS_OF_STEP));
+  if (!hasChildren(value)) return;
+  const children = work.childrenOf(value);
+  work.spend(children.length * (isJsonArray(value) ? ITEM_STEPS : MEMBER_STEPS));
+  for (const child of children) payFor(child, work);
+}
+
+/** RFC 9535, 2.4.4: characters of a string are Unicode scalar values, not code units. */
+export function lengthOf(value: JsonValue | Nothing, work: QueryWork): number | Nothing {
+  if (typeof value === "string") {
+    work.spend(Math.ceil(value.length / CHARACTERS_OF_STEP));
+    return scalarsOf(value);
+  }
+  if (value === NOTHING || !hasChildren(value)) return NOTHING;
+  return isJsonArray(value) ? value.length : work.childrenOf(value).length;
+}
+
+/** Counts a surrogate pair once. */
+function scalarsOf(text: string): number {
+  let scalars = text.length;
+  for (let index = 1; index < text.length; index++) {
+    if (isSurrogate(text.charCodeAt(index), 0xdc00) && isSurrogate(text.charCodeAt(index - 1), 0xd800)) scalars -= 1;
+  }
+  return scalars;
+}
+
+/** Whether a code unit is a surrogate of the kind that begins there. */
+function isSurrogate(unit: number, first: number): boolean {
+  return (unit & 0xfc00) === first;
+}
