@@ -63,6 +63,7 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
       await Deno.writeTextFile(`${root}/bad.json`, '{"a":9007199254740993}');
       await Deno.writeTextFile(`${root}/bad.yaml`, "a: [1");
       await Deno.writeTextFile(`${root}/many.json`, MANY);
+      await Deno.writeTextFile(`${root}/slow.json`, SLOW_DOCUMENT);
       await Deno.writeTextFile(`${root}/large.json`, `"${"x".repeat(1_100_000)}"`);
       await prepare?.(root);
       const entry: ProviderPlan = { name: "json", config: { root, root_id: "r", ...config }, limitMillis };
@@ -71,8 +72,12 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
 }
 
 const MANY = `[${new Array(2200).fill("0").join(",")}]`;
-/** A query over many that takes seconds, within what a query may take. */
-export const SLOW_QUERY = "$[?count($[?@.a || @.b || @.c || @.d]) > 5]";
+/** A query that takes the most of a second, which is as long as a query may take, and the document that it takes it over. */
+export const SLOW_QUERY = "$.items[?$.texts[0] < $.texts[1]]";
+export const SLOW_DOCUMENT = JSON.stringify({
+  texts: ["x".repeat(400_000), `${"x".repeat(400_000)}y`],
+  items: new Array(2000).fill(0),
+});
 
 /** A worker that does not start in time counts as dead. */
 function jsonWorkerDied(): Promise<ProviderAnswer> {
@@ -124,7 +129,7 @@ export const OTHER_CODES: Rows = {
   "observed json jsonpath_not_found": json({ file: "a.json", jsonpath: "$.none" }),
   "observed json jsonpath_limit_exceeded": json({ file: "many.json", jsonpath: "$[?count($.*) > 0]" }),
   "observed json result_too_large": json({ file: "large.json" }, { config: { max_bytes: 2_000_000 } }),
-  "operational json timeout": json({ file: "many.json", jsonpath: SLOW_QUERY }, { limitMillis: 100 }),
+  "operational json timeout": json({ file: "slow.json", jsonpath: SLOW_QUERY }, { limitMillis: 100 }),
   "operational json cancelled": json({ file: "a.json" }, { signal: aborted() }),
   "operational json worker_died": jsonWorkerDied,
   "operational env provider_unreachable": envUnreachable,
@@ -239,7 +244,7 @@ export const REST_CODES: Rows = {
     options: { resolver: () => Promise.resolve(["169.254.169.254"]) },
     config: { allow_private_networks: false },
   }),
-  "operational rest timeout": http("rest", answering(ok(MANY)), {
+  "operational rest timeout": http("rest", answering(ok(SLOW_DOCUMENT)), {
     params: { jsonpath: SLOW_QUERY },
     config: { timeout_ms: 200 },
   }),

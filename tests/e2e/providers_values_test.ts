@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpuUsage } from "node:process";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { ConfigError } from "../../src/config/problems.ts";
 import { DEFAULT_SETTINGS } from "../../src/config/defaults.ts";
@@ -6,12 +7,13 @@ import { ProviderSetupError } from "../../src/evidence/builtin/engine.ts";
 import { createBuiltinProvider } from "../../src/evidence/builtin/provider.ts";
 import { createProviders } from "../../src/evidence/providers.ts";
 import { createSchemaSandbox } from "../../src/evidence/sandbox/schema_sandbox.ts";
-import { SLOW_QUERY } from "./providers_code_rows.ts";
+import { SLOW_DOCUMENT, SLOW_QUERY } from "./providers_code_rows.ts";
 import {
   askProvider,
   entryOf,
   NOON,
   outcomeOf,
+  pause,
   type ProviderPlan,
   withFolder,
   withProvider,
@@ -220,16 +222,47 @@ Deno.test("json reads what lies below the root, whatever way leads there, and no
 
 Deno.test("json goes on after a query that takes too long", () =>
   withFolder(async (folder) => {
-    await Deno.writeTextFile(`${folder}/a.json`, JSON.stringify(new Array(2200).fill(0)));
-    const plan: ProviderPlan = { name: "json", config: { root: folder, root_id: "r" }, limitMillis: 300 };
+    await Deno.writeTextFile(`${folder}/a.json`, SLOW_DOCUMENT);
+    await Deno.writeTextFile(`${folder}/b.json`, "1");
+    const plan: ProviderPlan = { name: "json", config: { root: folder, root_id: "r" }, limitMillis: 200 };
     await withProvider(plan, async (provider) => {
       const slow = askProvider(provider, "path", { file: "a.json", jsonpath: SLOW_QUERY });
       assert.equal(outcomeOf(await slow), "failed: timeout");
       // The limit of the provider holds for the start of its next worker too, which may take longer.
       let next = "failed: timeout";
-      while (next === "failed: timeout") next = outcomeOf(await askProvider(provider, "path", { file: "a.json" }));
-      assert.match(next, /^value/);
+      while (next === "failed: timeout") next = outcomeOf(await askProvider(provider, "path", { file: "b.json" }));
+      assert.equal(next, "value: 1");
     });
+  }));
+
+/** A query that would be at work for ever over a document of a line. */
+const ENDLESS_QUERY = `$${["release", "checks", "ok"].map((name) => `[${`'${name}',`.repeat(120)}'${name}']`).join("")}`
+  .concat("[0,0]".repeat(60), ".none");
+
+/** Processor time that this process takes, all of its threads, while so much time goes by: milliseconds. */
+async function busyMillis(millis: number): Promise<number> {
+  const before = cpuUsage();
+  await pause(millis);
+  const { user, system } = cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+Deno.test("json ends a query that would go on for ever by itself, even where nobody waits for it any more", () =>
+  withFolder(async (folder) => {
+    const deep = `${"[".repeat(60)}0${"]".repeat(60)}`;
+    await Deno.writeTextFile(`${folder}/a.json`, `{"release":{"checks":{"ok":${deep}}}}`);
+    const params = { file: "a.json", jsonpath: ENDLESS_QUERY };
+    const config = { root: folder, root_id: "r" };
+    await withProvider({ name: "json", config }, async (provider) => {
+      assert.equal(outcomeOf(await askProvider(provider, "path", params)), "observed: jsonpath_limit_exceeded");
+    });
+    await withProvider({ name: "json", config, limitMillis: 100 }, async (provider) => {
+      assert.equal(outcomeOf(await askProvider(provider, "path", params)), "failed: timeout");
+    });
+    const deadline = performance.now() + 10_000;
+    let busy = Infinity;
+    while (busy > 100 && performance.now() < deadline) busy = await busyMillis(400);
+    assert.ok(busy <= 100, `${busy} ms of 400`);
   }));
 
 /** What cannot be started, the member that is wrong. */
