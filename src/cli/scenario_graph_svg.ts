@@ -6,6 +6,7 @@
 
 import type { ScenarioLaw } from "../law/types.ts";
 import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./scenario_layers.ts";
+import { isBelow, isLong, type Lane, lanesOf } from "./scenario_lanes.ts";
 import { shown } from "./text.ts";
 
 const CHARACTER = 7.6;
@@ -13,24 +14,26 @@ const HEIGHT = 34;
 const GAP_X = 28;
 const GAP_Y = 52;
 const MARGIN = 20;
-/** Width of a lane. */
-const LANE = 8;
+/** Between two lanes. */
+const PITCH = 14;
+/** What the tip of an arrow covers of its line. */
+const TIP = 6;
 /** Characters of a label that are drawn; the whole stands in its title. */
 const LABEL_CHARACTERS = 40;
 
-/** Something in a row: a stage, the end, or the lane in which what stands further up leads to a stage further down. */
+/** Something in a row: a stage, or the end. */
 interface Box {
   readonly id: string;
-  readonly kind: "stage" | "end" | "lane";
+  readonly kind: "stage" | "end";
   readonly row: number;
   readonly width: number;
-  /** Of the row above: where lines to it come from. */
+  /** Of rows above: where lines to it come from. */
   readonly from: readonly Box[];
   /** What it waits for, in words. */
   readonly title: string;
-  /** Whether not all that it names has to be complete; of a lane, all that the stage at its end names. */
+  /** Whether not all that it names has to be complete. */
   readonly isDashed: boolean;
-  /** Left edge; known once the row above is placed. */
+  /** Left edge; known once the rows above are placed. */
   x: number;
 }
 
@@ -39,64 +42,57 @@ const LEGEND = "dashed: not all of these have to be complete";
 /** Draws the graph from top to bottom. Dashed lines are alternatives; no line runs behind a box. */
 export function svgGraph(law: ScenarioLaw): string {
   const rows = rowsOf(law);
-  place(rows);
+  const widest = place(rows);
   const boxes = rows.flat();
+  const lanes = lanesOf(boxes, { left: MARGIN - GAP_X, right: MARGIN + widest + GAP_X, pitch: PITCH });
   const legend = boxes.some(({ isDashed }) => isDashed) ? [LEGEND] : [];
-  const ends = [...boxes.map((box) => box.x + box.width), ...legend.map((text) => MARGIN + textWidth(text))];
-  const right = ends.reduce((most, end) => Math.max(most, end), 0);
-  const width = right + MARGIN;
+  const left = lanes.reduce((least, { x }) => Math.min(least, x), MARGIN) - MARGIN;
+  const ends = [MARGIN + widest, ...lanes.map(({ x }) => x), ...legend.map((text) => left + MARGIN + textWidth(text))];
+  const width = ends.reduce((most, end) => Math.max(most, end), 0) + MARGIN - left;
   const bottom = yOf(rows.length - 1) + HEIGHT + MARGIN;
   const height = bottom + legend.length * MARGIN;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-    `font-family="ui-monospace, monospace" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" ` +
+    `viewBox="${left} 0 ${width} ${height}" font-family="ui-monospace, monospace" font-size="13">`,
     `<title>${escape(`Stages of ${law.scenario_id}`)}</title>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    ...boxes.flatMap((box) => box.from.flatMap((from) => drawEdge(from, box))),
-    ...boxes.map((box) => box.kind === "lane" ? drawLane(box) : drawBox(box)),
-    ...legend.map((text) => `<text x="${MARGIN}" y="${bottom + 4.5}" fill="#44546a">${text}</text>`),
+    `<rect x="${left}" width="${width}" height="${height}" fill="#ffffff"/>`,
+    ...boxes.flatMap((box) => box.from.filter((from) => !isLong(from, box)).map((from) => drawEdge(from, box))),
+    ...lanes.flatMap(drawLane),
+    ...boxes.filter(({ from }) => from.length > 0).map(drawTip),
+    ...boxes.map(drawBox),
+    ...legend.map((text) => `<text x="${left + MARGIN}" y="${bottom + 4.5}" fill="#44546a">${text}</text>`),
     "</svg>",
     "",
   ].join("\n");
 }
 
-/** The boxes by row. A line passes each row in a lane of its own, so that it never runs behind a box. */
+/** The boxes by row. */
 function rowsOf(law: ScenarioLaw): Box[][] {
-  const layers = layersOf(law);
-  const rows: Box[][] = [...layers, []].map(() => []);
   const stages = new Map<string, Box>();
-  const add = (box: Omit<Box, "from" | "x">, before: readonly string[]): Box => {
-    const named = before.flatMap((id) => stages.get(id) ?? []);
-    let from: Box[] = [];
-    for (let row = Math.min(...named.map((one) => one.row)) + 1; row <= box.row; row++) {
-      from.push(...named.filter((one) => one.row === row - 1));
-      if (row === box.row) break;
-      const lane: Box = { ...box, kind: "lane", row, width: LANE, from, x: 0 };
-      rows[row]?.push(lane);
-      from = [lane];
-    }
-    const added = { ...box, from, x: 0 };
-    rows[box.row]?.push(added);
-    return added;
-  };
-  layers.forEach((layer, row) => {
-    for (const stage of layer) {
+  const boxesOf = (names: readonly string[]): Box[] => names.flatMap((id) => stages.get(id) ?? []);
+  const layers = layersOf(law);
+  const rows = layers.map((layer, row) =>
+    layer.map((stage): Box => {
       const { stage_id: id, prerequisite } = stage;
       const isDashed = prerequisite.kind === "requires" && !isConjunction(prerequisite.requirement);
       const after = prerequisite.kind === "root" ? "at once" : `after ${plainRequirement(prerequisite.requirement)}`;
-      const box = { id, kind: "stage", row, width: boxWidth(id), title: `${id}: ${after}`, isDashed } as const;
-      stages.set(id, add(box, stagesBefore(stage)));
-    }
-  });
+      const title = `${id}: ${after}`;
+      const from = boxesOf(stagesBefore(stage));
+      const box: Box = { id, kind: "stage", row, width: boxWidth(id), from, title, isDashed, x: 0 };
+      stages.set(id, box);
+      return box;
+    })
+  );
   const { completion_requirement: completion } = law;
   const title = `complete when ${plainRequirement(completion)}`;
+  const from = boxesOf(stagesNamed(completion));
+  const isDashed = !isConjunction(completion);
   const end = { id: "complete", kind: "end", row: layers.length, width: boxWidth("complete"), title } as const;
-  add({ ...end, isDashed: !isConjunction(completion) }, stagesNamed(completion));
-  return rows;
+  return [...rows, [{ ...end, from, isDashed, x: 0 }]];
 }
 
-/** Puts each row in the middle, its boxes in the order of what they come from. */
-function place(rows: Box[][]): void {
+/** Puts each row in the middle, its boxes in the order of what they come from; returns the width of the widest. */
+function place(rows: Box[][]): number {
   const widths = rows.map((row) => row.reduce((sum, { width }) => sum + width + GAP_X, -GAP_X));
   const widest = Math.max(...widths);
   rows.forEach((row, index) => {
@@ -111,6 +107,7 @@ function place(rows: Box[][]): void {
       x += box.width + GAP_X;
     }
   });
+  return widest;
 }
 
 function middleOf({ x, width }: Box): number {
@@ -144,23 +141,45 @@ function drawBox(box: Box): string {
     `<text ${middle} text-anchor="middle" fill="#1b2430">${escape(label(id))}</text></g>`;
 }
 
-function drawLane(lane: Box): string {
-  const [x, y] = [middleOf(lane), yOf(lane.row)];
-  return drawLine(`M${x} ${y} V${y + HEIGHT}`, lane);
+/** One path with the hub at one end of it, and one to each end of the other lines. */
+function drawLane({ hub, ends, first, last, x, isDashed }: Lane<Box>): string[] {
+  const [top, bottom] = [yOf(first), yOf(last) + HEIGHT];
+  const enter = (from: Box): string => `${startOf(from)} ${curve(middleOf(from), x, from.row)}`;
+  const leave = (to: Box): string => curve(x, middleOf(to), to.row - 1, TIP);
+  if (isBelow(hub, ends)) {
+    return [...ends.map((end) => enter(end)), `M${x} ${top} V${bottom} ${leave(hub)}`].map((path) =>
+      drawLine(path, isDashed)
+    );
+  }
+  return [
+    drawLine(`${enter(hub)} V${bottom}`, isDashed),
+    ...ends.map((end) => drawLine(`M${x} ${yOf(end.row - 1) + HEIGHT} ${leave(end)}`, end.isDashed)),
+  ];
 }
 
-function drawLine(path: string, { isDashed }: Box): string {
+function drawLine(path: string, isDashed: boolean): string {
   return `<path d="${path}" fill="none" stroke="#7a8699"${isDashed ? ' stroke-dasharray="5 4"' : ""}/>`;
 }
 
-function drawEdge(from: Box, to: Box): string[] {
-  const [x1, y1] = [middleOf(from), yOf(from.row) + HEIGHT];
-  const [x2, y2] = [middleOf(to), yOf(to.row)];
-  const bend = (y2 - y1) / 2;
-  const curve = (end: number): string =>
-    drawLine(`M${x1} ${y1} C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${end}`, to);
-  if (to.kind === "lane") return [curve(y2)];
-  return [curve(y2 - 6), `<path d="M${x2 - 4} ${y2 - 8} L${x2} ${y2} L${x2 + 4} ${y2 - 8} Z" fill="#7a8699"/>`];
+function drawEdge(from: Box, to: Box): string {
+  return drawLine(`${startOf(from)} ${curve(middleOf(from), middleOf(to), from.row, TIP)}`, to.isDashed);
+}
+
+function startOf(box: Box): string {
+  return `M${middleOf(box)} ${yOf(box.row) + HEIGHT}`;
+}
+
+/** A curve through the gap below a row, where there is no box. */
+function curve(x1: number, x2: number, row: number, short = 0): string {
+  const [y1, y2] = [yOf(row) + HEIGHT, yOf(row + 1)];
+  const bend = (y1 + y2) / 2;
+  return `C${x1} ${bend} ${x2} ${bend} ${x2} ${y2 - short}`;
+}
+
+/** The tip of all arrows to a box. */
+function drawTip(box: Box): string {
+  const [x, y] = [middleOf(box), yOf(box.row)];
+  return `<path d="M${x - 4} ${y - 8} L${x} ${y} L${x + 4} ${y - 8} Z" fill="#7a8699"/>`;
 }
 
 function escape(text: string): string {

@@ -1,0 +1,103 @@
+/**
+ * Lanes beside the rows of a drawn stage graph: each leads past the rows between what stands further up and further down.
+ *
+ * @module
+ */
+
+/** What lanes need of a box in a row. */
+export interface Placed<Box> {
+  readonly row: number;
+  readonly x: number;
+  readonly width: number;
+  /** Whether the lines to it are dashed. */
+  readonly isDashed: boolean;
+  /** Where lines to it come from. */
+  readonly from: readonly Box[];
+}
+
+/** A lane, with the box that all its lines begin or end at. */
+export interface Lane<Box> {
+  readonly hub: Box;
+  /** The other ends of its lines: all above the hub, or all below it. */
+  readonly ends: readonly Box[];
+  /** The rows that it passes. */
+  readonly first: number;
+  readonly last: number;
+  /** The same in each of them, so that a lane costs the same however long it is. */
+  readonly x: number;
+  readonly isDashed: boolean;
+}
+
+/** Where lanes may be: left of one edge and right of the other, so far apart. */
+export interface Edges {
+  readonly left: number;
+  readonly right: number;
+  readonly pitch: number;
+}
+
+type Group<Box> = Pick<Lane<Box>, "hub" | "ends" | "first" | "last">;
+
+/** Whether a line leads past rows. */
+export function isLong(from: { readonly row: number }, to: { readonly row: number }): boolean {
+  return to.row - from.row > 1;
+}
+
+/** The lanes of all lines that lead past rows, on the side that they are nearer to; short ones nearest. */
+export function lanesOf<Box extends Placed<Box>>(boxes: readonly Box[], { left, right, pitch }: Edges): Lane<Box>[] {
+  const middle = (left + right) / 2;
+  const sides = { left: new Tracks(), right: new Tracks() };
+  const groups = groupsOf(boxes).sort((a, b) => a.first - b.first || a.last - b.last);
+  return groups.map(({ hub, ends, first, last }) => {
+    const met = [hub, ...ends];
+    const center = met.reduce((sum, { x, width }) => sum + x + width / 2, 0) / met.length;
+    const isLeft = center < middle;
+    const track = sides[isLeft ? "left" : "right"].take(first, last);
+    const isDashed = isBelow(hub, ends) ? hub.isDashed : ends.every((end) => end.isDashed);
+    return { hub, ends, first, last, isDashed, x: isLeft ? left - track * pitch : right + track * pitch };
+  });
+}
+
+/** Whether the lines of a lane end at its hub. */
+export function isBelow({ row }: { readonly row: number }, ends: readonly { readonly row: number }[]): boolean {
+  return ends.every((end) => end.row < row);
+}
+
+/** Each long line goes with the one of its ends that has more of them, so that few lanes are needed. */
+function groupsOf<Box extends Placed<Box>>(boxes: readonly Box[]): Group<Box>[] {
+  const lines = boxes.flatMap((to) => to.from.filter((from) => isLong(from, to)).map((from) => ({ from, to })));
+  const starting = Map.groupBy(lines, ({ from }) => from);
+  const ending = Map.groupBy(lines, ({ to }) => to);
+  const isOfStart = ({ from, to }: typeof lines[number]): boolean =>
+    (starting.get(from)?.length ?? 0) > (ending.get(to)?.length ?? 0);
+  const down = Map.groupBy(lines.filter(isOfStart), ({ from }) => from);
+  const up = Map.groupBy(lines.filter((line) => !isOfStart(line)), ({ to }) => to);
+  return [
+    ...[...down].map(([hub, of]): Group<Box> => {
+      const ends = of.map(({ to }) => to);
+      return { hub, ends, first: hub.row + 1, last: ends.reduce((most, { row }) => Math.max(most, row), 0) - 1 };
+    }),
+    ...[...up].map(([hub, of]): Group<Box> => {
+      const ends = of.map(({ from }) => from);
+      return {
+        hub,
+        ends,
+        first: ends.reduce((least, { row }) => Math.min(least, row), hub.row) + 1,
+        last: hub.row - 1,
+      };
+    }),
+  ];
+}
+
+/** Tracks on one side, by number from the rows outwards. */
+class Tracks {
+  /** The last row in which each is taken. */
+  readonly #taken: number[] = [];
+
+  /** The nearest track that is free in rows and beside them, where lines come and go. */
+  take(first: number, last: number): number {
+    const free = this.#taken.findIndex((row) => row < first - 1);
+    const track = free < 0 ? this.#taken.length : free;
+    this.#taken[track] = last;
+    return track;
+  }
+}
