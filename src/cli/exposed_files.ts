@@ -4,16 +4,24 @@
  * @module
  */
 
+import { dirname } from "node:path";
 import { referencedVariable } from "../config/request_headers.ts";
 import type { GateConfig, ProviderConfig } from "../config/types.ts";
 
-/** What is to be said of each file of a configuration that holds secrets and that everybody may read; nothing on Windows. */
-export function exposedFiles(config: GateConfig): readonly string[] {
+/** The mode of a file or folder; null where there are none, as on Windows. */
+type ModeOf = (path: string) => number | null;
+
+/**
+ * What is to be said of each file of a configuration that holds secrets and that everybody may read; nothing on Windows.
+ *
+ * @param modeOf For tests
+ */
+export function exposedFiles(config: GateConfig, modeOf: ModeOf = modeAt): readonly string[] {
   const files = [
     ...config.config_path !== null && holdsSecrets(config) ? [{ path: config.config_path, what: "secrets" }] : [],
     ...config.server.tls === null ? [] : [{ path: config.server.tls.key_path, what: "a private key" }],
   ];
-  return files.filter(({ path }) => isReadByAll(path))
+  return files.filter(({ path }) => isReadByAll(path, modeOf))
     .map(({ path, what }) =>
       `${path} holds ${what}, and everybody on this machine may read it: chmod o= keeps them out`
     );
@@ -34,12 +42,32 @@ function hasCredentials(entry: ProviderConfig): boolean {
   );
 }
 
-function isReadByAll(path: string): boolean {
+/** Whether the mode of a file lets everybody read it, and no folder above it keeps them out. */
+function isReadByAll(path: string, modeOf: ModeOf): boolean {
   try {
-    const { mode } = Deno.statSync(path);
-    return mode !== null && (mode & 0o004) !== 0;
+    const file = Deno.realPathSync(path);
+    const mode = modeOf(file);
+    return mode !== null && (mode & 0o004) !== 0 && foldersAbove(file).every((folder) => isPassedByAll(folder, modeOf));
   } catch {
     // What cannot be looked at is told by those who need it.
     return false;
   }
+}
+
+/** A folder that this process may not look at is none that is known to keep others out. */
+function isPassedByAll(folder: string, modeOf: ModeOf): boolean {
+  try {
+    return ((modeOf(folder) ?? 0) & 0o001) !== 0;
+  } catch {
+    return true;
+  }
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [folder, ...foldersAbove(folder)];
+}
+
+function modeAt(path: string): number | null {
+  return Deno.statSync(path).mode;
 }
