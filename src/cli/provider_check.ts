@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
+import { laneAtGivenTime } from "../evidence/acquisition/single_query.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../evidence/types.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
@@ -47,7 +48,7 @@ export async function runProviderCheck(
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
-    const outcome = await run(provider, checkId, params, triggerTime(options));
+    const outcome = atGivenTime(await run(provider, checkId, params, triggerTime(options)), provider, options);
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
     return outcome.result.error === null ? EXIT.ok : EXIT.unknown;
@@ -91,6 +92,12 @@ function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
   const millis = /^\d+$/.test(text) ? Number(text) : NaN;
   if (Number.isSafeInteger(millis)) return millis;
   throw new CliError("usage", `Cannot read --trigger-time "${text}": expected Unix milliseconds`);
+}
+
+/** An outcome with the lane that it has at the time that was given, where one was. */
+function atGivenTime(outcome: Outcome, provider: Provider, { triggerTime: text }: ProviderCheckOptions): Outcome {
+  if (text === undefined || "failure" in outcome) return outcome;
+  return { ...outcome, result: { ...outcome.result, lane: laneAtGivenTime(provider, outcome.result) } };
 }
 
 async function run(

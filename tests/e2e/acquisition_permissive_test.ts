@@ -93,7 +93,8 @@ Deno.test("gate provider lists and tries the providers of a configuration", () =
     const rows: readonly (readonly [args: readonly string[], code: number, output: RegExp])[] = [
       [["time", "after", "--param", "timestamp=5", "--trigger-time", "6"], 0, /"value": true/],
       [["time", "after", "--params", '{"timestamp":5}', "--trigger-time", "5"], 0, /"value": false/],
-      [["time", "now", "--trigger-time", "7", "--json"], 0, /"value":7/],
+      [["time", "now", "--trigger-time", "7", "--json"], 0, /"value":7\}.*"lane":"asserted"/],
+      [["time", "now"], 0, /"lane": "verified"/],
       [["time", "after"], 2, /requires params; its params are "timestamp" \(required\)/],
       [
         ["time", "after", "--param", "at=5"],

@@ -51,12 +51,19 @@ export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> 
   }
   const error = await examineResult(single.schemas, provider.loaded, single.check, result) ??
     trustError(single, result, source);
-  // The time that a check of time speaks of is the caller's own here.
-  const lane = provider.provider_id === "time" ? "asserted" : result.lane;
+  const lane = laneAtGivenTime(provider, result);
   const examined: EvidenceResult = error === null
     ? { ...result, lane, evidence_hash: source?.content_hash ?? null }
     : { ...result, lane, error, value: null, evidence_hash: null, content_type: null };
   return { ...answer, result: examined };
+}
+
+/** The lane of a result at a trigger time that the caller gave: what a check of time speaks of is the caller's own then. */
+export function laneAtGivenTime(
+  { provider_id }: Pick<Provider, "provider_id">,
+  { lane }: Pick<EvidenceResult, "lane">,
+): EvidenceResult["lane"] {
+  return provider_id === "time" ? "asserted" : lane;
 }
 
 /** What speaks against a result under the operator's policies; null where nothing does. */
