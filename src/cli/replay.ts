@@ -17,7 +17,7 @@ import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
-import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
+import { exitCodeOf, fullReplay, verifyPack } from "./runpack_verify.ts";
 import { READER_PRIMITIVES, withView } from "./runpack_view.ts";
 import { describeDiagnostic } from "./scenario_check.ts";
 import { type Diagnostic, refusalsAt } from "./scenario_law.ts";
@@ -34,7 +34,7 @@ export interface ReplayOptions extends RepositoryFlags {
 export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
   const law = await readLaw(flags.law ?? "");
   return await withView(named, flags, async (view, pack) => {
-    const report = await verifyPack(pack, { ...verdictsOf(flags), profile: "full_replay_v1" });
+    const report = await verifyPack(pack, fullReplay(flags));
     if (exitCodeOf(report) === EXIT.verificationFailed) {
       const message = `Cannot replay "${named}": the runpack does not verify`;
       throw new CliError("integrity_failure", message, "gate runpack verify says why", EXIT.verificationFailed);

@@ -15,7 +15,7 @@ import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 import { showClaims } from "./runpack_claims.ts";
 import type { RepositoryFlags } from "./runpack_open.ts";
-import { exitCodeOf, verdictsOf, verifyPack } from "./runpack_verify.ts";
+import { exitCodeOf, fullReplay, verifyPack } from "./runpack_verify.ts";
 import { withPart } from "./runpack_view.ts";
 import { paint, shown, type Tone, wantsColour } from "./text.ts";
 
@@ -36,7 +36,7 @@ const VALUE_CHARACTERS = 60;
 /** Runs `gate runpack show`; 6 where a claim is violated. */
 export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
   return withPart(named, flags, async (view, pack) => {
-    const report = await verifyPack(pack, { ...verdictsOf(flags), profile: "full_replay_v1" });
+    const report = await verifyPack(pack, fullReplay(flags));
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
     if (flags.html !== undefined) {
       const { writePage } = await import("./runpack_show_html.ts");

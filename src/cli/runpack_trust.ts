@@ -16,20 +16,36 @@ import { readBounded } from "./runpack_keys.ts";
 const KEY_FILE_BYTES = 4096;
 const SEED_BYTES = 32;
 
+/** A key with the path that named it. */
+export interface TrustedKey {
+  readonly path: string;
+  readonly key: Uint8Array;
+}
+
 /**
  * Reads the keys of `--trusted-key`.
  *
- * @param signatures Those beside the runpack: who signed it with a key is found among them
  * @throws {CliError} `usage`
  */
-export function readTrustedKeys(
-  paths: readonly string[],
-  signatures: readonly Uint8Array[],
-): Promise<readonly Uint8Array[]> {
-  return Promise.all(paths.map((path) => readTrustedKey(path, signatures)));
+export function readTrustedKeys(paths: readonly string[]): Promise<readonly TrustedKey[]> {
+  return Promise.all(paths.map(async (path) => ({ path, key: await readTrustedKey(path) })));
 }
 
-async function readTrustedKey(path: string, signatures: readonly Uint8Array[]): Promise<Uint8Array> {
+/**
+ * Refuses a key with which, as the private one, a signature beside the runpack was made.
+ *
+ * @throws {CliError} `usage`
+ */
+export function refuseSigners(keys: readonly TrustedKey[], signatures: readonly Uint8Array[]): void {
+  const signer = keys.find(({ key }) => isSignerOf(key, signatures));
+  if (signer === undefined) return;
+  const message =
+    `Cannot trust key "${signer.path}": a signature beside the runpack was made with it as the private key`;
+  const hint = "name the public key that belongs to it; where it is one, somebody signed with the wrong file";
+  throw new CliError("usage", message, hint);
+}
+
+async function readTrustedKey(path: string): Promise<Uint8Array> {
   const file = await readBounded(path, KEY_FILE_BYTES).catch((error: unknown) => {
     // What the file system says names neither the flag nor what was wanted of the file.
     const why = error instanceof Error ? error.message : String(error);
@@ -43,11 +59,6 @@ async function readTrustedKey(path: string, signatures: readonly Uint8Array[]): 
   if (!isPublicKey(key)) {
     const hint = "a private key of 32 bytes looks like that; name the public key that belongs to it";
     throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are no Ed25519 public key`, hint);
-  }
-  if (isSignerOf(key, signatures)) {
-    const message = `Cannot trust key "${path}": a signature beside the runpack was made with it as the private key`;
-    const hint = "name the public key that belongs to it; where it is one, somebody signed with the wrong file";
-    throw new CliError("usage", message, hint);
   }
   return key;
 }

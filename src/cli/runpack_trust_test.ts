@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { packSigner } from "../runpack/host/signing.ts";
 import { CliError } from "./cli_error.ts";
-import { readTrustedKeys } from "./runpack_trust.ts";
+import { readTrustedKeys, refuseSigners } from "./runpack_trust.ts";
 
 /** Private keys whose bytes could be those of a public one, and could not. */
 const [LIKELY, UNLIKELY] = [1, 4].map((byte) => new Uint8Array(32).fill(byte));
@@ -40,8 +40,11 @@ for (const [what, bytes, refused] of KEYS) {
     try {
       const path = join(folder, "key");
       await Deno.writeFile(path, bytes ?? new Uint8Array());
-      const read = readTrustedKeys([path], [envelope]);
-      if (refused === null) assert.deepEqual((await read).map((key) => key.toHex()), [publicKey.toHex()]);
+      const read = readTrustedKeys([path]).then((keys) => {
+        refuseSigners(keys, [envelope]);
+        return keys;
+      });
+      if (refused === null) assert.deepEqual((await read).map(({ key }) => key.toHex()), [publicKey.toHex()]);
       else await assert.rejects(read, (error) => error instanceof CliError && refused.test(error.message));
     } finally {
       await Deno.remove(folder, { recursive: true });
@@ -50,5 +53,5 @@ for (const [what, bytes, refused] of KEYS) {
 }
 
 Deno.test("readTrustedKeys() names a file that cannot be read", async () => {
-  await assert.rejects(readTrustedKeys(["/nonexistent/key"], []), /Cannot read public key "\/nonexistent\/key": /);
+  await assert.rejects(readTrustedKeys(["/nonexistent/key"]), /Cannot read public key "\/nonexistent\/key": /);
 });

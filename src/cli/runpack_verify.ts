@@ -23,7 +23,7 @@ import { showClaims } from "./runpack_claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./runpack_open.ts";
 import { onPacks } from "./runpack_session.ts";
 import { schemaValidator } from "./runpack_schemas.ts";
-import { readTrustedKeys } from "./runpack_trust.ts";
+import { readTrustedKeys, refuseSigners, type TrustedKey } from "./runpack_trust.ts";
 
 /** The flags of `gate runpack verify`. */
 export interface RunpackVerifyOptions extends RepositoryFlags {
@@ -57,10 +57,11 @@ export async function runRunpackVerify(named: string, flags: RunpackVerifyOption
   if (flags.requireSignature === true && (flags.trustedKey ?? []).length === 0) {
     throw new CliError("usage", "Cannot require a signature: no key is trusted", "name one with --trusted-key FILE");
   }
+  const asked = await askedBy(flags);
   const report = await onPacks(async () => {
     const pack = await openPack(named, flags);
     try {
-      return await verifyPack(pack, flags);
+      return await verifyPack(pack, asked);
     } finally {
       pack.close();
     }
@@ -77,20 +78,42 @@ function isSigned({ trusted_bases }: VerificationReport): boolean {
   return trusted_bases.some((basis) => basis.startsWith("runpack_signature:"));
 }
 
+/** What the flags ask of a verification. */
+export interface AskedVerification {
+  readonly profile: VerificationProfile;
+  readonly budget: BudgetLimits | null;
+  readonly keys: readonly TrustedKey[];
+  readonly recordedVerdicts: boolean;
+}
+
+/**
+ * Reads the flags, which can be wrong whatever the runpack is.
+ *
+ * @throws {CliError} `usage`
+ */
+async function askedBy(flags: RunpackVerifyOptions): Promise<AskedVerification> {
+  return {
+    profile: profileOf(flags.profile),
+    budget: budgetOf(flags.budget ?? []),
+    keys: await readTrustedKeys(flags.trustedKey ?? []),
+    recordedVerdicts: flags.recordedVerdicts === true,
+  };
+}
+
 /**
  * Verifies an open pack as the flags ask.
  *
  * @throws {CliError} `not_evaluated` where a JSON Schema of the pack could not be run here in its time
  */
-export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): Promise<VerificationReport> {
-  const keys = await readTrustedKeys(flags.trustedKey ?? [], pack.signatures);
-  const schemas = flags.recordedVerdicts === true ? null : schemaValidator();
+export async function verifyPack(pack: OpenPack, asked: AskedVerification): Promise<VerificationReport> {
+  refuseSigners(asked.keys, pack.signatures);
+  const schemas = asked.recordedVerdicts ? null : schemaValidator();
   try {
     return await verifyRunpack(pack.source, {
       runpack_identity: pack.identity,
-      profile: profileOf(flags.profile),
-      budget: budgetOf(flags.budget ?? []),
-      trusted_keys: keys.length === 0 ? null : keys,
+      profile: asked.profile,
+      budget: asked.budget,
+      trusted_keys: asked.keys.length === 0 ? null : asked.keys.map(({ key }) => key),
       signatures: pack.signatures,
     }, verificationPrimitives(HOST_PRIMITIVES, schemas?.validate));
   } finally {
@@ -98,9 +121,9 @@ export async function verifyPack(pack: OpenPack, flags: RunpackVerifyOptions): P
   }
 }
 
-/** What a command says of the verdicts of JSON Schemas, for a verification. */
-export function verdictsOf({ recordedVerdicts = false }: RunpackVerifyOptions): RunpackVerifyOptions {
-  return { recordedVerdicts };
+/** A verification that recomputes all, and takes of the flags what they say of the verdicts of JSON Schemas. */
+export function fullReplay({ recordedVerdicts = false }: RunpackVerifyOptions): AskedVerification {
+  return { profile: "full_replay_v1", budget: null, keys: [], recordedVerdicts };
 }
 
 /** The exit code that a report amounts to. */

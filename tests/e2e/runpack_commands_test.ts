@@ -143,20 +143,20 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
     const short = await gate("runpack", "verify", join(GOLDEN, "plain"), "--budget", "objects=1");
     assert.equal(short.code, 4);
     assert.match(short.out, /artifact_tree_integrity +unavailable +budget_exhausted/);
-    for (
-      const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], [
-        "--budget",
-        "objects=1",
-        "--budget",
-        "objects=2",
-      ], ["--profile", "full"]]
-    ) {
-      assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...wrong)).code, 2, wrong.join(" "));
+    const twice = ["--budget", "objects=1", "--budget", "objects=2"];
+    for (const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], twice, ["--profile", "full"]]) {
+      for (const pack of [join(GOLDEN, "plain"), key, join(folder, "none")]) {
+        const ended = await gate("runpack", "verify", pack, ...wrong);
+        assert.equal(ended.code, 2, wrong.join(" "));
+        assert.match(ended.err, /^gate: (?:Cannot use budget|Unknown profile) /);
+      }
     }
     assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);
     const keyless = await gate("runpack", "verify", join(GOLDEN, "plain"), "--trusted-key", join(folder, "none"));
     assert.equal(keyless.code, 2);
     assert.match(keyless.err, /^gate: Cannot read public key ".*none": No such file/);
+    const both = await gate("runpack", "verify", key, "--trusted-key", join(folder, "none"));
+    assert.deepEqual([both.code, both.err], [keyless.code, keyless.err]);
     const file = await gate("runpack", "verify", key);
     assert.equal(file.code, 6, "a file that is no archive does not verify");
     assert.match(file.err, /^gate: Cannot read archive ".*release.pub" at byte 0: it ends in the middle\n/);
@@ -255,6 +255,8 @@ Deno.test("gate runpack diff says which runpack continues which, and where two f
     ]);
     const same = await gate("runpack", "diff", join(folder, "late"), join(folder, "late"));
     assert.match(same.out, /^Both are the same runpack/);
+    const withheld = await gate("runpack", "diff", join(GOLDEN, "plain"), join(GOLDEN, "withheld"));
+    assert.match(withheld.out, /\n {2}withheld: none in the first, approved log in the second\n/);
     const forked = await gate("runpack", "diff", join(folder, "late"), join(folder, "fork"), "--json");
     assert.deepEqual([forked.code, resultOf(forked).relation, resultOf(forked).shared_records], [6, "forked", 5]);
   }));
