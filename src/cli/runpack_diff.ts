@@ -42,7 +42,7 @@ function describe(comparison: PackComparison): string {
   if (only_first.length > 0) lines.push(`  ${countOf(only_first.length, "record")} only in the first`);
   if (only_second.length > 0) lines.push(`  ${countOf(only_second.length, "record")} only in the second`);
   for (const line of comparison.differences) {
-    lines.push(`  ${line.what}: ${line.first} in the first, ${line.second} in the second`);
+    lines.push(`  ${line.what}: ${line.first || "none"} in the first, ${line.second || "none"} in the second`);
   }
   for (const { revision, summary } of relation === "first_continues" ? only_first : only_second) {
     lines.push(`  + ${revision} ${summary}`);
