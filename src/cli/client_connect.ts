@@ -63,7 +63,8 @@ export async function withServer<Result>(
     const isGone = started !== null && started.end() !== null;
     // Once it is closed, all that the server said is read, and it is known how it ended.
     await client.close().catch(() => undefined);
-    const end = started && { isGone, status: started.end(), said: started.said() };
+    await started?.transport.close();
+    const end = started && { isGone, status: started.end(), fault: started.fault(), said: started.said() };
     throw explain(error, { timeout, hasToken: flags.tokenFile !== undefined, end });
   } finally {
     await client.close().catch(() => undefined);
@@ -111,6 +112,8 @@ interface StartedEnd {
   /** It ended by itself, before the conversation was closed. */
   readonly isGone: boolean;
   readonly status: Deno.CommandStatus | null;
+  /** What kept an answer from being read. */
+  readonly fault: string | null;
   readonly said: string;
 }
 
@@ -133,6 +136,7 @@ interface Conversation {
 function explain(error: unknown, { timeout, hasToken, end }: Conversation): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof ProtocolError) return explainRefusal(error, end);
+  if ((end?.fault ?? null) !== null) return unreachable(`Cannot reach the server: its answer ${end?.fault}`);
   if (error instanceof SdkHttpError) {
     const { status, data } = error;
     if (status === 401) {

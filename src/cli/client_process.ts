@@ -25,11 +25,15 @@ const SAID_LINES = 20;
 /** Milliseconds that a server has to end, each time that it is asked to. */
 const GRACE_MILLIS = 2000;
 
+const OPENING_BRACE = 0x7b;
+
 /** A process with the conversation that is held with it. */
 export interface ServerProcess {
   readonly transport: Transport;
   /** How it ended by itself; null while it runs. */
   readonly end: () => Deno.CommandStatus | null;
+  /** What keeps an answer from being read, as in `is not UTF-8`; null for nothing. The conversation is over then. */
+  readonly fault: () => string | null;
   /** The last messages on its standard error, a line each; all of them once the transport is closed. */
   readonly said: () => string;
 }
@@ -40,20 +44,27 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
   let writer: WritableStreamDefaultWriter<Uint8Array> | null = null;
   let over: Promise<void> = Promise.resolve();
   let end: Deno.CommandStatus | null = null;
+  let fault: string | null = null;
   let said = "";
+  const giveUp = (why: string): void => {
+    if (fault !== null) return;
+    fault = why;
+    transport.onclose?.();
+  };
   const asked = new Set<RequestId>();
   const incoming = createLineReader(ANSWER_BYTES_MAXIMUM, {
     line: (text) => {
-      try {
-        const message = readMessage(text, asked);
-        if (message === null) return;
-        if (!("method" in message) && message.id !== undefined) asked.delete(message.id);
-        transport.onmessage?.(message);
-      } catch (error) {
-        transport.onerror?.(error as Error);
-      }
+      const message = readMessage(text, asked);
+      if (message === "unreadable") return giveUp("is no JSON-RPC message");
+      if (message === null) return;
+      if (!("method" in message) && message.id !== undefined) asked.delete(message.id);
+      transport.onmessage?.(message);
     },
-    fault: (fault) => transport.onerror?.(new Error(fault)),
+    excess: () => giveUp(`has more than ${ANSWER_BYTES_MAXIMUM} bytes`),
+    fault: (why, line) => {
+      // As every line that is no JSON, one that cannot be is passed over.
+      if (why === "not_utf8" && line[0] === OPENING_BRACE) giveUp("is not UTF-8");
+    },
   });
   const decoder = new TextDecoder();
   const note = (chunk: Uint8Array): void => {
@@ -69,7 +80,7 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
       over = Promise.all([started.status, each(started.stdout, incoming.push), each(started.stderr, note)])
         .then(([status]) => {
           end = status;
-          transport.onclose?.();
+          if (fault === null) transport.onclose?.();
         });
       return Promise.resolve();
     },
@@ -88,23 +99,31 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
       await child.status;
     },
   };
-  return { transport, end: () => end, said: () => wordsOf(said) };
+  return { transport, end: () => end, fault: () => fault, said: () => wordsOf(said) };
 }
 
 /**
- * A message of the server; null for a line that is none. An error without an id is about a request that could not be read, and where
- * one is asked alone it is about that one.
+ * A message of the server; null for a line that is none, and `unreadable` for one that names what was asked. An error without an id is
+ * about a request that could not be read, and where one is asked alone it is about that one.
  */
-function readMessage(line: string, asked: ReadonlySet<RequestId>): JSONRPCMessage | null {
+function readMessage(line: string, asked: ReadonlySet<RequestId>): JSONRPCMessage | "unreadable" | null {
+  const message = messageOf(line);
+  if (message !== null) return message;
+  const parsed = parseJson(line);
+  const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
+  const named = member(value, "id");
+  const [id] = asked;
+  if (asked.size === 1 && named === null && isJsonObject(member(value, "error"))) {
+    return messageOf(JSON.stringify({ ...value, id })) ?? "unreadable";
+  }
+  return asked.has(named as RequestId) ? "unreadable" : null;
+}
+
+function messageOf(text: string): JSONRPCMessage | null {
   try {
-    return deserializeMessage(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    const parsed = parseJson(line);
-    const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
-    const [id] = asked;
-    if (asked.size !== 1 || member(value, "id") !== null || !isJsonObject(member(value, "error"))) throw error;
-    return deserializeMessage(JSON.stringify({ ...value, id }));
+    return deserializeMessage(text);
+  } catch {
+    return null;
   }
 }
 

@@ -273,3 +273,45 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
     assert.equal(error.code, "usage");
     assert.match(error.message, /colour: unknown member/);
   }));
+
+/** A server whose answer to a call is what its argument names; before it stands what is no message, as of a log. */
+const UNREADABLE = String.raw`
+const say = (text) => Deno.stdout.writeSync(text instanceof Uint8Array ? text : new TextEncoder().encode(text));
+const about = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } };
+const answers = {
+  utf: (id) => say(Uint8Array.from('{"jsonrpc":"2.0","id":' + id + ',"result":{"a":"\xff"}}\n', (one) => one.charCodeAt(0))),
+  shape: (id) => say('{"jsonrpc":"2.0","id":' + id + ',"result":5}\n'),
+  long: (id) => {
+    say('{"jsonrpc":"2.0","id":' + id + ',"result":"');
+    for (let mebibyte = 0; mebibyte < 34; mebibyte++) say("a".repeat(2 ** 20));
+  },
+};
+let text = "";
+for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  const lines = (text += chunk).split("\n");
+  text = lines.pop();
+  for (const { id, method } of lines.map((line) => JSON.parse(line))) {
+    if (id === undefined) continue;
+    say(Uint8Array.of(0xff, 0x0a));
+    say('{"level":"info"}\n');
+    if (method === "tools/call") answers[Deno.args[0]](id);
+    else say(JSON.stringify({ jsonrpc: "2.0", id, result: method === "initialize" ? about : { tools: [] } }) + "\n");
+  }
+}
+`;
+
+Deno.test("gate client says at once that it cannot read an answer, with exit code 8", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/unreadable.js`, UNREADABLE);
+    const server = ["--stdio", "--", Deno.execPath(), "run", "--no-prompt", "unreadable.js"];
+    for (
+      const [kind, said] of [
+        ["utf", "is not UTF-8"],
+        ["long", "has more than 33554432 bytes"],
+        ["shape", "is no JSON-RPC message"],
+      ] as const
+    ) {
+      const ended = await gate(folder, "client", "call", "a", "--timeout", "600000", ...server, kind);
+      assert.deepEqual(ended, { code: 8, stdout: "", stderr: `gate: Cannot reach the server: its answer ${said}\n` });
+    }
+  }));

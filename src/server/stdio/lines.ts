@@ -12,7 +12,8 @@ export interface LineSink {
   readonly line: (text: string) => void | Promise<void>;
   /** Takes the bytes of a line that is too long, as they come; they may be reused afterwards. Its fault follows. */
   readonly excess?: (bytes: Uint8Array) => void;
-  readonly fault: (fault: LineFault) => void | Promise<void>;
+  /** Takes the bytes of a line that is not UTF-8 too; none of one that is too long. They may be reused afterwards. */
+  readonly fault: (fault: LineFault, line: Uint8Array) => void | Promise<void>;
 }
 
 /** Cuts bytes into lines. */
@@ -75,9 +76,9 @@ export function createLineReader(maximumBytes: number, sink: LineSink): LineRead
     if (kept.length > SPARE_BYTES) kept = new Uint8Array(0);
     if (line.length > 0 && line[line.length - 1] === CR) line = line.subarray(0, -1);
     if (!wasTooLong && line.length > maximumBytes) sink.excess?.(line);
-    if (wasTooLong || line.length > maximumBytes) return sink.fault("too_long");
+    if (wasTooLong || line.length > maximumBytes) return sink.fault("too_long", new Uint8Array(0));
     const text = decode(decoder, line);
-    if (text === null) return sink.fault("not_utf8");
+    if (text === null) return sink.fault("not_utf8", line);
     return BLANK.test(text) ? undefined : sink.line(text);
   };
 
