@@ -10,7 +10,7 @@ import type { ServerConfig } from "../config/server_types.ts";
 import type { GateConfig } from "../config/types.ts";
 import { LOOPBACK_SUBJECT } from "../server/auth/local_only.ts";
 import { STDIO_SUBJECT } from "../server/stdio/serve_stdio.ts";
-import { isSubjectText } from "../server/tls/subject.ts";
+import { writtenSubject } from "../server/tls/subject.ts";
 import type { Finding } from "./doctor_checks.ts";
 import { sha256 } from "./fold_state.ts";
 import { idleAcl, strangeRoles } from "./posture.ts";
@@ -61,12 +61,15 @@ function strangeClasses({ server, schema_registry: { acl } }: GateConfig): reado
 function strangeSubjects({ auth, tls_termination }: ServerConfig): readonly string[] {
   // What a proxy writes is its own affair.
   if (auth?.mode !== "mtls" || tls_termination === "upstream") return [];
-  return auth.mtls_subjects.flatMap((subject, index) =>
-    isSubjectText(subject) ? [] : [
-      `${formatPath(["server", "auth", "mtls_subjects", index])}: no certificate has the subject ` +
-      `${JSON.stringify(subject)}: openssl x509 -noout -subject -nameopt RFC2253,-esc_msb writes it as gate reads it`,
-    ]
-  );
+  return auth.mtls_subjects.flatMap((subject, index) => {
+    const written = writtenSubject(subject);
+    if (written === subject) return [];
+    const where = formatPath(["server", "auth", "mtls_subjects", index]);
+    const hint = written === null
+      ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb writes it as gate reads it"
+      : `gate writes it ${JSON.stringify(written)}`;
+    return [`${where}: no certificate has the subject ${JSON.stringify(subject)}: ${hint}`];
+  });
 }
 
 interface Caller {

@@ -46,36 +46,61 @@ function distinguishedName(name: DerElement | undefined): string {
   return parts.reverse().join(",");
 }
 
-/** What stands before `=` where the value is text, and where it is the hex of its bytes. */
-const NAMED = new Set(SHORT_NAMES.values());
+/** What stands before `=` where the value is text, by its small letters, and where it is the hex of its bytes. */
+const NAMED = new Map([...SHORT_NAMES.values()].map((name) => [name.toLowerCase(), name]));
 const DOTTED = /^\d+(?:\.\d+)+$/;
 
 /**
- * Whether {@link distinguishedName} writes a text for some name: any other is the subject of no certificate.
+ * What {@link distinguishedName} writes of the name that a text means, as far as that can be told: letters of types, digits of hex and
+ * escapes may be others. A text that comes back as it was given is the subject of some certificate, any other of none.
+ *
+ * @returns Null for what is no name as RFC 4514 writes it, or whose types have other names
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { isSubjectText } from "@/server/tls/subject.ts";
+ * import { writtenSubject } from "@/server/tls/subject.ts";
  *
- * assert.ok(isSubjectText("CN=a\\, b+UID=7,O=Example,1.2.3=#0c0161"));
- * for (const text of ["/O=Example/CN=a", "O = Example, CN = a", "O=Example, CN=a"]) assert.ok(!isSubjectText(text));
+ * const written = "CN=a\\, b+UID=7,O=Example,1.2.3=#0c0161";
+ * assert.equal(writtenSubject(written), written);
+ * assert.equal(writtenSubject("street=J\\C3\\B6rg 1,OU=#"), "STREET=J\u00f6rg 1,OU=\\#");
+ * for (const text of ["/O=Example/CN=a", "O = Example, CN = a", "O=Example, CN=a"]) assert.equal(writtenSubject(text), null);
  * ```
  */
-export function isSubjectText(text: string): boolean {
-  const attributes = text.match(/(?:[^\\,+]|\\.)+/gs) ?? [];
-  const separators = attributes.length - 1;
-  return attributes.join("").length + separators === text.length && attributes.every(isAttributeText);
+export function writtenSubject(text: string): string | null {
+  let [written, end] = ["", 0];
+  for (const { 0: attribute, index } of text.matchAll(/(?:[^\\,+]|\\.)+/gs)) {
+    const [separator, one] = [text.slice(end, index), writtenAttribute(attribute)];
+    if (one === null || separator.length !== (end === 0 ? 0 : 1)) return null;
+    written += separator + one;
+    end = index + attribute.length;
+  }
+  return end === text.length && end > 0 ? written : null;
 }
 
-function isAttributeText(text: string): boolean {
-  const [, type = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-  if (/^#(?:[0-9a-f]{2})+$/.test(value)) return NAMED.has(type) || DOTTED.test(type);
-  const plain = value.replace(
-    /\\(?:([0-9A-F]{2})|(.))/gs,
-    (_, code, char) => char ?? String.fromCharCode(parseInt(code, 16)),
-  );
-  return NAMED.has(type) && escapeValue(plain) === value;
+function writtenAttribute(text: string): string | null {
+  const [, given = "", value = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  const type = NAMED.get(given.toLowerCase());
+  if (/^#(?:[0-9a-f]{2})+$/i.test(value)) {
+    return type !== undefined || DOTTED.test(given) ? `${type ?? given}=${value.toLowerCase()}` : null;
+  }
+  const plain = type === undefined ? null : unescapeValue(value);
+  return plain === null ? null : `${type}=${escapeValue(plain)}`;
+}
+
+/** What an escaped value means; null where a character stands in it that must be escaped: it may separate, or be there by chance. */
+function unescapeValue(value: string): string | null {
+  if (/^ |(?<!\\)(?:\\\\)* $/.test(value)) return null;
+  const bytes: number[] = [];
+  for (const [part, code, char] of value.matchAll(/\\(?:([0-9a-f]{2})|(.))|[^\\]/gisu)) {
+    if (code === undefined && char === undefined && /["+,;<>]/.test(part)) return null;
+    bytes.push(...code === undefined ? new TextEncoder().encode(char ?? part) : [parseInt(code, 16)]);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
+  } catch {
+    return null;
+  }
 }
 
 function attributeText(attribute: DerElement): string {
