@@ -9,6 +9,7 @@ import { countOf } from "../config/problems.ts";
 import { HeadError, headPath, readHead } from "../server/audit/head.ts";
 import type { ChainState } from "../server/audit/line.ts";
 import { type AuditReport, verifyAuditFile, type VerifyOptions } from "../server/audit/verify.ts";
+import { fileReason } from "../store/file_reason.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
@@ -58,9 +59,7 @@ async function verify(path: string, options: VerifyOptions): Promise<AuditReport
     using file = await Deno.open(path);
     return await verifyAuditFile(file.readable, options);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw cannotRead(path, "it does not exist");
-    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead(path, "permission denied");
-    throw error;
+    throw unreadable(error, path);
   }
 }
 
@@ -69,10 +68,24 @@ function headOf(path: string): ChainState | null {
   try {
     return readHead(path);
   } catch (error) {
-    if (error instanceof Deno.errors.PermissionDenied) throw cannotRead(headPath(path), "permission denied");
-    if (!(error instanceof HeadError)) throw error;
+    // What stands in the way of the file too is told of that.
+    if (!(error instanceof HeadError)) throw unreadable(error, isThere(path) ? headPath(path) : path);
     throw new CliError("integrity_failure", error.message, null, EXIT.verificationFailed);
   }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** An error of the file system as one of the command line; any other as it is. */
+function unreadable(error: unknown, path: string): unknown {
+  const why = fileReason(error);
+  return why === null ? error : cannotRead(path, why);
 }
 
 function cannotRead(path: string, reason: string): CliError {

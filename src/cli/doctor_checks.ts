@@ -8,8 +8,9 @@ import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { trustedKeyFiles } from "../config/paths.ts";
 import type { GateConfig } from "../config/types.ts";
+import { fileReason } from "../store/file_reason.ts";
 import { missingAccess } from "../store/sqlite/access.ts";
-import { openReaderConnection, requireStore } from "../store/sqlite/connection.ts";
+import { openReaderConnection, otherAt, requireStore } from "../store/sqlite/connection.ts";
 import { toStoreError } from "../store/sqlite/errors.ts";
 import { readPublicKey } from "../tools/operator_profile.ts";
 import { readBounded } from "./runpack_keys.ts";
@@ -37,16 +38,25 @@ const TOLERANCE_MILLIS = 5 * 60 * 1000;
 export function checkStoreFile(check: string, path: string): Finding {
   const missing = missingAccess(path);
   if (missing !== null) return { check, status: "fail", message: missing };
-  try {
-    if (!Deno.statSync(path).isFile) return { check, status: "fail", message: `${path} is not a file` };
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { check, status: "ok", message: `${path} will be created` };
-    return { check, status: "fail", message: `${path} cannot be read: ${messageOf(error)}` };
-  }
+  const other = otherAt(path);
+  if (other !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${other}` };
+  if (!isThere(path)) return checkNewStore(check, path);
   try {
     return lookThrough(check, path);
   } catch (error) {
     return { check, status: "fail", message: toStoreError(error, path, "check store").message };
+  }
+}
+
+/** Whether a file can be made where a store is to be; the store itself is for a start to make. */
+function checkNewStore(check: string, path: string): Finding {
+  const folder = nearestExisting(dirname(path));
+  try {
+    Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
+    return { check, status: "ok", message: `${path} will be created` };
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "" : `: ${messageOf(error)}`;
+    return { check, status: "fail", message: `${path} cannot be created: no file can be made in ${folder}${why}` };
   }
 }
 
@@ -128,17 +138,22 @@ function modifiedAt(path: string): number | null {
   }
 }
 
-/** The path itself where something is there, else the nearest above it. */
+/** The path itself where something is there, or cannot be looked at, else the nearest above it. */
 function nearestExisting(path: string): string {
+  const parent = dirname(path);
+  return parent === path || isThere(path) ? path : nearestExisting(parent);
+}
+
+/** Whether something is there, or nobody can tell. */
+function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);
-    return path;
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : nearestExisting(parent);
+    return true;
+  } catch (error) {
+    return !(error instanceof Deno.errors.NotFound);
   }
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

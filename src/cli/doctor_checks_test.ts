@@ -57,7 +57,15 @@ const STORES: readonly (readonly [what: string, place: (path: string) => void, s
   ["nothing", () => {}, "ok", /store\.db will be created$/],
   ["a store", (path) => database(path, CREATE_TABLES), "ok", /store\.db opens and passes the quick check$/],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), "ok", /it becomes a store$/],
-  ["a folder", (path) => Deno.mkdirSync(path), "fail", /is not a file$/],
+  ["a folder", (path) => Deno.mkdirSync(path), "fail", /^Cannot open store ".*": it is a folder, expected a file$/],
+  [
+    "a link to nothing",
+    (path) => Deno.symlinkSync("none.db", path),
+    "fail",
+    /^Cannot open store ".*": it is a link to /,
+  ],
+  ["a link to itself", (path) => Deno.symlinkSync(path, path), "fail", /^Cannot open .*: its links lead in a circle$/],
+  ["a device", (path) => Deno.symlinkSync("/dev/null", path), "fail", /^Cannot open store ".*": it is not a file$/],
   ["an empty file", (path) => Deno.writeTextFileSync(path, ""), "fail", /^Cannot open store ".*": it is empty/],
   ["text", (path) => Deno.writeTextFileSync(path, "no database".repeat(100)), "fail", /the file is not a database$/],
   [
@@ -91,6 +99,25 @@ for (const [what, place, status, message] of STORES) {
       return Promise.resolve();
     }));
 }
+
+Deno.test("checkStoreFile() says where no store can be made", { ignore: Deno.build.os !== "linux" }, async () => {
+  await inFolder((folder) => {
+    const rows: readonly (readonly [path: string, RegExp])[] = [
+      // The runtime keeps /proc for who may do everything, and names a flag of its own.
+      ["/proc/gate.db", /^Cannot open store "\/proc\/gate.db": gate may not use it$|no file can be made in \/proc$/],
+      [`${folder}/file/gate.db`, /: what stands above it is not a folder$/],
+      [`${folder}/link/gate.db`, /link\/gate.db cannot be created: no file can be made in .*link$/],
+    ];
+    Deno.writeTextFileSync(`${folder}/file`, "");
+    Deno.symlinkSync("none", `${folder}/link`);
+    for (const [path, message] of rows) {
+      const found = checkStoreFile("store", path);
+      assert.equal(found.status, "fail");
+      assert.match(found.message, message);
+    }
+    return Promise.resolve();
+  });
+});
 
 Deno.test("checkKeys() reads each trusted key once, and says which cannot be used", async () => {
   await inFolder(async (folder) => {

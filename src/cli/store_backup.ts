@@ -6,6 +6,7 @@
 
 import { resolve } from "node:path";
 import { loadConfig } from "../config/load.ts";
+import { fileReason } from "../store/file_reason.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
 import { foldState, sha256 } from "./fold_state.ts";
@@ -50,7 +51,7 @@ async function refuseExisting(target: string): Promise<void> {
     await Deno.lstat(target);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw error;
+    throw new CliError("usage", `Cannot write "${target}": ${fileReason(error) ?? String(error)}`);
   }
   throw new CliError("file_exists", `Cannot write "${target}": it exists already`, "name a new file");
 }

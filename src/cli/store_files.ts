@@ -5,6 +5,7 @@
  */
 
 import type { GateConfig } from "../config/types.ts";
+import { fileReason } from "../store/file_reason.ts";
 import { StoreError } from "../store/types.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT } from "./exit_codes.ts";
@@ -47,12 +48,7 @@ export async function withStoreFile<Result>(path: string, operation: () => Promi
 
 async function requireFile(path: string): Promise<void> {
   const info = await Deno.stat(path).catch((error) => {
-    const why = error instanceof Deno.errors.NotFound
-      ? "it does not exist"
-      : error instanceof Error
-      ? error.message
-      : String(error);
-    throw unavailable(`Cannot open store "${path}": ${why}`);
+    throw unavailable(`Cannot open store "${path}": ${fileReason(error) ?? String(error)}`);
   });
   if (!info.isFile) throw unavailable(`Cannot open store "${path}": it is not a file`);
 }

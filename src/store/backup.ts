@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import type { BackupOrder, BackupReply } from "./backup_worker.ts";
 import { checkStore } from "./check.ts";
 import type { CheckOptions, StoreCheckReport } from "./check_types.ts";
+import { fileReason } from "./file_reason.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
 
 /**
@@ -105,5 +106,5 @@ function refused(source: string, goal: string, why: string): StoreError {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

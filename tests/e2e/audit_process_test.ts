@@ -19,6 +19,16 @@ Deno.test("gate audit verify says the first line that breaks the chain, and ends
     assert.equal((await verified(folder, "audit.jsonl")).code, 6);
     const missing = await gate(folder, "audit", "verify", "nothing.jsonl");
     assert.deepEqual([missing.code, missing.stdout], [2, ""]);
+    const below = await gate(folder, "audit", "verify", "audit.jsonl/below");
+    const why = "what stands above it is not a folder";
+    assert.deepEqual([below.code, below.stderr], [2, `gate: Cannot read "${path}/below": ${why}\n`]);
+    await Deno.remove(`${path}.head`);
+    await Deno.symlink(`${path}.head`, `${path}.head`);
+    const headless = await gate(folder, "audit", "verify", "audit.jsonl");
+    assert.deepEqual([headless.code, headless.stderr], [
+      2,
+      `gate: Cannot read "${path}.head": its links lead in a circle\n`,
+    ]);
   }));
 
 Deno.test("gate serve killed at work leaves a chain that the next one goes on with", () =>

@@ -94,7 +94,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path.slice(0, path.lastIndexOf("/")), "");
       return nothing;
     },
-    says: /^Cannot create store ".*gate\.db": Not a directory/,
+    says: /^Cannot create store ".*gate\.db": what stands above it is not a folder/,
     check: 8,
   },
 ];

@@ -6,6 +6,7 @@
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
+import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { toStoreError } from "./errors.ts";
 import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, SCHEMA } from "./format.ts";
@@ -233,13 +234,15 @@ function createFile(path: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
-      refuseFolder(path);
+      refuseOther(path);
       refuseEmpty(path);
       return false;
     }
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
     const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
-    if (folder === "" || isThere(folder)) throw toStoreError(error, path, "create store");
+    if (folder === "" || isThere(folder)) {
+      throw new StoreError("io", `Cannot create store "${path}": no file can be made there`, { cause: error });
+    }
     createFolder(folder);
     return createFile(path);
   }
@@ -262,9 +265,20 @@ function isThere(path: string): boolean {
   }
 }
 
-function refuseFolder(path: string): void {
-  if (Deno.statSync(path).isDirectory) {
-    throw new StoreError("io", `Cannot open store "${path}": it is a folder, expected a file`);
+/** SQLite would also write to what is no file, a device say. */
+function refuseOther(path: string): void {
+  const other = otherAt(path);
+  if (other !== null) throw new StoreError("io", `Cannot open store "${path}": ${other}`);
+}
+
+/** What stands at a path that no store can be; null for a file, and for nothing. */
+export function otherAt(path: string): string | null {
+  try {
+    const { isFile, isDirectory } = Deno.statSync(path);
+    return isFile ? null : `it is ${isDirectory ? "a folder, expected" : "not"} a file`;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) return fileReason(error) ?? String(error);
+    return isThere(path) ? "it is a link to nothing" : null;
   }
 }
 

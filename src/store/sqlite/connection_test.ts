@@ -79,6 +79,9 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
   ["text", (path) => Deno.writeTextFile(path, "No database ".repeat(100)), "corrupt", /the file is not a database/],
   ["a few bytes", (path) => Deno.writeTextFile(path, "SQLite"), "corrupt", /the file is not a database/],
   ["a folder", (path) => Deno.mkdir(path), "io", /it is a folder, expected a file/],
+  ["a link to nothing", (path) => Deno.symlink("none.db", path), "io", /it is a link to nothing$/],
+  ["a link to itself", (path) => Deno.symlink(path, path), "io", /its links lead in a circle$/],
+  ["a device", (path) => Deno.symlink("/dev/null", path), "io", /it is not a file$/],
   [
     "another program's database",
     (path) => database(path, "CREATE TABLE t (a)"),
@@ -139,6 +142,28 @@ Deno.test("openStores() leaves the log beside an empty file alone, and waits for
     database(path, CREATE_TABLES);
     await closeStores(await patient);
   }));
+
+Deno.test(
+  "openWriterConnection() says in words of its own where no file can be",
+  { ignore: Deno.build.os !== "linux" },
+  () =>
+    withFolder(async (folder) => {
+      await Deno.writeTextFile(`${folder}/file`, "");
+      await Deno.symlink("none", `${folder}/link`);
+      const rows: readonly (readonly [path: string, RegExp])[] = [
+        ["/proc/gate.db", /^Cannot create store "\/proc\/gate.db": (?:gate may not use it|no file can be made there)$/],
+        [`${folder}/file/gate.db`, /^Cannot create store ".*gate.db": what stands above it is not a folder$/],
+        [`${folder}/link/gate.db`, /^Cannot create store ".*gate.db": no file can be made there$/],
+      ];
+      for (const [path, message] of rows) {
+        assert.throws(() => openWriterConnection(path, STORAGE), (error) => {
+          assert.ok(error instanceof StoreError && error.code === "io");
+          assert.match(error.message, message);
+          return true;
+        });
+      }
+    }),
+);
 
 Deno.test("openWriterConnection() leaves no empty file where no store could be made", () =>
   withFolder((folder) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { fileReason } from "../file_reason.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
 import { ROW_BYTES_MAXIMUM } from "./format.ts";
 
@@ -68,5 +69,5 @@ function describe(error: unknown): { readonly code: StoreErrorCode; readonly why
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
