@@ -37,10 +37,14 @@ const CHECKPOINT_PAGES = 2000;
 
 /** Refuses a file without a byte in it: one that was cut short, or of which another process is about to make a store. */
 export class EmptyFileError extends StoreError {
+  /** Milliseconds since somebody made or cut it; null where that is not known. */
+  readonly ageMillis: number | null;
+
   /** Builds the error for the file at a path. */
-  constructor(path: string) {
+  constructor(path: string, ageMillis: number | null) {
     const why = "it is empty, which no store is: restore a backup, or remove it for a new one";
     super("corrupt", `Cannot open store "${path}": ${why}`);
+    this.ageMillis = ageMillis;
   }
 }
 
@@ -292,9 +296,18 @@ function isEmptyFile(path: string): boolean {
   }
 }
 
+function ageOf(path: string): number | null {
+  try {
+    const changed = Deno.statSync(path).mtime;
+    return changed === null ? null : Date.now() - changed.getTime();
+  } catch {
+    // Whoever made it has removed it again.
+    return null;
+  }
+}
+
 function refuseEmpty(path: string): void {
-  if (!isEmptyFile(path)) return;
-  throw new EmptyFileError(path);
+  if (isEmptyFile(path)) throw new EmptyFileError(path, ageOf(path));
 }
 
 function setJournalMode(connection: Connection, mode: StorageOptions["journal_mode"]): void {

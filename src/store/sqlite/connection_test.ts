@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { appendTo, runKey, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
@@ -141,6 +142,19 @@ Deno.test("openStores() leaves the log beside an empty file alone, and waits for
     const patient = openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 60_000 }), sha256);
     database(path, CREATE_TABLES);
     await closeStores(await patient);
+
+    const [old, fresh] = [`${folder}/old/gate.db`, `${folder}/fresh/gate.db`];
+    for (const file of [old, fresh]) {
+      await Deno.mkdir(dirname(file));
+      await Deno.writeTextFile(file, "");
+    }
+    await Deno.utime(old, 0, 0);
+    for (const [file, longest] of [[old, 500], [fresh, 5_000]] as const) {
+      const since = performance.now();
+      const opening = openStores(storesOptions(dirname(file), WAL_FULL, { busy_timeout_ms: 60_000 }), sha256);
+      await assert.rejects(opening, /it is empty/);
+      assert.ok(performance.now() - since < longest, "nobody makes a store of it any more");
+    }
   }));
 
 Deno.test(

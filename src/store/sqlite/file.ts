@@ -29,6 +29,12 @@ export interface StoreFile {
 const BUSY_PAUSE_MILLIS = 10;
 
 /**
+ * How long a file may be without a byte while somebody makes a store of it, milliseconds: between the two, the process that makes it
+ * does nothing else. One that has been empty for longer is no store and becomes none.
+ */
+const EMPTY_MILLIS = 1000;
+
+/**
  * Opens a store's file, making it where there is none. Reads no more than the header.
  *
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
@@ -65,7 +71,9 @@ async function openPatiently(path: string, options: StorageOptions): Promise<Con
     } catch (error) {
       const mayPass = isBusy(error) || error instanceof EmptyFileError;
       if (!mayPass) throw (await import("./access.ts")).explainAccess(error, path);
-      if (performance.now() - since >= options.busy_timeout_ms) throw error;
+      const waited = performance.now() - since;
+      if (waited >= options.busy_timeout_ms) throw error;
+      if (error instanceof EmptyFileError && Math.max(waited, error.ageMillis ?? 0) >= EMPTY_MILLIS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MILLIS));
   }
