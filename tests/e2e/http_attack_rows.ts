@@ -98,6 +98,7 @@ const FRAMES: readonly AttackRow[] = [
   row("a chunk larger than all numbers", chunked(`${"f".repeat(20)}\r\n`), 400, "HPE_ERROR"),
   row("a method with a space", post(ECHO, {}, "PO ST /mcp HTTP/1.1"), 400, "HPE_ERROR"),
   row("a tunnel", "CONNECT evil.example.com:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, "method_not_allowed"),
+  row("a message to a probe", post(ECHO, {}, "POST /healthz HTTP/1.1"), 405, "method_not_allowed"),
   row("a trace", post("", { "Content-Length": null }, "TRACE /mcp HTTP/1.1"), 405, "method_not_allowed"),
   row("a head of 17 kB", withLines(`X-Long: ${"a".repeat(17_000)}`), 431, "HPE_HEADER_OVERFLOW"),
   row(

@@ -305,7 +305,13 @@ Deno.test("health is told to anybody, whatever they call the server; readiness s
   const not = await send(ill.url, null, { path: "/readyz" });
   assert.deepEqual([not.status, not.text], [503, '{"status":"not_ready","reasons":["run_state_store"]}']);
   assert.equal((await send(ill.url, null, { path: "/healthz" })).status, 200);
-  assert.equal((await send(ill.url, "{}", { path: "/readyz" })).status, 405);
+  const posted = await send(ill.url, "{}", { ...host, path: "/readyz" });
+  assert.deepEqual([posted.status, posted.headers["allow"]], [405, "GET, HEAD"]);
+  assert.equal(JSON.parse(posted.text).error.code, -32600);
+  const metrics = (await send(ill.url, null, { path: "/metrics" })).text;
+  assert.match(metrics, /^gate_refusals_total\{reason="method_not_allowed"\} 1$/m);
+  const old = await exchange(well.port, ["GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n"]);
+  assert.equal(old.text.slice(0, 12), "HTTP/1.1 200", "HTTP/1.0 is read too");
 });
 
 Deno.test("metrics count calls by tool and outcome, and requests by route and status", async () => {

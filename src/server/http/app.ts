@@ -18,7 +18,7 @@ import type { Exchange } from "./exchange.ts";
 import type { NameChecks } from "./names.ts";
 import { peerKey } from "./peers.ts";
 import type { Admissions, Refusals } from "./refusals.ts";
-import { edgeRefusal, emptyReply, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
+import { edgeRefusal, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
 /** What answers the authenticated requests to a path, by method. */
@@ -90,7 +90,6 @@ function readableBy(origin: string): Record<string, string> {
 }
 
 async function answer(options: AppOptions, request: HttpRequest, serverId: string): Promise<HttpReply> {
-  if (isHealthPath(request.path)) return await answerHealth(options, request);
   const origin: CallOrigin = {
     transport: options.transport,
     peer_address: request.peerAddress,
@@ -106,6 +105,12 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
     return refusalReply(refusal);
   };
   const { headers } = request;
+  if (isHealthPath(request.path)) {
+    const isProbe = PROBE_METHODS.includes(request.method);
+    return isProbe
+      ? await answerHealth(options, request)
+      : refuse("request", "method_not_allowed", notAllowed(PROBE_METHODS));
+  }
   if (headers.repeated !== null) {
     const message = `Cannot read request: header field "${headers.repeated}" was sent twice`;
     return refuse("request", "header_field_repeated", { status: 400, error: { kind: "invalid_request", message } });
@@ -138,7 +143,7 @@ async function dispatch(
   if (route === undefined) return refuse("request", "path_unknown", notFound());
   if (isListedPreflight(options, request)) return preflight(route);
   const endpoint = endpointOf(route, request.method);
-  if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(route));
+  if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(Object.keys(route)));
   const authentication = options.authenticate({
     peerAddress: request.peerAddress,
     headers: request.headers,
@@ -186,14 +191,13 @@ function preflight(route: Route): HttpReply {
   };
 }
 
+const PROBE_METHODS: readonly string[] = ["GET", "HEAD"];
+
 function isHealthPath(path: string): boolean {
   return path === "/healthz" || path === "/readyz";
 }
 
 async function answerHealth(options: AppOptions, request: HttpRequest): Promise<HttpReply> {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    return { ...emptyReply(405), fields: { allow: "GET, HEAD" } };
-  }
   if (request.path === "/healthz") return jsonReply(200, '{"status":"ok"}');
   const reasons = await options.health.reasons();
   if (reasons.length === 0) return jsonReply(200, '{"status":"ready"}');
@@ -208,7 +212,7 @@ function notFound(): Refusal {
   return { status: 404, error: { kind: "invalid_request", message: "No such path" } };
 }
 
-function notAllowed(route: Route): Refusal {
-  const fields = { allow: Object.keys(route).join(", ") };
+function notAllowed(methods: readonly string[]): Refusal {
+  const fields = { allow: methods.join(", ") };
   return { status: 405, error: { kind: "invalid_request", message: "Method not allowed" }, fields };
 }
