@@ -2,17 +2,18 @@
  * Regular expressions of ECMAScript, in its Unicode mode, as programs of a machine that goes through a text once.
  *
  * The engine of the runtime goes back for every choice, may so take beyond all measure, and does not end when its thread is told
- * to. What one code point is taken by is still asked of it.
+ * to.
  *
  * @module
  */
 
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
+import { type CodePart, type CodeTest, codeTest, type Mode, namedTest } from "./code_points.ts";
 
 /** What a machine does; it goes on with the next instruction unless told otherwise. */
 export type Instruction =
   /** Takes one code point. */
-  | { readonly does: "take"; readonly test: (code: number) => boolean }
+  | { readonly does: "take"; readonly test: CodeTest }
   /** Goes on at several places. */
   | { readonly does: "fork"; readonly to: readonly number[] }
   /** Goes on only where this holds. */
@@ -22,7 +23,7 @@ export type Instruction =
 /** What holds between two code points, or not. */
 export type Assertion =
   | { readonly kind: "start" | "end"; readonly isMultiline: boolean }
-  | { readonly kind: "word"; readonly isNegated: boolean; readonly isWord: (code: number) => boolean }
+  | { readonly kind: "word"; readonly isNegated: boolean; readonly isWord: CodeTest }
   | { readonly kind: "look"; readonly isNegated: boolean; readonly program: Program };
 
 /** A program, which begins with its first instruction. */
@@ -35,21 +36,29 @@ export interface Program {
 /** Instructions of one pattern; repeats are written out. */
 export const INSTRUCTIONS_MAXIMUM = 20_000;
 
+/** How many groups of a pattern may stand within each other: what reads them calls itself. */
+const NESTED_GROUPS_MAXIMUM = 1_000;
+
+/** Steps of making a test of code points, and of reading a property (`\p{L}`): more than those of their characters. */
+const TEST_STEPS = 32;
+const PROPERTY_STEPS = 32;
+
 /** A pattern that is one, and takes more than may be written. */
 export class PatternTooLarge extends SyntaxError {}
 
-/** How the letters of a part are read. */
-interface Mode {
-  readonly ignoreCase: boolean;
-  readonly multiline: boolean;
-  readonly dotAll: boolean;
+/** What all programs of one pattern share. */
+interface Pattern {
+  readonly spend: (steps: number) => void;
+  /** Instructions that are written. */
+  written: number;
+  /** What takes one code point, by mode and text: repeats are written out, and need not be made again each time. */
+  readonly takes: Map<string, Instruction>;
 }
 
 interface Writer {
   readonly instructions: Instruction[];
   readonly isBackward: boolean;
-  /** Counts what is written in all programs of the pattern. */
-  readonly count: () => void;
+  readonly pattern: Pattern;
 }
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
@@ -58,40 +67,57 @@ const parser = new RegExpParser({ ecmaVersion: 2025 });
  * The program of a pattern.
  *
  * @param spend Counts the steps of writing it
+ * @throws {PatternTooLarge} Where it asks for too many instructions, or nests too deep
  * @throws {SyntaxError} Where it is no regular expression, or refers back to what a group has taken, which no machine of this
  * kind can
- * @throws {PatternTooLarge}
  */
 export function programOf(pattern: string, spend: (steps: number) => void): Program {
   spend(pattern.length);
+  refuseDeepNesting(pattern);
+  spend(PROPERTY_STEPS * (pattern.match(/\\p/gi)?.length ?? 0));
   // What the runtime says of a pattern that is none is better known than what the parser does.
   new RegExp(pattern, "u");
   const tree = parser.parsePattern(pattern, 0, pattern.length, { unicode: true });
-  let written = 0;
-  const count = (): void => {
-    spend(1);
-    if (++written > INSTRUCTIONS_MAXIMUM) {
-      throw new PatternTooLarge("pattern is too large once its repeats are written out");
+  const shared: Pattern = { spend, written: 0, takes: new Map() };
+  return write(tree.alternatives, { ignoreCase: false, multiline: false, dotAll: false }, false, shared);
+}
+
+/** Looks at brackets alone: what is wrong with them otherwise is for the runtime to say. */
+function refuseDeepNesting(pattern: string): void {
+  let depth = 0;
+  let isInClass = false;
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern[at];
+    if (character === "\\") at++;
+    else if (character === "[") isInClass = true;
+    else if (character === "]") isInClass = false;
+    else if (character === ")" && !isInClass) depth--;
+    else if (character === "(" && !isInClass && ++depth > NESTED_GROUPS_MAXIMUM) {
+      throw new PatternTooLarge(
+        `pattern is nested too deep: more than ${NESTED_GROUPS_MAXIMUM} groups within each other`,
+      );
     }
-  };
-  return write(tree.alternatives, { ignoreCase: false, multiline: false, dotAll: false }, false, count);
+  }
 }
 
 function write(
   alternatives: readonly AST.Alternative[],
   mode: Mode,
   isBackward: boolean,
-  count: () => void,
+  pattern: Pattern,
 ): Program {
-  const writer = { instructions: [], isBackward, count };
+  const writer = { instructions: [], isBackward, pattern };
   writeAlternatives(writer, alternatives, mode);
   put(writer, { does: "accept" });
   return writer;
 }
 
 /** Writes an instruction, and gives its place. */
-function put({ instructions, count }: Writer, instruction: Instruction): number {
-  count();
+function put({ instructions, pattern }: Writer, instruction: Instruction): number {
+  pattern.spend(1);
+  if (++pattern.written > INSTRUCTIONS_MAXIMUM) {
+    throw new PatternTooLarge("pattern is too large once its repeats are written out");
+  }
   return instructions.push(instruction) - 1;
 }
 
@@ -122,7 +148,7 @@ function writeElement(writer: Writer, element: AST.Element, mode: Mode): void {
     case "Backreference":
       throw new SyntaxError(`"${element.raw}" refers back to a group, which can take beyond all measure`);
     default:
-      put(writer, { does: "take", test: testOf(element, mode) });
+      put(writer, takeOf(writer.pattern, element, mode));
   }
 }
 
@@ -152,44 +178,27 @@ function writeRepeats(writer: Writer, { min, max, element }: AST.Quantifier, mod
   for (const to of leaves) to.push(writer.instructions.length);
 }
 
-function assertionOf({ count }: Writer, element: AST.Assertion, mode: Mode): Assertion {
+function assertionOf({ pattern }: Writer, element: AST.Assertion, mode: Mode): Assertion {
   switch (element.kind) {
     case "start":
     case "end":
       return { kind: element.kind, isMultiline: mode.multiline };
     case "word":
-      return { kind: "word", isNegated: element.negate, isWord: nativeTest("\\w", mode) };
+      return { kind: "word", isNegated: element.negate, isWord: namedTest("\\w", mode.ignoreCase) };
     default: {
-      const program = write(element.alternatives, mode, element.kind === "lookbehind", count);
+      const program = write(element.alternatives, mode, element.kind === "lookbehind", pattern);
       return { kind: "look", isNegated: element.negate, program };
     }
   }
 }
 
-/** Whether a part of a pattern that takes one code point takes this one. */
-function testOf(
-  part: AST.Character | AST.CharacterSet | AST.CharacterClass | AST.ExpressionCharacterClass,
-  mode: Mode,
-): (code: number) => boolean {
-  if (part.type === "Character" && !mode.ignoreCase) {
-    const { value } = part;
-    return (code) => code === value;
-  }
-  return nativeTest(part.raw, mode);
+/** The instruction for a part of a pattern that takes one code point; the same one wherever that stands. */
+function takeOf(pattern: Pattern, part: CodePart, mode: Mode): Instruction {
+  const key = `${mode.ignoreCase ? "i" : ""}${mode.dotAll ? "s" : ""}/${part.raw}`;
+  const before = pattern.takes.get(key);
+  if (before !== undefined) return before;
+  if (part.type !== "Character" || mode.ignoreCase) pattern.spend(TEST_STEPS);
+  const made: Instruction = { does: "take", test: codeTest(part, mode) };
+  pattern.takes.set(key, made);
+  return made;
 }
-
-/** Asks the runtime what such a part takes: of one code point it cannot take long. */
-function nativeTest(raw: string, { ignoreCase, dotAll }: Mode): (code: number) => boolean {
-  const expression = new RegExp(`^(?:${raw})$`, `u${ignoreCase ? "i" : ""}${dotAll ? "s" : ""}`);
-  const known = new Map<number, boolean>();
-  return (code) => {
-    const before = known.get(code);
-    if (before !== undefined) return before;
-    const takes = expression.test(String.fromCodePoint(code));
-    if (known.size < KNOWN_CODE_POINTS) known.set(code, takes);
-    return takes;
-  };
-}
-
-/** Code points for which an answer is kept. */
-const KNOWN_CODE_POINTS = 256;

@@ -1,9 +1,11 @@
 /**
- * Regular expressions that take time in proportion to what they are given: the pattern times the text.
+ * Regular expressions whose work is counted: the instructions of the pattern times the text at most, and with what looks ahead or
+ * behind, which begins anew at each place, that much for each place. Whoever looks for one ends it where it takes too many steps.
  *
  * @module
  */
 
+import { LINE_ENDS } from "./code_points.ts";
 import { type Assertion, type Program, programOf } from "./program.ts";
 
 /** Counts steps of work; throws where there were too many. */
@@ -16,7 +18,8 @@ export type Search = (text: string, spend: Spend) => boolean;
  * Compiles a pattern of ECMAScript, as if it had the flag `u`.
  *
  * @param compiling Counts the steps of that
- * @throws {SyntaxError} Where it is no regular expression, is too large, or refers back to what a group has taken
+ * @throws {SyntaxError} Where it is no regular expression, is too large (`PatternTooLarge`), or refers back to what a group has
+ * taken
  *
  * @example
  * ```ts
@@ -119,8 +122,6 @@ function holds(machine: Machine, assertion: Assertion, at: number): boolean {
       return run(machine, assertion.program, at, false) !== assertion.isNegated;
   }
 }
-
-const LINE_ENDS = new Set(["\n", "\r", "\u2028", "\u2029"]);
 
 /** The code point that ends at a place. */
 function before(text: string, at: number): number | undefined {

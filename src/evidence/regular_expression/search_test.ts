@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { INSTRUCTIONS_MAXIMUM } from "./program.ts";
+import { INSTRUCTIONS_MAXIMUM, PatternTooLarge, programOf } from "./program.ts";
 import { compileSearch } from "./search.ts";
 
 const FREE = (): void => undefined;
@@ -143,6 +143,136 @@ for (const [pattern, message] of REFUSED) {
     });
   });
 }
+
+/** Groups within each other, of which brackets of classes and escaped ones are none. */
+function nestedGroups(depth: number): string {
+  return `${"([(]\\((?:)".repeat(depth)}${")".repeat(depth)}`;
+}
+
+Deno.test("compileSearch() says of groups nested too deep that they are, and takes those just not", () => {
+  assert.equal(compileSearch(nestedGroups(999))("", FREE), false);
+  for (const depth of [1_000, 5_000, 100_000]) {
+    assert.throws(() => compileSearch(nestedGroups(depth)), (error) => {
+      assert.ok(error instanceof PatternTooLarge);
+      assert.equal(error.message, "pattern is nested too deep: more than 1000 groups within each other");
+      return true;
+    });
+  }
+});
+
+Deno.test("compileSearch() makes what takes a code point once, however often it stands there", () => {
+  const tests = (pattern: string): number => {
+    const takes = programOf(pattern, FREE).instructions.flatMap((one) => one.does === "take" ? [one.test] : []);
+    assert.ok(takes.length > 2);
+    return new Set(takes).size;
+  };
+  assert.equal(tests("\\p{L}{19000}"), 1);
+  assert.equal(tests("(?:[a-z]a){2,9}[a-z]a"), 2);
+  // Letters are read otherwise here.
+  assert.equal(tests("(?i:[a-z])[a-z](?s:.).a(?i:a)"), 6);
+});
+
+Deno.test("compileSearch() keeps a test's answers apart, whichever code points come to the same place", () => {
+  const search = compileSearch("^(?:\\p{Lu}\\p{Ll})+$");
+  const texts = ["Aa", "\0a", "\u0141\u0142", "AaŁł", "A\u0162", "\u{10400}\u{10428}Aa", "A\0", "Aa\u0241\u0242"];
+  for (const text of [...texts, ...texts]) {
+    assert.equal(search(text, FREE), /^(?:\p{Lu}\p{Ll})+$/u.test(text), JSON.stringify(text));
+  }
+});
+
+const CLASS_PARTS = [
+  "a",
+  "\\^",
+  "\\]",
+  "a-c",
+  "B-Z",
+  "é",
+  "À-ö",
+  "\\d",
+  "\\W",
+  "\\s",
+  "\\p{Lu}",
+  "\\P{L}",
+  "\\p{Script=Greek}",
+];
+const MORE_PARTS = [
+  "\\u{10400}-\\u{10410}",
+  "\\u212a",
+  "ſ",
+  "\\ud800-\\udbff",
+  "b-x",
+  "\\x00",
+  "\\cJ",
+  "[",
+  "\\b",
+  "ß",
+  "ς",
+];
+const CODES = [
+  ...[
+    "a",
+    "b",
+    "B",
+    "Z",
+    "z",
+    "-",
+    "^",
+    "]",
+    "[",
+    "\\",
+    "é",
+    "É",
+    "÷",
+    "1",
+    " ",
+    "\n",
+    "\0",
+    "\b",
+    "K",
+    "k",
+    "\u212a",
+    "ſ",
+    "s",
+    "S",
+  ],
+  ...[
+    "ß",
+    "ẞ",
+    "σ",
+    "ς",
+    "Σ",
+    "漢",
+    "\u{10400}",
+    "\u{10428}",
+    "\ud801",
+    "\udfff",
+    "\u2028",
+    "ǅ",
+    "µ",
+    "μ",
+    "\uffff",
+    "\u{10ffff}",
+  ],
+];
+
+Deno.test("compileSearch() takes the code points that the runtime takes, whatever stands in a class", () => {
+  const parts = fc.array(fc.constantFrom(...CLASS_PARTS, ...MORE_PARTS), { maxLength: 5 });
+  fc.assert(
+    fc.property(parts, fc.boolean(), fc.boolean(), fc.boolean(), (drawn, isNegated, isAnyCase, hasDash) => {
+      const inner = `[${isNegated ? "^" : ""}${drawn.join("")}${hasDash ? "-" : ""}]`;
+      const pattern = isAnyCase ? `^(?i:${inner})$` : `^${inner}$`;
+      const [search, native] = [compileSearch(pattern), new RegExp(pattern, "u")];
+      for (const one of CODES) assert.equal(search(one, FREE), native.test(one), JSON.stringify([pattern, one]));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("compileSearch() counts properties, which take long to make ready", () => {
+  let steps = 0;
+  compileSearch(`[${"\\p{L}".repeat(100)}]`, (more) => void (steps += more));
+  assert.ok(steps >= 3_200, `${steps}`);
+});
 
 Deno.test("compileSearch() takes a pattern that is just not too large", () => {
   // The alternatives begin and end with one instruction each, and the pattern ends with one.
