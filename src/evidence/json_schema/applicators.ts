@@ -59,43 +59,69 @@ function allOf(given: JsonValue, { compile }: Maker): Check {
 function anyOf(given: JsonValue, { compile }: Maker): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
-    const wrong: Failure[] = [];
+    const wrong = noneYet();
     for (const node of nodes) {
       const inner = inPlace(node, subject);
       // Where somebody asks what was looked at, every schema that holds has its say.
       if (inner === null && subject.seen === null) return null;
-      if (inner !== null) wrong.push(inner);
+      if (inner !== null) note(wrong, inner);
     }
-    return wrong.length < nodes.length ? null : nearest(wrong, "anyOf");
+    return wrong.count < nodes.length ? null : nearest(wrong, "anyOf");
   };
 }
 
 function oneOf(given: JsonValue, { compile }: Maker): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
-    const wrong = nodes.map((node) => inPlace(node, subject));
-    const holding = wrong.flatMap((inner, index) => inner === null ? [index] : []);
-    if (holding.length === 1) return null;
-    if (holding.length > 1) return failure(`must match exactly one schema in oneOf, not ${holding.join(" and ")}`);
-    return nearest(wrong.filter((inner) => inner !== null), "oneOf");
+    const wrong = noneYet();
+    const holding: number[] = [];
+    for (const [index, node] of nodes.entries()) {
+      const inner = inPlace(node, subject);
+      if (inner !== null) note(wrong, inner);
+      else if (holding.length < TOLD_ALTERNATIVES) holding.push(index);
+    }
+    const count = nodes.length - wrong.count;
+    if (count === 1) return null;
+    if (count === 0) return nearest(wrong, "oneOf");
+    const others = count > holding.length ? ` and ${count - holding.length} more` : "";
+    return failure(`must match exactly one schema in oneOf, not ${holding.join(" and ")}${others}`);
   };
 }
+
+/** Alternatives that a message tells of. */
+const TOLD_ALTERNATIVES = 4;
 
 /** Characters of a message that repeats what alternatives say. */
 const MESSAGE_CHARACTERS = 256;
 
-/** Of what is wrong with a value by several schemas, what is wrong deepest inside of it: its author meant that one. */
-function nearest(wrong: readonly Failure[], keyword: string): Failure {
-  const [first = failure("no value is allowed here"), ...others] = wrong;
-  const deepest = others.reduce((best, one) => one.steps.length > best.steps.length ? one : best, first);
-  const alike = wrong.filter(({ steps }) => steps.length === 0).map(({ message }) => message);
+/** What is wrong with a value by several schemas. Of many only what is told is kept: they may be nested within each other. */
+interface Wrong {
+  count: number;
+  /** What is wrong deepest inside of the value: its author meant that one. */
+  deepest: Failure;
+  /** What is wrong with the value itself. */
+  readonly alike: string[];
+}
+
+function noneYet(): Wrong {
+  return { count: 0, deepest: failure("no value is allowed here"), alike: [] };
+}
+
+function note(wrong: Wrong, inner: Failure): void {
+  const { deepest, alike } = wrong;
+  if (wrong.count++ === 0 || inner.steps.length > deepest.steps.length) wrong.deepest = inner;
+  if (inner.steps.length > 0 || alike.length >= TOLD_ALTERNATIVES || alike.includes(inner.message)) return;
+  alike.push(inner.message);
+}
+
+function nearest({ count, deepest, alike }: Wrong, keyword: string): Failure {
   // Where nothing is found inside, what each of them wants is said.
-  const message = deepest.steps.length === 0 ? [...new Set(alike)].slice(0, 4).join(", or ") : deepest.message;
+  const message = deepest.steps.length === 0 ? alike.join(", or ") : deepest.message;
   // Alternatives of alternatives would make messages as long as there are ways through them.
   if (message.length > MESSAGE_CHARACTERS) {
     return { steps: deepest.steps, message: `must match a schema in ${keyword}` };
   }
-  return { steps: deepest.steps, message: wrong.length < 2 ? message : `${message} (${keyword})` };
+  return { steps: deepest.steps, message: count < 2 ? message : `${message} (${keyword})` };
 }
 
 function not(given: JsonValue, { compile }: Maker): Check {
@@ -106,12 +132,18 @@ function not(given: JsonValue, { compile }: Maker): Check {
 
 function conditional(given: JsonValue, { schema, compile }: Maker): Check {
   const test = compile(given);
-  const [holds, fails] = ["then", "else"].map((keyword) => compile(member(schema, keyword) ?? true));
-  return (subject) => inPlace((inPlace(test, subject) === null ? holds : fails) ?? true, subject);
+  const holds = compile(member(schema, "then") ?? true);
+  const fails = compile(member(schema, "else") ?? true);
+  return (subject) => inPlace(inPlace(test, subject) === null ? holds : fails, subject);
 }
 
-function dependentSchemas(given: JsonValue, { compile }: Maker): Check {
-  const nodes = Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
+/** Apart from the check that looks at them: what a check is made with would be kept with it, and so the whole compiler. */
+function nodesByName(given: JsonValue, { compile }: Maker): readonly (readonly [name: string, node: Node])[] {
+  return Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
+}
+
+function dependentSchemas(given: JsonValue, maker: Maker): Check {
+  const nodes = nodesByName(given, maker);
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
@@ -131,8 +163,8 @@ function dependencies(given: JsonValue, maker: Maker): Check {
   };
 }
 
-function properties(given: JsonValue, { compile }: Maker): Check {
-  const nodes = Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
+function properties(given: JsonValue, maker: Maker): Check {
+  const nodes = nodesByName(given, maker);
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
@@ -144,10 +176,9 @@ function properties(given: JsonValue, { compile }: Maker): Check {
   };
 }
 
-function patternProperties(given: JsonValue, { compile, search: compileSearch }: Maker): Check {
-  const nodes = Object.entries(given as JsonObject).map(([pattern, inner]) =>
-    [compileSearch(pattern), compile(inner)] as const
-  );
+function patternProperties(given: JsonValue, maker: Maker): Check {
+  const { search: compileSearch } = maker;
+  const nodes = nodesByName(given, maker).map(([pattern, node]) => [compileSearch(pattern), node] as const);
   return (subject) =>
     firstMember(
       subject,

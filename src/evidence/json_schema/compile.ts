@@ -8,7 +8,6 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
-import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
 import { compileSearch, type Search, type Spend } from "../regular_expression/search.ts";
 import { type Applicator, APPLICATORS, inPlace, LAST_APPLICATORS } from "./applicators.ts";
@@ -16,6 +15,7 @@ import { type Assertion, ASSERTIONS } from "./assertions.ts";
 import {
   atPointer,
   DIALECT,
+  explain,
   type Found,
   isSchema,
   METASCHEMA,
@@ -37,7 +37,13 @@ import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
 export type Validator = (value: JsonValue, spend?: Spend, pointer?: string) => string | null;
 
 /** A compiled schema, or why there is none. */
-export type Compilation = { readonly validator: Validator } | { readonly refusal: string };
+export type Compilation =
+  | {
+    readonly validator: Validator;
+    /** Bytes that it takes, about, besides the document. */
+    readonly size: number;
+  }
+  | { readonly refusal: string };
 
 const UNCOUNTED: Spend = () => undefined;
 
@@ -64,7 +70,7 @@ interface Waiting {
  * Compiles a schema.
  *
  * @param schema The JSON Schema document, an object or a boolean
- * @param spend Counts the steps of holding it against the metaschema
+ * @param spend Counts the steps of all of that
  *
  * @example
  * ```ts
@@ -86,7 +92,7 @@ export function compileSchema(schema: JsonValue, spend: Spend = UNCOUNTED): Comp
     const document = readDocument(schema, spend);
     const fault = validateSchema(schema, spend);
     if (fault !== null) return { refusal: fault };
-    return { validator: validatorOf(document, schema, spend) };
+    return compileDocument(document, schema, spend);
   } catch (error) {
     if (error instanceof SchemaRefusal) return { refusal: error.message };
     throw error;
@@ -97,32 +103,47 @@ let metaschema: Validator | null = null;
 
 /** Holds a schema against the metaschema. */
 function validateSchema(schema: Schema, spend: Spend): string | null {
-  metaschema ??= validatorOf(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false, UNCOUNTED);
+  metaschema ??= compileDocument(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false, UNCOUNTED).validator;
   return metaschema(schema, spend);
 }
 
-function validatorOf(document: SchemaDocument, root: Schema, compiling: Spend): Validator {
+/** Bytes that a schema takes compiled, and a step of a pattern. Measured, of those that take much. */
+const NODE_BYTES = 300;
+const PATTERN_STEP_BYTES = 250;
+
+function compileDocument(
+  document: SchemaDocument,
+  root: Schema,
+  compiling: Spend,
+): { readonly validator: Validator; readonly size: number } {
+  const patterns = { left: PATTERN_STEPS };
   const compiler: Compiler = {
     document,
     nodes: new Map(),
     waiting: [],
-    search: createSearchCompiler(),
+    search: createSearchCompiler(patterns, compiling),
     anchored: new Map(),
     spend: compiling,
   };
   const node = compile(compiler, root);
   for (let next = compiler.waiting.pop(); next !== undefined; next = compiler.waiting.pop()) fill(compiler, next);
+  const size = NODE_BYTES * compiler.nodes.size + PATTERN_STEP_BYTES * (PATTERN_STEPS - patterns.left);
   const resource = isJsonObject(root) ? document.places.get(root)?.resource : undefined;
+  return { validator: validatorOf(compiler.nodes, root, node, resource), size };
+}
+
+/** Apart from the compiler, which would be kept with it. */
+function validatorOf(nodes: Compiler["nodes"], root: Schema, node: Node, resource: Resource | undefined): Validator {
   const scope = resource === undefined ? null : { resource, outer: null };
   return (value, spend = UNCOUNTED, pointer = "") => {
-    const from = pointer === "" ? node : nodeAt(compiler, root, pointer);
+    const from = pointer === "" ? node : nodeAt(nodes, root, pointer);
     const wrong = evaluate(from, value, { scope, spend }, null);
-    return wrong === null ? null : `${formatPath(wrong.steps.toReversed())}: ${wrong.message}`;
+    return wrong === null ? null : explain(wrong.steps.toReversed(), wrong.message);
   };
 }
 
 /** What was compiled of the schema at a pointer. */
-function nodeAt({ nodes }: Compiler, root: Schema, pointer: string): Node {
+function nodeAt(nodes: Compiler["nodes"], root: Schema, pointer: string): Node {
   const schema = atPointer(root, pointer);
   const node = isJsonObject(schema) ? nodes.get(schema) : schema;
   if (node === undefined) throw new ReferenceError(`the document leads to no schema at ${quote(pointer)}`);
@@ -132,11 +153,11 @@ function nodeAt({ nodes }: Compiler, root: Schema, pointer: string): Node {
 /** Steps that the patterns of one schema may take to compile: they are kept, and a few characters may ask for many repeats. */
 const PATTERN_STEPS = 40_000;
 
-function createSearchCompiler(): (pattern: string) => Search {
-  let left = PATTERN_STEPS;
+function createSearchCompiler(patterns: { left: number }, spend: Spend): (pattern: string) => Search {
   return (pattern) =>
     compileSearch(pattern, (steps) => {
-      if ((left -= steps) < 0) throw new SyntaxError("the patterns of the schema are too large together");
+      spend(steps);
+      if ((patterns.left -= steps) < 0) throw new SyntaxError("the patterns of the schema are too large together");
     });
 }
 
@@ -155,11 +176,12 @@ function compile({ document, nodes, waiting }: Compiler, schema: JsonValue): Nod
 }
 
 function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): void {
-  const { search } = compiler;
+  const { search, spend } = compiler;
+  spend(1);
   const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner), search };
   for (const [keyword, make] of keywordsOf(compiler, resource)) {
     if (!Object.hasOwn(schema, keyword)) continue;
-    compiler.spend(1);
+    spend(1);
     try {
       checks.push(make(schema[keyword] ?? null, maker));
     } catch (error) {

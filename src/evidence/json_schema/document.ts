@@ -76,9 +76,25 @@ export type Path = readonly (string | number)[];
 /** Thrown where a document cannot be a schema; the message begins with the place. */
 export class SchemaRefusal extends Error {
   constructor(path: Path, why: string) {
-    super(`${formatPath(path)}: ${why}`);
+    super(explain(path, why));
     this.name = "SchemaRefusal";
   }
+}
+
+/** Characters of what is said to be wrong, and of where: names and patterns from outside may be as long as a request. */
+const WHY_CHARACTERS = 1024;
+const WHERE_CHARACTERS = 512;
+
+/** What is wrong at a place, in a length that fits an answer. */
+export function explain(path: Path, why: string): string {
+  return `${cut(formatPath(path), WHERE_CHARACTERS)}: ${cut(why, WHY_CHARACTERS)}`;
+}
+
+/** Leaves the middle out: what the runtime says of a pattern ends with the reason. */
+function cut(text: string, maximum: number): string {
+  if (text.length <= maximum) return text;
+  const half = maximum / 2;
+  return `${text.slice(0, half).toWellFormed()}...${text.slice(-half).toWellFormed()}`;
 }
 
 interface Building {

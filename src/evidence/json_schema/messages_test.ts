@@ -37,6 +37,17 @@ const EXPLAINED: readonly (readonly [schema: JsonValue, value: JsonValue, messag
   ],
   [{ oneOf: [{ type: "string" }, { type: "null" }] }, 1, "$: must be string, or must be null (oneOf)"],
   [{ oneOf: [true, false, true] }, 1, "$: must match exactly one schema in oneOf, not 0 and 2"],
+  [
+    { oneOf: Array.from({ length: 150_000 }, () => true) },
+    1,
+    "$: must match exactly one schema in oneOf, not 0 and 1 and 2 and 3 and 149996 more",
+  ],
+  [
+    { enum: [0, 1, "2", [1]].flatMap((value) => [value, { a: value }]) },
+    "1",
+    '$: must be equal to one of the allowed values: 0, {"a":0}, 1, {"a":1}, "2", {"a":"2"}, [1], {"a":[1]}',
+  ],
+  [{ uniqueItems: true }, [1, "1", -0, [0], "[0]", 0], "$: must NOT have duplicate items (2 and 5)"],
 ];
 
 Deno.test("a value that is not valid is told where, by JSON path, and what was expected", () => {
@@ -55,6 +66,14 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [
     { properties: { a: { pattern: "a{15000}" }, b: { pattern: "a{15000}" }, c: { pattern: "a{15000}" } } },
     /^\$\.properties\.[abc]\.pattern: the patterns of the schema are too large together$/,
+  ],
+  [
+    { items: { pattern: `${"(".repeat(5_000)}${")".repeat(5_000)}` } },
+    /^\$\.items\.pattern: pattern is nested too deep: more than 1000 groups within each other$/,
+  ],
+  [
+    { pattern: `${"a".repeat(5_000)}(` },
+    /^\$\.pattern: Invalid regular expression: \/a{10,1000}\.\.\.a.*: Unterminated group$/,
   ],
   [{ patternProperties: { "[": true } }, /^\$\.patternProperties: Invalid regular expression/],
   [{ $ref: "https://example.com/schema.json" }, /^\$\.\$ref: cannot resolve reference "https:\/\/example/],
@@ -141,6 +160,38 @@ Deno.test("compileSchema() follows a chain of references of any length", () => {
   const compilation = compileSchema({ $ref: "#/$defs/0", $defs: Object.fromEntries(chain) });
   const end = '$.$defs["19999"].$ref: cannot resolve reference "#/$defs/20000" to a schema of this document';
   assert.deepEqual("refusal" in compilation ? compilation.refusal : "compiled", end);
+});
+
+const LONG = "\u0001".repeat(100_000);
+
+/** Schemas and values with a long text in all that a message may show. */
+const LENGTHY: readonly (readonly [schema: JsonValue, value: JsonValue])[] = [
+  [{ properties: { [LONG]: { nullable: true } } }, null],
+  [{ properties: { [LONG]: { $ref: LONG } } }, null],
+  [{ $schema: LONG }, null],
+  [{ $defs: { a: { $anchor: LONG }, b: { $anchor: LONG } } }, null],
+  [{ pattern: `(${LONG.slice(0, 30_000)}` }, null],
+  [{ additionalProperties: { type: "null" } }, { [LONG]: 1 }],
+  [{ additionalProperties: false }, { [LONG]: 1 }],
+  [{ unevaluatedProperties: false }, { [LONG]: 1 }],
+  [{ propertyNames: { pattern: "a" } }, { [LONG]: 1 }],
+  [{ required: [LONG] }, {}],
+  [{ dependentRequired: { a: [LONG] } }, { a: 1 }],
+  [{ dependencies: { [LONG]: ["b"] } }, { [LONG]: 1 }],
+  [{ const: LONG }, 1],
+  [{ const: { a: LONG } }, 1],
+  [{ enum: Array.from({ length: 16 }, (_, index) => `${LONG}${index}`) }, 1],
+  [{ pattern: "a" }, LONG],
+  [{ anyOf: Array.from({ length: 1_000 }, (_, index) => ({ required: [`${index}${LONG.slice(0, 100)}`] })) }, {}],
+  [{ items: { oneOf: Array.from({ length: 1_000 }, () => ({ const: LONG })) } }, [1]],
+];
+
+Deno.test("a message is short, whatever stands in the schema and the value", () => {
+  for (const [schema, value] of LENGTHY) {
+    const compilation = compileSchema(schema);
+    const message = "validator" in compilation ? compilation.validator(value) : compilation.refusal;
+    assert.ok(message !== null && message.length <= 1_600, `${message?.length} ${message?.slice(0, 200)}`);
+  }
 });
 
 Deno.test("a message about alternatives of alternatives stays short", () => {
