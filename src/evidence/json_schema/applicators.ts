@@ -13,7 +13,7 @@ import {
   member,
 } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
-import { ASSERTIONS } from "./assertions.ts";
+import { ASSERTIONS, namesOf } from "./assertions.ts";
 import type { Search } from "../regular_expression/search.ts";
 import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
 
@@ -294,7 +294,7 @@ function inItem(node: Node, subject: Subject, item: JsonValue, index: number): F
 
 function firstMember(subject: Subject, look: (value: JsonObject, name: string) => Failure | null): Failure | null {
   const { value } = subject;
-  return isJsonObject(value) ? firstOf(subject, Object.keys(value), (name) => look(value, name)) : null;
+  return isJsonObject(value) ? firstOf(subject, namesOf(value, subject.spend), (name) => look(value, name)) : null;
 }
 
 function firstItem(

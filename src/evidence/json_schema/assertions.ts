@@ -7,7 +7,6 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";
-import { jsonEqual } from "../../law/value/json_equality.ts";
 import type { Search, Spend } from "../regular_expression/search.ts";
 
 /** What is wrong with a value, or null. */
@@ -59,21 +58,24 @@ function typeAssertion(names: JsonArray): Assertion {
 
 function constAssertion(allowed: JsonValue): Assertion {
   const wrong = `must be equal to ${quoteValue(allowed)}`;
-  const cost = isContainer(allowed) ? costOf(canonicalize(allowed)) : 0;
+  const text = isContainer(allowed) ? canonicalize(allowed) : null;
   return (value, spend) => {
-    if (isContainer(value)) spend(cost);
-    return jsonEqual(value, allowed) ? null : wrong;
+    if (typeof value === "string") spend(costOf(value));
+    // Of a container that is larger than the other, going through the names alone may take long: what is counted is all of it.
+    const isEqual = text !== null && isContainer(value) ? textOf(value, spend) === text : value === allowed;
+    return isEqual ? null : wrong;
   };
 }
 
 function enumAssertion(given: JsonValue): Assertion {
   const allowed = given as JsonArray;
-  const scalars = new Set(allowed.filter((value) => !isContainer(value)));
-  const containers = new Set(allowed.filter(isContainer).map(canonicalize));
+  const scalars = new Set(allowed.filter((value) => !hasText(value)));
+  const texts = new Set(allowed.filter(hasText).map((value) => textOf(value, () => undefined)));
   const listed = allowed.length > LISTED_VALUES ? "" : `: ${allowed.map(quoteValue).join(", ")}`;
   const wrong = `must be equal to one of the allowed values${listed}`;
   return (value, spend) => {
-    const found = isContainer(value) ? containers.size > 0 && containers.has(textOf(value, spend)) : scalars.has(value);
+    if (typeof value === "string") spend(costOf(value));
+    const found = hasText(value) ? texts.size > 0 && texts.has(textOf(value, spend)) : scalars.has(value);
     return found ? null : wrong;
   };
 }
@@ -132,9 +134,14 @@ function itemCount(value: JsonValue): number | null {
 
 function memberCount(value: JsonValue, spend: Spend): number | null {
   if (!isJsonObject(value)) return null;
-  const { length } = Object.keys(value);
-  spend(length);
-  return length;
+  return namesOf(value, spend).length;
+}
+
+/** The names of an object's members: making a list of them takes time, however few are looked at. */
+export function namesOf(value: JsonObject, spend: Spend): readonly string[] {
+  const names = Object.keys(value);
+  spend(names.length);
+  return names;
 }
 
 function patternAssertion(given: JsonValue, compile: (pattern: string) => Search): Assertion {
@@ -147,11 +154,12 @@ function uniqueAssertion(given: JsonValue): Assertion {
   if (given !== true) return () => null;
   return (value, spend) => {
     if (!isJsonArray(value)) return null;
-    spend(value.length);
     const scalars = new Map<JsonValue, number>();
-    const containers = new Map<JsonValue, number>();
+    const texts = new Map<JsonValue, number>();
     for (const [index, item] of value.entries()) {
-      const [seen, key] = isContainer(item) ? [containers, textOf(item, spend)] : [scalars, item];
+      spend(1);
+      const [seen, key] = hasText(item) ? [texts, textOf(item, spend)] : [scalars, item];
+      if (typeof item === "string") spend(costOf(item));
       const before = seen.get(key);
       if (before !== undefined) return `must NOT have duplicate items (${before} and ${index})`;
       seen.set(key, index);
@@ -161,8 +169,8 @@ function uniqueAssertion(given: JsonValue): Assertion {
 }
 
 function requiredAssertion(names: readonly string[]): Assertion {
-  return (value) => {
-    const missing = isJsonObject(value) ? names.find((name) => !Object.hasOwn(value, name)) : undefined;
+  return (value, spend) => {
+    const missing = isJsonObject(value) ? firstMissing(value, names, spend) : undefined;
     return missing === undefined ? null : `must have required property ${quote(missing)}`;
   };
 }
@@ -173,11 +181,17 @@ function dependentAssertion(given: JsonObject): Assertion {
     if (!isJsonObject(value)) return null;
     for (const [name, needed] of dependencies) {
       spend(1);
-      const missing = Object.hasOwn(value, name) ? needed.find((one) => !Object.hasOwn(value, one)) : undefined;
+      const missing = Object.hasOwn(value, name) ? firstMissing(value, needed, spend) : undefined;
       if (missing !== undefined) return `must have property ${quote(missing)} when property ${quote(name)} is present`;
     }
     return null;
   };
+}
+
+function firstMissing(value: JsonObject, names: readonly string[], spend: Spend): string | undefined {
+  const index = names.findIndex((name) => !Object.hasOwn(value, name));
+  spend(index < 0 ? names.length : index);
+  return names[index];
 }
 
 /** Steps of going through a text. */
@@ -185,8 +199,17 @@ function costOf(text: string): number {
   return text.length >> 4;
 }
 
+/**
+ * Whether a value is looked for by its text. Numbers are: where the runtime puts one in a table is no secret, so that many can be
+ * chosen to stand in one place of it; of texts it is.
+ */
+function hasText(value: JsonValue): boolean {
+  return isContainer(value) || typeof value === "number";
+}
+
 /** The canonical text of a value, which is equal for equal values. */
 function textOf(value: JsonValue, spend: Spend): string {
+  if (typeof value === "number") return `${value}`;
   const text = canonicalize(value);
   spend(costOf(text));
   return text;
