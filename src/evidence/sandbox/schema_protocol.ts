@@ -10,7 +10,7 @@ export interface SchemaJob {
   readonly job: number;
   /** Names of compiled schemas to forget first. */
   readonly forget: readonly string[];
-  /** Name that the compiled schema is kept under; null = not kept. */
+  /** Name that the compiled schema is kept under once it has led to a verdict; null = not kept. */
   readonly identity: string | null;
   /** JSON text of the schema; null = the worker holds it compiled. */
   readonly schema: string | null;
@@ -22,12 +22,12 @@ export interface SchemaJob {
   readonly deadlineMillis: number;
 }
 
-/** What came of a job. */
+/** What came of a job. A schema is kept only with a verdict; `size` = bytes that it takes, about, where it was not held before. */
 export type SchemaReply =
-  | { readonly job: number; readonly result: "valid" }
+  | { readonly job: number; readonly result: "valid"; readonly size: number | null }
   /** The schema compiles; no value was given. */
   | { readonly job: number; readonly result: "compiled" }
-  | { readonly job: number; readonly result: "invalid"; readonly message: string }
+  | { readonly job: number; readonly result: "invalid"; readonly size: number | null; readonly message: string }
   /** The schema is none, or one that cannot be enforced. */
   | { readonly job: number; readonly result: "refused"; readonly message: string }
   /** It took longer than the deadline. */

@@ -83,8 +83,8 @@ export interface SchemaSandboxOptions {
   readonly startMillis?: number;
   /** Compiled schemas that are kept, 256 by default. */
   readonly maximumSchemas?: number;
-  /** Characters of the schemas that are kept compiled, 16 Mi by default. */
-  readonly maximumSchemaCharacters?: number;
+  /** Bytes that the schemas that are kept compiled take, about, 32 Mi by default; the last one may be beyond it. */
+  readonly maximumSchemaBytes?: number;
   /** Jobs that may wait, 16384 by default. */
   readonly maximumWaiting?: number;
 }
@@ -107,7 +107,7 @@ interface State {
   jobs: number;
   /** Schemas that the worker holds compiled with their sizes, least recently used first. */
   held: Map<string, number>;
-  heldCharacters: number;
+  heldBytes: number;
   closed: boolean;
 }
 
@@ -118,7 +118,7 @@ const DEFAULTS: Required<SchemaSandboxOptions> = {
   deadlineMillis: 1000,
   startMillis: 15_000,
   maximumSchemas: 256,
-  maximumSchemaCharacters: 16 * 1024 * 1024,
+  maximumSchemaBytes: 32 * 1024 * 1024,
   maximumWaiting: 16_384,
 };
 
@@ -132,7 +132,7 @@ export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaS
     timer: undefined,
     jobs: 0,
     held: new Map(),
-    heldCharacters: 0,
+    heldBytes: 0,
     closed: false,
   };
   return {
@@ -219,44 +219,39 @@ function post(state: State, worker: Worker, next: Waiting): void {
     () => fail(state, "deadline_exceeded", lateMessage(state)),
     deadlineMillis + PATIENCE_MILLIS,
   );
-  const { schema, forget } = hold(state, next);
   const { identity, value, pointer } = next;
+  const forget = makeRoom(state, identity);
+  const schema = identity !== null && state.held.has(identity) ? null : JSON.stringify(next.schema);
   const job: SchemaJob = { job: ++state.jobs, forget, identity, schema, value, pointer, deadlineMillis };
   worker.postMessage(job);
 }
 
-/** The schema text to send, unless the worker holds it, and what it has to forget to make room. */
-function hold(state: State, next: Waiting): { readonly schema: string | null; readonly forget: string[] } {
+/** What the worker has to forget to make room for a schema, which becomes the one that was used last. */
+function makeRoom(state: State, identity: string | null): string[] {
   const { held, options } = state;
-  if (next.identity === null) return { schema: JSON.stringify(next.schema), forget: [] };
-  const size = held.get(next.identity);
-  if (size !== undefined) {
-    held.delete(next.identity);
-    held.set(next.identity, size);
-    return { schema: null, forget: [] };
-  }
-  const schema = JSON.stringify(next.schema);
-  held.set(next.identity, schema.length);
-  state.heldCharacters += schema.length;
-  const forget: string[] = [];
-  for (const [identity, length] of held) {
-    if (held.size <= options.maximumSchemas && state.heldCharacters <= options.maximumSchemaCharacters) break;
-    if (identity === next.identity) break;
+  const size = identity === null ? undefined : held.get(identity);
+  if (identity !== null && size !== undefined) {
     held.delete(identity);
-    state.heldCharacters -= length;
-    forget.push(identity);
+    held.set(identity, size);
   }
-  return { schema, forget };
+  const mostHeld = identity === null || size !== undefined ? options.maximumSchemas : options.maximumSchemas - 1;
+  const forget: string[] = [];
+  for (const [oldest, bytes] of held) {
+    if (oldest === identity || (held.size <= mostHeld && state.heldBytes <= options.maximumSchemaBytes)) break;
+    held.delete(oldest);
+    state.heldBytes -= bytes;
+    forget.push(oldest);
+  }
+  return forget;
 }
 
 function finish(state: State, reply: SchemaReply): void {
   const current = state.current;
   if (current === null || reply.job !== state.jobs) return;
   state.current = null;
-  if (current.identity !== null && reply.result !== "valid" && reply.result !== "invalid") {
-    // Whether the worker holds it is unclear now: the next call sends it again.
-    state.heldCharacters -= state.held.get(current.identity) ?? 0;
-    state.held.delete(current.identity);
+  if (current.identity !== null && (reply.result === "valid" || reply.result === "invalid") && reply.size !== null) {
+    state.held.set(current.identity, reply.size);
+    state.heldBytes += reply.size;
   }
   if (reply.result === "expired") current.reject(new SchemaSandboxError("deadline_exceeded", lateMessage(state)));
   else if (reply.result === "failed") {
@@ -280,7 +275,7 @@ function stop(state: State, error: SchemaSandboxError): void {
   state.worker?.terminate();
   state.worker = null;
   state.held = new Map();
-  state.heldCharacters = 0;
+  state.heldBytes = 0;
   const current = state.current;
   state.current = null;
   current?.reject(error);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
+import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 import { createSchemaSandbox, type SchemaSandbox, SchemaSandboxError } from "./schema_sandbox.ts";
 
 /** Runs a test with a sandbox of its own, which is closed after it. */
@@ -135,6 +136,71 @@ withSandbox("SchemaSandbox.validate() keeps at most so many schemas compiled", a
     }
   }
 }, { maximumSchemas: 2 });
+
+withSandbox("SchemaSandbox.validate() keeps as much compiled as it may, and goes on without", async (sandbox) => {
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 4; index++) {
+      assert.equal(await sandbox.validate(`s${index}`, { const: index }, index), "valid");
+      assert.notEqual(await sandbox.validate(`s${index}`, { const: index }, -1), "valid");
+    }
+  }
+}, { maximumSchemaBytes: 1 });
+
+/** Asks the worker itself; one job after the other. */
+async function askWorker(jobs: readonly Partial<SchemaJob>[]): Promise<readonly SchemaReply[]> {
+  const worker = new Worker(new URL("./schema_worker.ts", import.meta.url), {
+    type: "module",
+    deno: { permissions: "none" },
+  });
+  const next = () => new Promise<SchemaReply>((resolve) => worker.onmessage = ({ data }) => resolve(data));
+  try {
+    await next();
+    const replies: SchemaReply[] = [];
+    for (const [index, job] of jobs.entries()) {
+      const reply = next();
+      worker.postMessage({
+        job: index,
+        forget: [],
+        identity: "a",
+        schema: null,
+        value: "1",
+        pointer: "",
+        deadlineMillis: 200,
+        ...job,
+      });
+      replies.push(await reply);
+    }
+    return replies;
+  } finally {
+    worker.terminate();
+  }
+}
+
+for (
+  const [result, schema] of [["failed", { $ref: "#" }], ["expired", doubling(50)]] as const
+) {
+  Deno.test(`the worker of schemas keeps none that ${result}`, async () => {
+    const value = JSON.stringify("a");
+    const [first, second] = await askWorker([{ schema: JSON.stringify(schema), value }, { value }]);
+    assert.equal(first?.result, result);
+    assert.equal(second?.result, "refused");
+  });
+}
+
+Deno.test("the worker of schemas says how much one takes that it begins to keep", async () => {
+  const sizeOf = (reply: SchemaReply | undefined) => reply !== undefined && "size" in reply ? reply.size : undefined;
+  const pattern = JSON.stringify({ pattern: "(?:(?:)){4000}" });
+  const [small, again, forgotten, large] = await askWorker([
+    { schema: "{}" },
+    {},
+    { forget: ["a"] },
+    { schema: pattern },
+  ]);
+  assert.ok((sizeOf(small) ?? 0) > 0);
+  assert.equal(sizeOf(again), null);
+  assert.equal(forgotten?.result, "refused");
+  assert.ok((sizeOf(large) ?? 0) > 3_000_000);
+});
 
 withSandbox("SchemaSandbox keeps schemas with the same $id apart", async (sandbox) => {
   const first = { $id: "https://example.com/a", const: 1 };
