@@ -54,7 +54,7 @@ function run(attempt: Attempt, tag: string | undefined): unknown {
     case "wait":
       return new Promise((resolve) => setTimeout(resolve, attempt.millis));
     case "spin":
-      for (;;);
+      return spin();
     case "die":
       return queueMicrotask(() => {
         throw new Error("dies");
@@ -68,6 +68,14 @@ function run(attempt: Attempt, tag: string | undefined): unknown {
     default:
       return stepOutside(attempt);
   }
+}
+
+/** For how long a spinning worker spins: longer than anybody waits for it, and then it stops, since nobody can end it. */
+const SPIN_MILLIS = 3000;
+
+function spin(): void {
+  const end = performance.now() + SPIN_MILLIS;
+  while (performance.now() < end);
 }
 
 /** Every usual way to standard output and standard error. */
