@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isJsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
+import { idOfFaulty } from "../server/faulty_id.ts";
 import { createLineReader } from "../server/stdio/lines.ts";
 import { CliError } from "./cli_error.ts";
 import { ANSWER_BYTES_MAXIMUM } from "./client_fetch.ts";
@@ -25,7 +26,7 @@ const SAID_LINES = 20;
 /** Milliseconds that a server has to end, each time that it is asked to. */
 const GRACE_MILLIS = 2000;
 
-const OPENING_BRACE = 0x7b;
+const [BLANK, OPENING_BRACE] = [0x20, 0x7b];
 
 /** A process with the conversation that is held with it. */
 export interface ServerProcess {
@@ -63,7 +64,8 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
     excess: () => giveUp(`has more than ${ANSWER_BYTES_MAXIMUM} bytes`),
     fault: (why, line) => {
       // As every line that is no JSON, one that cannot be is passed over.
-      if (why === "not_utf8" && line[0] === OPENING_BRACE) giveUp("is not UTF-8");
+      const isObject = line.find((byte) => byte > BLANK) === OPENING_BRACE;
+      if (why === "not_utf8" && isObject) giveUp("is not UTF-8");
     },
   });
   const decoder = new TextDecoder();
@@ -111,7 +113,8 @@ function readMessage(line: string, asked: ReadonlySet<RequestId>): JSONRPCMessag
   if (message !== null) return message;
   const parsed = parseJson(line);
   const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
-  const named = member(value, "id");
+  // A number somewhere that a double does not keep leaves the id as it is.
+  const named = parsed.ok ? member(value, "id") : idOfFaulty(line);
   const [id] = asked;
   if (asked.size === 1 && named === null && isJsonObject(member(value, "error"))) {
     return messageOf(JSON.stringify({ ...value, id })) ?? "unreadable";

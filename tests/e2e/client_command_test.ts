@@ -278,8 +278,11 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
 const UNREADABLE = String.raw`
 const say = (text) => Deno.stdout.writeSync(text instanceof Uint8Array ? text : new TextEncoder().encode(text));
 const about = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } };
+const bytes = (text) => Uint8Array.from(text, (one) => one.charCodeAt(0));
 const answers = {
-  utf: (id) => say(Uint8Array.from('{"jsonrpc":"2.0","id":' + id + ',"result":{"a":"\xff"}}\n', (one) => one.charCodeAt(0))),
+  utf: (id) => say(bytes('{"jsonrpc":"2.0","id":' + id + ',"result":{"a":"\xff"}}\n')),
+  blank: (id) => say(bytes(' {"jsonrpc":"2.0","id":' + id + ',"result":{"a":"\xff"}}\n')),
+  number: (id) => say('{"jsonrpc":"2.0","id":' + id + ',"result":5,"a":12345678901234567890}\n'),
   shape: (id) => say('{"jsonrpc":"2.0","id":' + id + ',"result":5}\n'),
   long: (id) => {
     say('{"jsonrpc":"2.0","id":' + id + ',"result":"');
@@ -307,8 +310,10 @@ Deno.test("gate client says at once that it cannot read an answer, with exit cod
     for (
       const [kind, said] of [
         ["utf", "is not UTF-8"],
+        ["blank", "is not UTF-8"],
         ["long", "has more than 33554432 bytes"],
         ["shape", "is no JSON-RPC message"],
+        ["number", "is no JSON-RPC message"],
       ] as const
     ) {
       const ended = await gate(folder, "client", "call", "a", "--timeout", "600000", ...server, kind);

@@ -16,6 +16,7 @@ Deno.test("a server whose files are not in order does not start, and names the f
   await inWorld(async (world) => {
     await Deno.writeTextFile(`${world.folder}/text.pem`, "no certificate");
     await Deno.writeTextFile(`${world.folder}/large.pem`, "x".repeat(1024 * 1024 + 1));
+    await Deno.writeTextFile(`${world.folder}/broken.key`, world.server.key.replace(/\n[^-]{8}/, "\nAAAAAAAA"));
     const good = {
       cert_path: world.server.certPath,
       key_path: world.server.keyPath,
@@ -29,6 +30,7 @@ Deno.test("a server whose files are not in order does not start, and names the f
       ["cert_path", `${world.folder}/text.pem`, "Cannot use server.tls.cert_path: file holds no certificate in PEM"],
       ["key_path", world.alice.keyPath, "Cannot use server.tls.key_path: key is not that of the certificate"],
       ["key_path", world.server.certPath, "Cannot use server.tls.key_path: file holds no private key in PEM"],
+      ["key_path", `${world.folder}/broken.key`, "Cannot use server.tls.key_path: the private key cannot be read: "],
       ["client_ca_path", `${world.folder}/text.pem`, "Cannot use server.tls.client_ca_path: file holds no certificate"],
     ];
     for (const [member, path, message] of rows) {
@@ -42,6 +44,16 @@ Deno.test("a server whose files are not in order does not start, and names the f
     }
   });
 });
+
+Deno.test("a key is read, and a handshake made with it, where a certificate stands in the same file", () =>
+  inWorld(async ({ folder, server: { cert, key } }) => {
+    for (const [name, text] of [["before", key + cert], ["after", cert + key]] as const) {
+      const path = `${folder}/${name}.pem`;
+      await Deno.writeTextFile(path, text);
+      const tls = { cert_path: path, key_path: path, client_ca_path: null, require_client_cert: false };
+      assert.equal((await loadMaterial(tls)).key, text);
+    }
+  }));
 
 const PEER = { subject: "/CN=localhost", extensions: SERVER_EXTENSIONS };
 

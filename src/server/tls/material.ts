@@ -120,17 +120,23 @@ async function readCertificates(member: string, path: string): Promise<Certifica
 
 async function readKey(path: string): Promise<KeyFile> {
   const text = await readFile("key_path", path);
+  // A certificate may stand beside it, as some tools write them.
+  const [block] = PRIVATE_KEY.exec(text) ?? [];
+  if (block === undefined) throw new Error("Cannot use server.tls.key_path: file holds no private key in PEM");
   try {
-    return { text, parsed: createPrivateKey(text) };
+    return { text, parsed: createPrivateKey(block) };
   } catch (error) {
-    if (text.includes("ENCRYPTED")) {
+    if (block.includes("ENCRYPTED")) {
       throw new Error(
         `Cannot use server.tls.key_path: the key has a passphrase; take it off with "openssl pkey -in ${path} -out FILE"`,
       );
     }
-    throw new Error(`Cannot use server.tls.key_path: file holds no private key in PEM: ${reasonOf(error)}`);
+    throw new Error(`Cannot use server.tls.key_path: the private key cannot be read: ${reasonOf(error)}`);
   }
 }
+
+/** The first private key of a file, whatever its format. */
+const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[^]*?-----END [A-Z ]+-----/;
 
 /** Whether a key is that of the first certificate, the server's own. */
 function fits({ certificates: [leaf] }: CertificateFile, { parsed }: KeyFile): boolean {
