@@ -108,9 +108,11 @@ export function fragmentOf(shape: DataShape, conditionId: string, isOnly: boolea
   return { complaint: "the shape has no member of its name" };
 }
 
-/** What stands in a schema, and its JSON pointer within the document. */
-function within({ document }: DataShape, schema: JsonObject, steps: readonly string[]): Fragment {
-  const path = [...document.places.get(schema)?.path ?? [], ...steps];
+/** What stands in a schema, and its JSON pointer within the document; a metaschema is in no document of ours. */
+function within({ document }: DataShape, schema: JsonObject, steps: readonly string[]): Fragment | Complaint {
+  const place = document.places.get(schema);
+  if (place === undefined) return { complaint: "the shape leaves its member to a metaschema" };
+  const path = [...place.path, ...steps];
   const pointer = path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   const found = steps.reduce((at: JsonValue, step) => isJsonObject(at) ? member(at, step) ?? null : null, schema);
   return { schema: found, pointer };

@@ -167,6 +167,8 @@ Deno.test("fragmentOf() finds the member of a condition, or says why there is no
   assert.equal("pointer" in odd && odd.pointer, "/properties/a~1b~0 c");
   const proto = find({ type: "object", properties: {} }, "__proto__");
   assert.ok("complaint" in proto);
+  const meta = find(shape({ $ref: "https://json-schema.org/draft/2020-12/meta/validation" }), "uniqueItems");
+  assert.deepEqual(meta, { complaint: "the shape leaves its member to a metaschema" });
 });
 
 Deno.test("listedComparators() takes a list of comparators and nothing else", () => {

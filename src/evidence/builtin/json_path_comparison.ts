@@ -5,9 +5,8 @@
  * @module
  */
 
-import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
-import { jsonEqual } from "../../law/value/json_equality.ts";
 import { hasChildren, type QueryWork } from "./json_path_work.ts";
 
 /** What a query stands for that finds no node: no value, and no error either. */
@@ -18,9 +17,9 @@ export const NOTHING = Symbol("nothing");
 
 /** Characters of a text that are gone through in one step. */
 const CHARACTERS_OF_STEP = 16;
-/** Steps of an item of what is compared as a whole, and of a member, which both objects are asked for. */
+/** Steps of an item of what is compared as a whole; of a member, once to list it and once to look it up in the other object. */
 const ITEM_STEPS = 4;
-const MEMBER_STEPS = 16;
+const MEMBER_STEPS = 8;
 
 /** RFC 9535, 2.3.5.2.2. */
 export function compare(
@@ -47,25 +46,34 @@ export function compare(
 
 function isEqual(left: JsonValue | Nothing, right: JsonValue | Nothing, work: QueryWork): boolean {
   if (left === NOTHING || right === NOTHING) return left === right;
-  if (typeof left !== typeof right) return false;
-  payFor(left, work);
-  return jsonEqual(left, right);
+  return isSame(left, right, work);
+}
+
+/** What differs in size is not gone through, on neither side. */
+function isSame(left: JsonValue, right: JsonValue, work: QueryWork): boolean {
+  if (typeof left === "string") {
+    if (typeof right !== "string" || left.length !== right.length) return false;
+    work.spend(Math.ceil(left.length / CHARACTERS_OF_STEP));
+    return left === right;
+  }
+  if (!hasChildren(left) || !hasChildren(right)) return left === right;
+  if (isJsonArray(left)) {
+    if (!isJsonArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => (work.spend(ITEM_STEPS), isSame(item, right[index] ?? null, work)));
+  }
+  if (isJsonArray(right) || work.sizeOf(left) !== work.sizeOf(right)) return false;
+  work.spend(work.sizeOf(left) * MEMBER_STEPS);
+  return Object.keys(left).every((name) => {
+    const other = member(right as JsonObject, name);
+    return other !== undefined && (work.spend(MEMBER_STEPS), isSame((left as JsonObject)[name] ?? null, other, work));
+  });
 }
 
 function isLess(left: JsonValue | Nothing, right: JsonValue | Nothing, work: QueryWork): boolean {
   if (typeof left === "number" && typeof right === "number") return left < right;
   if (typeof left !== "string" || typeof right !== "string") return false;
-  payFor(left, work);
+  work.spend(Math.ceil(Math.min(left.length, right.length) / CHARACTERS_OF_STEP));
   return compareCodePoints(left, right) < 0;
-}
-
-/** Counts the steps of comparing a value with another, which looks at no more than all of it. */
-function payFor(value: JsonValue, work: QueryWork): void {
-  if (typeof value === "string") return work.spend(Math.ceil(value.length / CHARACTERS_OF_STEP));
-  if (!hasChildren(value)) return;
-  const children = work.childrenOf(value);
-  work.spend(children.length * (isJsonArray(value) ? ITEM_STEPS : MEMBER_STEPS));
-  for (const child of children) payFor(child, work);
 }
 
 /** RFC 9535, 2.4.4: characters of a string are Unicode scalar values, not code units. */
@@ -75,7 +83,7 @@ export function lengthOf(value: JsonValue | Nothing, work: QueryWork): number | 
     return scalarsOf(value);
   }
   if (value === NOTHING || !hasChildren(value)) return NOTHING;
-  return isJsonArray(value) ? value.length : work.childrenOf(value).length;
+  return work.sizeOf(value);
 }
 
 /** Counts a surrogate pair once. */

@@ -201,6 +201,7 @@ function nodesOf(query: FilterQuery, world: World): Evaluate<readonly JsonValue[
   const isFromRoot = query instanceof p3.expressions.RootQuery;
   return (current) => {
     work.spend(1);
+    work.release(values.length);
     values = [];
     visit(isFromRoot ? root : current);
     return values;

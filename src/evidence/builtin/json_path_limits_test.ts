@@ -95,7 +95,6 @@ const ATTACKS: readonly (readonly [string, JsonValue, string])[] = [
   ["filters in filters", zeros(2_000), "$[?$[?$[?$[?@ == 1]]]]"],
   ["a filter of many parts", ITEMS, `$[?${listed("@.a", 800, "||")}]`],
   ["a filter that negates", ITEMS, `$[?${"!".repeat(2_000)}@.a]`],
-  ["the length of objects", MANY_OBJECTS, "$..[?length($) == 3]"],
   ["the length of texts", { text: "\u{1f600}".repeat(200_000), items: ITEMS }, "$.items[?length($.text) == 3]"],
   ["the members of objects", { object: MANY_OBJECTS, items: ITEMS }, "$.items[?$.object.*.zzz]"],
   ["the count of nodes", ITEMS, "$[?count($.*) == 1]"],
@@ -112,8 +111,8 @@ const ATTACKS: readonly (readonly [string, JsonValue, string])[] = [
   ["long patterns", Array.from({ length: 17 }, (_, i) => `[${"a".repeat(60_000)}${i}]`), "$[?$[?match('a', @)]]"],
   [
     "deep patterns",
-    Array.from({ length: 100 }, (_, i) => `${i}${"(".repeat(700)}${")".repeat(700)}`),
-    "$[?$[?match('a', @)]]",
+    Array.from({ length: 2_000 }, (_, i) => `${i}${"(".repeat(100)}${")".repeat(100)}`),
+    "$[?match('a', @)]",
   ],
   ["a long pattern and many texts", new Array(100_000).fill("a"), "$[?search(@, 'b{15000}')]"],
 ];
@@ -127,6 +126,8 @@ for (const [about, document, query] of ATTACKS) {
   });
 }
 
+const SMALL = new Array(20_000).fill({ a: 1 });
+
 /** Documents of the largest default size, as a whole or nearly so, and what is asked of them. */
 const LEGITIMATE: readonly (readonly [JsonValue, string])[] = [
   [zeros(524_287), "$..x"],
@@ -134,6 +135,13 @@ const LEGITIMATE: readonly (readonly [JsonValue, string])[] = [
   [new Array(149_000).fill({ x: 1 }), "$..[?@.x == 2]"],
   [new Array(30_000).fill(nested(4, (a) => ({ a }))), "$..[?@..x]"],
   [new Array(30_000).fill({ name: "release candidate" }), "$[?match(@.name, '[a-z]+ [0-9]+')]"],
+  [MANY_OBJECTS, "$..[?length($) == 3]"],
+  [{ large: members(60_000), items: SMALL }, "$.items[?@ == $.large]"],
+  [{ large: members(60_000), items: SMALL }, "$.items[?$.large == @]"],
+  [{ large: [members(60_000)], items: new Array(20_000).fill([{}]) }, "$.items[?@ == $.large]"],
+  [{ text: TEXT, items: new Array(100_000).fill("x") }, "$.items[?$.text == @]"],
+  [new Array(100_000).fill({ a: 0 }), `$[?${Array.from({ length: 20 }, (_, i) => `@.a == ${i + 1}`).join("||")}]`],
+  [Array.from({ length: 8_000 }, (_, i) => ({ t: "a", p: `b${i % 100}` })), "$[?match(@.t, @.p)]"],
 ];
 
 for (const [document, query] of LEGITIMATE) {

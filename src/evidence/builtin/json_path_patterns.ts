@@ -22,8 +22,8 @@ export interface Patterns {
   readonly search: Takes;
 }
 
-/** Patterns that are kept compiled. */
-const KEPT_PATTERNS = 16;
+/** Patterns that a query keeps compiled; it has paid for each of their instructions. */
+const KEPT_PATTERNS = 1000;
 /** Steps of reading a character of a pattern, and of writing an instruction: more work than to hold one against a character. */
 const COMPILE_STEPS = 32;
 
@@ -42,7 +42,7 @@ export function patternsOf(spend: Spend): Patterns {
   return { match: takesBy((mapped) => `^(?:${mapped})$`), search: takesBy((mapped) => mapped) };
 }
 
-/** Keeps the last few patterns compiled. */
+/** Keeps patterns compiled. */
 function keeper(compile: (pattern: string) => Search | null): (pattern: string) => Search | null {
   const kept = new Map<string, Search | null>();
   return (pattern) => {
@@ -75,10 +75,14 @@ const checker = new p3.functions.Search({ throwErrors: true, cacheSize: 0 });
 /** Stands for a text, and is asked in its place: the engine of the runtime is never run. */
 const NOWHERE = { match: () => null } as unknown as string;
 
+/** Characters that the grammar has (RFC 9485, 4) and the package does not know as one; and one that it knows. */
+const BEYOND_BASIC = /[\u{10000}-\u{10FFFF}]/gu;
+const PRIVATE_USE = "\uE000";
+
 /** The package says whether a pattern is one of I-Regexp by whether it can look for it, so it looks in what finds nothing. */
 function isOfGrammar(pattern: string): boolean {
   try {
-    checker.call(NOWHERE, pattern);
+    checker.call(NOWHERE, pattern.replaceAll(BEYOND_BASIC, PRIVATE_USE));
   } catch (error) {
     if (error instanceof RangeError) throw error;
     // Anything else is of the runtime, which is asked of a pattern that the package maps in another way.

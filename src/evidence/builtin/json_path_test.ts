@@ -49,6 +49,13 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['["a","b"]', "$[-2]", '"a"'],
   ['["a","b"]', "$[2]", "jsonpath_not_found"],
   ['["a","b"]', "$[-3]", "jsonpath_not_found"],
+  // a character beyond the basic plane is one character of a pattern
+  ['["\u{1f600}"]', "$[?match(@, '\u{1f600}')]", '["\u{1f600}"]'],
+  ['["\u{1f600}"]', "$[?match(@, '[a-\u{1f600}]')]", '["\u{1f600}"]'],
+  ['["\u{1f600}"]', "$[?match(@, '.')]", '["\u{1f600}"]'],
+  ['["\u{1f600}"]', "$[?!match(@, '\u{1f600}')]", "jsonpath_not_found"],
+  ['["bad"]', "$[?search(@, '\u{1f600}|bad')]", '["bad"]'],
+  ['["x\u{1f600}y"]', "$[?!search(@, '\u{1f600}|bad')]", "jsonpath_not_found"],
   // null is a value
   [NULLS, "$.a", "null"],
   [NULLS, "$.a[0]", "jsonpath_not_found"],

@@ -34,6 +34,18 @@ export class QueryWork {
     if (this.#nodes < 0) throw new TooManyNodes();
   }
 
+  /** Counts nodes no more that are let go. */
+  release(nodes: number): void {
+    this.#nodes += nodes;
+  }
+
+  /** How many items an array has, or members an object: a large object is counted once. */
+  sizeOf(value: JsonArray | JsonObject): number {
+    if (isJsonArray(value)) return value.length;
+    const known = this.#listed.get(value as JsonObject);
+    return known === undefined ? this.childrenOf(value).length : known.length;
+  }
+
   /** The items of an array, or the values of an object's members. Whoever goes through them has paid for each. */
   childrenOf(value: JsonArray | JsonObject): JsonArray {
     const children = isJsonArray(value) ? value : this.#valuesOf(value as JsonObject);

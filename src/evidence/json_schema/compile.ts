@@ -151,14 +151,21 @@ function nodeAt(nodes: Compiler["nodes"], root: Schema, pointer: string): Node {
 }
 
 /** Steps that the patterns of one schema may take to compile: they are kept, and a few characters may ask for many repeats. */
-const PATTERN_STEPS = 40_000;
+const PATTERN_STEPS = 120_000;
 
+/** Compiles each pattern of a schema once, wherever it stands. */
 function createSearchCompiler(patterns: { left: number }, spend: Spend): (pattern: string) => Search {
-  return (pattern) =>
-    compileSearch(pattern, (steps) => {
+  const compiled = new Map<string, Search>();
+  return (pattern) => {
+    const known = compiled.get(pattern);
+    if (known !== undefined) return known;
+    const search = compileSearch(pattern, (steps) => {
       spend(steps);
       if ((patterns.left -= steps) < 0) throw new SyntaxError("the patterns of the schema are too large together");
     });
+    compiled.set(pattern, search);
+    return search;
+  };
 }
 
 /** The node of a schema. What it asks for is made out later, so that no chain of references is too long. */

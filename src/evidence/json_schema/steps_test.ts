@@ -55,6 +55,14 @@ Deno.test("compileSchema() counts what patterns take", () => {
   assert.ok(compiling({ pattern: "a{5000}" }) - compiling({ pattern: "a" }) >= 5_000 - 1);
 });
 
+Deno.test("compileSchema() compiles a pattern once, wherever it stands in a schema", () => {
+  const properties = (pattern: (index: number) => string): JsonValue =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`p${index}`, { pattern: pattern(index) }]));
+  assert.ok("validator" in compileSchema({ properties: properties(() => "^[a-z]{5000}$") }));
+  assert.ok("validator" in compileSchema({ properties: properties((index) => `^[a-z]+${index}$`) }));
+  assert.ok("refusal" in compileSchema({ properties: properties((index) => `^[a-z]{5000}${index}$`) }));
+});
+
 /** Numbers that stand in few places of the tables of the runtime, which spreads them by this. */
 function colliding(count: number): readonly number[] {
   const found: number[] = [];
