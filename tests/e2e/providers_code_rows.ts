@@ -71,7 +71,7 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
     });
 }
 
-const MANY = `[${new Array(2200).fill("0").join(",")}]`;
+const MANY = `[${new Array(6000).fill("0").join(",")}]`;
 /** A query that takes the most of a second, which is as long as a query may take, and the document that it takes it over. */
 export const SLOW_QUERY = "$.items[?$.texts[0] < $.texts[1]]";
 export const SLOW_DOCUMENT = JSON.stringify({
