@@ -6,7 +6,7 @@
 
 /** UTF-16 code units of a JSONPath query. */
 export const JSONPATH_CHARACTERS_MAXIMUM = 4096;
-/** Nodes that one query may find, those found on the way inside filters counted. */
+/** Nodes that one query may hold at a time, those found inside filters counted until their filter lets them go. */
 export const JSONPATH_NODES_MAXIMUM = 1_000_000;
 /**
  * Steps that one query may take: one for each value that it comes by, whether it finds it or not, and one for each part of a
