@@ -10,9 +10,9 @@ import { HeadError, headPath, readHead } from "../server/audit/head.ts";
 import type { ChainState } from "../server/audit/line.ts";
 import { type AuditReport, verifyAuditFile, type VerifyOptions } from "../server/audit/verify.ts";
 import { fileReason } from "../store/file_reason.ts";
-import { CliError } from "./cli_error.ts";
-import { EXIT } from "./exit_codes.ts";
-import { writeOut, writeResult } from "./output.ts";
+import { CliError } from "./terminal/cli_error.ts";
+import { EXIT } from "./terminal/exit_codes.ts";
+import { writeOut, writeResult } from "./terminal/output.ts";
 
 /** The flags of `gate audit verify`. */
 export interface AuditVerifyOptions {

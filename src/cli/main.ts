@@ -11,7 +11,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const serves = argv[0] === "serve" && !asksForHelp(argv);
   try {
     if (serves) {
-      const { runServe } = await import("./serve.ts");
+      const { runServe } = await import("./serve/serve.ts");
       return await runServe(argv.slice(1));
     }
     if (argv[0] === "--version" || argv[0] === "-V") {
@@ -21,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { runProgram } = await import("./program.ts");
     return await runProgram(argv);
   } catch (error) {
-    const { reportFailure, reportStartFailure } = await import("./output.ts");
+    const { reportFailure, reportStartFailure } = await import("./terminal/output.ts");
     const asJson = argv.includes("--json");
     return serves && !asJson ? reportStartFailure(error) : reportFailure(error, asJson);
   }

@@ -7,9 +7,9 @@
 import { Command, CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
 import { VALUE_TYPES } from "../law/value/types.ts";
-import type { LogLevel } from "../server/log.ts";
-import { CliError } from "./cli_error.ts";
-import { addClient } from "./client_commands.ts";
+import type { LogLevel } from "../server/process/log.ts";
+import { CliError } from "./terminal/cli_error.ts";
+import { addClient } from "./client/commands.ts";
 import {
   collect,
   command,
@@ -21,14 +21,14 @@ import {
   withExamples,
   withJson,
   withValues,
-} from "./command_parts.ts";
-import { addCompletions } from "./completions_commands.ts";
-import { EXIT } from "./exit_codes.ts";
-import { writeOut, writeResult } from "./output.ts";
-import { addRunpack } from "./runpack_commands.ts";
-import { addScenario } from "./scenario_commands.ts";
-import type { StoreSection } from "./store_files.ts";
-import { SERVE_FLAGS } from "./serve_flags.ts";
+} from "./terminal/command_parts.ts";
+import { addCompletions } from "./terminal/completions_commands.ts";
+import { EXIT } from "./terminal/exit_codes.ts";
+import { writeOut, writeResult } from "./terminal/output.ts";
+import { addRunpack } from "./runpack/commands.ts";
+import { addScenario } from "./scenario/commands.ts";
+import type { StoreSection } from "./store/files.ts";
+import { SERVE_FLAGS } from "./serve/serve_flags.ts";
 
 /** Runs a command line whose command is not `serve`, or that asks for help. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -112,7 +112,7 @@ function addInit(program: Command, finish: Finish): void {
     .argument("[file]", "where to write it", "gate.toml")
     .option("--force", "replace a file that exists")
     .option("--stdout", "write to standard output")
-    .action(async (file: string, flags: Flags) => finish(await (await import("./init.ts")).runInit(file, flags)));
+    .action(async (file: string, flags: Flags) => finish(await (await import("./serve/init.ts")).runInit(file, flags)));
 }
 
 function addConfig(program: Command, finish: Finish): void {
@@ -127,11 +127,11 @@ function addConfig(program: Command, finish: Finish): void {
     .argument("[file]", CONFIG_FILE)
     .option("--config <PATH>", "the same, as other commands take it")
     .action(async (file: string | undefined, flags: Flags) =>
-      finish(await (await import("./config_check.ts")).runConfigCheck(file, flags))
+      finish(await (await import("./config/check.ts")).runConfigCheck(file, flags))
     );
   withJson(command(config, "schema", "Print the JSON Schema of the configuration file", [
     "gate config schema > gate.schema.json",
-  ])).action(async (flags: Flags) => finish(await (await import("./config_schema.ts")).runConfigSchema(flags)));
+  ])).action(async (flags: Flags) => finish(await (await import("./config/schema.ts")).runConfigSchema(flags)));
 }
 
 function addDoctor(program: Command, finish: Finish): void {
@@ -140,7 +140,7 @@ function addDoctor(program: Command, finish: Finish): void {
     "gate doctor --config /etc/gate/gate.toml --json",
   ]))
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (flags: Flags) => finish(await (await import("./doctor.ts")).runDoctor(flags)));
+    .action(async (flags: Flags) => finish(await (await import("./doctor/doctor.ts")).runDoctor(flags)));
 }
 
 function addStore(program: Command, finish: Finish): void {
@@ -155,7 +155,7 @@ function addStore(program: Command, finish: Finish): void {
     .argument("[file]", "store file (default: those of the configuration)")
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (file: string | undefined, flags: Flags) =>
-      finish(await (await import("./store_check.ts")).runStoreCheck(file, flags))
+      finish(await (await import("./store/check.ts")).runStoreCheck(file, flags))
     );
   const backup = command(store, "backup", "Copy a store to a file while it is in use", [
     "gate store backup /backup/gate.db",
@@ -165,7 +165,7 @@ function addStore(program: Command, finish: Finish): void {
     .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
-      finish(await (await import("./store_backup.ts")).runStoreBackup(file, flags))
+      finish(await (await import("./store/backup.ts")).runStoreBackup(file, flags))
     );
 }
 
@@ -176,7 +176,7 @@ function addProvider(program: Command, finish: Finish): void {
   ]);
   withJson(command(provider, "list", "List the providers of a configuration with their checks", ["gate provider list"]))
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (flags: Flags) => finish(await (await import("./provider_list.ts")).runProviderList(flags)));
+    .action(async (flags: Flags) => finish(await (await import("./provider/list.ts")).runProviderList(flags)));
   withJson(command(provider, "check", "Run one check here and now, and show what it says", [
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
     "gate provider check json path --param file=a.json --param 'jsonpath=$.failed'",
@@ -188,7 +188,7 @@ function addProvider(program: Command, finish: Finish): void {
     .option("--params <JSON>", "params as one JSON object; each --param wins over it")
     .option("--trigger-time <MS>", "Unix milliseconds that checks of time go by (default: now)")
     .action(async (name: string, check: string, flags: Flags) =>
-      finish(await (await import("./provider_check.ts")).runProviderCheck(name, check, flags))
+      finish(await (await import("./provider/check.ts")).runProviderCheck(name, check, flags))
     );
 }
 
@@ -200,7 +200,7 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--config <PATH>", CONFIG_FILE)
     .option("--data-dir <DIR>", "as for gate serve")
     .option("--signing-key <PATH>", "as for gate serve")
-    .action(async (flags: Flags) => finish(await (await import("./permissions.ts")).runPermissions(flags)));
+    .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 
 function addApprove(program: Command, finish: Finish): void {
@@ -222,7 +222,7 @@ function addApprove(program: Command, finish: Finish): void {
     .option("--any-head", "let it hold at any head of the run")
     .option("--observed-at <MS>", "Unix milliseconds of the observation (default: now)")
     .option("--digest-only", "for a condition that retains digests only")
-    .action(async (flags: Flags) => finish(await (await import("./approve.ts")).runApprove(flags)));
+    .action(async (flags: Flags) => finish(await (await import("./evidence/approve.ts")).runApprove(flags)));
   withValues(approve, { "--type": VALUE_TYPES });
   withJson(
     command(approve, "keygen", "Make a key pair: the private key for its owner alone, the public key beside it", [
@@ -232,7 +232,7 @@ function addApprove(program: Command, finish: Finish): void {
     .argument("<file>", "where to write the private key; the public key goes to the same with .pub")
     // Flags that both commands have are taken for those of the outer one, wherever they stand.
     .action(async (file: string, _own: Flags, keygen: Command) =>
-      finish(await (await import("./approve_keygen.ts")).runApproveKeygen(file, keygen.optsWithGlobals()))
+      finish(await (await import("./evidence/approve_keygen.ts")).runApproveKeygen(file, keygen.optsWithGlobals()))
     );
 }
 
@@ -256,7 +256,9 @@ function addExplain(program: Command, finish: Finish): void {
     .argument("<run>", "run_id of the run")
     .option("--namespace <N>", "namespace of the run (default: searched for)")
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (run: string, flags: Flags) => finish(await (await import("./explain.ts")).runExplain(run, flags)));
+    .action(async (run: string, flags: Flags) =>
+      finish(await (await import("./run/explain.ts")).runExplain(run, flags))
+    );
 }
 
 function addHelp(program: Command, finish: Finish): void {
@@ -270,7 +272,7 @@ function addHelp(program: Command, finish: Finish): void {
     .argument("[topic...]", "a command, or exit-codes")
     .action(async (topic: readonly string[], flags: Flags) => {
       if (topic.length === 1 && topic[0] === "exit-codes") {
-        finish((await import("./help_exit_codes.ts")).runHelpExitCodes(flags));
+        finish((await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags));
       } else if (flags["json"] === true) tellHelp(program, topic);
       else findCommand(program, topic).outputHelp();
     });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Command } from "commander";
-import { CliError } from "./cli_error.ts";
-import { EXIT } from "./exit_codes.ts";
-import { describeTree } from "./command_parts.ts";
-import { completionScript } from "./completions.ts";
-import { SHELLS } from "./choices.ts";
-import { exitCodeOfAnswer, exitCodeOfEdge } from "./client_exit_code.ts";
+import { CliError } from "./terminal/cli_error.ts";
+import { EXIT } from "./terminal/exit_codes.ts";
+import { describeTree } from "./terminal/command_parts.ts";
+import { completionScript } from "./terminal/completions.ts";
+import { SHELLS } from "./terminal/choices.ts";
+import { exitCodeOfAnswer, exitCodeOfEdge } from "./client/exit_code.ts";
 import { buildProgram, runProgram } from "./program.ts";
 
 const PROGRAM = buildProgram(() => {});

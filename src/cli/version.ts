@@ -5,10 +5,10 @@
  */
 
 import process from "node:process";
-import { VERSION } from "../server/identity.ts";
-import { CliError } from "./cli_error.ts";
-import { EXIT } from "./exit_codes.ts";
-import { writeOut, writeResult } from "./output.ts";
+import { VERSION } from "../server/protocol/identity.ts";
+import { CliError } from "./terminal/cli_error.ts";
+import { EXIT } from "./terminal/exit_codes.ts";
+import { writeOut, writeResult } from "./terminal/output.ts";
 
 /** What a build is made of. */
 export interface BuildIdentity {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { hostKey } from "./host_name.ts";
 import { integer, name, path, stringMap, strings } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
-import { at, isTable } from "./raw.ts";
+import { at, isTable } from "./toml_tree.ts";
 import { isHeaderValue, isReservedHeader, referencedVariable } from "./request_headers.ts";
 import type { BuiltinProviderName } from "./types.ts";
 

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { integer, name, path, strings, text } from "./primitives.ts";
 import type { Report } from "./problems.ts";
-import { arrayAt, at } from "./raw.ts";
+import { arrayAt, at } from "./toml_tree.ts";
 
 const { evidence, trust, provider_discovery: discovery } = DEFAULT_SETTINGS;
 

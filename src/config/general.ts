@@ -8,7 +8,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { integer, path } from "./primitives.ts";
 import type { Report } from "./problems.ts";
-import { at } from "./raw.ts";
+import { at } from "./toml_tree.ts";
 
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 

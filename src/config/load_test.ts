@@ -7,8 +7,8 @@ import { configJsonSchema } from "./json_schema.ts";
 import { loadConfig, MAXIMUM_CONFIG_BYTES } from "./load.ts";
 import { resolveSettings, trustedKeyFiles } from "./paths.ts";
 import { ConfigError, formatPath, formatProblem, problemCollector, type SettingPath } from "./problems.ts";
-import { arrayAt, at, isTable } from "./raw.ts";
-import { implicitFileRules } from "./implicit.ts";
+import { arrayAt, at, isTable } from "./toml_tree.ts";
+import { implicitFileRules } from "./untrusted_file_rules.ts";
 import { checkSettings } from "./schema.ts";
 
 /** Runs a body with a fresh folder, which is removed afterwards. */

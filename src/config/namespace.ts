@@ -8,7 +8,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "./defaults.ts";
 import { httpUrl, integer, token } from "./primitives.ts";
 import type { Report } from "./problems.ts";
-import { at } from "./raw.ts";
+import { at } from "./toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.namespace;
 

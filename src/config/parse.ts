@@ -6,11 +6,11 @@
 
 import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { featureRules } from "./features.ts";
-import { implicitFileRules } from "./implicit.ts";
+import { featureRules } from "./unsupported_settings.ts";
+import { implicitFileRules } from "./untrusted_file_rules.ts";
 import { resolveSettings } from "./paths.ts";
 import { ConfigError, problemCollector } from "./problems.ts";
-import { dropForeignValues } from "./raw.ts";
+import { dropForeignValues } from "./toml_tree.ts";
 import { checkSettings } from "./schema.ts";
 import type { GateConfig } from "./types.ts";
 

@@ -6,7 +6,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import type { SettingPath } from "./problems.ts";
-import { isTable } from "./raw.ts";
+import { isTable } from "./toml_tree.ts";
 import type { GateSettings, ProviderConfig, TrustPolicy } from "./types.ts";
 
 /** The members that hold a path; `*` stands for every index. */

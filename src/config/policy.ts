@@ -8,7 +8,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { strings, text } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
-import { arrayAt, at } from "./raw.ts";
+import { arrayAt, at } from "./toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.policy;
 const targetKind = z.enum(["agent", "session", "external", "channel"]);

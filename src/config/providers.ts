@@ -10,10 +10,10 @@ import type { JsonValue } from "../canonical/json.ts";
 import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES, isBuiltinProviderName, restConfigRules } from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "./defaults.ts";
 import { trustPolicySchema } from "./evidence.ts";
-import { ONCE, schemaProblems } from "./issues.ts";
+import { ONCE, schemaProblems } from "./zod_messages.ts";
 import { httpUrl, integer, name, path, token } from "./primitives.ts";
 import { quoteShort, type Report, type SettingPath } from "./problems.ts";
-import { arrayAt, at } from "./raw.ts";
+import { arrayAt, at } from "./toml_tree.ts";
 import type { ProviderConfig } from "./types.ts";
 
 const timeouts = z.strictObject({

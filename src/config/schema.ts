@@ -8,9 +8,9 @@
 import { z } from "zod";
 import { nearest } from "../canonical/nearest.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
-import { ONCE, schemaProblems } from "./issues.ts";
+import { ONCE, schemaProblems } from "./zod_messages.ts";
 import { describeValue, quoteShort, type Report } from "./problems.ts";
-import { isTable } from "./raw.ts";
+import { isTable } from "./toml_tree.ts";
 import type { GateSettings } from "./types.ts";
 
 /** The check of one section. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { formatProblem, problemCollector } from "./problems.ts";
-import { dropForeignValues } from "./raw.ts";
+import { dropForeignValues } from "./toml_tree.ts";
 import { checkSettings } from "./schema.ts";
 import type { GateSettings } from "./types.ts";
 

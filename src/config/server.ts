@@ -9,7 +9,7 @@ import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "./defaults
 import { isLoopbackAddress, parseBind } from "./bind.ts";
 import { integer, path, strings, text, token } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
-import { arrayAt, at } from "./raw.ts";
+import { arrayAt, at } from "./toml_tree.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
 import type { FeedbackLevel } from "./types.ts";
 

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "./defaults.ts";
 import { httpUrl, integer, path, strings, text } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
-import { at } from "./raw.ts";
+import { at } from "./toml_tree.ts";
 
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
 

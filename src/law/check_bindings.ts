@@ -7,7 +7,7 @@
 import { COMPARATORS } from "./comparators.ts";
 import type { Draft } from "./decode_shape.ts";
 import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
-import { below, type Place, placeAt } from "./place.ts";
+import { below, type Place, placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawSurroundings } from "./types.ts";

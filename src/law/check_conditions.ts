@@ -7,7 +7,7 @@
 
 import type { Draft } from "./decode_shape.ts";
 import type { DraftSpec } from "./decode_spec.ts";
-import { below, type Place, placeAt } from "./place.ts";
+import { below, type Place, placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import { quote } from "./suggest.ts";
 import type { Condition, LawSurroundings } from "./types.ts";

@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { DraftSpec } from "./decode_spec.ts";
-import { below, pathOf, type Place, placeAt } from "./place.ts";
+import { below, pathOf, type Place, placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote } from "./suggest.ts";
 import { eachLeaf } from "./requirement_walk.ts";

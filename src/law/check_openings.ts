@@ -10,7 +10,7 @@ import { utf8Length } from "../canonical/utf8.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import type { DraftStage } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { placeAt } from "./place.ts";
+import { placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 
 /** Bytes that an intent takes beside what it has of its packet. */

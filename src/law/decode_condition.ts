@@ -19,7 +19,7 @@ import {
 } from "./decode_shape.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Condition } from "./types.ts";
 import { decimalFault } from "./value/decimal.ts";

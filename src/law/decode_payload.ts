@@ -21,7 +21,7 @@ import {
   readVariant,
 } from "./decode_shape.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Payload } from "./types.ts";
 

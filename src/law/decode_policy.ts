@@ -17,7 +17,7 @@ import {
   readWholeArray,
 } from "./decode_shape.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Assurance, Channel, Combination, EvidenceUsePolicy, Freshness } from "./types.ts";
 

@@ -7,7 +7,7 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
 import { describe, readIdentifier, readInteger, readMember, readObject, readVariant } from "./decode_shape.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { Prerequisite, Requirement } from "./types.ts";

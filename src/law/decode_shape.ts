@@ -9,7 +9,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
 

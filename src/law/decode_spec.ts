@@ -26,7 +26,7 @@ import {
 } from "./decode_shape.ts";
 import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { AcquisitionBinding, Condition, LawLimits, Policy, Requirement, ValueLimits } from "./types.ts";
 import type { DomainSchema } from "./value/types.ts";

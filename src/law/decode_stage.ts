@@ -23,7 +23,7 @@ import {
   readVariant,
 } from "./decode_shape.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { EntryPacket, Prerequisite, Requirement, Target, Timestamp } from "./types.ts";
 

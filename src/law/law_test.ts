@@ -5,7 +5,7 @@ import { type Editable, flag, fullSpec, leastSpec, stage, surroundings } from ".
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";
-import { proveVaries } from "./proof_constant.ts";
+import { proveVaries } from "./satisfiability.ts";
 import { REFUSALS_MAXIMUM } from "./refusals.ts";
 import type { LawLimits, Refusal, Requirement } from "./types.ts";
 

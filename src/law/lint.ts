@@ -5,7 +5,7 @@
  */
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import { pathOf, type Place, placeAt } from "./place.ts";
+import { pathOf, type Place, placeAt } from "./json_path.ts";
 import { eachLeaf } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";

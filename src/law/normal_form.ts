@@ -11,7 +11,7 @@ import { compareCodePoints, sortedBy } from "../canonical/order.ts";
 import type { Draft } from "./decode_shape.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import type { DraftStage } from "./decode_stage.ts";
-import { below, pathOf, type Place, placeAt } from "./place.ts";
+import { below, pathOf, type Place, placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Condition, EntryPacket, EvidenceUsePolicy, Prerequisite, Requirement, ScenarioLaw } from "./types.ts";
 import type { DomainSchema, Predicate } from "./value/types.ts";

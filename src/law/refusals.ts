@@ -5,7 +5,7 @@
  */
 
 import { compareCodePoints } from "../canonical/order.ts";
-import { compareSteps, pathOf, type Place, stepsTo } from "./place.ts";
+import { compareSteps, pathOf, type Place, stepsTo } from "./json_path.ts";
 import type { Refusal, RefusalCode } from "./types.ts";
 
 /** How many refusals one report holds at most; the last one of a full report says how many more there are. */
@@ -36,7 +36,7 @@ interface Kept {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { placeAt } from "@/law/place.ts";
+ * import { placeAt } from "@/law/json_path.ts";
  * import { collector } from "@/law/refusals.ts";
  *
  * const refusals = collector();

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { below, type Place } from "./place.ts";
+import { below, type Place } from "./json_path.ts";
 import type { Requirement } from "./types.ts";
 
 /** Calls for every node of a requirement, parents before their operands, operands in order. */

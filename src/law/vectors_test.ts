@@ -8,7 +8,7 @@ import type { JsonValue } from "../canonical/json.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { constructLaw, graphIdentity, graphOf, lawIdentity, reproveLaw } from "./law.ts";
 import { lawAsJson, normalizeRequirement } from "./normal_form.ts";
-import { proveVaries } from "./proof_constant.ts";
+import { proveVaries } from "./satisfiability.ts";
 import { proveRequirements } from "./proof_law.ts";
 import { collector } from "./refusals.ts";
 import type { Requirement } from "./types.ts";

@@ -16,12 +16,12 @@ import { fold, FoldError } from "../run/fold.ts";
 import { asJson } from "../run/primitives.ts";
 import type { Head, RunKey, RunRecord, RunState } from "../run/types.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { manifestBytes, runpackIdentity } from "./manifest.ts";
-import { leafHash, type RecordTree, recordTree } from "./merkle.ts";
-import { compareArtifacts } from "./nodes.ts";
-import { ExportError, jsonObjectOf, type PackObject, referenceTo, textObject, tooLarge } from "./objects.ts";
-import { type ExportRecord, segmentBuilder } from "./segments.ts";
-import { segmentTree } from "./tree.ts";
+import { manifestBytes, runpackIdentity } from "./format/manifest.ts";
+import { leafHash, type RecordTree, recordTree } from "./format/merkle.ts";
+import { compareArtifacts } from "./format/nodes.ts";
+import { ExportError, jsonObjectOf, type PackObject, referenceTo, textObject, tooLarge } from "./format/objects.ts";
+import { type ExportRecord, segmentBuilder } from "./format/segments.ts";
+import { segmentTree } from "./format/tree.ts";
 import {
   type ArtifactReference,
   ARTIFACTS_BYTES,
@@ -33,7 +33,7 @@ import {
   SEGMENT_RECORDS,
   TEXT_BYTES,
   WITHHELD_CONDITIONS,
-} from "./types.ts";
+} from "./format/types.ts";
 
 /** What is exported, and where it comes from. */
 export interface ExportSource {

@@ -7,12 +7,12 @@ import { asJson } from "../run/primitives.ts";
 import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
 import { type PlayedRun, playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { type ExportedPack, exportRun, type ExportSource } from "./export.ts";
-import { decodeManifest } from "./manifest.ts";
-import { leafHash, rootOf } from "./merkle.ts";
-import { decodeSegmentNode } from "./nodes.ts";
-import { ExportError, type PackObject } from "./objects.ts";
-import type { ExportRecord } from "./segments.ts";
-import { INLINE_VALUE_BYTES, type Segment } from "./types.ts";
+import { decodeManifest } from "./format/manifest.ts";
+import { leafHash, rootOf } from "./format/merkle.ts";
+import { decodeSegmentNode } from "./format/nodes.ts";
+import { ExportError, type PackObject } from "./format/objects.ts";
+import type { ExportRecord } from "./format/segments.ts";
+import { INLINE_VALUE_BYTES, type Segment } from "./format/types.ts";
 
 const GOLDEN = playGoldenRun();
 const LONG = playGoldenRun(600);

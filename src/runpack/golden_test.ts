@@ -16,11 +16,11 @@ import {
 import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
 import { PRIMITIVES } from "../../tests/simulation/runpack_memory.ts";
 import reports from "../../tests/vectors/runpack/reports.json" with { type: "json" };
-import { verifyEnvelope } from "./dsse.ts";
+import { verifyEnvelope } from "./format/dsse.ts";
 import { folderPackSource, folderSignatures } from "./host/folder.ts";
-import { decodeManifest } from "./manifest.ts";
-import { verifyRunpack } from "./verify.ts";
-import type { VerificationProfile } from "./verify_types.ts";
+import { decodeManifest } from "./format/manifest.ts";
+import { verifyRunpack } from "./verify/verify.ts";
+import type { VerificationProfile } from "./verify/types.ts";
 
 /** The files of a folder by their paths, as latin-1 text: one character a byte. */
 async function filesIn(folder: string, prefix = ""): Promise<Map<string, string>> {

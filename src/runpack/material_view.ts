@@ -10,20 +10,20 @@ import { isJsonObject, member } from "../canonical/json.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
-import { readLines, readText } from "./canonical_text.ts";
-import { traverseTree } from "./claims/artifact_tree_integrity.ts";
-import { constructLaw } from "./claims/scenario_law_construction.ts";
-import { constructManifest } from "./claims/structural_format_validity.ts";
-import { openReading, readManifestBytes } from "./material.ts";
-import type { MaterialPart, SegmentPart } from "./material_tree.ts";
-import { openValues, readTypedValue } from "./material_values.ts";
-import { runpackIdentity } from "./manifest.ts";
-import { procedureOf } from "./procedures.ts";
-import type { Manifest, PackSource } from "./types.ts";
-import { createArtifacts, type PackArtifacts } from "./verify_artifacts.ts";
-import { createMeter } from "./verify_budget.ts";
-import { atRevision, violation } from "./verify_findings.ts";
-import type { BudgetLimits, VerificationPrimitives, Violation } from "./verify_types.ts";
+import { readLines, readText } from "./format/canonical_text.ts";
+import { traverseTree } from "./verify/claims/artifact_tree_integrity.ts";
+import { constructLaw } from "./verify/claims/scenario_law_construction.ts";
+import { constructManifest } from "./verify/claims/structural_format_validity.ts";
+import { openReading, readManifestBytes } from "./verify/object_reader.ts";
+import type { MaterialPart, SegmentPart } from "./verify/object_walker.ts";
+import { openValues, readTypedValue } from "./verify/material_values.ts";
+import { runpackIdentity } from "./format/manifest.ts";
+import { procedureOf } from "./verify/procedures.ts";
+import type { Manifest, PackSource } from "./format/types.ts";
+import { createArtifacts, type PackArtifacts } from "./verify/artifacts.ts";
+import { createMeter } from "./verify/budget.ts";
+import { atRevision, violation } from "./verify/findings.ts";
+import type { BudgetLimits, VerificationPrimitives, Violation } from "./verify/types.ts";
 
 /** A record with its name. */
 export interface ViewedRecord {

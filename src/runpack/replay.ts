@@ -16,11 +16,11 @@ import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/fron
 import { runProgram } from "../run/program.ts";
 import type { QualificationSurroundings } from "../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageState, TraceItem } from "../run/types.ts";
-import { sameJson } from "./canonical_text.ts";
-import { LAW_LIMITS, permissiveSurroundings } from "./claims/scenario_law_construction.ts";
+import { sameJson } from "./format/canonical_text.ts";
+import { LAW_LIMITS, permissiveSurroundings } from "./verify/claims/scenario_law_construction.ts";
 import type { PackView, ViewedRecord } from "./material_view.ts";
-import { presentRecorded } from "./procedure_kernel_1.ts";
-import type { VerificationPrimitives } from "./verify_types.ts";
+import { presentRecorded } from "./verify/procedure_kernel_1.ts";
+import type { VerificationPrimitives } from "./verify/types.ts";
 
 /** How a stage would have stood where it was opened or evaluated. */
 export type CounterfactualStanding =

@@ -6,9 +6,9 @@
  */
 
 import type { Sha256 } from "../canonical/identity.ts";
-import { decodeArtifactList, decodeSegmentNode, type Read } from "./nodes.ts";
-import { isObject } from "./objects.ts";
-import { type Manifest, type ObjectReference, SEGMENT_RECORDS, type SegmentNode } from "./types.ts";
+import { decodeArtifactList, decodeSegmentNode, type Read } from "./format/nodes.ts";
+import { isObject } from "./format/objects.ts";
+import { type Manifest, type ObjectReference, SEGMENT_RECORDS, type SegmentNode } from "./format/types.ts";
 
 /** A pack that is not whole: an object is missing, or is not what its place asks for. */
 export class PackError extends Error {

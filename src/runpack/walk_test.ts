@@ -4,7 +4,7 @@ import { canonicalBytes } from "../canonical/canonicalize.ts";
 import { identifyBytes } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
-import { FORMAT, type Manifest, type ObjectReference } from "./types.ts";
+import { FORMAT, type Manifest, type ObjectReference } from "./format/types.ts";
 import { PackError, walkPack } from "./walk.ts";
 
 /** Objects under their names, to make packs of that no export would. */

@@ -5,16 +5,16 @@
  */
 
 import type { ServerConfig } from "../config/server_types.ts";
-import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/types.ts";
+import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
-import { redirectConsole } from "./console.ts";
-import { type AuditCall, createDispatcher, type Dispatcher, NO_NAMESPACES } from "./dispatcher.ts";
-import type { HttpHostOptions } from "./http/http_host.ts";
-import { createLimits, hasSeveralCallers, type Limits } from "./limits.ts";
-import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./log.ts";
-import type { Offer } from "./offer.ts";
-import { type StopWatch, watchHangup, watchSignals } from "./signals.ts";
-import { type StartFailure, startFailure, unreachable } from "./start_failure.ts";
+import { redirectConsole } from "./process/console.ts";
+import { type AuditCall, createDispatcher, type Dispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
+import type { HttpHostOptions } from "./http_host.ts";
+import { createLimits, hasSeveralCallers, type Limits } from "./process/limits.ts";
+import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
+import type { Offer } from "./protocol/offer.ts";
+import { type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
+import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
 /** The tools, and what ends with them. */
@@ -149,7 +149,7 @@ function errorOutlet(): (bytes: Uint8Array) => Promise<void> {
 async function hostTransport(hosting: Hosting): Promise<void> {
   const { transport } = hosting.options.server;
   if (transport === "stdio") return await hostStdio(hosting);
-  return await (await import("./http/http_host.ts")).hostHttp(hosting, transport);
+  return await (await import("./http_host.ts")).hostHttp(hosting, transport);
 }
 
 async function hostStdio({ options, log, limits, dispatcher, audit, load, signals, broken }: Hosting): Promise<void> {

@@ -9,10 +9,10 @@ import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { offeredTools } from "../access/offered_tools.ts";
 import { host, type Runtime } from "./host.ts";
-import type { HttpHostOptions } from "./http/http_host.ts";
-import type { Log, LogLevel } from "./log.ts";
-import { offerWith } from "./offer.ts";
-import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./start_failure.ts";
+import type { HttpHostOptions } from "./http_host.ts";
+import type { Log, LogLevel } from "./process/log.ts";
+import { offerWith } from "./protocol/offer.ts";
+import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
 
 /** What the flags say about the network. */
 export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy" | "bounds">;

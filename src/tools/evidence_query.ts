@@ -12,15 +12,15 @@ import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
 import { asJson } from "../run/primitives.ts";
-import { RESULT_BYTES, sentBytes } from "./bounded.ts";
-import { failure, toolError } from "./errors.ts";
-import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./input.ts";
-import { closed, orNull, TEXT } from "./output.ts";
-import { findCheck, noProvider, shownProviders } from "./provider_discovery.ts";
+import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
+import { failure, toolError } from "./framework/errors.ts";
+import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
+import { closed, orNull, TEXT } from "./framework/output.ts";
+import { findCheck, noProvider, shownProviders } from "./services/provider_discovery.ts";
 import { sandboxFailure } from "./schemas_register.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS_AND_ACQUIRES, textAnswer } from "./tool.ts";
-import type { Call, Tool, ToolAnswer } from "./types.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS_AND_ACQUIRES, textAnswer } from "./make_tool.ts";
+import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "evidence_query", group: "Run" } as const;
 

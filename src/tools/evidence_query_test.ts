@@ -4,8 +4,8 @@ import { KEY_1, KEY_2, profileWith, trusting } from "../../tests/simulation/kern
 import type { JsonObject } from "../canonical/json.ts";
 import type { CheckContract, EvidenceResult } from "../evidence/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";
-import { RESULT_BYTES, sentBytes } from "./bounded.ts";
-import { type Bench, REMOTE, testConfig, withTools } from "./fixture_test.ts";
+import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
+import { type Bench, REMOTE, testConfig, withTools } from "./tests/fixture_test.ts";
 
 const CONTEXT = { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 5 } };
 const OPEN = { evidence: { allow_raw_values: true, require_provider_opt_in: false } };

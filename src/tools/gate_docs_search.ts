@@ -8,10 +8,10 @@ import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";
-import { closed, INTEGER, listOf, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { closed, INTEGER, listOf, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "gate_docs_search", group: "Read" } as const;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
-import { withTools } from "./fixture_test.ts";
+import { withTools } from "./tests/fixture_test.ts";
 import { QUERY_CHARACTERS_MAXIMUM } from "./gate_docs_search.ts";
 
 const { docs } = DEFAULT_SETTINGS;

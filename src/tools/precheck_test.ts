@@ -11,7 +11,7 @@ import {
   spec,
   stage,
   withTools,
-} from "./fixture_test.ts";
+} from "./tests/fixture_test.ts";
 
 const SHAPE = { schema_id: "report", version: "1" };
 

@@ -6,12 +6,12 @@
 
 import { z } from "zod";
 import { asJson } from "../run/primitives.ts";
-import { name } from "./input.ts";
-import { closed, OBJECT, TEXT } from "./output.ts";
-import { boundedAnswer, findShown } from "./provider_discovery.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { name } from "./framework/input.ts";
+import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "provider_contract_get", group: "Read" } as const;
 

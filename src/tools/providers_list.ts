@@ -6,11 +6,11 @@
 
 import { z } from "zod";
 import { sortedBy } from "../canonical/order.ts";
-import { closed, listOf, TEXT } from "./output.ts";
-import { boundedAnswer, shownProviders } from "./provider_discovery.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { closed, listOf, TEXT } from "./framework/output.ts";
+import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "providers_list", group: "Read" } as const;
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
-import { withTools } from "./fixture_test.ts";
+import { withTools } from "./tests/fixture_test.ts";
 import { PUBLISHED } from "./published.ts";
 import { loadTools } from "./table.ts";
-import type { Tool } from "./types.ts";
+import type { Tool } from "./framework/types.ts";
 
 /** What is reviewed, and listed; `deno test -A src/tools/published_test.ts -- --rewrite` writes it anew. */
 const FILE = new URL("published.json", import.meta.url);

@@ -7,12 +7,12 @@
 import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
-import { success } from "./errors.ts";
-import { namespaceId, operationIdentity } from "./input.ts";
-import { closed, OBJECT, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./tool.ts";
-import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./types.ts";
+import { success } from "./framework/errors.ts";
+import { namespaceId, operationIdentity } from "./framework/input.ts";
+import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "runpack_export", group: "Audit" } as const;
 

@@ -10,11 +10,20 @@ import { openLocalRepository } from "../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
 import { createPublisher, type Publication, type Publisher } from "../runpack/host/publish.ts";
 import { RepositoryError } from "../runpack/host/repository.ts";
-import { leafHash, rootOf } from "../runpack/merkle.ts";
-import type { Manifest } from "../runpack/types.ts";
+import { leafHash, rootOf } from "../runpack/format/merkle.ts";
+import type { Manifest } from "../runpack/format/types.ts";
 import { asJson } from "../run/primitives.ts";
-import { type Bench, envelope, id, REMOTE, type StartedRun, startRun, STORES, withTools } from "./fixture_test.ts";
-import type { Services } from "./services.ts";
+import {
+  type Bench,
+  envelope,
+  id,
+  REMOTE,
+  type StartedRun,
+  startRun,
+  STORES,
+  withTools,
+} from "./tests/fixture_test.ts";
+import type { Services } from "./services/services.ts";
 
 interface Scene {
   readonly bench: Bench;

@@ -10,16 +10,16 @@ import { encodeHex } from "../canonical/hex.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
-import type { ValidateSchema, VerificationRequest } from "../runpack/verify_types.ts";
-import { PROFILES, type TrustedPublicKey } from "../runpack/verify_types.ts";
-import { authorise } from "./authorise.ts";
-import { failure, success } from "./errors.ts";
-import { identity } from "./input.ts";
-import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
+import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
+import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
+import { authorise } from "./services/authorise.ts";
+import { failure, success } from "./framework/errors.ts";
+import { identity } from "./framework/input.ts";
+import { closed, listOf, OBJECT, orNull, TEXT } from "./framework/output.ts";
 import { sandboxFailure } from "./schemas_register.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS } from "./tool.ts";
-import type { Call, Tool, ToolAnswer } from "./types.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "runpack_verify", group: "Audit" } as const;
 const limit = z.int().min(0).exactOptional();
@@ -98,7 +98,7 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { verificationPrimitives } = await import("../runpack/host/verification.ts");
-  const { reportAsJson, verifyRunpack } = await import("../runpack/verify.ts");
+  const { reportAsJson, verifyRunpack } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
   const source = localPackSource(root, decoded.runpack_identity);
   if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(services, decoded);
@@ -130,7 +130,7 @@ async function isVisible(
   call: Call,
 ): Promise<boolean> {
   if (manifest === "missing") return false;
-  const { decodeManifest, runpackIdentity } = await import("../runpack/manifest.ts");
+  const { decodeManifest, runpackIdentity } = await import("../runpack/format/manifest.ts");
   const named = typeof manifest !== "string" && runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === runpack_identity
     ? decodeManifest(manifest)
     : null;

@@ -9,12 +9,12 @@ import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { openLocalRepository } from "../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
 import { identifyBytes } from "../canonical/identity.ts";
-import { CLAIMS } from "../runpack/verify_types.ts";
+import { CLAIMS } from "../runpack/verify/types.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
-import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./fixture_test.ts";
+import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./tests/fixture_test.ts";
 import { createTools } from "./table.ts";
-import type { ToolAnswer } from "./types.ts";
+import type { ToolAnswer } from "./framework/types.ts";
 
 interface Scene {
   readonly bench: Bench;

@@ -15,10 +15,10 @@ import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
 import { StoreError } from "../store/types.ts";
-import { countProviders, storeMeasures } from "./measures.ts";
-import { createServices } from "./services.ts";
+import { countProviders, storeMeasures } from "./services/measures.ts";
+import { createServices } from "./services/services.ts";
 import { createTools } from "./table.ts";
-import type { Call, Measure, NamespaceList, Tool, ToolName } from "./types.ts";
+import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
 
 /** What a configuration has no member for. */
 export interface RuntimeOptions {
@@ -91,7 +91,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),
       namespaces: async (begun, call) =>
-        await (await import("./visible_namespaces.ts")).visibleNamespaces(services, begun, call),
+        await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, begun, call),
       measures: () => [...storeMeasures(stores.runs), ...measures()],
       close,
     };

@@ -12,17 +12,17 @@ import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
-import { failure, success, toolError } from "./errors.ts";
-import { jsonObject } from "./input.ts";
-import { knownChecks } from "./known_checks.ts";
-import { namesShown } from "./provider_discovery.ts";
-import { closed, TEXT } from "./output.ts";
-import { refuseRegistry } from "./schema_record.ts";
+import { failure, success, toolError } from "./framework/errors.ts";
+import { jsonObject } from "./framework/input.ts";
+import { knownChecks } from "./precheck/known_checks.ts";
+import { namesShown } from "./services/provider_discovery.ts";
+import { closed, TEXT } from "./framework/output.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
 import { sandboxFailure } from "./schemas_register.ts";
-import type { Services } from "./services.ts";
-import { SPEC_SCHEMA } from "./spec_schema.ts";
-import { makeTool, WRITES } from "./tool.ts";
-import type { Call, Tool, ToolAnswer, ToolError } from "./types.ts";
+import type { Services } from "./services/services.ts";
+import { SPEC_SCHEMA } from "./framework/spec_schema.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Call, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring" } as const;
 

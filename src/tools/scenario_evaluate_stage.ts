@@ -7,16 +7,16 @@
 import { z } from "zod";
 import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
 import { decideEvaluate } from "../run/decide_evaluate.ts";
-import { gatherEvidence } from "./gather_evidence.ts";
-import { callerEvidence, expectedHead, name, operationId, runMembers, timestamp } from "./input.ts";
-import { withMissing } from "./missing_answer.ts";
-import { runMutation } from "./mutation.ts";
-import { nextAfterMutation } from "./next_steps.ts";
-import { outcomeAnswer } from "./outcome.ts";
-import { acceptedMutation, ATTEMPT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, WRITES_AND_ACQUIRES } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { gatherEvidence } from "./mutation/gather_evidence.ts";
+import { callerEvidence, expectedHead, name, operationId, runMembers, timestamp } from "./framework/input.ts";
+import { withMissing } from "./precheck/missing_answer.ts";
+import { runMutation } from "./mutation/mutation.ts";
+import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { outcomeAnswer } from "./mutation/outcome.ts";
+import { acceptedMutation, ATTEMPT, outcomeOf, STAGE_IDS, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run" } as const;
 const FAMILY = "evaluate_stage";

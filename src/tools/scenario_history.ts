@@ -7,13 +7,13 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
-import { runMembers } from "./input.ts";
-import { closed, listOf, OBJECT, orNull, TEXT } from "./output.ts";
-import { runNotFound } from "./not_found.ts";
-import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pages.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { runMembers } from "./framework/input.ts";
+import { closed, listOf, OBJECT, orNull, TEXT } from "./framework/output.ts";
+import { runNotFound } from "./framework/not_found.ts";
+import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_history", group: "Read" } as const;
 

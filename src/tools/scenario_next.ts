@@ -10,20 +10,28 @@ import { refuseEvaluation } from "../run/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { runDerivedMutation, type StepFamily, type TakenSteps } from "./derived_mutation.ts";
-import { FEEDBACK_LEVELS, feedbackMember, grantFeedback } from "./feedback.ts";
-import { gatherEvidence } from "./gather_evidence.ts";
-import { briefly, callerEvidence, expectedHead, name, operationIdentity, runMembers, timestamp } from "./input.ts";
-import type { Outcome } from "./mutation.ts";
-import { nextAfterStep } from "./next_after_step.ts";
-import { FRESH_ID } from "./next_shared.ts";
-import { nextStage, withOpenStage } from "./next_stage.ts";
-import { outcomeAnswer } from "./outcome.ts";
-import { OBJECT, outcomeOf } from "./output.ts";
-import type { Services } from "./services.ts";
-import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./step_answer.ts";
-import { makeTool, WRITES_AND_ACQUIRES } from "./tool.ts";
-import type { Call, Tool } from "./types.ts";
+import { runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
+import { FEEDBACK_LEVELS, feedbackMember, grantFeedback } from "./precheck/feedback.ts";
+import { gatherEvidence } from "./mutation/gather_evidence.ts";
+import {
+  briefly,
+  callerEvidence,
+  expectedHead,
+  name,
+  operationIdentity,
+  runMembers,
+  timestamp,
+} from "./framework/input.ts";
+import type { Outcome } from "./mutation/mutation.ts";
+import { nextAfterStep } from "./next_steps/after_steps.ts";
+import { FRESH_ID } from "./next_steps/shared_steps.ts";
+import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
+import { outcomeAnswer } from "./mutation/outcome.ts";
+import { OBJECT, outcomeOf } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
+import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call, Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_next", group: "Run" } as const;
 

@@ -7,14 +7,14 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { decideOpen } from "../run/decide_open.ts";
-import { expectedHead, name, operationId, runMembers } from "./input.ts";
-import { runMutation } from "./mutation.ts";
-import { nextAfterMutation } from "./next_steps.ts";
-import { outcomeAnswer } from "./outcome.ts";
-import { acceptedMutation, INTEGER, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, WRITES } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { expectedHead, name, operationId, runMembers } from "./framework/input.ts";
+import { runMutation } from "./mutation/mutation.ts";
+import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { outcomeAnswer } from "./mutation/outcome.ts";
+import { acceptedMutation, INTEGER, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_open_stage", group: "Run" } as const;
 const FAMILY = "open_stage";

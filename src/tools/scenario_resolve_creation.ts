@@ -5,13 +5,13 @@
  */
 
 import { z } from "zod";
-import { identity, namespaceId, operationIdentity } from "./input.ts";
-import { creationName } from "./in_flight.ts";
-import { OBJECT, outcomeOf } from "./output.ts";
-import { resolve, RESOLVE_REFUSALS, unauthorized } from "./resolve.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
+import { creationName } from "./services/keyed_lock.ts";
+import { OBJECT, outcomeOf } from "./framework/output.ts";
+import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_resolve_creation", group: "Read" } as const;
 

@@ -6,14 +6,14 @@
 
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
-import { identity, namespaceId, operationIdentity } from "./input.ts";
-import { mutationName } from "./in_flight.ts";
-import { withMissing } from "./missing_answer.ts";
-import { OBJECT, outcomeOf } from "./output.ts";
-import { resolve, RESOLVE_REFUSALS, unauthorized } from "./resolve.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
+import { mutationName } from "./services/keyed_lock.ts";
+import { withMissing } from "./precheck/missing_answer.ts";
+import { OBJECT, outcomeOf } from "./framework/output.ts";
+import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_resolve_mutation", group: "Read" } as const;
 

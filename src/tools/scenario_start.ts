@@ -5,14 +5,14 @@
  */
 
 import { z } from "zod";
-import { createRun } from "./creation.ts";
-import { briefly, identity, name, namespaceId, operationIdentity, payload } from "./input.ts";
-import { nextAfterCreation } from "./next_steps.ts";
-import { outcomeAnswer } from "./outcome.ts";
-import { closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, WRITES } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { createRun } from "./mutation/creation.ts";
+import { briefly, identity, name, namespaceId, operationIdentity, payload } from "./framework/input.ts";
+import { nextAfterCreation } from "./next_steps/after_mutation.ts";
+import { outcomeAnswer } from "./mutation/outcome.ts";
+import { closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_start", group: "Run" } as const;
 

@@ -14,14 +14,14 @@ import { asJson } from "../run/primitives.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import type { Attempt, RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { missingOfRunText } from "./missing_of_run.ts";
-import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./bounded.ts";
-import { runMembers } from "./input.ts";
-import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./output.ts";
-import { runNotFound } from "./not_found.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { missingOfRunText } from "./precheck/missing_of_run.ts";
+import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
+import { runMembers } from "./framework/input.ts";
+import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./framework/output.ts";
+import { runNotFound } from "./framework/not_found.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_status", group: "Read" } as const;
 

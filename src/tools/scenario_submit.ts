@@ -7,14 +7,14 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { decideSubmit } from "../run/decide_submit.ts";
-import { expectedHead, identity, name, operationId, payload, runMembers } from "./input.ts";
-import { runMutation } from "./mutation.ts";
-import { nextAfterMutation } from "./next_steps.ts";
-import { outcomeAnswer } from "./outcome.ts";
-import { acceptedMutation, closed, OBJECT, outcomeOf, TEXT } from "./output.ts";
-import type { Services } from "./services.ts";
-import { makeTool, WRITES } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { expectedHead, identity, name, operationId, payload, runMembers } from "./framework/input.ts";
+import { runMutation } from "./mutation/mutation.ts";
+import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { outcomeAnswer } from "./mutation/outcome.ts";
+import { acceptedMutation, closed, OBJECT, outcomeOf, TEXT } from "./framework/output.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_submit", group: "Run" } as const;
 const FAMILY = "submit";

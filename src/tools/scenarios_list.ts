@@ -6,12 +6,12 @@
 
 import { z } from "zod";
 import type { LawListItem } from "../store/types.ts";
-import { namespaceId, pageMembers } from "./input.ts";
-import { closed, INTEGER, listOf, orNull, TEXT } from "./output.ts";
-import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { namespaceId, pageMembers } from "./framework/input.ts";
+import { closed, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
+import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenarios_list", group: "Read" } as const;
 

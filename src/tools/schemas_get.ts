@@ -5,13 +5,13 @@
  */
 
 import { z } from "zod";
-import { failure } from "./errors.ts";
-import { name, namespaceId } from "./input.ts";
-import { closed } from "./output.ts";
-import { refuseRegistry, SCHEMA_RECORD } from "./schema_record.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { failure } from "./framework/errors.ts";
+import { name, namespaceId } from "./framework/input.ts";
+import { closed } from "./framework/output.ts";
+import { refuseRegistry, SCHEMA_RECORD } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "schemas_get", group: "Read" } as const;
 

@@ -5,13 +5,13 @@
  */
 
 import { z } from "zod";
-import { namespaceId, pageMembers } from "./input.ts";
-import { closed, listOf, OBJECT, orNull } from "./output.ts";
-import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./pages.ts";
-import { refuseRegistry } from "./schema_record.ts";
-import type { Services } from "./services.ts";
-import { makeTool, READS, textAnswer } from "./tool.ts";
-import type { Tool } from "./types.ts";
+import { namespaceId, pageMembers } from "./framework/input.ts";
+import { closed, listOf, OBJECT, orNull } from "./framework/output.ts";
+import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "schemas_list", group: "Read" } as const;
 

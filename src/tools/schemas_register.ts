@@ -11,12 +11,12 @@ import { identifyCanonical } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
-import { failure, toolError } from "./errors.ts";
-import { closed, OBJECT } from "./output.ts";
-import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./schema_record.ts";
-import type { Services } from "./services.ts";
-import { makeTool, textAnswer, WRITES } from "./tool.ts";
-import type { Tool, ToolAnswer, ToolError } from "./types.ts";
+import { failure, toolError } from "./framework/errors.ts";
+import { closed, OBJECT } from "./framework/output.ts";
+import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { makeTool, textAnswer, WRITES } from "./make_tool.ts";
+import type { Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "schemas_register", group: "Authoring" } as const;
 

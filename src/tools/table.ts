@@ -10,8 +10,8 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./published.ts";
-import type { Services } from "./services.ts";
-import type { Tool, ToolName } from "./types.ts";
+import type { Services } from "./services/services.ts";
+import type { Tool, ToolName } from "./framework/types.ts";
 
 type MakeTool = (services: Services) => Tool;
 
@@ -87,10 +87,10 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
 
 /** The JSON Schema of a scenario spec, whole: what `tools/list` shows of it is shortened. */
 export async function fullSpecSchema(): Promise<JsonObject> {
-  return (await import("./full_schemas.ts")).FULL_SPEC_SCHEMA;
+  return (await import("./framework/full_schemas.ts")).FULL_SPEC_SCHEMA;
 }
 
 /** The JSON Schemas of a tool as one document, of its arguments unless `#/$defs/output` is named. */
 export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
-  return await (await import("./full_schemas.ts")).fullToolSchema(tool);
+  return await (await import("./framework/full_schemas.ts")).fullToolSchema(tool);
 }

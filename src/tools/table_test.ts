@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { LOCAL } from "./fixture_test.ts";
+import { LOCAL } from "./tests/fixture_test.ts";
 import { lazyTool } from "./table.ts";
-import type { Tool, ToolAnswer } from "./types.ts";
+import type { Tool, ToolAnswer } from "./framework/types.ts";
 
 Deno.test("lazyTool() loads a module once for all calls, and again where that failed", async () => {
   const answer: ToolAnswer = { ok: true, result: {} };

@@ -6,9 +6,9 @@
 
 import { loadConfig } from "../../src/config/load.ts";
 import { createAuditService } from "../../src/server/audit/service.ts";
-import { type AuditCall, createDispatcher, type Dispatcher } from "../../src/server/dispatcher.ts";
+import { type AuditCall, createDispatcher, type Dispatcher } from "../../src/server/protocol/dispatcher.ts";
 import { openRuntime, type ToolRuntime } from "../../src/tools/runtime.ts";
-import type { Call } from "../../src/tools/types.ts";
+import type { Call } from "../../src/tools/framework/types.ts";
 import { type BenchRow, compare } from "./harness.ts";
 import { type BenchRun, type CallTool, loadRound, startBenchRuns } from "./mutation_bench.ts";
 

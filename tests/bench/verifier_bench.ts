@@ -10,7 +10,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import { startGate } from "../simulation/crash/gate_process.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../simulation/runpack_memory.ts";

@@ -8,7 +8,7 @@
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import { folderPackSource } from "../../src/runpack/host/folder.ts";
 import { verificationPrimitives } from "../../src/runpack/host/verification.ts";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 
 const KIBIBYTE = 1024;
 

@@ -33,7 +33,11 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a room shows another only some of its files: importer, imported room, and the files that it may name. */
 export const DOORS: readonly { readonly from: string; readonly to: string; readonly files: readonly string[] }[] = [
-  { from: "server", to: "tools", files: ["src/tools/runtime.ts", "src/tools/table.ts", "src/tools/types.ts"] },
+  {
+    from: "server",
+    to: "tools",
+    files: ["src/tools/runtime.ts", "src/tools/table.ts", "src/tools/framework/types.ts"],
+  },
   { from: "main", to: "cli", files: ["src/cli/main.ts"] },
 ];
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LINE_PATTERN } from "../../src/tools/input.ts";
+import { LINE_PATTERN } from "../../src/tools/framework/input.ts";
 import { SPEC_LIMITS } from "../../src/law/limits.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../src/canonical/json.ts";
 

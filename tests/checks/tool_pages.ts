@@ -5,8 +5,8 @@
  */
 
 import { type JsonObject, member } from "../../src/canonical/json.ts";
-import { withTools } from "../../src/tools/fixture_test.ts";
-import type { Tool } from "../../src/tools/types.ts";
+import { withTools } from "../../src/tools/tests/fixture_test.ts";
+import type { Tool } from "../../src/tools/framework/types.ts";
 import { schemaText } from "./schema_text.ts";
 import { settingsFile } from "./settings_page.ts";
 import type { SourceFile } from "./source.ts";

@@ -11,7 +11,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isJsonObject, member } from "@/canonical/json.ts";
-import type { Exchange } from "@/server/http/exchange.ts";
+import type { Exchange } from "@/server/http/authenticated_request.ts";
 import type { HttpReply } from "@/server/http/reply.ts";
 import { isStream, type SdkHttpLane, sdkRequest, streamReply } from "@/server/http/sdk_http_lane.ts";
 

@@ -8,18 +8,18 @@
 import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
 import { NO_AUDIT } from "@/server/audit/types.ts";
 import { createLocalOnly } from "@/server/auth/local_only.ts";
-import { createDispatcher } from "@/server/dispatcher.ts";
-import { createHealth } from "@/server/health.ts";
+import { createDispatcher } from "@/server/protocol/dispatcher.ts";
+import { createHealth } from "@/server/process/health.ts";
 import { createApp, type Route } from "@/server/http/app.ts";
-import { createIntake } from "@/server/http/intake.ts";
+import { createIntake } from "@/server/http/body_admission.ts";
 import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
 import { answerMcp } from "@/server/http/mcp_endpoint.ts";
-import { createNameChecks } from "@/server/http/names.ts";
-import { createAdmissions, createRefusals } from "@/server/http/refusals.ts";
-import { createLimits } from "@/server/limits.ts";
-import { openLog } from "@/server/log.ts";
-import { createMetrics } from "@/server/metrics.ts";
-import { createServerIds } from "@/server/trace.ts";
+import { createNameChecks } from "@/server/http/host_and_origin.ts";
+import { createAdmissions, createRefusals } from "@/server/audit/refusals.ts";
+import { createLimits } from "@/server/process/limits.ts";
+import { openLog } from "@/server/process/log.ts";
+import { createMetrics } from "@/server/process/metrics.ts";
+import { createServerIds } from "@/server/process/trace.ts";
 import { createFixtureLane } from "./fixture_lane.ts";
 import { makeFixtureServer } from "./fixture_mcp.ts";
 

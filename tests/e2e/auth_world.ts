@@ -16,9 +16,9 @@ import { HOST_PRIMITIVES } from "@/evidence/host_primitives.ts";
 import { openPublisher } from "@/runpack/host/open_publisher.ts";
 import { auditCall } from "@/server/audit/call_audit.ts";
 import type { Audit, AuditEvent } from "@/server/audit/types.ts";
-import { createDispatcher, type Dispatcher } from "@/server/dispatcher.ts";
-import { id, schemaRecord, spec, withTools } from "@/tools/fixture_test.ts";
-import type { Call } from "@/tools/types.ts";
+import { createDispatcher, type Dispatcher } from "@/server/protocol/dispatcher.ts";
+import { id, schemaRecord, spec, withTools } from "@/tools/tests/fixture_test.ts";
+import type { Call } from "@/tools/framework/types.ts";
 
 /** A role binding. */
 export function role(name: string, namespace: number | null = null, tenant: number | null = null): RoleBinding {

@@ -10,8 +10,8 @@ import type { ServerConfig } from "@/config/server_types.ts";
 import { createDocumentation } from "@/docs/documentation.ts";
 import { host } from "@/server/host.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds } from "@/server/http/listener.ts";
-import { readNetworks } from "@/server/http/peers.ts";
-import { offerWith } from "@/server/offer.ts";
+import { readNetworks } from "@/server/audit/peers.ts";
+import { offerWith } from "@/server/protocol/offer.ts";
 import { fixtureTools } from "./fixture_tools.ts";
 
 const PLAIN: ServerConfig = {

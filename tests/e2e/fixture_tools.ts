@@ -5,7 +5,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "@/canonical/json.ts";
-import type { Call, Tool, ToolAnswer } from "@/tools/types.ts";
+import type { Call, Tool, ToolAnswer } from "@/tools/framework/types.ts";
 
 type Handler = (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 

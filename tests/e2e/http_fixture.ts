@@ -6,7 +6,7 @@
 
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { delay } from "@/server/log.ts";
+import { delay } from "@/server/process/log.ts";
 import { fixtureArgs, type ServerProcess, startServer, type Wire } from "./client.ts";
 
 /** An HTTP server process. */

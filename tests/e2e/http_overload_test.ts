@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
-import { intakeBounds } from "@/server/http/intake.ts";
-import { UNREAD_BOUNDS } from "@/server/http/unread.ts";
+import { intakeBounds } from "@/server/http/body_admission.ts";
+import { UNREAD_BOUNDS } from "@/server/http/response_backpressure.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
 import {

@@ -5,8 +5,8 @@ import { Client as ClientTwo, type VersionNegotiationMode } from "@modelcontextp
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { SERVER_INFO } from "@/server/identity.ts";
-import { instructionsFor } from "@/server/instructions.ts";
+import { SERVER_INFO } from "@/server/protocol/identity.ts";
+import { instructionsFor } from "@/server/protocol/instructions.ts";
 import { fixtureArgs } from "./client.ts";
 
 /** What both generations of the client give. */

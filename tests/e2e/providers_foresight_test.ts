@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { JsonValue } from "../../src/canonical/json.ts";
-import { neverAnswered } from "../../src/evidence/builtin/foresight.ts";
+import { neverAnswered } from "../../src/evidence/builtin/static_check.ts";
 import { askProvider, entryOf, outcomeOf, type ProviderPlan, withFolder, withProvider } from "./providers_fixtures.ts";
 import { leastSpec } from "../simulation/law_specs.ts";
 import { gate } from "./gate_command.ts";

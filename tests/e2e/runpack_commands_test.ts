@@ -5,7 +5,7 @@ import { writeArchive } from "../../src/runpack/host/archive_file.ts";
 import { copyPack, sourceContents } from "../../src/runpack/host/contents.ts";
 import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
 import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
-import { CLAIMS } from "../../src/runpack/verify_types.ts";
+import { CLAIMS } from "../../src/runpack/verify/types.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { forge } from "../simulation/runpack_forge.ts";
 import { packOf } from "../simulation/runpack_memory.ts";

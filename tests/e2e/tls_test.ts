@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server as SecureServer } from "node:https";
 import { type AddressInfo, connect as connectPlain } from "node:net";
-import { guardPeers } from "@/server/tls/guard.ts";
+import { guardPeers } from "@/server/tls/resumption_guard.ts";
 import {
   type Certified,
   CLIENT_EXTENSIONS,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
-import { entryHeader, objectName, paddingAfter, signatureName } from "../../src/runpack/archive.ts";
+import { entryHeader, objectName, paddingAfter, signatureName } from "../../src/runpack/format/archive.ts";
 import { buildPage } from "../../src/runpack/browser/build.ts";
-import { keyIdOf } from "../../src/runpack/dsse.ts";
+import { keyIdOf } from "../../src/runpack/format/dsse.ts";
 import { viewPack } from "../../src/runpack/material_view.ts";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
-import type { VerificationReport } from "../../src/runpack/verify_types.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
+import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { renderDocument } from "../../src/runpack/view/page.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { formNote, unfitVersion } from "@/server/tls/form.ts";
+import { formNote, unfitVersion } from "@/server/tls/certificate_compatibility.ts";
 import { readBlocks } from "../checks/doc_links.ts";
 import { startServer } from "../e2e/client.ts";
 import { gateArgs, inFolder } from "../e2e/gate_command.ts";

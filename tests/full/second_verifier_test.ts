@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
-import { reportAsJson, verifyRunpack } from "../../src/runpack/verify.ts";
-import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify_types.ts";
+import { reportAsJson, verifyRunpack } from "../../src/runpack/verify/verify.ts";
+import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify/types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
 import {

@@ -5,7 +5,7 @@
  */
 
 import { dirname, join } from "node:path";
-import { objectName } from "../../src/runpack/archive.ts";
+import { objectName } from "../../src/runpack/format/archive.ts";
 import type { MemoryPack } from "./runpack_memory.ts";
 
 /** Writes a pack in folder form, whatever it holds. */

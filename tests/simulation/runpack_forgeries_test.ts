@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLAIMS } from "../../src/runpack/verify_types.ts";
+import { CLAIMS } from "../../src/runpack/verify/types.ts";
 import { FORGERIES } from "./runpack_forgeries.ts";
 import { forge } from "./runpack_forge.ts";
 import { identityOf, packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";

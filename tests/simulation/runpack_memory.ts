@@ -9,16 +9,16 @@ import { canonicalBytes } from "../../src/canonical/canonicalize.ts";
 import { identifyBytes, type Identity } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
-import { objectName } from "../../src/runpack/archive.ts";
+import { objectName } from "../../src/runpack/format/archive.ts";
 import { exportRun, type ExportSource } from "../../src/runpack/export.ts";
-import { runpackIdentity } from "../../src/runpack/manifest.ts";
-import type { PackSource } from "../../src/runpack/types.ts";
+import { runpackIdentity } from "../../src/runpack/format/manifest.ts";
+import type { PackSource } from "../../src/runpack/format/types.ts";
 import type {
   VerificationPrimitives,
   VerificationReport,
   VerificationRequest,
-} from "../../src/runpack/verify_types.ts";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
+} from "../../src/runpack/verify/types.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import type { PlayedRun } from "./runpack_run.ts";
 
 /** A pack as its parts. */

@@ -6,8 +6,8 @@
  */
 
 import assert from "node:assert/strict";
-import { BUDGET_MEMBERS, type VerificationReport, type VerificationRequest } from "../../src/runpack/verify_types.ts";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
+import { BUDGET_MEMBERS, type VerificationReport, type VerificationRequest } from "../../src/runpack/verify/types.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import { randomOf } from "./crash/random.ts";
 import { type MemoryPack, memorySource, PRIMITIVES } from "./runpack_memory.ts";
 

@@ -13,7 +13,7 @@ import type { OperatorProfile } from "../../src/run/profile.ts";
 import { asJson } from "../../src/run/primitives.ts";
 import { statementTexts } from "../../src/run/statement.ts";
 import type { EvidenceSignature, RunState } from "../../src/run/types.ts";
-import type { VerificationReport } from "../../src/runpack/verify_types.ts";
+import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { randomOf } from "./crash/random.ts";
 import {
   accepted,

@@ -7,8 +7,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { identifyBytes } from "../../src/canonical/identity.ts";
-import { runpackIdentity } from "../../src/runpack/manifest.ts";
-import type { PackObject } from "../../src/runpack/objects.ts";
+import { runpackIdentity } from "../../src/runpack/format/manifest.ts";
+import type { PackObject } from "../../src/runpack/format/objects.ts";
 import { copyPack, openContents, type PackContents } from "../../src/runpack/host/contents.ts";
 import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
 import { type Repository, RepositoryError, type RepositoryErrorCode } from "../../src/runpack/host/repository.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { verifyRunpack } from "../../src/runpack/verify.ts";
+import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import { randomOf } from "./crash/random.ts";
 import type { Editable } from "./law_specs.ts";
 import { forge, type Parts } from "./runpack_forge.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { VerificationReport } from "../../src/runpack/verify_types.ts";
+import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import violations from "../vectors/runpack/violations.json" with { type: "json" };
 
 const OBJECT = [

@@ -10,7 +10,7 @@ import { readBelow } from "../../config/files.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { EvidenceQuery } from "../types.ts";
 import { type Document, readJsonDocument } from "./json_document.ts";
-import { selectJson, selectWhole } from "./json_path.ts";
+import { selectJson, selectWhole } from "../json_path/json_path.ts";
 import { type Finding, observed, paramsOf, readText } from "./result.ts";
 // Not loaded when first needed: the worker that this runs in may not read the modules of the program.
 import { readYamlDocument } from "./yaml_document.ts";

@@ -16,7 +16,7 @@ import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
 import type { Engine, Surroundings } from "./engine.ts";
 import { createExchanger, ended, exchange, type Exchanger, startTimeLimit, type TimeLimit } from "./exchange.ts";
 import { hostGrant } from "./http_provider.ts";
-import type { Selection } from "./json_path.ts";
+import type { Selection } from "../json_path/json_path.ts";
 import { JSONPATH_CHARACTERS_MAXIMUM } from "./limits.ts";
 import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
 import { baseHeaders, headerValue, refuseEncoding } from "./response.ts";

@@ -7,7 +7,7 @@
 
 import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
 import { readJsonDocument } from "./json_document.ts";
-import { type Selection, selectJson } from "./json_path.ts";
+import { type Selection, selectJson } from "../json_path/json_path.ts";
 
 /** What the worker is asked. */
 export interface SelectQuestion {

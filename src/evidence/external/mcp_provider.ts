@@ -12,7 +12,7 @@ import type { EvidenceContext, EvidenceQuery, LoadedContract, Provider, Provider
 import type { StderrTail } from "./child.ts";
 import type { Connect } from "./connections.ts";
 import { ExternalFailure, failureAnswer, failureIn } from "./failure.ts";
-import { createKeeper, type Keeper } from "./keeper.ts";
+import { createKeeper, type Keeper } from "./reconnecting_connection.ts";
 import { decodeToolResult } from "./reply.ts";
 
 /** What a provider is made with beside its configuration. */

@@ -12,8 +12,8 @@ import {
   readEntryName,
   strayName,
   verifiableEntries,
-} from "../archive.ts";
-import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
+} from "../format/archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
-import { ArchiveError, entryHeader, MANIFEST_NAME, objectName, paddingAfter } from "../archive.ts";
-import { verifyRunpack } from "../verify.ts";
+import { ArchiveError, entryHeader, MANIFEST_NAME, objectName, paddingAfter } from "../format/archive.ts";
+import { verifyRunpack } from "../verify/verify.ts";
 import { openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
 import { readKeys, verifyAndRender } from "./verification.ts";
 

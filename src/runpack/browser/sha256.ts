@@ -5,7 +5,7 @@
  */
 
 import { encodeHex } from "../../canonical/hex.ts";
-import type { HashStream } from "../types.ts";
+import type { HashStream } from "../format/types.ts";
 
 const BLOCK = 64;
 

@@ -6,8 +6,8 @@
 
 import { decodeBase64 } from "../../canonical/base64.ts";
 import { viewPack } from "../material_view.ts";
-import { verifyRunpack } from "../verify.ts";
-import type { TrustedPublicKey, VerificationPrimitives, VerificationReport } from "../verify_types.ts";
+import { verifyRunpack } from "../verify/verify.ts";
+import type { TrustedPublicKey, VerificationPrimitives, VerificationReport } from "../verify/types.ts";
 import { renderPack } from "../view/page.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import type { OpenedPack } from "./files.ts";

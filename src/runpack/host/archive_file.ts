@@ -22,8 +22,8 @@ import {
   readEntryName,
   signatureName,
   verifiableEntries,
-} from "../archive.ts";
-import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
+} from "../format/archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import { PackError, type WalkedObject } from "../walk.ts";
 import { type PackContents, sourceContents } from "./contents.ts";
 import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import { decodeManifest, runpackIdentity } from "../manifest.ts";
-import type { Manifest, PackSource } from "../types.ts";
+import { decodeManifest, runpackIdentity } from "../format/manifest.ts";
+import type { Manifest, PackSource } from "../format/types.ts";
 import { PackError, type WalkedObject, walkPack } from "../walk.ts";
 import { equalBytes, joinBytes } from "./files.ts";
 import { type Repository, RepositoryError, type SignatureFile } from "./repository.ts";

@@ -6,7 +6,7 @@
 
 import { dirname } from "node:path";
 
-import type { SourceFault } from "../types.ts";
+import type { SourceFault } from "../format/types.ts";
 import type { Written } from "./repository.ts";
 
 const CHUNK_BYTES = 256 * 1024;

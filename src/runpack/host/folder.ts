@@ -7,8 +7,8 @@
 import { join } from "node:path";
 
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
-import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName } from "../archive.ts";
-import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../types.ts";
+import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName } from "../format/archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../format/types.ts";
 import { isMissing, isPlainFolder, plainFile, readPlainFile, replaceFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
 import { createReadAhead } from "./read_ahead.ts";

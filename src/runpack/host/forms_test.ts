@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
 import { objectsOf, withPack } from "../../../tests/simulation/runpack_repository_cases.ts";
-import { ArchiveError, objectName } from "../archive.ts";
-import type { PackSource } from "../types.ts";
+import { ArchiveError, objectName } from "../format/archive.ts";
+import type { PackSource } from "../format/types.ts";
 import { openArchive, writeArchive } from "./archive_file.ts";
 import type { PackContents } from "./contents.ts";
 import { joinBytes } from "./files.ts";

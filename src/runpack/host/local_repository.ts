@@ -9,8 +9,8 @@ import { dirname, join } from "node:path";
 
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
-import { objectName } from "../archive.ts";
-import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../types.ts";
+import { objectName } from "../format/archive.ts";
+import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import {
   createFile,
   equalBytes,

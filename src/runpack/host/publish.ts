@@ -11,7 +11,7 @@ import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { type RunHead, type RunStore, StoreError } from "../../store/types.ts";
 import { type ExportedPack, exportRun } from "../export.ts";
-import { ExportError, type ExportErrorCode } from "../objects.ts";
+import { ExportError, type ExportErrorCode } from "../format/objects.ts";
 import { copyPack, openContents } from "./contents.ts";
 import { type Repository, RepositoryError } from "./repository.ts";
 import type { PackSigner } from "./signing.ts";

@@ -6,8 +6,8 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
-import type { PackObject } from "../objects.ts";
-import type { ObjectReference, SourceFault } from "../types.ts";
+import type { PackObject } from "../format/objects.ts";
+import type { ObjectReference, SourceFault } from "../format/types.ts";
 
 /** Why a repository does not do what it is asked. */
 export type RepositoryErrorCode =

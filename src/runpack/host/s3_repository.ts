@@ -16,8 +16,8 @@ import type {
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import type { RunpackStorageConfig } from "../../config/store_types.ts";
-import { objectName } from "../archive.ts";
-import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES, type SourceFault } from "../types.ts";
+import { objectName } from "../format/archive.ts";
+import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES, type SourceFault } from "../format/types.ts";
 import { equalBytes, joinBytes } from "./files.ts";
 import { type Repository, RepositoryError, type SignatureFile, type Written } from "./repository.ts";
 

@@ -9,8 +9,8 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 
 import { decodeBase64 } from "../../canonical/base64.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../dsse.ts";
-import type { Manifest } from "../types.ts";
+import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../format/dsse.ts";
+import type { Manifest } from "../format/types.ts";
 import { readPlainFile } from "./files.ts";
 import type { SignatureFile } from "./repository.ts";
 

@@ -8,8 +8,8 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers";
 
 import type { Primitives } from "../../run/primitives.ts";
-import type { HashStream } from "../types.ts";
-import type { ValidateSchema, VerificationPrimitives } from "../verify_types.ts";
+import type { HashStream } from "../format/types.ts";
+import type { ValidateSchema, VerificationPrimitives } from "../verify/types.ts";
 
 function hashStream(): HashStream {
   const hash = createHash("sha256");

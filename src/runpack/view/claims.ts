@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClaimName, ClaimStatus, VerificationReport } from "../verify_types.ts";
+import type { ClaimName, ClaimStatus, VerificationReport } from "../verify/types.ts";
 import { all, element, type Markup } from "./markup.ts";
 import { row, table } from "./timeline.ts";
 import { counted } from "./words.ts";

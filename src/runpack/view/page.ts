@@ -8,7 +8,7 @@ import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
-import type { VerificationReport } from "../verify_types.ts";
+import type { VerificationReport } from "../verify/types.ts";
 import { renderClaims, renderVerdict } from "./claims.ts";
 import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";

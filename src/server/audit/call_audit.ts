@@ -8,9 +8,9 @@
 import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/types.ts";
-import { answerWord } from "../answer_word.ts";
-import type { EdgeError } from "../edge_error.ts";
+import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/framework/types.ts";
+import { answerWord } from "../process/answer_word.ts";
+import type { EdgeError } from "../process/edge_error.ts";
 import { kindOfTool } from "./tool_kinds.ts";
 import type { Audit, AuditEvent, AuditKind } from "./types.ts";
 

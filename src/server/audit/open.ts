@@ -5,8 +5,8 @@
  */
 
 import type { AuditConfig } from "../../config/server_types.ts";
-import { VERSION } from "../identity.ts";
-import type { Log } from "../log.ts";
+import { VERSION } from "../protocol/identity.ts";
+import type { Log } from "../process/log.ts";
 import type { AuditDamage } from "./file.ts";
 import { openFileSink } from "./file_sink.ts";
 import { openStreamSink } from "./stream_sink.ts";

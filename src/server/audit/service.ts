@@ -5,9 +5,9 @@
  */
 
 import type { AuditConfig } from "../../config/server_types.ts";
-import type { AuditCall } from "../dispatcher.ts";
-import type { Refusals, TurnedAway } from "../http/refusals.ts";
-import type { Log } from "../log.ts";
+import type { AuditCall } from "../protocol/dispatcher.ts";
+import type { Refusals, TurnedAway } from "./refusals.ts";
+import type { Log } from "../process/log.ts";
 import { type Audit, NO_AUDIT } from "./types.ts";
 
 /** The audit log of a process. */
@@ -58,7 +58,7 @@ export function createAuditService(options: AuditServiceOptions): AuditService {
     },
     refused: (refusal) => {
       if (!options.config.enabled) return;
-      telling ??= Promise.all([open(), import("../http/refusals.ts")])
+      telling ??= Promise.all([open(), import("./refusals.ts")])
         .then(([audit, { createRefusals }]) => createRefusals({ audit, metrics: UNCOUNTED }));
       telling.then((refusals) => refusals.tell(refusal), () => undefined);
     },

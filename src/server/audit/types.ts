@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import type { CallOrigin } from "../../tools/types.ts";
+import type { CallOrigin } from "../../tools/framework/types.ts";
 
 /** What was decided. */
 export type AuditKind =

@@ -5,19 +5,19 @@
  * @module
  */
 
-import type { CallOrigin } from "../../tools/types.ts";
+import type { CallOrigin } from "../../tools/framework/types.ts";
 import type { AuditKind } from "../audit/types.ts";
 import type { Authenticator } from "../auth/types.ts";
-import type { EdgeError } from "../edge_error.ts";
-import type { Health } from "../health.ts";
-import type { Limits } from "../limits.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
-import { readCorrelation, readTraceparent } from "../trace.ts";
-import type { Exchange } from "./exchange.ts";
-import type { NameChecks } from "./names.ts";
-import { peerKey } from "./peers.ts";
-import type { Admissions, Refusals } from "./refusals.ts";
+import type { EdgeError } from "../process/edge_error.ts";
+import type { Health } from "../process/health.ts";
+import type { Limits } from "../process/limits.ts";
+import type { Log } from "../process/log.ts";
+import type { Metrics } from "../process/metrics.ts";
+import { readCorrelation, readTraceparent } from "../process/trace.ts";
+import type { Exchange } from "./authenticated_request.ts";
+import type { NameChecks } from "./host_and_origin.ts";
+import { peerKey } from "../audit/peers.ts";
+import type { Admissions, Refusals } from "../audit/refusals.ts";
 import { edgeRefusal, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 

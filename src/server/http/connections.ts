@@ -7,7 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { addressOf, peerKey, under } from "./peers.ts";
+import { addressOf, peerKey, under } from "../audit/peers.ts";
 
 /** The connections of a listener. */
 export interface Connections {

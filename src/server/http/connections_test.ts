@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { delay } from "../log.ts";
+import { delay } from "../process/log.ts";
 import { type Connections, createConnections, PIPELINED } from "./connections.ts";
 
 interface Fake extends EventEmitter {

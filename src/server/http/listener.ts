@@ -9,12 +9,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as SocketServer, type Socket } from "node:net";
 import type { RequestTls } from "../auth/types.ts";
-import { delay, type Log } from "../log.ts";
-import { isTlsFault } from "../tls/failure.ts";
+import { delay, type Log } from "../process/log.ts";
+import { isTlsFault } from "./tls_failure.ts";
 import { readBody } from "./body.ts";
-import { HEADER_FIELDS, readFields } from "./fields.ts";
+import { HEADER_FIELDS, readFields } from "./header_fields.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import { addressOf } from "./peers.ts";
+import { addressOf } from "../audit/peers.ts";
 import type { HttpReply, StreamSink } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type EdgeError, type EdgeErrorKind, errorResponse, type RequestId } from "../edge_error.ts";
+import { type EdgeError, type EdgeErrorKind, errorResponse, type RequestId } from "../process/edge_error.ts";
 
 /** Takes the chunks of a streamed answer. */
 export interface StreamSink {

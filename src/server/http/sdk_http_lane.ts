@@ -8,13 +8,13 @@
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
-import type { Call } from "../../tools/types.ts";
-import type { Consulted } from "../consult.ts";
-import { type CallOutcome, type Dispatcher, internalError } from "../dispatcher.ts";
-import { type RequestId, withEdgeData } from "../edge_error.ts";
-import type { Log } from "../log.ts";
-import { makeSdkServer } from "../sdk_server.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Call } from "../../tools/framework/types.ts";
+import type { Consulted } from "../protocol/read_request.ts";
+import { type CallOutcome, type Dispatcher, internalError } from "../protocol/dispatcher.ts";
+import { type RequestId, withEdgeData } from "../process/edge_error.ts";
+import type { Log } from "../process/log.ts";
+import { makeSdkServer } from "../protocol/sdk_server.ts";
+import type { Exchange } from "./authenticated_request.ts";
 import { callFailureReply, edgeRefusal, type HttpReply, jsonReply, refusalReply, type StreamSink } from "./reply.ts";
 
 /** A message for the SDK. */

@@ -7,16 +7,16 @@
  */
 
 import type { Route } from "../http/app.ts";
-import type { Dispatcher } from "../dispatcher.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { Intake } from "../http/intake.ts";
+import type { Dispatcher } from "../protocol/dispatcher.ts";
+import type { Exchange } from "../http/authenticated_request.ts";
+import type { Intake } from "../http/body_admission.ts";
 import { accepts, mediaRefusal } from "../http/media.ts";
 import { edgeRefusal, emptyReply, type HttpReply, type Refusal, refusalReply, type StreamSink } from "../http/reply.ts";
-import type { Refusals } from "../http/refusals.ts";
-import { FULL, type Limits } from "../limits.ts";
-import { delay, type Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
-import { openSession, type Session } from "../session.ts";
+import type { Refusals } from "../audit/refusals.ts";
+import { FULL, type Limits } from "../process/limits.ts";
+import { delay, type Log } from "../process/log.ts";
+import type { Metrics } from "../process/metrics.ts";
+import { openSession, type Session } from "../protocol/session.ts";
 
 /** What the transport needs. */
 export interface SseOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeAll } from "../log.ts";
+import { writeAll } from "../process/log.ts";
 
 /** Lines on their way out. */
 export interface Outbox {

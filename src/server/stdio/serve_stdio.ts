@@ -6,13 +6,13 @@
 
 import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
-import type { Dispatcher } from "../dispatcher.ts";
-import { createIdFinder, type IdFinder } from "../faulty_id.ts";
-import type { TurnedAway } from "../http/refusals.ts";
-import type { Limits } from "../limits.ts";
-import { delay, type Log } from "../log.ts";
-import { openSession, type Session } from "../session.ts";
-import { startFailure } from "../start_failure.ts";
+import type { Dispatcher } from "../protocol/dispatcher.ts";
+import { createIdFinder, type IdFinder } from "../protocol/request_id_recovery.ts";
+import type { TurnedAway } from "../audit/refusals.ts";
+import type { Limits } from "../process/limits.ts";
+import { delay, type Log } from "../process/log.ts";
+import { openSession, type Session } from "../protocol/session.ts";
+import { startFailure } from "../process/start_failure.ts";
 import { createLineReader } from "./lines.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import { createDispatcher } from "../dispatcher.ts";
-import { createLimits } from "../limits.ts";
+import { createDispatcher } from "../protocol/dispatcher.ts";
+import { createLimits } from "../process/limits.ts";
 import { serveStdio, type StdioEnd } from "./serve_stdio.ts";
-import type { Tool } from "../../tools/types.ts";
+import type { Tool } from "../../tools/framework/types.ts";
 
 const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

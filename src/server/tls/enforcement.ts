@@ -8,7 +8,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
-import { delay } from "../log.ts";
+import { delay } from "../process/log.ts";
 import type { TlsMaterial } from "./material.ts";
 
 /** How long the test may take, in milliseconds. */

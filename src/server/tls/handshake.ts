@@ -8,7 +8,7 @@
 import type { KeyObject } from "node:crypto";
 import { duplexPair } from "node:stream";
 import { connect, createServer } from "node:tls";
-import { delay } from "../log.ts";
+import { delay } from "../process/log.ts";
 
 /** How long the handshake may take, in milliseconds. */
 const HANDSHAKE_MILLISECONDS = 5_000;

@@ -5,7 +5,7 @@
  */
 
 import type { X509Certificate } from "node:crypto";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 
 /** How a certificate stands at a time. */
 export type Standing = "good" | "soon_over" | "not_yet" | "over";

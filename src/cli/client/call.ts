@@ -1,0 +1,146 @@
+/**
+ * `gate client call` and `gate client list`: the tools of a running server, for scripts.
+ *
+ * @module
+ */
+
+import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { loadConfig } from "../../config/load.ts";
+import { didYouMean } from "../../law/suggest.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { type ServerFlags, type ServerSession, withServer } from "./connect.ts";
+import { exitCodeOfAnswer } from "./exit_code.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { namedValues } from "../terminal/named_values.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { withoutByteOrderMark } from "../runpack/keys.ts";
+import { columns } from "../terminal/text.ts";
+
+/** The flags of `gate client call`. */
+export interface ClientCallFlags extends ServerFlags {
+  readonly input?: string;
+  readonly arg?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** The flags of `gate client list`. */
+export interface ClientListFlags extends ServerFlags {
+  readonly json?: boolean;
+}
+
+/** Bytes of the arguments of a call. */
+const INPUT_BYTES = 16 * 1024 * 1024;
+
+/** Runs `gate client call`; the exit code says what the tool answered. */
+export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
+  const input = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
+  return await withServer(flags, rest, async (session) => {
+    const answer = await callTool(session, tool, input);
+    const code = exitCodeOfAnswer(answer);
+    if (flags.json === true) writeResult("client call", answer, code === EXIT.ok);
+    else writeOut(`${JSON.stringify(answer, null, 2)}\n`);
+    if (code === EXIT.ok && await isForgotten(session, tool, flags)) writeError(`gate warn: ${FORGOTTEN}\n`);
+    return code;
+  });
+}
+
+const FORGOTTEN =
+  "what this call did is forgotten, as its server ends with it and keeps nothing (gate init writes a configuration that does)";
+
+/** Whether a tool that writes was called on a server that was started for the call and has its store in memory. */
+async function isForgotten(session: ServerSession, tool: string, flags: ServerFlags): Promise<boolean> {
+  if (flags.url !== undefined || flags.stdio !== undefined) return false;
+  const { run_state_store: runs, schema_registry: schemas } = await loadConfig({ config: flags.config });
+  if ((tool === "schemas_register" ? schemas : runs).type !== "memory") return false;
+  const found = (await listTools(session)).find(({ name }) => name === tool);
+  return found?.annotations?.readOnlyHint === false;
+}
+
+/** Runs `gate client list`. */
+export function runClientList(rest: readonly string[], flags: ClientListFlags): Promise<number> {
+  return withServer(flags, rest, async (session) => {
+    const tools = await listTools(session);
+    const instructions = session.client.getInstructions() ?? null;
+    if (flags.json === true) writeResult("client list", { instructions, tools });
+    else writeOut(columns(tools.map(({ name, title }) => [name, title ?? ""])));
+    return EXIT.ok;
+  });
+}
+
+/** Every tool of a server. */
+async function listTools({ client, timeout }: ServerSession): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+/** The structured result of a tool; of one that gives none, its content, and whether that is an error. */
+async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
+  const { client, timeout } = session;
+  try {
+    const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
+    const structured = answer.structuredContent as JsonValue | undefined;
+    if (isJsonObject(structured)) return structured;
+    return { content: answer.content as unknown as JsonValue, ...answer.isError === true && { isError: true } };
+  } catch (error) {
+    if (error instanceof ProtocolError) await refuseUnknown(session, name);
+    throw error;
+  }
+}
+
+/** Where a server has no tool of a name, says which one was probably meant. */
+async function refuseUnknown(session: ServerSession, name: string): Promise<void> {
+  const names = (await listTools(session).catch(() => [])).map((tool) => tool.name);
+  if (names.length === 0 || names.includes(name)) return;
+  const message = `Unknown tool "${name}"${didYouMean(name, names)}`;
+  throw new CliError("usage", message, "gate client list names the tools");
+}
+
+async function readInput(file: string | undefined): Promise<JsonObject> {
+  if (file === undefined) return {};
+  const bytes = await readAll(file);
+  const text = bytes.length > INPUT_BYTES ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
+  if (text === null) {
+    throw new CliError("usage", `Cannot read --input "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    throw new CliError("usage", `Cannot read --input "${file}": ${parsed.fault.path}: ${parsed.fault.message}`);
+  }
+  if (isJsonObject(parsed.value)) return parsed.value;
+  throw new CliError("usage", `Cannot read --input "${file}": expected one JSON object`);
+}
+
+async function readAll(file: string): Promise<Uint8Array> {
+  const stream = file === "-" ? Deno.stdin.readable : await open(file);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > INPUT_BYTES) break;
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function open(file: string): Promise<ReadableStream<Uint8Array>> {
+  try {
+    return (await Deno.open(file)).readable;
+  } catch (error) {
+    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
+    throw new CliError("usage", `Cannot read --input "${file}": ${reason}`);
+  }
+}

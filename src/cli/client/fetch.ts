@@ -1,0 +1,43 @@
+/**
+ * The `fetch` of `gate client --url`: an answer without end ends the command, not the memory.
+ *
+ * @module
+ */
+
+/** Bytes of one answer, a list of all tools and an opening with every payload included. */
+export const ANSWER_BYTES_MAXIMUM = 33_554_432;
+
+/** As `fetch`, with a client certificate where one is given; reading more of an answer than {@link ANSWER_BYTES_MAXIMUM} is an error. */
+export function boundedFetch(client: Deno.HttpClient | null): typeof fetch {
+  return async (url, init) => {
+    const response = await fetch(url, client === null ? init : { ...init, client });
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(bounded(ANSWER_BYTES_MAXIMUM)), { status, statusText, headers });
+  };
+}
+
+/**
+ * Hands on so many bytes; the next one is an error.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { bounded } from "@/cli/client/fetch.ts";
+ *
+ * const read = (bytes: number) => new Response(new Response("x".repeat(bytes)).body?.pipeThrough(bounded(3))).text();
+ * assert.equal(await read(2), "xx");
+ * assert.equal(await read(3), "xxx");
+ * await assert.rejects(read(4), /more than 3 bytes/);
+ * ```
+ */
+export function bounded(maximumBytes: number): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
+  let count = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      count += chunk.length;
+      if (count > maximumBytes) throw new Error(`its answer has more than ${maximumBytes} bytes`);
+      controller.enqueue(new Uint8Array(chunk));
+    },
+  });
+}

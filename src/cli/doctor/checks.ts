@@ -1,0 +1,159 @@
+/**
+ * The checks of `gate doctor` that look at the machine: store files, keys, folders, disk and clock.
+ *
+ * @module
+ */
+
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { trustedKeyFiles } from "../../config/paths.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { fileReason } from "../../store/file_reason.ts";
+import { missingAccess } from "../../store/sqlite/access.ts";
+import { openReaderConnection, otherAt, requireStore } from "../../store/sqlite/connection.ts";
+import { toStoreError } from "../../store/sqlite/errors.ts";
+import { readPublicKey } from "../../tools/services/operator_profile.ts";
+import { readBounded } from "../runpack/keys.ts";
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string;
+  /** `note` works, but may surprise; `fail` does not work. */
+  readonly status: "ok" | "note" | "fail";
+  readonly message: string;
+}
+
+/** Free bytes below which the disk is called nearly full, and below which it is called full. */
+const LOW_BYTES = 1024 ** 3;
+const FULL_BYTES = 64 * 1024 ** 2;
+
+/** The clock must lie between these, in Unix milliseconds: no build is older, none will run that long. */
+const EARLIEST_TIME = Date.UTC(2025, 0, 1);
+const LATEST_TIME = Date.UTC(2100, 0, 1);
+
+/** How far a file may lie in the future before the clock is doubted. */
+const TOLERANCE_MILLIS = 5 * 60 * 1000;
+
+/** Asks of a store what a start asks, and lets SQLite look through it; a store that does not exist yet is fine. */
+export function checkStoreFile(check: string, path: string): Finding {
+  const missing = missingAccess(path);
+  if (missing !== null) return { check, status: "fail", message: missing };
+  const other = otherAt(path);
+  if (other !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${other}` };
+  if (!isThere(path)) return checkNewStore(check, path);
+  try {
+    return lookThrough(check, path);
+  } catch (error) {
+    return { check, status: "fail", message: toStoreError(error, path, "check store").message };
+  }
+}
+
+/** Whether a file can be made where a store is to be; the store itself is for a start to make. */
+function checkNewStore(check: string, path: string): Finding {
+  const folder = nearestExisting(dirname(path));
+  try {
+    Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
+    return { check, status: "ok", message: `${path} will be created` };
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "" : `: ${messageOf(error)}`;
+    return { check, status: "fail", message: `${path} cannot be created: no file can be made in ${folder}${why}` };
+  }
+}
+
+/** What SQLite finds wrong with a store; throws for a file that no start takes. */
+function lookThrough(check: string, path: string): Finding {
+  const connection = openReaderConnection(path, { busy_timeout_ms: 1000 });
+  try {
+    if (requireStore(connection) === "empty") {
+      return { check, status: "ok", message: `${path} is a database without anything in it: it becomes a store` };
+    }
+    const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
+    return rows.length === 1 && rows[0] === "ok"
+      ? { check, status: "ok", message: `${path} opens and passes the quick check` }
+      : { check, status: "fail", message: `${path} is damaged: ${rows.join("; ")}` };
+  } finally {
+    connection.database.close();
+  }
+}
+
+/** Writes and removes a file in a folder, or in the nearest folder above that exists; and asks how much room there is. */
+export async function checkFolder(folder: string): Promise<readonly Finding[]> {
+  const existing = nearestExisting(folder);
+  const where = existing === folder ? folder : `${folder} (to be created in ${existing})`;
+  try {
+    await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
+  } catch (error) {
+    return [{ check: "data folder", status: "fail", message: `${where} cannot be written: ${messageOf(error)}` }];
+  }
+  return [{ check: "data folder", status: "ok", message: `${where} can be written` }, checkDisk(existing)];
+}
+
+function checkDisk(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free where ${folder} is`;
+  if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little to record anything` };
+  if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
+  return { check: "disk", status: "ok", message };
+}
+
+/** Reads every public key that signatures are verified with. */
+export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
+  const policies = [config.trust.default_policy, ...config.providers.map(({ trust }) => trust ?? "audit" as const)];
+  const files = policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir));
+  const keys = new Map(files.map(({ key_id, path }) => [key_id, path]));
+  return await Promise.all(
+    [...keys].map(async ([key, path]): Promise<Finding> => {
+      try {
+        await readPublicKey(path, readBounded);
+        return { check: "trusted key", status: "ok", message: `${key} is a public key` };
+      } catch (error) {
+        return { check: "trusted key", status: "fail", message: messageOf(error) };
+      }
+    }),
+  );
+}
+
+/** Whether the clock can be right: within the life of the service, and not before the last change of a store. */
+export function checkClock(now: number, storePaths: readonly string[]): Finding {
+  const shown = new Date(now).toISOString();
+  if (now < EARLIEST_TIME || now >= LATEST_TIME) {
+    return { check: "clock", status: "fail", message: `${shown} cannot be right: accepted times would be wrong` };
+  }
+  for (const path of storePaths) {
+    const changed = modifiedAt(path);
+    if (changed !== null && changed > now + TOLERANCE_MILLIS) {
+      const then = new Date(changed).toISOString();
+      return { check: "clock", status: "fail", message: `${shown} is before the last change of ${path} at ${then}` };
+    }
+  }
+  return { check: "clock", status: "ok", message: shown };
+}
+
+function modifiedAt(path: string): number | null {
+  try {
+    return Deno.statSync(path).mtime?.getTime() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The path itself where something is there, or cannot be looked at, else the nearest above it. */
+function nearestExisting(path: string): string {
+  const parent = dirname(path);
+  return parent === path || isThere(path) ? path : nearestExisting(parent);
+}
+
+/** Whether something is there, or nobody can tell. */
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    return !(error instanceof Deno.errors.NotFound);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { loadConfig } from "../../config/load.ts";
+import { CREATE_TABLES } from "../../store/sqlite/format.ts";
+import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
+
+/** Runs a body with a fresh folder, which is removed afterwards. */
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await body(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("checkClock() doubts a clock outside the life of the service, or before a store's last change", async () => {
+  await inFolder(async (folder) => {
+    const store = join(folder, "gate.db");
+    await Deno.writeTextFile(store, "");
+    const changed = Date.UTC(2026, 0, 31);
+    await Deno.utime(store, new Date(changed), new Date(changed));
+    const cases: [now: number, stores: string[], status: string][] = [
+      [Date.UTC(2025, 0, 1) - 1, [], "fail"],
+      [Date.UTC(2025, 0, 1), [], "ok"],
+      [Date.UTC(2100, 0, 1) - 1, [], "ok"],
+      [Date.UTC(2100, 0, 1), [], "fail"],
+      [changed - 300_000, [store], "ok"],
+      [changed - 300_001, [store], "fail"],
+      [changed, [store], "ok"],
+      [changed, [join(folder, "missing.db")], "ok"],
+    ];
+    for (const [now, stores, status] of cases) {
+      assert.equal(checkClock(now, stores).status, status, new Date(now).toISOString());
+    }
+  });
+});
+
+Deno.test("checkFolder() writes where the folder is or will be, and leaves nothing behind", async () => {
+  await inFolder(async (folder) => {
+    const [there, disk] = await checkFolder(folder);
+    assert.deepEqual(there, { check: "data folder", status: "ok", message: `${folder} can be written` });
+    assert.equal(disk?.check, "disk");
+    const [missing] = await checkFolder(join(folder, "a/b"));
+    assert.equal(missing?.message, `${join(folder, "a/b")} (to be created in ${folder}) can be written`);
+    assert.deepEqual([...Deno.readDirSync(folder)], []);
+
+    await Deno.writeTextFile(join(folder, "file"), "");
+    const [blocked] = await checkFolder(join(folder, "file"));
+    assert.equal(blocked?.status, "fail");
+  });
+});
+
+/** What stands where the store should be, and what is said of it: what a start says, where it would end. */
+const STORES: readonly (readonly [what: string, place: (path: string) => void, status: Finding["status"], RegExp])[] = [
+  ["nothing", () => {}, "ok", /store\.db will be created$/],
+  ["a store", (path) => database(path, CREATE_TABLES), "ok", /store\.db opens and passes the quick check$/],
+  ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), "ok", /it becomes a store$/],
+  ["a folder", (path) => Deno.mkdirSync(path), "fail", /^Cannot open store ".*": it is a folder, expected a file$/],
+  [
+    "a link to nothing",
+    (path) => Deno.symlinkSync("none.db", path),
+    "fail",
+    /^Cannot open store ".*": it is a link to /,
+  ],
+  ["a link to itself", (path) => Deno.symlinkSync(path, path), "fail", /^Cannot open .*: its links lead in a circle$/],
+  ["a device", (path) => Deno.symlinkSync("/dev/null", path), "fail", /^Cannot open store ".*": it is not a file$/],
+  ["an empty file", (path) => Deno.writeTextFileSync(path, ""), "fail", /^Cannot open store ".*": it is empty/],
+  ["text", (path) => Deno.writeTextFileSync(path, "no database".repeat(100)), "fail", /the file is not a database$/],
+  [
+    "another program's",
+    (path) => database(path, "PRAGMA application_id = 7"),
+    "fail",
+    /^Cannot open .* another program$/,
+  ],
+  [
+    "a store with an index more",
+    (path) => database(path, `${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`),
+    "fail",
+    /^Cannot open store ".*": its index "mine" is none of gate's/,
+  ],
+];
+
+function database(path: string, sql: string): void {
+  const made = new DatabaseSync(path);
+  made.exec(sql);
+  made.close();
+}
+
+for (const [what, place, status, message] of STORES) {
+  Deno.test(`checkStoreFile() of ${what}: ${status}`, () =>
+    inFolder((folder) => {
+      const path = join(folder, "store.db");
+      place(path);
+      const found = checkStoreFile("store", path);
+      assert.equal(found.status, status);
+      assert.match(found.message, message);
+      return Promise.resolve();
+    }));
+}
+
+Deno.test("checkStoreFile() says where no store can be made", { ignore: Deno.build.os !== "linux" }, async () => {
+  await inFolder((folder) => {
+    const rows: readonly (readonly [path: string, RegExp])[] = [
+      // The runtime keeps /proc for who may do everything, and names a flag of its own.
+      ["/proc/gate.db", /^Cannot open store "\/proc\/gate.db": gate may not use it$|no file can be made in \/proc$/],
+      [`${folder}/file/gate.db`, /: what stands above it is not a folder$/],
+      [`${folder}/link/gate.db`, /link\/gate.db cannot be created: no file can be made in .*link$/],
+    ];
+    Deno.writeTextFileSync(`${folder}/file`, "");
+    Deno.symlinkSync("none", `${folder}/link`);
+    for (const [path, message] of rows) {
+      const found = checkStoreFile("store", path);
+      assert.equal(found.status, "fail");
+      assert.match(found.message, message);
+    }
+    return Promise.resolve();
+  });
+});
+
+Deno.test("checkKeys() reads each trusted key once, and says which cannot be used", async () => {
+  await inFolder(async (folder) => {
+    await Deno.writeFile(join(folder, "good.pub"), new Uint8Array(32));
+    await Deno.writeFile(join(folder, "short.pub"), new Uint8Array(31));
+    const path = join(folder, "gate.toml");
+    await Deno.writeTextFile(
+      path,
+      `[trust]
+default_policy = { require_signature = { keys = ["good.pub", "short.pub"] } }
+[[providers]]
+name = "time"
+type = "builtin"
+trust = { require_signature = { keys = ["good.pub", "missing.pub"] } }
+`,
+    );
+    assert.deepEqual(await checkKeys(await loadConfig({ config: path })), [
+      { check: "trusted key", status: "ok", message: "good.pub is a public key" },
+      {
+        check: "trusted key",
+        status: "fail",
+        message: `Cannot read public key "${join(folder, "short.pub")}": expected 32 raw bytes or their base64`,
+      },
+      {
+        check: "trusted key",
+        status: "fail",
+        message: `Cannot read public key "${join(folder, "missing.pub")}": it does not exist`,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * `gate doctor`: says in one command what would refuse a newcomer.
+ *
+ * @module
+ */
+
+import { loadConfig } from "../../config/load.ts";
+import { ConfigError, formatProblem } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "../client/block.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { checkAudit } from "./audit.ts";
+import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
+import { checkNamed } from "./config.ts";
+import { checkNetwork } from "./network.ts";
+import { checkTls } from "./tls.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
+
+/** The flags of `gate doctor`. */
+export interface DoctorOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
+
+/** Checks of what a configuration says or names; the others look at the machine. */
+const CONFIGURED = ["configuration", "documentation", "provider", "trusted key"];
+
+/** Runs `gate doctor`; 0 where nothing fails, 2 where the configuration does, 8 where the machine refuses what it asks for. */
+export async function runDoctor(options: DoctorOptions): Promise<number> {
+  const { config, findings } = await examine(options.config);
+  const failed = findings.filter((finding) => finding.status === "fail");
+  const healthy = failed.length === 0;
+  const client = config === null ? null : blockOf(config);
+  if (options.json === true) writeResult("doctor", { findings, client }, healthy);
+  else {
+    writeOut(renderFindings(findings));
+    if (client !== null) writeOut(`\nFor MCP clients:\n\n${JSON.stringify(client, null, 2)}\n`);
+  }
+  if (healthy) return EXIT.ok;
+  return failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
+}
+
+function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClientBlock {
+  return server.transport === "stdio" ? clientBlock(config_path) : remoteClientBlock(server);
+}
+
+/** All findings; the configuration is null where it cannot be used, and nothing further is then looked at. */
+async function examine(
+  named: string | undefined,
+): Promise<{ config: GateConfig | null; findings: readonly Finding[] }> {
+  try {
+    const config = await loadConfig({ config: named });
+    return { config, findings: [...configFindings(config), ...await systemFindings(config)] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const findings = error.problems.map((problem): Finding => ({
+      check: "configuration",
+      status: "fail",
+      message: formatProblem(problem),
+    }));
+    return { config: null, findings };
+  }
+}
+
+/** What the configuration itself refuses. */
+function configFindings(config: GateConfig): readonly Finding[] {
+  const findings: Finding[] = [
+    config.config_path === null
+      ? {
+        check: "configuration",
+        status: "note",
+        message: "no file found, built-in defaults are in force: gate init writes one",
+      }
+      : { check: "configuration", status: "ok", message: `${config.config_path} is valid` },
+  ];
+  const { allow_default: open, default_tenants: tenants } = config.namespace;
+  findings.push(
+    open ? { check: "namespace", status: "ok", message: `namespace 1 is open to tenants ${tenants.join(", ")}` } : {
+      check: "namespace",
+      status: "ok",
+      message: "namespace 1 is refused: use 2 or above, or set namespace.allow_default",
+    },
+  );
+  const { acl } = config.schema_registry;
+  const hasPrincipals = (config.server.auth?.principals.length ?? 0) > 0;
+  findings.push(
+    acl.mode === "custom" || acl.allow_local_only || hasPrincipals
+      ? {
+        check: "schema registry",
+        status: "ok",
+        message: `access is decided by ${registryRule(acl.mode, acl.allow_local_only)}`,
+      }
+      : {
+        check: "schema registry",
+        status: "note",
+        message:
+          "every caller is refused: set schema_registry.acl.allow_local_only = true, or give roles in server.auth.principals",
+      },
+  );
+  return findings;
+}
+
+function registryRule(mode: "builtin" | "custom", allowLocal: boolean): string {
+  if (mode === "custom") return "schema_registry.acl.rules";
+  return allowLocal
+    ? "schema_registry.acl.allow_local_only: local callers may do everything"
+    : "roles of server.auth.principals";
+}
+
+/** What the machine refuses. */
+async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const stores = new Map<string, string[]>();
+  for (const section of ["run_state_store", "schema_registry"] as const) {
+    const { path } = config[section];
+    if (path === null) {
+      findings.push({ check: section, status: "note", message: 'type is "memory": everything is forgotten at exit' });
+    } else stores.set(path, [...stores.get(path) ?? [], section]);
+  }
+  for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
+  findings.push(...await checkNamed(config), ...await checkKeys(config));
+  findings.push(...await checkNetwork(config));
+  if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
+  const { enabled, path: audit } = config.server.audit;
+  if (enabled && audit !== null) findings.push(await checkAudit(audit));
+  findings.push(...await checkFolder(dataDirOf(config, undefined)));
+  findings.push(checkClock(Date.now(), [...stores.keys()]));
+  return findings;
+}
+
+function renderFindings(findings: readonly Finding[]): string {
+  const colour = wantsColour();
+  const lines = columns(findings.map(({ check, status, message }) => [status.padEnd(4), check, message]));
+  return lines.split("\n").map((line, index) => {
+    const status = findings[index]?.status;
+    return status === undefined ? line : paint(line.slice(0, 4), TONES[status], colour) + line.slice(4);
+  }).join("\n");
+}

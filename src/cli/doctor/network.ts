@@ -1,0 +1,65 @@
+/**
+ * The checks of `gate doctor` on the network: the flags that a start takes, the address, and the namespace authority.
+ *
+ * @module
+ */
+
+import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
+import { isLoopbackAddress, parseBind } from "../../config/bind.ts";
+import type { ServerConfig } from "../../config/server_types.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { exposureRefusals, readAllowNonLoopback } from "../../server/exposure.ts";
+import type { Finding } from "./checks.ts";
+
+/** The namespace that the authority is asked for: the first that is nobody's by default. */
+const ASKED_NAMESPACE = 2;
+
+/** Looks at what a server will listen on, and at whom it will ask. */
+export async function checkNetwork({ server, namespace }: GateConfig): Promise<readonly Finding[]> {
+  return [...checkFlags(server), ...checkBind(server), ...await checkAuthority(namespace)];
+}
+
+/** Flags without which a start ends, or answers nobody from elsewhere: they are given to `gate serve` alone. */
+function checkFlags(server: ServerConfig): readonly Finding[] {
+  const allowNonLoopback = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK")) === true;
+  const refusals = exposureRefusals(server, { allowNonLoopback, trustedProxies: 0, allowedHosts: 0 });
+  const messages = refusals.map(({ message, hint }) => `${message} (${hint})`);
+  const address = server.transport === "stdio" ? null : parseBind(server.bind ?? "");
+  if (address !== null && !isLoopbackAddress(address.hostname)) {
+    messages.push("Only this machine's own names are answered (name others with --allowed-host HOST)");
+  }
+  return messages.map((message) => ({ check: "flags", status: "note", message }));
+}
+
+/** Listens for a moment where the server is to. An address in use may be in use by that server. */
+function checkBind({ transport, bind }: ServerConfig): readonly Finding[] {
+  const address = transport === "stdio" ? null : parseBind(bind ?? "");
+  if (address === null) return [];
+  const check = "server.bind";
+  try {
+    Deno.listen(address).close();
+    return [{ check, status: "ok", message: `${bind} can be listened on` }];
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) {
+      return [{ check, status: "note", message: `${bind} is in use: by gate where it runs, else by another program` }];
+    }
+    const why = error instanceof Error ? error.message : String(error);
+    return [{ check, status: "fail", message: `${bind} cannot be listened on: ${why}` }];
+  }
+}
+
+/** Asks for a namespace as a call does: while there is no answer, every call is refused. */
+async function checkAuthority(namespace: GateConfig["namespace"]): Promise<readonly Finding[]> {
+  const authority = namespaceAuthorityOf(namespace);
+  if (authority === null) return [];
+  const check = "namespace authority";
+  const url = namespace.authority.ledger?.base_url ?? "";
+  const { verdict, reason } = await authority.ask(ASKED_NAMESPACE, null);
+  authority.close();
+  if (verdict === "unavailable") {
+    return [{ check, status: "fail", message: `${url} gives no answer (${reason}): every call is refused` }];
+  }
+  const answer = verdict === "granted" ? "grants" : `refuses (${reason})`;
+  const status = reason === "authority_not_authorized" ? "note" : "ok";
+  return [{ check, status, message: `${url} ${answer} namespace ${ASKED_NAMESPACE}` }];
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "../../config/defaults.ts";
+import type { ServerConfig } from "../../config/server_types.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { checkNetwork } from "./network.ts";
+
+const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
+
+async function said(change: Partial<GateConfig>): Promise<readonly string[]> {
+  const findings = await checkNetwork({ ...BASE, ...change });
+  return findings.map(({ check, status, message }) => `${status} ${check}: ${message}`);
+}
+
+function http(change: Partial<ServerConfig>): Partial<GateConfig> {
+  return { server: { ...BASE.server, transport: "http", bind: "127.0.0.1:0", ...change } };
+}
+
+Deno.test("checkNetwork() says nothing of standard input and output, and which flags a start takes", async () => {
+  assert.deepEqual(await said({}), []);
+  const bound = "ok server.bind: 127.0.0.1:0 can be listened on";
+  assert.deepEqual(await said(http({})), [bound]);
+  const mtls = { ...AUTH_DEFAULTS, mode: "mtls", mtls_subjects: ["CN=a"] } as const;
+  const proxied = await said(http({ auth: mtls, tls_termination: "upstream" }));
+  assert.deepEqual(proxied.slice(1), [bound]);
+  assert.match(proxied[0] ?? "", /^note flags: Cannot listen: .* \(name the proxy with --trusted-proxy CIDR\)$/);
+  // Nothing here may listen there: that is told too.
+  const open = await said(http({ auth: mtls, bind: "192.0.2.1:0" }));
+  assert.match(open[0] ?? "", /^note flags: .*192\.0\.2\.1:0.* \(say so with --allow-non-loopback\)$/);
+  assert.match(open[1] ?? "", /^note flags: .* \(name others with --allowed-host HOST\)$/);
+  assert.match(open[2] ?? "", /^fail server\.bind: 192\.0\.2\.1:0 cannot be listened on: /);
+});
+
+Deno.test("checkNetwork() notes an address in use: it may be in use by the server itself", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const bind = `127.0.0.1:${taken.addr.port}`;
+  assert.deepEqual(await said(http({ bind })), [
+    `note server.bind: ${bind} is in use: by gate where it runs, else by another program`,
+  ]);
+});
+
+/** What the authority answers, and what is said of it; null where nobody listens. */
+const ANSWERS: readonly (readonly [status: number | null, said: string])[] = [
+  [200, "ok namespace authority: URL grants namespace 2"],
+  [404, "ok namespace authority: URL refuses (authority_not_found) namespace 2"],
+  [401, "note namespace authority: URL refuses (authority_not_authorized) namespace 2"],
+  [500, "fail namespace authority: URL gives no answer (authority_status): every call is refused"],
+  [null, "fail namespace authority: URL gives no answer (authority_connection_failed): every call is refused"],
+];
+
+for (const [status, message] of ANSWERS) {
+  Deno.test(`checkNetwork() asks the namespace authority, which answers ${status}`, async () => {
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () => new Response("{}", { status: status ?? 200 }),
+    );
+    const base_url = `http://127.0.0.1:${server.addr.port}`;
+    if (status === null) await server.shutdown();
+    const ledger = { ...LEDGER_DEFAULTS, base_url, auth_token: null };
+    const namespace = { ...BASE.namespace, authority: { mode: "ledger_http", ledger } } as const;
+    assert.deepEqual(await said({ namespace }), [message.replace("URL", base_url)]);
+    if (status !== null) await server.shutdown();
+  });
+}

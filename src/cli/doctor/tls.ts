@@ -1,0 +1,58 @@
+/**
+ * The checks of `gate doctor` on the files of `server.tls`.
+ *
+ * @module
+ */
+
+import type { X509Certificate } from "node:crypto";
+import type { TlsConfig } from "../../config/server_types.ts";
+import { formNote } from "../../server/tls/certificate_compatibility.ts";
+import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/material.ts";
+import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";
+import type { Finding } from "./checks.ts";
+
+/** Reads the files as the server does, says of each certificate whether it counts now, and of the server's how it is made. */
+export async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
+  try {
+    const { cert, leaf: own, clientAuthorities } = await loadMaterial(config);
+    const [leaf, ...chain] = certificates("cert_path", cert).map((one) => validity("server.tls.cert_path", one, now));
+    const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("client_ca_path", pem))
+      .map((one) => validity("server.tls.client_ca_path", one, now));
+    // Of several authorities one may have had its time: its clients alone are refused.
+    const isAnyGood = authorities.some(({ status }) => status !== "fail");
+    return [
+      ...leaf === undefined ? [] : [leaf],
+      ...form("server.tls.cert_path", own),
+      ...chain.filter(({ status }) => status !== "ok"),
+      ...authorities.map((one) => one.status === "fail" && isAnyGood ? { ...one, status: "note" as const } : one),
+    ];
+  } catch (error) {
+    if (!(error instanceof TlsFilesError)) throw error;
+    return error.faults.map((message) => ({ check: "certificate", status: "fail", message }));
+  }
+}
+
+function form(member: string, certificate: X509Certificate): readonly Finding[] {
+  const note = formNote(certificate);
+  return note === null ? [] : [finding(member, certificate, "note", note)];
+}
+
+function validity(member: string, certificate: X509Certificate, now: number): Finding {
+  const { from, to } = timeOf(certificate);
+  const say = (status: Finding["status"], what: string, time: number): Finding =>
+    finding(member, certificate, status, `${what} ${new Date(time).toISOString()}`);
+  switch (standingOf(certificate, now)) {
+    case "not_yet":
+      return say("fail", "does not count before", from);
+    case "over":
+      return say("fail", "ran out at", to);
+    case "soon_over":
+      return say("note", "runs out at", to);
+    case "good":
+      return say("ok", "counts until", to);
+  }
+}
+
+function finding(member: string, certificate: X509Certificate, status: Finding["status"], what: string): Finding {
+  return { check: "certificate", status, message: `${member}: "${nameOf(certificate)}" ${what}` };
+}

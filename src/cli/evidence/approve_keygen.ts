@@ -1,0 +1,47 @@
+/**
+ * `gate approve keygen`: makes a key pair for approvals.
+ *
+ * @module
+ */
+
+import { dirname, resolve } from "node:path";
+import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+
+/**
+ * Runs `gate approve keygen FILE`: writes the private key to the file, for its owner alone, and the public key beside it.
+ */
+export async function runApproveKeygen(file: string, options: { readonly json?: boolean }): Promise<number> {
+  const path = resolve(file);
+  const publicPath = `${path}.pub`;
+  const { private_pem, public_text } = makeKeyPair();
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => refuse(dirname(path), error));
+  await writeNew(path, private_pem, 0o600);
+  await writeNew(publicPath, public_text, 0o644);
+  if (options.json === true) {
+    writeResult("approve keygen", { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() });
+  } else {
+    writeOut(`${path}\n${publicPath}\n`);
+    writeError(
+      "Next: name the .pub file in trust.default_policy.require_signature.keys; its path as written is the key id\n",
+    );
+  }
+  return EXIT.ok;
+}
+
+async function writeNew(path: string, text: string, mode: number): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, { createNew: true, mode });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "keys are never replaced");
+    }
+    refuse(path, error);
+  }
+}
+
+function refuse(path: string, error: unknown): never {
+  throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
+}

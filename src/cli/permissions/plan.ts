@@ -1,0 +1,272 @@
+/**
+ * The permissions that serving a configuration needs, and nothing more.
+ *
+ * @module
+ */
+
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type {
+  BuiltinProviderEntry,
+  GateConfig,
+  HttpProviderConfig,
+  ProviderConfig,
+  TrustPolicy,
+} from "../../config/types.ts";
+import { trustedKeyFiles } from "../../config/paths.ts";
+import { hostKey } from "../../config/host_name.ts";
+import { parseAddress } from "../../evidence/egress/address.ts";
+import { grantedNames } from "../../evidence/builtin/env.ts";
+import { referencedEnvironment } from "../../evidence/providers.ts";
+import { headDraftPath, headPath } from "../../server/audit/head.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+
+/** What is allowed of one kind: everything, or these. */
+export type Allowance = "all" | readonly string[];
+
+/** The permissions of a process. */
+export interface PermissionPlan {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly env: Allowance;
+  readonly net: Allowance;
+  /** Refused of what `net` allows. */
+  readonly deny_net: readonly string[];
+  readonly run: readonly string[];
+  readonly sys: Allowance;
+  /** Why something is wider than one would expect. */
+  readonly notes: readonly string[];
+}
+
+/** Networks that no provider may reach unless it is told; the runtime takes no networks of IPv6 here. */
+const PRIVATE_NETWORKS = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+  "[::1]",
+];
+
+/** Variables that `gate serve` itself looks at. */
+const OWN_VARIABLES = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
+/** Variables that a program of an external provider is given. */
+const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR", "TZ"];
+/** Variables that the client of the object store looks at. */
+const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "_X_AMZN_TRACE_ID"];
+
+/** What the flags of `gate serve` name besides the configuration, as absolute paths. */
+export interface ServedFiles {
+  readonly dataDir?: string | undefined;
+  readonly signingKey?: string | undefined;
+}
+
+/** The permissions for `gate serve` with a configuration and flags. Paths are as the runtime compares them: links followed. */
+export async function planPermissions(config: GateConfig, files: ServedFiles = {}): Promise<PermissionPlan> {
+  const notes: string[] = [];
+  const own = ownHosts(config);
+  const outward = config.providers.flatMap(requestConfig);
+  const net = netOf(outward, own, notes);
+  const dataDir = dataDirOf(config, files.dataDir);
+  const key = files.signingKey === undefined ? [] : [files.signingKey];
+  const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config)];
+  const write = writePaths(config, dataDir);
+  return {
+    read: unique([...read, ...write].flatMap(withRealPath)),
+    write: unique(write.flatMap(withRealPath)),
+    env: await envOf(config, notes),
+    net,
+    deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
+    run: unique(config.providers.flatMap((provider) => provider.command.slice(0, 1))),
+    sys: sysOf(config, notes),
+    notes,
+  };
+}
+
+/** Folders of the program itself that are read while it runs: the documents, and the workers that are started by name. */
+export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
+
+/** A path of the program itself; a compiled one has none on the disk, and names it from the root of a checkout. */
+export function ownPath(path: string): string {
+  return Deno.build.standalone ? path : fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort();
+}
+
+/** A path, and the one that it leads to: the runtime asks for both. */
+function withRealPath(path: string): readonly string[] {
+  return [path, realPath(path)];
+}
+
+/** Where a path leads to, also where there is nothing yet. */
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
+}
+
+/** Room on disks, and what the object store's client says of itself. */
+function sysOf(config: GateConfig, notes: string[]): Allowance {
+  if (ownUrls(config).some((url) => url.startsWith("https:"))) {
+    notes.push("gate itself asks over https: the runtime has no flag for the list of authorities alone");
+    return "all";
+  }
+  return config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"];
+}
+
+function readPaths(config: GateConfig): readonly string[] {
+  const { docs, server } = config;
+  const tls = server.tls === null ? [] : [server.tls.cert_path, server.tls.key_path, server.tls.client_ca_path ?? ""];
+  const policies: readonly TrustPolicy[] = [
+    config.trust.default_policy,
+    ...config.providers.flatMap(({ trust }) => trust ?? []),
+  ];
+  return [
+    config.config_path ?? "",
+    ...tls,
+    ...policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir).map(({ path }) => path)),
+    ...docs.enabled ? docs.extra_paths : [],
+    ...docs.enabled && docs.include_default_docs ? [ownPath("docs")] : [],
+    // The runtime asks before it starts a module by name, which is what workers are.
+    ownPath("src"),
+  ].filter((path) => path !== "");
+}
+
+function providerPaths(config: GateConfig): readonly string[] {
+  return config.providers.flatMap((provider) => [
+    ...provider.capabilities_path === null ? [] : [provider.capabilities_path],
+    ...provider.type === "builtin" && provider.name === "json" ? [provider.config.root] : [],
+  ]);
+}
+
+/** Files that gate writes, by their folder where that is still to be made, and the folder of runpacks. */
+function writePaths(config: GateConfig, dataDir: string): readonly string[] {
+  const audit = config.server.audit.path;
+  const files = [...storeFiles(config), ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
+  return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
+}
+
+/** Folders that gate writes in: it asks for the room on their disks, and makes names in them survive a power failure. */
+function writtenFolders(config: GateConfig): readonly string[] {
+  const audit = config.server.audit.path;
+  const files = [...storeFiles(config), ...audit === null ? [] : [audit]];
+  return files.map(dirname);
+}
+
+/** The files of the stores; their journals need no listing of their own. */
+function storeFiles(config: GateConfig): readonly string[] {
+  return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function envOf(config: GateConfig, notes: string[]): Promise<Allowance> {
+  const names = [...OWN_VARIABLES, ...await referencedEnvironment(config)];
+  if (config.runpack_storage !== null) names.push(...STORE_VARIABLES);
+  for (const provider of config.providers) {
+    if (provider.command.length > 0) names.push(...CHILD_VARIABLES);
+    const granted = provider.type === "builtin" ? variablesOf(provider) : [];
+    if (granted === null) {
+      notes.push('provider "env" has no allowlist: the process needs every variable that it may be asked for');
+      return "all";
+    }
+    names.push(...granted);
+  }
+  return unique(names);
+}
+
+function variablesOf(entry: BuiltinProviderEntry): readonly string[] | null {
+  return entry.name === "env" ? grantedNames({ config: entry.config, reserved: new Set() }) : [];
+}
+
+function requestConfig(provider: ProviderConfig): readonly HttpProviderConfig[] {
+  if (provider.type !== "builtin") return [];
+  return provider.name === "http" || provider.name === "rest" ? [provider.config] : [];
+}
+
+/** Where gate itself listens or connects, beside what `http` and `rest` ask. */
+function ownHosts(config: GateConfig): readonly string[] {
+  const { server } = config;
+  return [
+    ...server.transport === "stdio" || server.bind === null ? [] : [server.bind],
+    // The proof that client certificates are enforced takes a port of its own.
+    ...(server.tls?.client_ca_path ?? null) === null ? [] : ["127.0.0.1"],
+    ...ownUrls(config).map(authorityOf),
+  ];
+}
+
+/** What gate itself connects to, in lower case. */
+function ownUrls({ namespace, providers, runpack_storage: storage }: GateConfig): readonly string[] {
+  const urls = [
+    namespace.authority.ledger?.base_url ?? null,
+    ...providers.map((provider) => provider.command.length > 0 ? null : provider.url),
+    storage === null ? null : storage.endpoint ?? storeAddress(storage),
+  ];
+  return urls.flatMap((url) => url === null ? [] : [new URL(url).href]);
+}
+
+function storeAddress(
+  storage: { readonly bucket: string; readonly region: string | null; readonly force_path_style: boolean },
+): string {
+  const host = `s3.${storage.region ?? "us-east-1"}.amazonaws.com`;
+  return `https://${storage.force_path_style ? host : `${storage.bucket}.${host}`}`;
+}
+
+function authorityOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
+}
+
+/** The runtime checks addresses where connections are pinned to them, so a name cannot be granted in its place. */
+function netOf(outward: readonly HttpProviderConfig[], own: readonly string[], notes: string[]): Allowance {
+  const hosts = outward.map((config) => config.allowed_hosts);
+  const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);
+  const names = keys.filter((key) => parseAddress(key) === null);
+  if (hosts.every((list) => list !== null) && names.length === 0) {
+    return unique([...own, ...keys.map((key) => key.includes(":") ? `[${key}]` : key)]);
+  }
+  notes.push(
+    "http and rest connect to checked addresses, which are not known beforehand: each worker is granted one of them, " +
+      "the process all",
+  );
+  return "all";
+}
+
+function deniedNetworks(
+  outward: readonly HttpProviderConfig[],
+  own: readonly string[],
+  notes: string[],
+): readonly string[] {
+  if (outward.some((config) => config.allow_private_networks)) return [];
+  const names = own.filter((host) => !isPublic(host));
+  if (names.length === 0) return PRIVATE_NETWORKS;
+  notes.push(`private networks are not denied to the process, because gate itself uses ${names.join(", ")}`);
+  return [];
+}
+
+/** Whether a `host:port` of gate's own is certain not to lie in a private network: another name can be anywhere. */
+function isPublic(host: string): boolean {
+  return /\.amazonaws\.com:\d+$/.test(host);
+}

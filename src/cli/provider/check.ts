@@ -1,0 +1,132 @@
+/**
+ * `gate provider check`: runs one check of a configured provider here and now, and shows what it says.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import { judgeParams } from "../../evidence/acquisition/params.ts";
+import { laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
+import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../../evidence/types.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { namedValues } from "../terminal/named_values.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ProviderSession, withProviders } from "./session.ts";
+
+/** The flags of `gate provider check`. */
+export interface ProviderCheckOptions {
+  readonly config?: string;
+  /** Each `name=value`. */
+  readonly param?: readonly string[];
+  /** All params as JSON. */
+  readonly params?: string;
+  readonly triggerTime?: string;
+  readonly json?: boolean;
+}
+
+/** What a check came to. */
+type Outcome =
+  | { readonly result: EvidenceResult; readonly grant: JsonObject; readonly milliseconds: number }
+  | {
+    readonly failure: { readonly code: OperationalCode; readonly message: string; readonly retryable: boolean };
+    readonly milliseconds: number;
+  };
+
+/**
+ * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error, 8 where there is
+ * none.
+ */
+export async function runProviderCheck(
+  providerId: string,
+  checkId: string,
+  options: ProviderCheckOptions,
+): Promise<number> {
+  return await withProviders(options.config, async (session) => {
+    const { provider, check } = find(session, providerId, checkId);
+    const params = paramsOf(options);
+    const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
+    if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
+    const outcome = atGivenTime(await run(provider, checkId, params, triggerTime(options)), provider, options);
+    write(outcome, provider, options.json === true);
+    if ("failure" in outcome) return EXIT.unreachable;
+    return outcome.result.error === null ? EXIT.ok : EXIT.unknown;
+  });
+}
+
+function find(
+  { providers }: ProviderSession,
+  providerId: string,
+  checkId: string,
+): { readonly provider: Provider; readonly check: CheckContract } {
+  const provider = providers.get(providerId);
+  if (provider === undefined) {
+    const known = [...providers.keys()].join(", ");
+    throw new CliError(
+      "usage",
+      `Provider "${providerId}" is not configured`,
+      known === "" ? null : `configured are ${known}`,
+    );
+  }
+  const { checks } = provider.loaded.contract;
+  const check = checks.find(({ check_id }) => check_id === checkId);
+  if (check !== undefined) return { provider, check };
+  const known = checks.map(({ check_id }) => check_id).join(", ");
+  throw new CliError("usage", `Provider "${providerId}" has no check "${checkId}"`, `it has ${known}`);
+}
+
+/** What `--params` holds, and over it each `--param`. */
+function paramsOf({ param = [], params }: ProviderCheckOptions): JsonValue | undefined {
+  const named = namedValues("--param", param);
+  if (params === undefined) return param.length === 0 ? undefined : named;
+  const parsed = parseJson(params);
+  if (!parsed.ok) throw new CliError("usage", `Cannot read --params as JSON: ${parsed.fault.message}`);
+  if (param.length === 0) return parsed.value;
+  if (isJsonObject(parsed.value)) return { ...parsed.value, ...named };
+  throw new CliError("usage", "Cannot take --param beside --params: --params is no JSON object");
+}
+
+function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
+  if (text === undefined) return Date.now();
+  const millis = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(millis)) return millis;
+  throw new CliError("usage", `Cannot read --trigger-time "${text}": expected Unix milliseconds`);
+}
+
+/** An outcome with the lane that it has at the time that was given, where one was. */
+function atGivenTime(outcome: Outcome, provider: Provider, { triggerTime: text }: ProviderCheckOptions): Outcome {
+  if (text === undefined || "failure" in outcome) return outcome;
+  return { ...outcome, result: { ...outcome.result, lane: laneAtGivenTime(provider, outcome.result) } };
+}
+
+async function run(
+  provider: Provider,
+  check_id: string,
+  params: JsonValue | undefined,
+  now: number,
+): Promise<Outcome> {
+  const query = { provider_id: provider.provider_id, check_id, ...params === undefined ? {} : { params } };
+  const context = { namespace_id: 1, trigger_time: { kind: "unix_millis", value: now } } as const;
+  const started = performance.now();
+  const answer = await provider.query(query, context, new AbortController().signal);
+  const milliseconds = Math.round((performance.now() - started) * 10) / 10;
+  if (answer.ok) return { result: answer.result, grant: answer.grant, milliseconds };
+  const { code, message, retryable } = answer;
+  return { failure: { code, message, retryable }, milliseconds };
+}
+
+function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
+  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome) && outcome.result.error === null);
+  if ("failure" in outcome) {
+    const { code, message } = outcome.failure;
+    writeError(`gate: ${code}: ${message} (after ${outcome.milliseconds} ms)\n`);
+    const said = "stderrTail" in provider && typeof provider.stderrTail === "function"
+      ? String(provider.stderrTail())
+      : "";
+    if (said !== "") writeError(`The end of what the provider wrote to standard error:\n${said.trimEnd()}\n`);
+    return;
+  }
+  writeOut(`${JSON.stringify(outcome.result, null, 2)}\n`);
+  writeError(`grant ${JSON.stringify(outcome.grant)}, ${outcome.milliseconds} ms\n`);
+}

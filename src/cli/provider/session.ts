@@ -1,0 +1,41 @@
+/**
+ * The providers of a configuration, opened for one command.
+ *
+ * @module
+ */
+
+import { loadConfig } from "../../config/load.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { createProviders } from "../../evidence/providers.ts";
+import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { Providers } from "../../evidence/types.ts";
+
+/** What a command works with. */
+export interface ProviderSession {
+  readonly config: GateConfig;
+  readonly providers: Providers;
+  readonly schemas: SchemaSandbox;
+}
+
+/**
+ * Runs a command with the providers of a configuration, and closes them.
+ *
+ * @throws {ConfigError} Where the configuration is wrong, or a provider cannot be started as it says
+ */
+export async function withProviders<Result>(
+  file: string | undefined,
+  work: (session: ProviderSession) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadConfig({ config: file });
+  const schemas = createSchemaSandbox();
+  try {
+    const providers = await createProviders(config, { schemas });
+    try {
+      return await work({ config, providers, schemas });
+    } finally {
+      await Promise.all([...providers.values()].map((provider) => provider.close()));
+    }
+  } finally {
+    schemas.close();
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * `gate explain`: what a run is missing, from the store that it lies in.
+ *
+ * @module
+ */
+
+import { isOperationIdentity } from "../../canonical/identity.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { readyFrontier } from "../../run/frontier.ts";
+import { missingOfRun } from "../../run/missing/stage.ts";
+import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
+import type { RunStore } from "../../store/types.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { describeMissing, describeRun } from "./explain_view.ts";
+import { sha256 } from "./fold_state.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { layersOf } from "../scenario/layers.ts";
+import { storeFile, withStoreFile } from "../store/files.ts";
+import { wantsColour } from "../terminal/text.ts";
+
+/** The flags of `gate explain`. */
+export interface ExplainOptions {
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly json?: boolean;
+}
+
+/** Characters of JSON about the stages of a run: a person asks for all of it. */
+const MISSING_CHARACTERS = 8 * 1024 * 1024;
+
+/** Runs that are looked at in one read while a run is searched for. */
+const RUN_PAGE = 1000;
+
+/** Runs `gate explain RUN`. */
+export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
+  if (!isOperationIdentity(runId)) {
+    throw new CliError("usage", `Cannot use run "${runId}": must be 32 lower-case hex digits`);
+  }
+  const namespaceId = namespaceOf(options.namespace);
+  const config = await loadConfig({ config: options.config });
+  const { law, state } = await loadRun(config, runId, namespaceId);
+  const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
+  const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
+  if (options.json === true) {
+    writeResult("explain", {
+      ...state.run_key,
+      scenario_id: state.scenario_id,
+      accepted_head: state.head,
+      status: state.status,
+      ready_frontier: readyFrontier(state),
+      missing,
+    });
+  } else {
+    const colour = wantsColour();
+    // In an order in which the stages can be passed; the law has them by name.
+    const place = new Map(layersOf(law.law).flat().map(({ stage_id }, index) => [stage_id, index]));
+    const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
+    const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
+    writeOut(describeRun(state, colour) + describeMissing(inOrder, law.law, colour));
+  }
+  return EXIT.ok;
+}
+
+function namespaceOf(given: string | undefined): number | null {
+  if (given === undefined) return null;
+  const namespaceId = /^[1-9]\d{0,15}$/.test(given) ? Number(given) : 0;
+  if (namespaceId >= 1 && Number.isSafeInteger(namespaceId)) return namespaceId;
+  throw new CliError("usage", `Cannot use --namespace "${given}": must be an integer of at least 1`);
+}
+
+function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ProjectedRun> {
+  return withStoreFile(storeFile(config, "run_state_store"), async () => {
+    const { openSqliteRunStore } = await import("../../store/sqlite/open.ts");
+    const runs = await openSqliteRunStore(config.run_state_store, sha256);
+    try {
+      const namespace_id = namespaceId ?? await findNamespace(runs, runId);
+      const run = namespace_id === null ? null : await projectRuns(runs, sha256).load({ namespace_id, run_id: runId });
+      if (run !== null) return run;
+      const where = namespaceId === null ? "the store" : `namespace ${namespaceId}`;
+      throw new CliError("run_not_found", `Cannot find run "${runId}" in ${where}`);
+    } finally {
+      await runs.close();
+    }
+  });
+}
+
+/** The namespace of the run with that id; a run id is minted at random, so there is no second one. */
+async function findNamespace(runs: Pick<RunStore, "listRuns">, runId: string): Promise<number | null> {
+  let after: Parameters<RunStore["listRuns"]>[0] = null;
+  for (;;) {
+    const page = await runs.listRuns(after, RUN_PAGE);
+    const found = page.find(({ run_key }) => run_key.run_id === runId);
+    if (found !== undefined) return found.run_key.namespace_id;
+    const last = page.at(-1);
+    if (last === undefined || page.length < RUN_PAGE) return null;
+    after = last.run_key;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What a run is missing, in words.
+ *
+ * @module
+ */
+
+import { countOf } from "../../config/problems.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import type { MissingCondition } from "../../run/missing/missing.ts";
+import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
+import type { RunState, StageClassification } from "../../run/types.ts";
+import { conditionWords, evidenceWords } from "../scenario/law_words.ts";
+import { paint, shown } from "../terminal/text.ts";
+
+const STANDS: Readonly<Record<StageClassification, string>> = {
+  blocked: "is blocked",
+  ready_unopened: "is ready to be opened",
+  open_incomplete: "is open",
+  complete: "is complete",
+};
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** The run itself, in one line. */
+export function describeRun({ run_key, scenario_id, status, head }: RunState, colour: boolean): string {
+  const standing = paint(status, status === "complete" ? "good" : "strong", colour);
+  return `Run ${run_key.run_id} of scenario ${
+    quote(scenario_id)
+  } in namespace ${run_key.namespace_id} is ${standing} ` +
+    `at revision ${head.revision}\n`;
+}
+
+function alternatives(sets: readonly (readonly string[])[], complete: boolean): string[] {
+  if (sets.length === 0) return ["more than can be shown here"];
+  const more = complete ? [] : ["or another set: there may be more than are shown"];
+  return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
+}
+
+function describeCondition({ condition_id, needed }: MissingCondition): string {
+  return needed ? condition_id : `${condition_id} judged false`;
+}
+
+/** What of a law says which evidence counts. */
+export type EvidenceLaw = Pick<ScenarioLaw, "conditions" | "acquisition_bindings">;
+
+function describeEvidence({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
+  const condition = law.conditions.find((one) => one.condition_id === condition_id);
+  if (condition === undefined) return `    ${shown(condition_id)}\n`;
+  const lines = evidenceWords(law, condition).map((line) => `        ${line}\n`);
+  return `    ${shown(condition_id)}: ${conditionWords(condition)}\n${lines.join("")}`;
+}
+
+/** One stage: where it stands, what it waits for, what would complete it, and the evidence that counts. */
+export function describeStage(stage: StageStanding, law: EvidenceLaw, colour: boolean): string {
+  const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
+  const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
+  if (waits_for !== undefined) {
+    lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
+  }
+  const names = sets.map((set) => set.map(describeCondition));
+  lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
+  if (evidence.length > 0) {
+    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeEvidence(one, law)));
+  }
+  if (evidence_left_out !== undefined) lines.push(`    and that for ${countOf(evidence_left_out, "more condition")}\n`);
+  return lines.join("");
+}
+
+/** What there is to say of all stages. */
+export function describeMissing(missing: readonly StageStanding[], law: EvidenceLaw, colour: boolean): string {
+  if (missing.length === 0) return "Nothing is missing.\n";
+  const count = countOf(missing.length, "stage");
+  return `${count} ${missing.length === 1 ? "is" : "are"} not complete.\n` +
+    missing.map((stage) => describeStage(stage, law, colour)).join("");
+}

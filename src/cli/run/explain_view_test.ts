@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import type { StageStanding } from "../../run/missing/stage.ts";
+import type { EvidenceUsePolicy } from "../../law/types.ts";
+import { describeStage, type EvidenceLaw } from "./explain_view.ts";
+
+const READY: StageStanding = {
+  stage_id: "build",
+  classification: "ready_unopened",
+  sets: [[{ condition_id: "tests", needed: true }]],
+  complete: true,
+  evidence: [{
+    condition_id: "tests",
+    channels: ["caller_submission"],
+    domain: { domain: "Boolean" },
+    predicate: { predicate: "Exists" },
+    retention: "RetainCanonicalValue",
+    policy: {},
+  }],
+};
+
+const POLICY: EvidenceUsePolicy = {
+  allowed_channels: ["caller_submission"],
+  authorization: "signature",
+  authorized_key_ids: ["keys/dba.key.pub", "keys/lead.key.pub"],
+  combination: { combination: "Quorum", minimum: 2 },
+  freshness: { freshness: "MaximumAge", maximum_age_millis: 600_000 },
+  independence: "distinct_provider",
+  integrity: "signed_content",
+  replay: "full_semantic",
+  required_assurance: ["content_integrity"],
+  retention: "retain_canonical_value",
+  scope: "exact_condition",
+};
+
+const LAW: EvidenceLaw = {
+  conditions: [{
+    condition_id: "tests",
+    observation_domain: { domain: "Boolean" },
+    predicate: { predicate: "Exists" },
+    evidence_use_policy: POLICY,
+  }],
+  acquisition_bindings: [],
+};
+
+Deno.test("describeStage() says all that is asked of evidence, in words", () => {
+  const told = describeStage(READY, LAW, false);
+  const evidence = [
+    "    tests: a boolean that is there, whatever it is",
+    "        evidence: sent by the caller",
+    "        signed by one of the keys keys/dba.key.pub, keys/lead.key.pub",
+    "        at most 10 minutes old; what the caller sends needs a signed time for that",
+    "        2 items that hold, and fewer that do not",
+    "        from different providers, or signed by different keys",
+  ];
+  assert.ok(told.endsWith(`  Evidence that counts\n${evidence.join("\n")}\n`), told);
+});
+
+Deno.test("describeStage() says which bound was hit, and nothing where none was", () => {
+  const whole = describeStage(READY, LAW, false);
+  assert.doesNotMatch(whole, /more/);
+  const rows: readonly [Partial<StageStanding>, string][] = [
+    [{ complete: false }, "    tests\n    or another set: there may be more than are shown\n"],
+    [{ complete: false, sets: [], evidence: [] }, "  To be complete it needs\n    more than can be shown here\n"],
+    [{ evidence_left_out: 1 }, "    and that for 1 more condition\n"],
+    [{ evidence_left_out: 68 }, "    and that for 68 more conditions\n"],
+  ];
+  for (const [change, told] of rows) {
+    const text = describeStage({ ...READY, ...change }, LAW, false);
+    assert.ok(text.includes(told), text);
+  }
+});

@@ -1,0 +1,35 @@
+/**
+ * Rebuilds the state of a run from its law and records, for the check of a store.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { identifyCanonical } from "../../canonical/identity.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { graphIdentity } from "../../law/law.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import { compileLaw } from "../../run/compile.ts";
+import { fold } from "../../run/fold.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { RunRecord, RunState } from "../../run/types.ts";
+import type { FoldedRecord } from "../../store/check_types.ts";
+
+/** SHA-256 as lower-case hex. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+/** The canonical text of the state that records lead to under a law's canonical text; throws where they do not fold. */
+export function foldState(lawText: string, records: readonly FoldedRecord[]): string {
+  // What a store holds was checked against its identity before it comes here, so its shape is that of what was accepted.
+  const law = readJson(lawText) as unknown as ScenarioLaw;
+  const compiled = compileLaw(law, identifyCanonical(sha256, "scenario-law", lawText), graphIdentity(sha256, law));
+  let state: RunState | null = null;
+  for (const { record, record_id } of records) {
+    state = fold(compiled, state, readJson(record) as unknown as RunRecord, record_id);
+  }
+  if (state === null) throw new RangeError("Cannot fold a run: it has no records");
+  return canonicalize(asJson(state));
+}

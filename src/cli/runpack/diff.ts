@@ -1,0 +1,51 @@
+/**
+ * `gate runpack diff`: how two runpacks belong together.
+ *
+ * @module
+ */
+
+import { countOf } from "../../config/problems.ts";
+import { comparePacks, type PackComparison } from "../../runpack/material_compare.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import type { RepositoryFlags } from "./open.ts";
+import { withView } from "./view.ts";
+
+/** The flags of `gate runpack diff`. */
+export interface RunpackDiffOptions extends RepositoryFlags {
+  readonly json?: boolean;
+}
+
+/** Runs `gate runpack diff A B`; 6 where both cannot be true of one run. */
+export function runRunpackDiff(a: string, b: string, flags: RunpackDiffOptions): Promise<number> {
+  return withView(a, flags, (first) =>
+    withView(b, flags, (second) => {
+      const comparison = comparePacks(first, second);
+      if (flags.json === true) writeResult("runpack diff", comparison, comparison.relation !== "forked");
+      else writeOut(describe(comparison));
+      return Promise.resolve(comparison.relation === "forked" ? EXIT.verificationFailed : EXIT.ok);
+    }));
+}
+
+const RELATIONS: Readonly<Record<PackComparison["relation"], string>> = {
+  same: "Both are the same runpack",
+  same_records: "Both have the same records",
+  first_continues: "The first continues the second",
+  second_continues: "The second continues the first",
+  forked: "Both are of one run, and their records fork: one of them is not what happened",
+  other_run: "Both are of different runs",
+};
+
+function describe(comparison: PackComparison): string {
+  const { relation, shared_records, only_first, only_second } = comparison;
+  const lines = [RELATIONS[relation], `  ${countOf(shared_records, "record")} in common`];
+  if (only_first.length > 0) lines.push(`  ${countOf(only_first.length, "record")} only in the first`);
+  if (only_second.length > 0) lines.push(`  ${countOf(only_second.length, "record")} only in the second`);
+  for (const line of comparison.differences) {
+    lines.push(`  ${line.what}: ${line.first || "none"} in the first, ${line.second || "none"} in the second`);
+  }
+  for (const { revision, summary } of relation === "first_continues" ? only_first : only_second) {
+    lines.push(`  + ${revision} ${summary}`);
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,149 @@
+/**
+ * `gate runpack export`: publishes a run as a runpack, and copies it to where it is handed on.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { isOperationIdentity } from "../../canonical/identity.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import type { RunKey } from "../../run/types.ts";
+import { writeArchive } from "../../runpack/host/archive_file.ts";
+import { openContents } from "../../runpack/host/contents.ts";
+import { isFreeFolder, writeFolder } from "../../runpack/host/folder.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { openPublisher, repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { Publication } from "../../runpack/host/publish.ts";
+import type { PackSigner } from "../../runpack/host/signing.ts";
+import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { onPacks, type Progress, progressLine, signerOf } from "./session.ts";
+import { noFile, withStoreFile } from "../store/files.ts";
+
+/** The flags of `gate runpack export`. */
+export interface RunpackExportOptions {
+  readonly namespace?: string;
+  readonly run?: string;
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly out?: string;
+  readonly archive?: string;
+  readonly redact?: readonly string[];
+  readonly signingKey?: string;
+  readonly json?: boolean;
+}
+
+/** Runs `gate runpack export`. */
+export async function runRunpackExport(flags: RunpackExportOptions): Promise<number> {
+  const runKey = runKeyOf(flags);
+  const target = targetOf(flags);
+  const signer = await signerOf(flags.signingKey);
+  const config = await loadConfig({ config: flags.config });
+  const dataDir = dataDirOf(config, flags.dataDir);
+  const progress = progressLine(flags.json === true);
+  const publication = await publish(config, dataDir, runKey, flags.redact ?? [], signer, progress);
+  const identity = "runpack_identity" in publication ? publication.runpack_identity : null;
+  if (identity !== null) await copyTo(target, dataDir, identity, progress);
+  progress.end();
+  if (publication.outcome !== "published") throw failureOf(publication, runKey);
+  const { runpack_identity } = publication;
+  if (flags.json === true) {
+    writeResult("runpack export", { runpack_identity, ...runKey, key_id: signer?.keyId ?? null, ...target });
+  } else writeOut(`${runpack_identity}\n`);
+  return EXIT.ok;
+}
+
+function runKeyOf({ namespace = "", run = "" }: RunpackExportOptions): RunKey {
+  const namespace_id = /^[1-9]\d{0,15}$/.test(namespace) ? Number(namespace) : 0;
+  if (namespace_id < 1 || !Number.isSafeInteger(namespace_id)) {
+    throw new CliError("usage", `Cannot use --namespace "${namespace}": must be an integer of at least 1`);
+  }
+  if (!isOperationIdentity(run)) {
+    throw new CliError("usage", `Cannot use --run "${run}": must be 32 lower-case hex digits`);
+  }
+  return { namespace_id, run_id: run };
+}
+
+/** Where the pack is copied to; both may be null. */
+interface Target {
+  readonly out: string | null;
+  readonly archive: string | null;
+}
+
+function targetOf({ out, archive }: RunpackExportOptions): Target {
+  const [folder, file] = [out, archive].map((path) => path === undefined ? null : resolve(path));
+  if (folder !== null && folder !== undefined && !isFreeFolder(folder)) {
+    throw new CliError("file_exists", `Cannot write to "${folder}": it is not an empty folder`);
+  }
+  if (file !== null && file !== undefined && isThere(file)) {
+    throw new CliError("file_exists", `Cannot write "${file}": it exists already`);
+  }
+  return { out: folder ?? null, archive: file ?? null };
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function publish(
+  config: GateConfig,
+  dataDir: string,
+  runKey: RunKey,
+  withheld_conditions: readonly string[],
+  signer: PackSigner | null,
+  progress: Progress,
+): Promise<Publication> {
+  const { path } = config.run_state_store;
+  if (path === null) throw noFile('run_state_store.type is "memory"');
+  return withStoreFile(path, async () => {
+    const { openSqliteRunStore } = await import("../../store/sqlite/open.ts");
+    const runs = await openSqliteRunStore(config.run_state_store, sha256);
+    const publisher = openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer });
+    try {
+      return await publisher.publish(runKey, { withheld_conditions, onProgress: progress.show });
+    } finally {
+      await publisher.close();
+      await runs.close();
+    }
+  });
+}
+
+async function copyTo({ out, archive }: Target, dataDir: string, identity: string, progress: Progress): Promise<void> {
+  if (out === null && archive === null) return;
+  await onPacks(async () => {
+    const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
+    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it is gone`);
+    let count = 0;
+    if (out !== null) await writeFolder(out, contents, () => progress.show("out", ++count));
+    count = 0;
+    if (archive !== null) await writeArchive(archive, contents, () => progress.show("archive", ++count));
+  });
+}
+
+const EXITS: Readonly<Record<Exclude<Publication["outcome"], "published">, readonly [CliErrorCode, ExitCode]>> = {
+  run_not_found: ["run_not_found", EXIT.usage],
+  condition_not_found: ["condition_not_found", EXIT.usage],
+  limit_exceeded: ["limit_exceeded", EXIT.unexpected],
+  integrity_failure: ["integrity_failure", EXIT.verificationFailed],
+  repository_unavailable: ["repository_unavailable", EXIT.unreachable],
+};
+
+function failureOf(publication: Exclude<Publication, { outcome: "published" }>, runKey: RunKey): CliError {
+  const [code, exitCode] = EXITS[publication.outcome];
+  const message = publication.outcome === "run_not_found"
+    ? `Cannot find run "${runKey.run_id}" in namespace ${runKey.namespace_id}`
+    : publication.message;
+  const kept = publication.outcome === "repository_unavailable" && publication.runpack_identity !== null
+    ? `runpack ${publication.runpack_identity} is in the local repository; export again to mirror it`
+    : null;
+  return new CliError(code, message, kept, exitCode);
+}

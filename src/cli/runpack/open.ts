@@ -1,0 +1,83 @@
+/**
+ * Opening a runpack that a command line names: a folder, a single file, or one of the local repository by its identity.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { type Identity, isIdentity } from "../../canonical/identity.ts";
+import { openArchive } from "../../runpack/host/archive_file.ts";
+import { folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
+import type { PackSource } from "../../runpack/format/types.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+
+/** Where a local repository is found. */
+export interface RepositoryFlags {
+  readonly config?: string;
+  readonly dataDir?: string;
+}
+
+/** An open pack. */
+export interface OpenPack {
+  readonly source: PackSource;
+  readonly signatures: readonly Uint8Array[];
+  /** The identity that the command line names; null where it names a place. */
+  readonly identity: Identity | null;
+  readonly close: () => void;
+}
+
+/**
+ * Opens a pack, for which leave to read is enough, also where it is named by its identity.
+ *
+ * @throws {CliError} `runpack_not_found`
+ * @throws {ArchiveError} If the file is no archive of a pack
+ */
+export async function openPack(named: string, flags: RepositoryFlags): Promise<OpenPack> {
+  const kind = kindOf(named);
+  const path = resolve(named);
+  if (kind === "folder") {
+    const signatures = (await folderSignatures(path)).map(({ bytes }) => bytes);
+    return { source: folderPackSource(path), signatures, identity: null, close: () => {} };
+  }
+  if (kind === "file") {
+    const archive = await openArchive(path);
+    const signatures = (await archive.signatures()).map(({ bytes }) => bytes);
+    return { source: archive.source, signatures, identity: null, close: archive.close };
+  }
+  if (isIdentity(named)) return await openPublished(named, flags);
+  throw notFound(named);
+}
+
+/** The local repository: of `--data-dir`, for which no configuration is read, else of the configuration. */
+async function repositoryRoot({ config, dataDir }: RepositoryFlags): Promise<string> {
+  const { repositoryFolder } = await import("../../runpack/host/open_publisher.ts");
+  if (dataDir !== undefined) return repositoryFolder(resolve(dataDir));
+  const { loadConfig } = await import("../../config/load.ts");
+  const { dataDirOf } = await import("../terminal/data_dir.ts");
+  const { configVariable } = await import("../config/variable.ts");
+  return repositoryFolder(dataDirOf(await loadConfig({ config, environment: configVariable() }), undefined));
+}
+
+async function openPublished(identity: Identity, flags: RepositoryFlags): Promise<OpenPack> {
+  const { localPackSource, openLocalRepository } = await import("../../runpack/host/local_repository.ts");
+  const root = await repositoryRoot(flags);
+  const source = localPackSource(root, identity);
+  if (await source.manifest() === "missing") throw notFound(identity);
+  const signatures = await openLocalRepository(root).getSignatures(identity);
+  return { source, signatures: signatures.map(({ bytes }) => bytes), identity, close: () => {} };
+}
+
+function kindOf(path: string): "folder" | "file" | null {
+  try {
+    return Deno.statSync(path).isDirectory ? "folder" : "file";
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw new CliError("runpack_not_found", `Cannot read "${path}": ${String(error)}`, null, EXIT.unreachable);
+  }
+}
+
+function notFound(named: string): CliError {
+  const message = `Cannot find runpack "${named}": no folder, file or published runpack has that name`;
+  return new CliError("runpack_not_found", message);
+}

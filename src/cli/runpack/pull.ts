@@ -1,0 +1,66 @@
+/**
+ * `gate runpack pull`: fetches runpacks from the object store into the local repository, where `runpack_verify` reads
+ * them.
+ *
+ * @module
+ */
+
+import { isIdentity } from "../../canonical/identity.ts";
+import { loadConfig } from "../../config/load.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import { copyPack, openContents } from "../../runpack/host/contents.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { Repository } from "../../runpack/host/repository.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { onPacks, type Progress, progressLine } from "./session.ts";
+
+/** The flags of `gate runpack pull`. */
+export interface RunpackPullOptions {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+/** Runs `gate runpack pull RUNPACK_IDENTITY...`: each is checked object by object, and kept whole or not at all. */
+export async function runRunpackPull(identities: readonly string[], flags: RunpackPullOptions): Promise<number> {
+  const wrong = identities.find((identity) => !isIdentity(identity));
+  if (wrong !== undefined) {
+    throw new CliError("usage", `Cannot pull "${wrong}": a runpack identity has 64 lower-case hex digits`);
+  }
+  const config = await loadConfig({ config: flags.config });
+  if (config.runpack_storage === null) {
+    throw new CliError(
+      "usage",
+      "Cannot pull: runpack_storage is not configured",
+      "name the configuration with --config",
+    );
+  }
+  const { openS3Repository } = await import("../../runpack/host/s3_repository.ts");
+  const from = await openS3Repository(config.runpack_storage);
+  const to = openLocalRepository(repositoryFolder(dataDirOf(config, flags.dataDir)));
+  const progress = progressLine(flags.json === true);
+  try {
+    await onPacks(async () => {
+      for (const identity of identities) await pull(identity, from, to, progress);
+    });
+  } finally {
+    progress.end();
+    from.close();
+  }
+  if (flags.json === true) writeResult("runpack pull", { runpack_identities: identities });
+  else writeOut(identities.map((identity) => `${identity}\n`).join(""));
+  return EXIT.ok;
+}
+
+async function pull(identity: string, from: Repository, to: Repository, progress: Progress): Promise<void> {
+  const contents = await openContents(sha256, from, identity);
+  if (contents === null) {
+    throw new CliError("runpack_not_found", `Cannot find runpack "${identity}" in ${from.name}`);
+  }
+  let count = 0;
+  await copyPack(contents, to, () => progress.show("pull", ++count));
+}

@@ -1,0 +1,126 @@
+/**
+ * `gate replay RUNPACK --law FILE`: the decisions that a changed law would have made differently.
+ *
+ * @module
+ */
+
+import { countOf } from "../../config/problems.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import {
+  compileNextLaw,
+  type Counterfactual,
+  type CounterfactualDecision,
+  type LeafDifference,
+  replayUnder,
+} from "../../runpack/replay.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import type { RepositoryFlags } from "./open.ts";
+import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
+import { READER_PRIMITIVES, withView } from "./view.ts";
+import { describeDiagnostic } from "../scenario/check.ts";
+import { type Diagnostic, refusalsAt } from "../scenario/law.ts";
+import { readSpec } from "../scenario/source.ts";
+
+/** The flags of `gate replay`. */
+export interface ReplayOptions extends RepositoryFlags {
+  readonly law?: string;
+  readonly recordedVerdicts?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs `gate replay`; 0 whatever the changed law would have decided, 6 where the runpack itself does not verify. */
+export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
+  const law = await readLaw(flags.law ?? "");
+  return await withView(named, flags, async (view, pack) => {
+    const report = await verifyPack(pack, fullReplay(flags));
+    if (exitCodeOf(report) === EXIT.verificationFailed) {
+      const message = `Cannot replay "${named}": the runpack does not verify`;
+      throw new CliError("integrity_failure", message, "gate runpack verify says why", EXIT.verificationFailed);
+    }
+    const counterfactual = replayUnder(view, law, READER_PRIMITIVES);
+    const laws = { law_before: view.law.scenario_law_identity, law_after: law.scenario_law_identity };
+    if (flags.json === true) writeResult("replay", { ...laws, ...counterfactual });
+    else writeOut(describe(counterfactual, laws));
+    return EXIT.ok;
+  });
+}
+
+async function readLaw(path: string): Promise<CompiledLaw> {
+  const read = await readSpec(path);
+  if (!read.ok) {
+    const { position, ...fault } = read.fault;
+    throw notLaw(path, [{ severity: "error", ...position, ...fault }]);
+  }
+  const compiled = compileNextLaw(READER_PRIMITIVES, read.source.value);
+  if (compiled.ok) return compiled.law;
+  throw notLaw(path, refusalsAt(read.source, compiled.refusals));
+}
+
+function notLaw(path: string, diagnostics: readonly Diagnostic[]): CliError {
+  const message = `Cannot use law "${path}": ${countOf(diagnostics.length, "error")}`;
+  return new CliError(
+    "usage",
+    message,
+    null,
+    EXIT.usage,
+    diagnostics.map((one) => describeDiagnostic(path, one, false)),
+  );
+}
+
+function describe(
+  counterfactual: Counterfactual,
+  laws: { readonly law_before: string; readonly law_after: string },
+): string {
+  const { decisions, status_before, status_after, incomplete_stages, values_missing } = counterfactual;
+  const changed = decisions.filter(({ differs }) => differs);
+  const lines = [
+    `Law in force ${laws.law_before}`,
+    `Changed law  ${laws.law_after}`,
+    changed.length === 0
+      ? `None of ${countOf(decisions.length, "decision")} differs`
+      : `${changed.length} of ${countOf(decisions.length, "decision")} differ`,
+    ...changed.flatMap(describeDecision),
+    status_before === status_after
+      ? `The run is ${status_after} under both laws`
+      : `The run is ${status_before}, and would be ${status_after}`,
+  ];
+  if (status_after !== "complete" && incomplete_stages.length > 0) {
+    lines.push(`  not complete: ${incomplete_stages.join(", ")}`);
+  }
+  if (values_missing > 0) {
+    lines.push(
+      `  ${countOf(values_missing, "changed condition")} Unknown for want of a value that the runpack does not hold`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const STANDINGS: Readonly<Record<CounterfactualDecision["standing"], string>> = {
+  possible: "",
+  stage_removed: " (the changed law has no such stage)",
+  blocked: " (the stage would not have been open)",
+  already_complete: " (it would have been complete before)",
+};
+
+/** Why there is no decision: an attempt needs a stage that is open, an opening one that is ready to be. */
+function reasonOf({ kind, standing }: CounterfactualDecision): string {
+  return kind === "open" && standing === "blocked" ? " (the stage would not have been ready)" : STANDINGS[standing];
+}
+
+function describeDecision(decision: CounterfactualDecision): string[] {
+  const { revision, kind, stage_id, attempt_number, before, after, leaves } = decision;
+  const what = kind === "open" ? `open ${stage_id}` : `${stage_id}, attempt ${attempt_number}`;
+  return [
+    `  revision ${revision}  ${what}: ${before} -> ${after ?? "no decision"}${reasonOf(decision)}`,
+    ...leaves.map(({ condition_id, before, after }) =>
+      `      ${condition_id}: ${leafText(before)} -> ${leafText(after)}`
+    ),
+  ];
+}
+
+function leafText(leaf: LeafDifference["before"]): string {
+  if (leaf === null) return "not asked";
+  return leaf.reason === undefined ? leaf.value : `${leaf.value} (${leaf.reason})`;
+}

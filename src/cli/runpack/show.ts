@@ -1,0 +1,192 @@
+/**
+ * `gate runpack show`: the stages, the timeline, each decision with the evidence that carried it, and the claims.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { countOf } from "../../config/problems.ts";
+import type { Requirement } from "../../law/types.ts";
+import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
+import type { RecordedEvidence, StageEvaluatedBody } from "../../run/types.ts";
+import { absenceText, gapText } from "../../runpack/view/words.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { showClaims } from "./claims.ts";
+import type { RepositoryFlags } from "./open.ts";
+import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
+import { withPart } from "./view.ts";
+import { paint, shown, type Tone, wantsColour } from "../terminal/text.ts";
+
+/** The flags of `gate runpack show`. */
+export interface RunpackShowOptions extends RepositoryFlags {
+  readonly all?: boolean;
+  /** The file that a page is written to. */
+  readonly html?: string;
+  readonly recordedVerdicts?: boolean;
+  readonly json?: boolean;
+}
+
+/** Records that are shown unless all are asked for. */
+const SHOWN_RECORDS = 200;
+/** Characters of a value that are shown. */
+const VALUE_CHARACTERS = 60;
+
+/** Runs `gate runpack show`; 6 where a claim is violated. */
+export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
+  return withPart(named, flags, async (view, pack) => {
+    const report = await verifyPack(pack, fullReplay(flags));
+    const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
+    if (flags.html !== undefined) {
+      const { writePage } = await import("./show_html.ts");
+      await writePage(flags.html, view, report, flags.all === true);
+    }
+    if (flags.json === true) writeResult("runpack show", { ...viewAsJson(view), report }, isSound);
+    else writeOut(`${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showClaims(report)}`);
+    return isSound ? EXIT.ok : EXIT.verificationFailed;
+  });
+}
+
+/** What there is of a pack; null for what there is not. */
+function viewAsJson(view: PackView | PartView): object {
+  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  return {
+    runpack_identity: named?.runpack_identity ?? null,
+    manifest: named?.manifest ?? null,
+    law: part?.law.law ?? null,
+    records: part?.records.map(({ record, record_id }) => ({ record_id, record })) ?? [],
+  };
+}
+
+/** A pack as text, as much as there is of it, without its claims. */
+function showPack(view: PackView | PartView, all: boolean, colour: boolean): string {
+  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  return [
+    ...named === null ? [] : [showHead(named)],
+    ..."reason" in view ? [shown(gapText(view))] : [],
+    ...part === null ? [] : [showStages(part, colour), showTimeline(part, all, colour)],
+  ].join("\n\n");
+}
+
+function showHead({ manifest, runpack_identity }: Pick<PackView, "manifest" | "runpack_identity">): string {
+  const { scenario_id, run_key, head, withheld_conditions } = manifest;
+  return [
+    `Runpack  ${runpack_identity}`,
+    `Scenario ${shown(scenario_id)} in namespace ${run_key.namespace_id}, law ${manifest.scenario_law_identity}`,
+    `Run      ${run_key.run_id} at revision ${head.revision} (${head.record_id})`,
+    ...withheld_conditions.length === 0 ? [] : [`Withheld ${withheld_conditions.map(shown).join(", ")}`],
+  ].join("\n");
+}
+
+/** The stage graph, each stage below what it waits for. */
+function showStages({ law, records }: PackView, colour: boolean): string {
+  const complete = new Set<string>();
+  const opened = new Set<string>();
+  for (const { record } of records) {
+    if (record.record_kind === "stage_opened") opened.add(record.body.stage_id);
+    if (record.record_kind === "stage_evaluated" && record.body.completed) complete.add(record.body.stage_id);
+  }
+  const lines = law.law.stages.map(({ stage_id, prerequisite, completion_requirement }) => {
+    const [mark, tone]: [string, Tone | null] = complete.has(stage_id)
+      ? ["●", "good"]
+      : opened.has(stage_id)
+      ? ["◐", "warning"]
+      : ["○", null];
+    const after = prerequisite.kind === "root" ? "" : `  after ${requirementText(prerequisite.requirement)}`;
+    const painted = tone === null ? mark : paint(mark, tone, colour);
+    return `  ${painted} ${shown(stage_id)}${after}  needs ${requirementText(completion_requirement)}`;
+  });
+  const whole = `  complete when ${requirementText(law.law.completion_requirement)}`;
+  return ["Stages   ● complete  ◐ open  ○ not opened", ...lines, whole].join("\n");
+}
+
+/** A requirement in words. */
+export function requirementText(requirement: Requirement): string {
+  if ("Condition" in requirement) return shown(requirement.Condition);
+  if ("Not" in requirement) return `not ${requirementText(requirement.Not)}`;
+  if ("RequireGroup" in requirement) {
+    const { min, reqs } = requirement.RequireGroup;
+    return `${min} of (${reqs.map(requirementText).join(", ")})`;
+  }
+  const [operands, word] = "And" in requirement ? [requirement.And, "and"] : [requirement.Or, "or"];
+  return `(${operands.map(requirementText).join(` ${word} `)})`;
+}
+
+function showTimeline(view: PackView, all: boolean, colour: boolean): string {
+  const { records } = view;
+  const hidden = all ? 0 : Math.max(0, records.length - SHOWN_RECORDS);
+  const lines = records.slice(hidden).flatMap((viewed) => showRecord(view, viewed, colour));
+  const before = hidden === 0 ? [] : [`  ${countOf(hidden, "earlier record")} not shown: --all shows them`];
+  return ["Timeline", ...before, ...lines].join("\n");
+}
+
+function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): string[] {
+  const at = instantText(record.acceptance_time.accepted_audit_instant);
+  const head = (what: string): string => `  ${`${record.revision}`.padStart(5)}  ${at}  ${what}`;
+  const by = `by ${shown(record.attribution.principal)}`;
+  switch (record.record_kind) {
+    case "run_created":
+      return [head(`run created ${by}`)];
+    case "stage_opened": {
+      const { stage_id, intents } = record.body;
+      const proposed = intents.length === 0 ? "" : `, ${countOf(intents.length, "intent")} proposed`;
+      return [head(`opened ${shown(stage_id)} ${by}${proposed}`)];
+    }
+    case "stage_evaluated": {
+      const { stage_id, attempt_number, run_status, completed } = record.body;
+      const done = completed ? (run_status === "complete" ? ", run complete" : ", stage complete") : "";
+      const verdict = paintOutcome(record.body.outcome, colour);
+      return [
+        head(`evaluated ${shown(stage_id)}, attempt ${attempt_number}: ${verdict}${done} ${by}`),
+        ...showTrace(view, record.body, colour),
+      ];
+    }
+    case "artifact_submitted": {
+      const { content_type, content_hash, scope } = record.body;
+      const where = scope.kind === "run_wide" ? "" : ` to ${shown(scope.stage_id)}`;
+      return [head(`submitted ${shown(content_type)} sha256 ${content_hash.value.slice(0, 12)}…${where} ${by}`)];
+    }
+  }
+}
+
+/** Unix milliseconds as RFC 3339; as a number where it is beyond what a date can be. */
+function instantText(millis: number): string {
+  const date = new Date(millis);
+  return Number.isNaN(date.getTime()) ? `${millis}` : date.toISOString();
+}
+
+/** Each condition of a decision with the evidence that carried it. */
+function showTrace(view: PackView, body: StageEvaluatedBody, colour: boolean): string[] {
+  const seen = new Set<string>();
+  return body.trace.flatMap(({ condition_id, value, reason }) => {
+    if (seen.has(condition_id)) return [];
+    seen.add(condition_id);
+    const why = reason === undefined ? "" : ` (${reason})`;
+    const items = body.evidence.filter((item) => item.condition_id === condition_id);
+    return [
+      `${" ".repeat(11)}${paintOutcome(value, colour)} ${shown(condition_id)}${why}`,
+      ...items.map((item) => `${" ".repeat(15)}${itemText(view, item)}`),
+    ];
+  });
+}
+
+function itemText(view: PackView, item: RecordedEvidence): string {
+  const source = item.provider_id === undefined ? "caller" : `provider ${shown(item.provider_id)}`;
+  const counts = item.qualified ? "" : ` — did not count: ${item.reason ?? item.error?.code ?? "error"}`;
+  const signed = item.signature === undefined ? "" : `, signed by ${shown(item.signature.key_id)}`;
+  return `${shown(item.item_id)} from ${source}: ${valueText(view, item)}${signed}${counts}`;
+}
+
+function valueText(view: PackView, item: RecordedEvidence): string {
+  if (item.error !== undefined) return `error ${shown(item.error.code)}`;
+  if (item.found_nothing === true) return "nothing found";
+  const value = view.valueOf(item);
+  if (value === null) return `${absenceText(view, item)} (${(item.value_identity ?? "").slice(0, 12)}…)`;
+  const text = shown(canonicalize(value.value as JsonValue));
+  return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
+}
+
+function paintOutcome(outcome: "true" | "false" | "unknown", colour: boolean): string {
+  return paint(outcome, outcome === "true" ? "good" : outcome === "false" ? "bad" : "warning", colour);
+}

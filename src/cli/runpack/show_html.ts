@@ -1,0 +1,42 @@
+/**
+ * `gate runpack show --html`: a runpack and its verification as one page in one file.
+ *
+ * @module
+ */
+
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import type { PackView, PartView } from "../../runpack/material_view.ts";
+import type { VerificationReport } from "../../runpack/verify/types.ts";
+import { PAGE_RECORDS, renderDocument } from "../../runpack/view/page.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/**
+ * Writes the page.
+ *
+ * @param path The file; one that is there is left as it is
+ * @param all Whether every record is shown, however many there are
+ * @throws {CliError} `file_exists`; `usage` where there is no such folder
+ */
+export async function writePage(
+  path: string,
+  view: PackView | PartView,
+  report: VerificationReport,
+  all: boolean,
+): Promise<void> {
+  const records = all ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS;
+  const page = renderDocument(HOST_PRIMITIVES.sha256, { report, view, records });
+  try {
+    await Deno.writeTextFile(path, page, { createNew: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new CliError("file_exists", `Cannot write "${path}": it exists already`);
+    }
+    if (error instanceof Deno.errors.NotFound) {
+      throw new CliError("usage", `Cannot write "${path}": its folder does not exist`);
+    }
+    if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
+      throw new CliError("usage", `Cannot write "${path}": this process may not write there`);
+    }
+    throw error;
+  }
+}

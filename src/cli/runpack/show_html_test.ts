@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { memorySource, packOf, PRIMITIVES, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { viewPack } from "../../runpack/material_view.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { writePage } from "./show_html.ts";
+
+Deno.test({
+  name: "writePage() says so where the process may not write",
+  permissions: { read: true, write: false },
+  fn: async () => {
+    const pack = await packOf(playGoldenRun());
+    const view = await viewPack(memorySource(pack), PRIMITIVES);
+    assert.ok(!("reason" in view));
+    await assert.rejects(writePage("/tmp/release.html", view, await verifyWhole(pack), false), {
+      message: 'Cannot write "/tmp/release.html": this process may not write there',
+    });
+  },
+});
+
+Deno.test("writePage() writes one page, never over a file that is there, and names a folder that is not", async () => {
+  const folder = await Deno.makeTempDir();
+  const pack = await packOf(playGoldenRun());
+  const view = await viewPack(memorySource(pack), PRIMITIVES);
+  assert.ok(!("reason" in view));
+  const report = await verifyWhole(pack);
+  const path = join(folder, "release.html");
+  await writePage(path, view, report, false);
+  const written = await Deno.readTextFile(path);
+  assert.ok(written.startsWith("<!doctype html>") && written.includes(view.runpack_identity));
+
+  const isRefused = (code: string) => (error: unknown): boolean => error instanceof CliError && error.code === code;
+  await assert.rejects(writePage(path, view, report, true), isRefused("file_exists"));
+  assert.equal(await Deno.readTextFile(path), written);
+  await assert.rejects(writePage(join(folder, "none", "a.html"), view, report, true), isRefused("usage"));
+  await Deno.remove(folder, { recursive: true });
+});

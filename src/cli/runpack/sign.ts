@@ -1,0 +1,93 @@
+/**
+ * `gate runpack sign`: lays a signature beside a runpack.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { encodeBase64 } from "../../canonical/base64.ts";
+import { isIdentity } from "../../canonical/identity.ts";
+import { loadConfig } from "../../config/load.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import { addArchiveSignature } from "../../runpack/host/archive_file.ts";
+import { openContents, type PackContents, sourceContents } from "../../runpack/host/contents.ts";
+import { addFolderSignature, folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { SignatureFile } from "../../runpack/host/repository.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { onPacks, signerOf } from "./session.ts";
+
+/** The flags of `gate runpack sign`. */
+export interface RunpackSignOptions {
+  readonly key?: string;
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+/** Signs a pack whose contents were checked. */
+type Sign = (contents: PackContents) => SignatureFile;
+
+/** Runs `gate runpack sign RUNPACK`: the pack is read whole and checked before it is signed. */
+export async function runRunpackSign(runpack: string, flags: RunpackSignOptions): Promise<number> {
+  const signer = await signerOf(flags.key);
+  if (signer === null) throw new CliError("usage", "Cannot sign: --key is missing");
+  const sign: Sign = ({ manifest, decoded }) => signer.signPack(manifest, decoded);
+  const runpack_identity = await onPacks(() => signAt(runpack, flags, sign));
+  const public_key = encodeBase64(signer.publicKey);
+  if (flags.json === true) writeResult("runpack sign", { runpack_identity, key_id: signer.keyId, public_key });
+  else writeOut(`${runpack_identity} signed by ${signer.keyId}\n`);
+  return EXIT.ok;
+}
+
+async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): Promise<string> {
+  const kind = kindOf(runpack);
+  if (kind === "folder") return await signFolder(resolve(runpack), sign);
+  if (kind === "file") return await addArchiveSignature(sha256, resolve(runpack), sign);
+  if (!isIdentity(runpack)) throw notFound(runpack);
+  const config = await loadConfig({ config: flags.config });
+  const repository = openLocalRepository(repositoryFolder(dataDirOf(config, flags.dataDir)));
+  const contents = await openContents(sha256, repository, runpack);
+  if (contents === null) throw notFound(runpack);
+  await readWhole(contents);
+  await repository.putSignature(runpack, sign(contents));
+  return runpack;
+}
+
+async function signFolder(folder: string, sign: Sign): Promise<string> {
+  const contents = await sourceContents(sha256, folderPackSource(folder), await folderSignatures(folder));
+  await readWhole(contents);
+  if (!await addFolderSignature(folder, sign(contents))) {
+    throw new CliError(
+      "runpack_invalid",
+      `Cannot sign "${folder}": its "signatures" is no folder`,
+      null,
+      EXIT.verificationFailed,
+    );
+  }
+  return contents.runpackIdentity;
+}
+
+/** Reads every object, so that nothing is signed that is not whole. */
+async function readWhole(contents: PackContents): Promise<void> {
+  for await (const object of contents.objects()) await object.bytes();
+}
+
+function kindOf(path: string): "folder" | "file" | null {
+  try {
+    return Deno.statSync(path).isDirectory ? "folder" : "file";
+  } catch {
+    return null;
+  }
+}
+
+function notFound(runpack: string): CliError {
+  return new CliError(
+    "runpack_not_found",
+    `Cannot find runpack "${runpack}": no folder, file or published runpack has that name`,
+  );
+}

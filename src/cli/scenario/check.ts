@@ -1,0 +1,72 @@
+/**
+ * `gate scenario check`: says at file, line and column what is wrong with a scenario, and what is worth a look.
+ *
+ * @module
+ */
+
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { countOf } from "../../config/problems.ts";
+import { graphIdentity, lawIdentity } from "../../law/law.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
+import { paint, shown, wantsColour } from "../terminal/text.ts";
+
+/** The flags that every `gate scenario` command on a file has. */
+export interface ScenarioFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Runs `gate scenario check`; 0 where the file is a law, 2 where it is none. */
+export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<number> {
+  return withScenario(file, flags.config, ({ scenario }) => {
+    const { law, diagnostics, assumptions } = scenario;
+    if (flags.json === true) {
+      const identities = law === null ? {} : identitiesOf(law);
+      writeResult(
+        "scenario check",
+        { file, valid: law !== null, ...identities, diagnostics, assumptions },
+        law !== null,
+      );
+    } else writeOut(describeCheck(scenario, wantsColour()));
+    return Promise.resolve(law === null ? EXIT.usage : EXIT.ok);
+  });
+}
+
+/** The identities under which the server will know a law. */
+export function identitiesOf(
+  law: ScenarioLaw,
+): { readonly scenario_id: string; readonly scenario_law_identity: string; readonly graph_identity: string } {
+  const { sha256 } = HOST_PRIMITIVES;
+  return {
+    scenario_id: law.scenario_id,
+    scenario_law_identity: lawIdentity(sha256, law),
+    graph_identity: graphIdentity(sha256, law),
+  };
+}
+
+/** The findings, a line each. */
+export function describeDiagnostics({ file, diagnostics }: ReadScenario, colour: boolean): string {
+  return diagnostics.map((one) => `${describeDiagnostic(file, one, colour)}\n`).join("");
+}
+
+/** A finding as a line that editors and terminals can follow: `FILE:LINE:COLUMN: error: ...`. */
+export function describeDiagnostic(file: string, diagnostic: Diagnostic, colour: boolean): string {
+  const { line, column, severity, path, message, code } = diagnostic;
+  const tone = severity === "error" ? "bad" : "warning";
+  const where = path === "$" ? "" : `${shown(path)}: `;
+  return `${file}:${line}:${column}: ${paint(severity, tone, colour)}: ${where}${shown(message)} [${code}]`;
+}
+
+function describeCheck(scenario: ReadScenario, colour: boolean): string {
+  const { file, law, diagnostics, assumptions } = scenario;
+  const found = describeDiagnostics(scenario, colour);
+  if (law === null) return `${found}${file}: ${countOf(diagnostics.length, "error")}, not a law\n`;
+  const counts = [countOf(law.stages.length, "stage"), countOf(law.conditions.length, "condition")];
+  const warned = diagnostics.length === 0 ? "" : `, ${countOf(diagnostics.length, "warning")}`;
+  const assumed = assumptions.map((assumption) => `${file}: assumed: ${shown(assumption)}\n`).join("");
+  const identity = identitiesOf(law).scenario_law_identity;
+  return `${found}${assumed}${file}: a law with ${counts.join(" and ")}${warned}\nscenario_law_identity ${identity}\n`;
+}

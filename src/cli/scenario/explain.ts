@@ -1,0 +1,109 @@
+/**
+ * `gate scenario explain`: a scenario in plain words.
+ *
+ * @module
+ */
+
+import { countOf } from "../../config/problems.ts";
+import type { Condition, EntryPacket, ScenarioLaw, Stage, Target } from "../../law/types.ts";
+import { eachLeaf } from "../../law/requirement_walk.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { conditionWords, evidenceWords } from "./law_words.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
+import { layersOf, plainRequirement } from "./layers.ts";
+import { withScenario } from "./law.ts";
+import { shown } from "../terminal/text.ts";
+
+/** Runs `gate scenario explain`; 2 where the file is no law. */
+export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<number> {
+  return withScenario(file, flags.config, ({ scenario }) => {
+    const { law, diagnostics } = scenario;
+    if (law === null) {
+      if (flags.json === true) writeResult("scenario explain", { file, diagnostics }, false);
+      else writeOut(describeDiagnostics(scenario, false));
+      return Promise.resolve(EXIT.usage);
+    }
+    if (flags.json === true) writeResult("scenario explain", { file, ...identitiesOf(law), ...explainedData(law) });
+    else writeOut(explainLaw(law));
+    return Promise.resolve(EXIT.ok);
+  });
+}
+
+/** The same words by stage and condition. */
+function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
+  const stages = layersOf(law).flatMap((layer, index) =>
+    layer.map((stage) => ({
+      stage_id: stage.stage_id,
+      layer: index,
+      opens: opensWhen(stage),
+      completes: plainRequirement(stage.completion_requirement),
+      discloses: stage.entry_packets.map(packetWords),
+      conditions: conditionsOf(law, stage).map((condition) => ({
+        condition_id: condition.condition_id,
+        needs: conditionWords(condition),
+        counts: evidenceWords(law, condition),
+      })),
+    }))
+  );
+  return { completes: plainRequirement(law.completion_requirement), stages };
+}
+
+/** A law in plain words: the stages in an order in which they can be passed, and what counts for each condition. */
+export function explainLaw(law: ScenarioLaw): string {
+  const { scenario_id, namespace_id, stages, conditions, acquisition_bindings } = law;
+  const counts = [
+    countOf(stages.length, "stage"),
+    countOf(conditions.length, "condition"),
+    countOf(acquisition_bindings.length, "binding"),
+  ];
+  const described = layersOf(law).flat().map((stage, index) => explainStage(law, stage, index + 1));
+  return [
+    `Scenario ${shown(scenario_id)} in namespace ${namespace_id}: ${counts.join(", ")}`,
+    `A run is complete when ${plainRequirement(law.completion_requirement)}`,
+    "",
+    ...described,
+  ].join("\n");
+}
+
+function opensWhen({ prerequisite }: Stage): string {
+  return prerequisite.kind === "root"
+    ? "can be opened at once"
+    : `can be opened when complete: ${plainRequirement(prerequisite.requirement)}`;
+}
+
+function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage): Condition[] {
+  const named = new Set<string>();
+  eachLeaf(completion_requirement, null, (id) => named.add(id));
+  return law.conditions.filter(({ condition_id }) => named.has(condition_id));
+}
+
+function explainStage(law: ScenarioLaw, stage: Stage, number: number): string {
+  const lines = [`${number}. ${shown(stage.stage_id)}: ${opensWhen(stage)}`];
+  for (const packet of stage.entry_packets) lines.push(`   discloses ${packetWords(packet)}`);
+  lines.push(`   completes when true: ${plainRequirement(stage.completion_requirement)}`);
+  for (const condition of conditionsOf(law, stage)) {
+    lines.push(`   - ${shown(condition.condition_id)}: ${conditionWords(condition)}`);
+    evidenceWords(law, condition).forEach((line) => lines.push(`       ${line}`));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function packetWords({ packet_id, content_type, targets, expiry }: EntryPacket): string {
+  const to = targets.length === 0 ? "no target in particular" : targets.map(targetWords).join(", ");
+  const until = expiry === null ? "" : `, until ${expiry.kind} ${expiry.value}`;
+  return `packet ${shown(packet_id)} (${shown(content_type)}) to ${to}, if the operator's policy permits${until}`;
+}
+
+function targetWords(target: Target): string {
+  switch (target.kind) {
+    case "agent":
+      return `agent ${shown(target.agent_id)}`;
+    case "session":
+      return `session ${shown(target.session_id)}`;
+    case "channel":
+      return `channel ${shown(target.channel)}`;
+    case "external":
+      return `${shown(target.target)} at ${shown(target.system)}`;
+  }
+}

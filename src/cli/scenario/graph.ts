@@ -1,0 +1,113 @@
+/**
+ * `gate scenario graph`: the stages of a scenario and what each waits for, for a terminal, as Mermaid or as SVG.
+ *
+ * @module
+ */
+
+import type { Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
+import { GRAPH_FORMATS } from "../terminal/choices.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
+import { withScenario } from "./law.ts";
+import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./layers.ts";
+import { columns, shown } from "../terminal/text.ts";
+
+/** The flags of `gate scenario graph`. */
+export interface ScenarioGraphFlags extends ScenarioFlags {
+  readonly format?: string;
+}
+
+/** Runs `gate scenario graph`; 2 where the file is no law. */
+export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promise<number> {
+  const format = GRAPH_FORMATS.find((known) => known === (flags.format ?? "terminal"));
+  if (format === undefined) {
+    throw new CliError("usage", `Cannot draw as "${flags.format}"`, `known are ${GRAPH_FORMATS.join(", ")}`);
+  }
+  return withScenario(file, flags.config, async ({ scenario }) => {
+    const { law } = scenario;
+    if (law === null) {
+      if (flags.json === true) writeResult("scenario graph", { file, diagnostics: scenario.diagnostics }, false);
+      else writeOut(describeDiagnostics(scenario, false));
+      return EXIT.usage;
+    }
+    const text = format === "svg"
+      ? (await import("./graph_svg.ts")).svgGraph(law)
+      : format === "mermaid"
+      ? mermaidGraph(law)
+      : terminalGraph(law);
+    if (flags.json === true) writeResult("scenario graph", { file, format, text, ...graphData(law) });
+    else writeOut(text);
+    return EXIT.ok;
+  });
+}
+
+interface GraphData {
+  readonly stages: readonly { readonly stage_id: string; readonly layer: number; readonly after: readonly string[] }[];
+  readonly completion: readonly string[];
+}
+
+function graphData(law: ScenarioLaw): GraphData {
+  return {
+    stages: layersOf(law).flatMap((layer, index) =>
+      layer.map((stage) => ({ stage_id: stage.stage_id, layer: index, after: stagesBefore(stage) }))
+    ),
+    completion: stagesNamed(law.completion_requirement),
+  };
+}
+
+/** The stages as a tree: each hangs on the last of those that it waits for, so that a hook is always an edge; words say the rest. */
+export function terminalGraph(law: ScenarioLaw): string {
+  const stages = layersOf(law).flat();
+  const places = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
+  const below = new Map<number, Stage[]>();
+  for (const stage of stages) {
+    const parent = Math.max(-1, ...stagesBefore(stage).map((id) => places.get(id) ?? -1));
+    below.set(parent, [...below.get(parent) ?? [], stage]);
+  }
+  const draw = (parent: number, indent: string): string[][] => {
+    const own = below.get(parent) ?? [];
+    return own.flatMap((stage, at) => {
+      const [hook, rail] = parent < 0 ? [" ", " "] : at === own.length - 1 ? ["└", "  "] : ["├", "│ "];
+      const row = [`${indent}${hook}○ ${shown(stage.stage_id)}`, waitingWords(stage)];
+      return [row, ...draw(places.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
+    });
+  };
+  const end = ` ● complete when ${plainRequirement(law.completion_requirement)}`;
+  return `${shown(law.scenario_id)}\n${columns(draw(-1, ""))}${end}\n`;
+}
+
+function waitingWords({ prerequisite, entry_packets }: Stage): string {
+  const after = prerequisite.kind === "root" ? "at once" : `after ${plainRequirement(prerequisite.requirement)}`;
+  if (entry_packets.length === 0) return after;
+  return `${after}, discloses ${entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
+}
+
+/** A text as Mermaid takes it between double quotes. */
+function mermaidText(text: string): string {
+  return shown(text).replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** A flow chart; what is more than "all of them" stands on a diamond between. */
+export function mermaidGraph(law: ScenarioLaw): string {
+  const names = new Map(law.stages.map(({ stage_id }, index) => [stage_id, `s${index}`]));
+  const lines = ["flowchart TD"];
+  law.stages.forEach(({ stage_id }, index) => lines.push(`  s${index}["${mermaidText(stage_id)}"]`));
+  lines.push('  done(["complete"])');
+  const draw = (requirement: Requirement, to: string, at: string): void => {
+    const from = stagesNamed(requirement).map((id) => names.get(id) ?? "");
+    if (isConjunction(requirement)) {
+      from.forEach((name) => lines.push(`  ${name} --> ${to}`));
+      return;
+    }
+    lines.push(`  ${at}{"${mermaidText(plainRequirement(requirement))}"}`);
+    from.forEach((name) => lines.push(`  ${name} -.-> ${at}`));
+    lines.push(`  ${at} --> ${to}`);
+  };
+  law.stages.forEach(({ prerequisite }, index) => {
+    if (prerequisite.kind === "requires") draw(prerequisite.requirement, `s${index}`, `r${index}`);
+  });
+  draw(law.completion_requirement, "done", "end_");
+  return `${lines.join("\n")}\n`;
+}

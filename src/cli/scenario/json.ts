@@ -1,0 +1,27 @@
+/**
+ * `gate scenario json`: a scenario file as `scenario_define` takes it.
+ *
+ * @module
+ */
+
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
+import { withScenario } from "./law.ts";
+import { lawAsJson } from "../../law/normal_form.ts";
+
+/** Runs `gate scenario json`; 2 where the file is no law. The law is printed in normal form, so that equal laws print alike. */
+export function runScenarioJson(file: string, flags: ScenarioFlags): Promise<number> {
+  return withScenario(file, flags.config, ({ scenario }) => {
+    const { law, diagnostics } = scenario;
+    if (law === null) {
+      if (flags.json === true) writeResult("scenario json", { file, diagnostics }, false);
+      else writeOut(describeDiagnostics(scenario, false));
+      return Promise.resolve(EXIT.usage);
+    }
+    const call = { spec: lawAsJson(law) };
+    if (flags.json === true) writeResult("scenario json", call);
+    else writeOut(`${JSON.stringify(call, null, 2)}\n`);
+    return Promise.resolve(EXIT.ok);
+  });
+}

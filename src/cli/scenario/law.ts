@@ -1,0 +1,268 @@
+/**
+ * The law that a scenario file describes, proved under a configuration as `scenario_define` would prove it.
+ *
+ * @module
+ */
+
+import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
+import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
+import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { Providers } from "../../evidence/types.ts";
+import { constructLaw } from "../../law/law.ts";
+import { lintLaw } from "../../law/lint.ts";
+import { didYouMean, quoteAll } from "../../law/suggest.ts";
+import type { LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import { knownChecks } from "../../tools/precheck/known_checks.ts";
+import { operatorProfile } from "../../tools/services/operator_profile.ts";
+import { configVariable } from "../config/variable.ts";
+import { type Position, type Steps, stepsOfPath } from "./place.ts";
+import { readSpec, type Source } from "./source.ts";
+
+/** One thing that is wrong with a scenario file, or worth a look. */
+export interface Diagnostic extends Position {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  /** JSON path into the spec. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A file, what is said of it, and the law where it is one. */
+export interface ReadScenario {
+  readonly file: string;
+  /** In the order of lines. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly law: ScenarioLaw | null;
+  /** What holds only where the server has it so. */
+  readonly assumptions: readonly string[];
+}
+
+/** A scenario with what it is proved and tried under. */
+export interface ScenarioSession {
+  readonly scenario: ReadScenario;
+  readonly profile: OperatorProfile;
+  readonly schemas: SchemaSandbox;
+}
+
+/** Milliseconds for one schema: nobody else waits for this process, and machines that build are busy. */
+const SCHEMA_MILLIS = 10_000;
+
+/** The furthest from 1970 that a date can be, in milliseconds. */
+const LATEST_DATE = 8.64e15;
+
+/** Runs a command on a scenario file; the providers are those of a configuration. */
+export async function withScenario<Result>(
+  file: string,
+  configFile: string | undefined,
+  work: (session: ScenarioSession) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadConfig({ config: configFile, environment: configVariable() });
+  const profile = await operatorProfile(config, noKey, false);
+  const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
+  try {
+    const read = await readSpec(file);
+    if (!read.ok) {
+      const { position, ...fault } = read.fault;
+      const diagnostics = [{ severity: "error", ...position, ...fault } as const];
+      return await work({ scenario: { file, diagnostics, law: null, assumptions: [] }, profile, schemas });
+    }
+    const { source } = read;
+    // A scenario that gathers nothing needs no provider, and none is started for it.
+    const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
+    try {
+      const proved = await proveSource(source, { config, providers, schemas, profile });
+      return await work({ scenario: withNamespace(proved, source, config.namespace.allow_default), profile, schemas });
+    } finally {
+      await Promise.all([...providers.values()].map((provider) => provider.close()));
+    }
+  } finally {
+    schemas.close();
+  }
+}
+
+/** Stands for a public key: no law is proved by one, and cases say themselves what is signed. */
+function noKey(): Promise<Uint8Array> {
+  return Promise.resolve(new Uint8Array(32));
+}
+
+function hasBindings(spec: JsonValue): boolean {
+  const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
+  return isJsonArray(bindings) && bindings.length > 0;
+}
+
+/** What a spec is proved with. */
+interface Proof {
+  readonly config: GateConfig;
+  readonly providers: Providers;
+  readonly schemas: SchemaSandbox;
+  readonly profile: OperatorProfile;
+}
+
+async function proveSource(source: Source, { config, providers, schemas, profile }: Proof): Promise<ReadScenario> {
+  const { file, value: spec } = source;
+  const findCheck: LawSurroundings["findCheck"] = isJsonObject(spec)
+    ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
+    : () => "provider";
+  const assumed = new Set<string>();
+  const constructed = constructLaw(spec, {
+    limits: { ...profile.value_limits, ...profile.validation, proof_budget: profile.proof_budget },
+    hasSchema: (schemaId, version) => {
+      assumed.add(`Schema "${schemaId}" version "${version}" is registered in the namespace`);
+      return true;
+    },
+    findCheck,
+    namesShown: (providerId) => namesOf(providers, providerId),
+  });
+  const assumptions = [...assumed].sort(compareCodePoints);
+  if (!constructed.ok) {
+    return {
+      file,
+      diagnostics: refusalsAt(source, constructed.refusals, (one) => knownNear(spec, one, providers)),
+      law: null,
+      assumptions,
+    };
+  }
+  const { law } = constructed;
+  const found = [...lintLaw(law), ...lintPackets(law, Date.now()), ...await lintBindings(law, config)];
+  const warnings = found.map(({ code, path, message }): Diagnostic => {
+    const steps = stepsInSpec(law, spec, stepsOfPath(path));
+    return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
+  });
+  return { file, diagnostics: inLines(warnings), law, assumptions };
+}
+
+type Warning = Pick<Diagnostic, "code" | "path" | "message">;
+
+/** Warns of packets whose time is over: their stage can never be opened. */
+function lintPackets({ stages }: ScenarioLaw, now: number): readonly Warning[] {
+  return stages.flatMap(({ entry_packets }, stage) =>
+    entry_packets.flatMap(({ packet_id, expiry }, packet) => {
+      if (expiry?.kind !== "unix_millis" || expiry.value > now) return [];
+      const when = Math.abs(expiry.value) <= LATEST_DATE ? `at ${new Date(expiry.value).toISOString()}` : "long ago";
+      const message = `Packet ${quoteAll([packet_id])} expired ${when}, so its stage never opens`;
+      return [{ code: "packet_expired", path: `$.stages[${stage}].entry_packets[${packet}].expiry`, message }];
+    })
+  );
+}
+
+/** Warns of bindings whose params no built-in provider of the configuration ever answers. */
+async function lintBindings(
+  law: ScenarioLaw,
+  config: GateConfig,
+): Promise<readonly Warning[]> {
+  const entries = new Map<string, BuiltinProviderEntry>();
+  for (const entry of config.providers) if (entry.type === "builtin") entries.set(entry.name, entry);
+  if (!law.acquisition_bindings.some(({ provider_id }) => entries.has(provider_id))) return [];
+  const { neverAnswered } = await import("../../evidence/builtin/static_check.ts");
+  const reserved = new Set(await referencedEnvironment(config));
+  const found = await Promise.all(law.acquisition_bindings.map(async (binding, index) => {
+    const entry = entries.get(binding.provider_id);
+    const reason = entry === undefined ? null : await neverAnswered(entry, binding, reserved);
+    if (reason === null) return [];
+    const message = `Binding ${quoteAll([binding.binding_id])} never has an answer: ${reason}`;
+    return [{ code: "binding_never_answered", path: `$.acquisition_bindings[${index}].params`, message }];
+  }));
+  return found.flat();
+}
+
+/** A law of namespace 1 is one, yet no server takes it whose operator has not opened that namespace. */
+function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): ReadScenario {
+  if (isOpen || read.law?.namespace_id !== DEFAULT_NAMESPACE) return read;
+  const message = "Namespace 1 is closed unless namespace.allow_default opens it: use 2 or above";
+  const place = source.locate(["namespace_id"], "value");
+  const warning: Diagnostic = {
+    severity: "warning",
+    ...place,
+    code: "namespace_closed",
+    path: "$.namespace_id",
+    message,
+  };
+  return { ...read, diagnostics: inLines([...read.diagnostics, warning]) };
+}
+
+/** Refusals that are about a name rather than about what it holds. */
+const ABOUT_NAMES: readonly string[] = ["member_unknown"];
+
+/** Refusals of a spec where they stand in its file, in the order of lines; each may have something added to it. */
+export function refusalsAt(
+  source: Source,
+  refusals: readonly Refusal[],
+  more: (refusal: Refusal) => string = () => "",
+): readonly Diagnostic[] {
+  return inLines(refusals.map((refusal) => {
+    const { code, path, message } = refusal;
+    const part = ABOUT_NAMES.includes(code) ? "name" : "value";
+    const place = source.locate(stepsOfPath(path), part);
+    return { severity: "error", ...place, code, path, message: message + more(refusal) };
+  }));
+}
+
+/** Names of providers, or of the checks of one. */
+function namesOf(providers: Providers, providerId: string | null): readonly string[] {
+  if (providerId === null) return [...providers.keys()];
+  return providers.get(providerId)?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [];
+}
+
+/** Where nothing is near to what a binding names: whoever has the configuration at hand may be told what stands in it. */
+function knownNear(spec: JsonValue, { code, path }: Refusal, providers: Providers): string {
+  const binding = stepsOfPath(path).slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
+  const [provider, check] = [childOf(binding, "provider_id"), childOf(binding, "check_id")];
+  if (code === "provider_not_found" && typeof provider === "string") {
+    if (providers.size === 0) return ", nor is any other: --config names a configuration";
+    return knownUnlessNear(provider, namesOf(providers, null), "configured are");
+  }
+  if (code === "check_not_found" && typeof provider === "string" && typeof check === "string") {
+    return knownUnlessNear(check, namesOf(providers, provider), "it has");
+  }
+  return "";
+}
+
+function knownUnlessNear(name: string, known: readonly string[], before: string): string {
+  return didYouMean(name, known) === "" ? `; ${before} ${quoteAll(known)}` : "";
+}
+
+function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The collections of a law that are sorted, and the member that names their items. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  acquisition_bindings: "binding_id",
+  conditions: "condition_id",
+  entry_packets: "packet_id",
+  policies: "policy_id",
+  stages: "stage_id",
+};
+
+/** Where something of the law stands in the spec, whose items may be in another order. */
+function stepsInSpec(law: ScenarioLaw, spec: JsonValue, steps: Steps): Steps {
+  let [inLaw, inSpec]: (JsonValue | undefined)[] = [law as unknown as JsonObject, spec];
+  const found: (string | number)[] = [];
+  steps.forEach((step, at) => {
+    const name = typeof step === "number" ? NAMED_BY[String(steps[at - 1])] : undefined;
+    const place = name === undefined || inLaw === undefined ? step : indexOfNamed(inLaw, inSpec, Number(step), name);
+    found.push(place);
+    inLaw = childOf(inLaw, step);
+    inSpec = childOf(inSpec, place);
+  });
+  return found;
+}
+
+function indexOfNamed(inLaw: JsonValue, inSpec: JsonValue | undefined, index: number, name: string): number {
+  const nameOf = (item: JsonValue | undefined): JsonValue | undefined =>
+    isJsonObject(item) ? member(item, name) : undefined;
+  const wanted = nameOf(childOf(inLaw, index));
+  const found = isJsonArray(inSpec) ? inSpec.findIndex((item) => nameOf(item) === wanted) : -1;
+  return found < 0 ? index : found;
+}
+
+function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
+  if (typeof step === "number") return isJsonArray(value) ? value[step] : undefined;
+  return isJsonObject(value) ? member(value, step) : undefined;
+}

@@ -1,0 +1,153 @@
+/**
+ * `gate scenario test`: tries the cases beside a scenario, for people and for CI.
+ *
+ * @module
+ */
+
+import { dirname, extname, join } from "node:path";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { countOf } from "../../config/problems.ts";
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import type { Surroundings } from "../../run/command.ts";
+import { compileLaw } from "../../run/compile.ts";
+import { profileIdentity, trustedKeys } from "../../run/profile.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { type CaseSchema, readCases } from "./cases.ts";
+import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
+import { type Diagnostic, type ScenarioSession, withScenario } from "./law.ts";
+import { readSource, SOURCE_EXTENSIONS } from "./source.ts";
+import { type CaseResult, tryCase } from "./trial.ts";
+import { columns, paint, shown, wantsColour } from "../terminal/text.ts";
+
+/** The flags of `gate scenario test`. */
+export interface ScenarioTestFlags extends ScenarioFlags {
+  readonly cases?: string;
+}
+
+/** Runs `gate scenario test`; 0 where every case comes out as expected, 3 where one does not, 2 where a file is wrong. */
+export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise<number> {
+  return withScenario(file, flags.config, async (session) => {
+    const { law } = session.scenario;
+    if (law === null) return refuse(file, session.scenario.diagnostics, flags);
+    const casesFile = flags.cases ?? await casesBeside(file);
+    const read = await readSource(casesFile);
+    if (!read.ok) {
+      const { position, ...fault } = read.fault;
+      return refuse(casesFile, [{ severity: "error", ...position, ...fault }], flags);
+    }
+    const { scenario_law_identity, graph_identity } = identitiesOf(law);
+    const compiled = compileLaw(law, scenario_law_identity, graph_identity);
+    const { cases, diagnostics } = readCases(read.source, compiled);
+    if (diagnostics.length > 0) return refuse(casesFile, diagnostics, flags);
+    const trial = {
+      law: compiled,
+      surroundings: surroundingsOf(session),
+      sandbox: session.schemas,
+      schemas: await loadSchemas(session, cases.schemas, casesFile),
+    };
+    const results: CaseResult[] = [];
+    for (const one of cases.cases) results.push(await tryCase(trial, one));
+    const failed = results.filter(({ passed }) => !passed).length;
+    const untested = neverTrue(law.stages.map(({ stage_id }) => stage_id), results);
+    if (flags.json === true) {
+      const counts = { passed: results.length - failed, failed };
+      writeResult("scenario test", { file, cases_file: casesFile, ...counts, cases: results, untested }, failed === 0);
+    } else writeOut(describe(casesFile, results, untested, wantsColour()));
+    return failed === 0 ? EXIT.ok : EXIT.evaluatedFalse;
+  });
+}
+
+function surroundingsOf({ profile }: ScenarioSession): Surroundings {
+  const primitives = HOST_PRIMITIVES;
+  return {
+    primitives,
+    profile,
+    profile_identity: profileIdentity(primitives.sha256, profile),
+    keys: trustedKeys(profile),
+  };
+}
+
+function refuse(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
+  if (flags.json === true) writeResult("scenario test", { file, diagnostics }, false);
+  else writeOut(describeDiagnostics({ file, diagnostics, law: null, assumptions: [] }, wantsColour()));
+  return EXIT.usage;
+}
+
+/** Reads the schemas that stand in files of their own, and looks whether all can be enforced. */
+async function loadSchemas(
+  { schemas: sandbox }: ScenarioSession,
+  schemas: readonly CaseSchema[],
+  casesFile: string,
+): Promise<CaseSchema[]> {
+  const loaded: CaseSchema[] = [];
+  for (const one of schemas) {
+    const schema = await loadSchema(one, casesFile);
+    const checked = await sandbox.check(schema);
+    if (!checked.ok) {
+      throw new CliError("usage", `Cannot use schema "${one.schema_id}" version "${one.version}": ${checked.message}`);
+    }
+    loaded.push({ ...one, schema });
+  }
+  return loaded;
+}
+
+async function loadSchema(one: CaseSchema, casesFile: string): Promise<JsonValue> {
+  if (one.file === null) return one.schema;
+  const read = await readSource(join(dirname(casesFile), one.file));
+  if (read.ok) return schemaIn(read.source.value, one);
+  throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
+}
+
+/** The schema of a file: the file, or in a list of schema records, as `schemas_register` takes them, that of the record. */
+function schemaIn(value: JsonValue, { schema_id, version, file }: CaseSchema): JsonValue {
+  if (!isJsonArray(value)) return value;
+  const record = value.find((one) =>
+    isJsonObject(one) && member(one, "schema_id") === schema_id && member(one, "version") === version
+  );
+  const schema = isJsonObject(record) ? member(record, "schema") : undefined;
+  if (schema !== undefined) return schema;
+  throw new CliError("usage", `Cannot find schema "${schema_id}" version "${version}" in "${file}"`);
+}
+
+/** The cases file of a scenario file: `release.cases.yaml` beside `release.json`, in any of the formats. */
+async function casesBeside(file: string): Promise<string> {
+  const base = file.slice(0, file.length - extname(file).length);
+  const candidates = SOURCE_EXTENSIONS.map((extension) => `${base}.cases${extension}`);
+  for (const candidate of candidates) {
+    const found = await Deno.stat(candidate).catch(() => null);
+    if (found?.isFile === true) return candidate;
+  }
+  throw new CliError("usage", `Cannot find the cases of "${file}"`, `write ${candidates[0]}, or name it with --cases`);
+}
+
+/** Stages that no case completes: of those the cases say little. */
+function neverTrue(stages: readonly string[], results: readonly CaseResult[]): string[] {
+  const tested = new Set(
+    results.flatMap((one) => one.stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
+  );
+  return stages.filter((id) => !tested.has(id));
+}
+
+function describe(file: string, results: readonly CaseResult[], untested: readonly string[], colour: boolean): string {
+  const rows = results.map(({ name, passed, stages, status }) => [
+    passed ? "ok" : "FAILED",
+    shown(name),
+    `${stages.map(({ stage_id, outcome }) => `${shown(stage_id)}: ${outcome}`).join(", ")} -> ${status}`,
+  ]);
+  const table = columns(rows).split("\n").map((line, index) =>
+    results[index]?.passed === false ? paint(line, "bad", colour) : line
+  ).join("\n");
+  const failures = results.filter(({ passed }) => !passed).flatMap(({ name, line, stages, differences }) => [
+    `${file}:${line ?? 1}: ${shown(name)}\n`,
+    ...[...stages.flatMap((one) => one.differences), ...differences].map((text) => `    ${shown(text)}\n`),
+  ]);
+  const failed = results.filter(({ passed }) => !passed).length;
+  const note = untested.length === 0
+    ? ""
+    : `no case completes ${countOf(untested.length, "stage")}: ${untested.map(shown).join(", ")}\n`;
+  return `${table}${failures.length === 0 ? "" : "\n"}${failures.join("")}${note}${
+    results.length - failed
+  } passed, ${failed} failed\n`;
+}

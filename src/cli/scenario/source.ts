@@ -1,0 +1,91 @@
+/**
+ * Scenario files: YAML, TOML or JSON, read as strictly as the server reads JSON, with the line and column of every value.
+ *
+ * @module
+ */
+
+import { basename, extname } from "node:path";
+import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { readBounded, withoutByteOrderMark } from "../runpack/keys.ts";
+import type { Locator, ReadSource, SourceFault } from "./place.ts";
+
+/** A document with its file. */
+export interface Source {
+  readonly file: string;
+  readonly value: JsonValue;
+  readonly locate: Locator["locate"];
+}
+
+/** A document, or why the file holds none. */
+export type SourceResult =
+  | { readonly ok: true; readonly source: Source }
+  | { readonly ok: false; readonly file: string; readonly fault: SourceFault };
+
+/** Bytes of a scenario or cases file. */
+export const SOURCE_BYTES_MAXIMUM = 4 * 1024 * 1024;
+
+/** The file name extensions that say the format. */
+export const SOURCE_EXTENSIONS = [".yaml", ".yml", ".toml", ".json"] as const;
+
+/**
+ * Reads a file; its extension says its format.
+ *
+ * @throws {CliError} Where it cannot be read, is too large, or has another extension
+ */
+export async function readSource(file: string): Promise<SourceResult> {
+  const extension = extname(file).toLowerCase();
+  const bytes = await readBytes(file);
+  const read = await readFormat(extension, bytes, file);
+  if (!read.ok) return { ok: false, file, fault: read.fault };
+  let located: Locator | null = null;
+  // Most files have nothing wrong with them, and nobody asks where.
+  const locate: Locator["locate"] = (steps, part) => (located ??= read.locator()).locate(steps, part);
+  return { ok: true, source: { file, value: read.value, locate } };
+}
+
+/**
+ * Reads a file that holds a spec, or as its member `spec` the arguments of `scenario_define`, which takes no other.
+ *
+ * @throws {CliError} As {@link readSource}
+ */
+export async function readSpec(file: string): Promise<SourceResult> {
+  const read = await readSource(file);
+  if (!read.ok) return read;
+  const { value, locate } = read.source;
+  const spec = isJsonObject(value) && !Object.hasOwn(value, "stages") ? member(value, "spec") : undefined;
+  if (!isJsonObject(value) || spec === undefined) return read;
+  const other = Object.keys(value).find((name) => name !== "spec");
+  if (other === undefined) {
+    return { ok: true, source: { file, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) } };
+  }
+  const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
+  const place = { path: formatPath([other]), position: locate([other], "name") };
+  return { ok: false, file, fault: { code: "member_unknown", message, ...place } };
+}
+
+async function readBytes(file: string): Promise<Uint8Array> {
+  const bytes = await readBounded(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
+    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
+    throw new CliError("usage", `Cannot read "${file}": ${reason}`);
+  });
+  if (bytes.length <= SOURCE_BYTES_MAXIMUM) return withoutByteOrderMark(bytes);
+  throw new CliError("usage", `Cannot read "${file}": it has more than ${SOURCE_BYTES_MAXIMUM} bytes`);
+}
+
+async function readFormat(extension: string, bytes: Uint8Array, file: string): Promise<ReadSource> {
+  switch (extension) {
+    case ".json":
+      return (await import("./source_json.ts")).readJsonSource(bytes);
+    case ".yaml":
+    case ".yml":
+      return (await import("./source_yaml.ts")).readYamlSource(bytes);
+    case ".toml":
+      return (await import("./source_toml.ts")).readTomlSource(bytes);
+    default: {
+      const hint = `its name must end in one of ${SOURCE_EXTENSIONS.join(", ")}`;
+      throw new CliError("usage", `Cannot tell the format of "${basename(file)}"`, hint);
+    }
+  }
+}

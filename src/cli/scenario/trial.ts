@@ -1,0 +1,199 @@
+/**
+ * Tries a case on a law: the same opening, judging and completing that a run goes through, with nothing recorded. Freshness
+ * counts as met and lanes are not tested, as in a precheck.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import { identify } from "../../canonical/identity.ts";
+import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { Condition } from "../../law/types.ts";
+import type { Surroundings } from "../../run/command.ts";
+import { type CompiledLaw, type CompiledStage, compileLaw } from "../../run/compile.ts";
+import { judgeDisclosure } from "../../run/disclosure.ts";
+import type { CallerEvidence } from "../../run/evidence.ts";
+import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../../run/frontier.ts";
+import { type AssumedAcquisition, type Precheck, precheckStage } from "../../run/precheck.ts";
+import type { QualifiedEvidence } from "../../run/qualify.ts";
+import type { StageState, TraceItem } from "../../run/types.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { Case, CaseSchema, StageCase, StageExpectation } from "./cases.ts";
+
+/** What became of an attempt at a stage. */
+export interface StageResult {
+  readonly stage_id: string;
+  readonly expected: StageExpectation;
+  readonly outcome: StageExpectation;
+  /** What was judged otherwise, or why the stage is not as expected, in words. */
+  readonly differences: readonly string[];
+}
+
+/** What became of a case. */
+export interface CaseResult {
+  readonly name: string;
+  /** Where it starts; null where nobody needs to look. */
+  readonly line: number | null;
+  readonly passed: boolean;
+  readonly stages: readonly StageResult[];
+  readonly status: "complete" | "active";
+  /** What is not as expected of the run as a whole. */
+  readonly differences: readonly string[];
+}
+
+/** What cases are tried with. */
+export interface Trial {
+  readonly law: CompiledLaw;
+  readonly surroundings: Surroundings;
+  readonly sandbox: SchemaSandbox;
+  readonly schemas: readonly CaseSchema[];
+}
+
+interface Course {
+  readonly trial: Trial;
+  stages: StageState[];
+  complete: boolean;
+}
+
+/** Tries one case. */
+export async function tryCase(trial: Trial, { name, line, stages, expect, ready }: Case): Promise<CaseResult> {
+  const course: Course = { trial, stages: initialStages(trial.law), complete: false };
+  const results: StageResult[] = [];
+  for (const one of stages) results.push(await tryStage(course, one));
+  const status = course.complete ? "complete" : "active";
+  const differences = status === expect ? [] : [`the run is ${status}, expected ${expect}`];
+  const frontier = course.complete
+    ? []
+    : course.stages.filter(({ classification }) => classification === "ready_unopened").map(({ stage_id }) => stage_id);
+  if (ready !== null && [...ready].sort().join("\n") !== [...frontier].sort().join("\n")) {
+    differences.push(`ready are ${frontier.join(", ") || "none"}, expected ${ready.join(", ") || "none"}`);
+  }
+  const passed = differences.length === 0 && results.every((one) => one.differences.length === 0);
+  return { name, line: passed ? null : line(), passed, stages: results, status, differences };
+}
+
+async function tryStage(course: Course, one: StageCase): Promise<StageResult> {
+  const { law } = course.trial;
+  const index = law.stageIndex.get(one.stage_id) ?? -1;
+  const [stage, state] = [law.stages[index], course.stages[index]];
+  const named = { stage_id: one.stage_id, expected: one.expect };
+  const ended = (outcome: StageExpectation, why: readonly string[]): StageResult => {
+    const wrong = outcome === one.expect ? [] : [`${one.stage_id} is ${outcome}, expected ${one.expect}`, ...why];
+    return { ...named, outcome, differences: wrong };
+  };
+  if (stage === undefined || state === undefined) return ended("blocked", []);
+  if (course.complete || state.classification === "blocked" || state.classification === "complete") {
+    const why = course.complete ? "the run is complete" : `the stage is ${state.classification}`;
+    return ended("blocked", [why]);
+  }
+  if (state.classification === "ready_unopened") {
+    const denial = denialOf(course.trial, stage);
+    if (denial !== null) return ended("denied", [denial]);
+    course.stages[index] = { ...state, classification: "open_incomplete" };
+  }
+  const precheck = await judge(course.trial, stage, one);
+  if (!precheck.ok) return ended("rejected", precheck.rejections.map(({ path, message }) => `${path}: ${message}`));
+  if (precheck.outcome === "true") complete(course, index);
+  const { outcome, trace, evidence } = precheck;
+  const lines = trace.map((line) => judgedWords(line, evidence));
+  const misjudged = trace.filter(({ condition_id, value }) => (one.conditions.get(condition_id) ?? value) !== value)
+    .map((line) => `${judgedWords(line, evidence)}, expected ${one.conditions.get(line.condition_id)}`);
+  const result = ended(outcome, [...new Set(lines)]);
+  return { ...result, differences: [...result.differences, ...new Set(misjudged)] };
+}
+
+/** How a condition is judged, and where something kept its items from counting, what: `a is unknown (unqualified: lane)`. */
+function judgedWords({ condition_id, value, reason }: TraceItem, evidence: readonly QualifiedEvidence[]): string {
+  if (reason === undefined) return `${condition_id} is ${value}`;
+  const own = evidence.filter(({ item }) => item.condition_id === condition_id);
+  const found = own.flatMap(({ item, reason }) => item.error?.message ?? reason ?? []);
+  const why = found.length === 0 ? "" : `: ${[...new Set(found)].join("; ")}`;
+  return `${condition_id} is ${value} (${reason}${why})`;
+}
+
+function complete(course: Course, index: number): void {
+  const { law } = course.trial;
+  const stages = course.stages.map((state, at): StageState =>
+    at === index ? { ...state, classification: "complete" } : state
+  );
+  course.stages = stagesAfterCompletion(law, stages, index);
+  course.complete = stagesSatisfy(law.completion, law.completionStages, course.stages);
+}
+
+/** Why the policy keeps a stage shut; null where it does not. */
+function denialOf({ law, surroundings }: Trial, { stage }: CompiledStage): string | null {
+  for (const packet of stage.entry_packets) {
+    for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
+      const request = { scenario_id: law.law.scenario_id, stage_id: stage.stage_id, packet, target };
+      const verdict = judgeDisclosure(surroundings.profile.policy, request);
+      if (verdict.verdict === "permit") continue;
+      const rule = verdict.matched_rule === null ? "the policy's default" : `rule ${verdict.matched_rule}`;
+      return `packet ${packet.packet_id}: ${verdict.verdict} by ${rule}`;
+    }
+  }
+  return null;
+}
+
+async function judge(trial: Trial, stage: CompiledStage, one: StageCase): Promise<Precheck> {
+  const { sha256 } = trial.surroundings.primitives;
+  const law = withSignatures(trial.law, one.signed);
+  const compiled = law.stages[law.stageIndex.get(stage.stage.stage_id) ?? -1] ?? stage;
+  const evidence = one.sent.map(({ condition_id, value }): CallerEvidence => {
+    const found = trial.law.conditionIndex.get(condition_id);
+    const value_type = found?.condition.observation_domain.domain ?? "Json";
+    return {
+      condition_id,
+      retention: { retention: found?.retention ?? "RetainCanonicalValue" },
+      value: { value, value_type },
+    };
+  });
+  const verdicts = new Map<number, "valid" | "invalid">();
+  for (const [index, { condition_id, value }] of evidence.entries()) {
+    const verdict = await verdictOf(trial, sha256, condition_id, value.value);
+    if (verdict !== null) verdicts.set(index, verdict);
+  }
+  const assumed: AssumedAcquisition[] = [];
+  for (const acquired of one.acquired) {
+    const condition = trial.law.bindingIndex.get(acquired.binding_id)?.condition_id ?? "";
+    const schema_verdict = await verdictOf(trial, sha256, condition, acquired.value);
+    assumed.push(schema_verdict === null ? acquired : { ...acquired, schema_verdict });
+  }
+  return precheckStage(law, compiled, evidence, verdicts, assumed, trial.surroundings);
+}
+
+async function verdictOf(
+  { law, schemas, sandbox }: Trial,
+  sha256: Sha256,
+  conditionId: string,
+  value: JsonValue,
+): Promise<"valid" | "invalid" | null> {
+  const domain = law.conditionIndex.get(conditionId)?.condition.observation_domain;
+  if (domain?.domain !== "Json" || domain.schema === undefined) return null;
+  const { schema_id, version } = domain.schema;
+  const found = schemas.find((one) => one.schema_id === schema_id && one.version === version);
+  if (found === undefined) return "invalid";
+  const verdict = await sandbox.validate(identify(sha256, "schema", found.schema), found.schema, value);
+  return verdict === "valid" ? "valid" : "invalid";
+}
+
+/** A law that takes the items of some conditions as they are, because a case says that they are signed as the law wants it. */
+function withSignatures(law: CompiledLaw, signed: readonly string[]): CompiledLaw {
+  if (signed.length === 0) return law;
+  const conditions = law.law.conditions.map((condition) =>
+    signed.includes(condition.condition_id) ? withoutSignature(condition) : condition
+  );
+  return compileLaw({ ...law.law, conditions }, law.scenario_law_identity, law.graph_identity);
+}
+
+function withoutSignature(condition: Condition): Condition {
+  const { authorized_key_ids: _keys, ...policy } = condition.evidence_use_policy;
+  return {
+    ...condition,
+    evidence_use_policy: {
+      ...policy,
+      authorization: "embedding_authority",
+      integrity: policy.integrity === "signed_content" ? "canonical_content_only" : policy.integrity,
+      required_assurance: policy.required_assurance.filter((assurance) => assurance !== "source_signature"),
+    },
+  };
+}

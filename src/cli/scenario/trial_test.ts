@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { LEAST_POLICY } from "../../../tests/least_policy.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { CASES_MAXIMUM } from "./cases.ts";
+import { withScenario } from "./law.ts";
+import { runScenarioTest } from "./run_cases.ts";
+
+function spec(condition: JsonObject, policy: JsonObject = {}, more: JsonObject = {}): JsonObject {
+  return {
+    spec_version: "dag-v3",
+    namespace_id: 2,
+    scenario_id: "small",
+    conditions: [{
+      condition_id: "a",
+      observation_domain: { domain: "Integer" },
+      predicate: { predicate: "Equals", expected: { value: 1, value_type: "Integer" } },
+      evidence_use_policy: { ...LEAST_POLICY, ...policy },
+      ...condition,
+    }],
+    stages: [{ stage_id: "one", prerequisite: { kind: "root" }, completion_requirement: { Condition: "a" } }],
+    completion_requirement: { Condition: "one" },
+    ...more,
+  };
+}
+
+const NAMED = {
+  acquisition_bindings: [{
+    binding_id: "name",
+    condition_id: "a",
+    channel: "local_acquisition",
+    provider_id: "env",
+    check_id: "get",
+    params: { key: "NAME" },
+  }],
+};
+
+const TEXT = { observation_domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 9 } };
+const ABSENT = { ...TEXT, predicate: { predicate: "NotExists" } };
+const PRESENT = { ...TEXT, predicate: { predicate: "Exists" } };
+const ACQUIRED = { allowed_channels: ["local_acquisition"] };
+const SIGNED = { authorization: "signature", authorized_key_ids: ["k"], required_assurance: ["source_signature"] };
+const FRESH = { freshness: { freshness: "MaximumAge", maximum_age_millis: 1 } };
+const PACKET = {
+  packet_id: "p",
+  schema_id: "s",
+  content_type: "application/json",
+  visibility_labels: ["secret"],
+  payload: { kind: "json", value: 1 },
+};
+const DISCLOSING = {
+  stages: [{
+    stage_id: "one",
+    prerequisite: { kind: "root" },
+    completion_requirement: { Condition: "a" },
+    entry_packets: [PACKET],
+  }],
+};
+
+/** A law of one condition, what a case gives, and what comes of it. */
+const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome: string][] = [
+  ["nothing", spec({}), {}, "unknown"],
+  ["what is expected", spec({}), { given: { a: 1 } }, "true"],
+  ["another value", spec({}), { given: { a: 2 } }, "false"],
+  ["a value of another domain", spec({}), { given: { a: "1" } }, "rejected"],
+  ["values that differ", spec({}), { items: { a: [1, 2] } }, "unknown"],
+  ["too many items", spec({}), { items: { a: Array.from({ length: 65 }, () => 1) } }, "rejected"],
+  ["an unsigned item where it has to be signed", spec({}, SIGNED), { given: { a: 1 } }, "unknown"],
+  ["a signed item", spec({}, SIGNED), { given: { a: 1 }, signed: ["a"] }, "true"],
+  ["a signed item of another value", spec({}, SIGNED), { given: { a: 2 }, signed: ["a"] }, "false"],
+  ["an item of any age", spec({}, FRESH), { given: { a: 1 } }, "true"],
+  ["what a binding finds", spec(PRESENT, ACQUIRED, NAMED), { given: { a: "x" } }, "true"],
+  ["what a binding does not find", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: null } }, "true"],
+  ["what a binding finds after all", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: "x" } }, "false"],
+  ["a packet that the policy denies", spec({}, {}, DISCLOSING), { given: { a: 1 } }, "denied"],
+];
+
+const CONFIG = `[[providers]]
+name = "env"
+type = "builtin"
+[policy]
+engine = "deny_all"
+`;
+
+Deno.test("gate scenario test says which schema it cannot use", async () => {
+  const domain = { domain: "Json", maximum_bytes: 9, schema: { schema_id: "s", version: "1" } };
+  const law = spec({ observation_domain: domain, predicate: { predicate: "Exists" } }, {}, {
+    schemas: [{ schema_id: "s", version: "1" }],
+  });
+  const cases = [{ name: "n", stages: [{ stage: "one", given: { a: 1 }, expect: "true" }], expect: "complete" }];
+  const schema = (schema: unknown): unknown => [{ schema_id: "s", version: "1", schema }];
+  assert.equal(await runCases(law, cases, schema({ type: "integer" })), 0);
+  assert.equal(await runCases(law, cases, schema({ type: "string" })), 3);
+  assert.equal(await runCases(law, cases, []), 2, "it is not given");
+  await assert.rejects(runCases(law, cases, schema({ type: "nonsense" })), /Cannot use schema "s" version "1"/);
+});
+
+/** Runs cases of a law; gives the exit code. */
+async function runCases(
+  law: JsonObject,
+  cases: unknown,
+  schemas: unknown = [],
+  written?: (text: string) => void,
+): Promise<number> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/law.json`, JSON.stringify(law));
+    await Deno.writeTextFile(`${folder}/law.cases.json`, JSON.stringify({ cases, schemas }));
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    const config = `${folder}/gate.toml`;
+    const errors = await withScenario(
+      `${folder}/law.json`,
+      config,
+      ({ scenario }) => Promise.resolve(scenario.diagnostics.filter(({ severity }) => severity === "error")),
+    );
+    assert.deepEqual(errors, []);
+    return await silently(() => runScenarioTest(`${folder}/law.json`, { config }), written);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Runs a body, and calls back with each piece that it writes. */
+async function silently(body: () => Promise<number>, written: (text: string) => void = () => {}): Promise<number> {
+  const { writeSync } = Deno.stdout;
+  Deno.stdout.writeSync = (bytes) => {
+    written(new TextDecoder().decode(bytes));
+    return bytes.length;
+  };
+  try {
+    return await body();
+  } finally {
+    Deno.stdout.writeSync = writeSync;
+  }
+}
+
+/** A case that does not come out, and what is said of the condition. */
+const SAID: readonly [law: JsonObject, given: JsonObject, said: string][] = [
+  [spec({}), {}, "a is unknown (no_evidence)"],
+  [spec({}), { items: { a: [1, 2] } }, "a is unknown (disagreement)"],
+  [spec({}, SIGNED), { given: { a: 1 } }, "a is unknown (unqualified: authorization)"],
+  [
+    spec(PRESENT, ACQUIRED, NAMED),
+    { acquired: { name: 1 } },
+    'a is unknown (error: Value does not fit domain "String" of condition "a")',
+  ],
+];
+
+for (const [law, given, said] of SAID) {
+  Deno.test(`gate scenario test says why a case does not come out: ${said}`, async () => {
+    const texts: string[] = [];
+    const stages = [{ stage: "one", ...given, expect: "true", conditions: { a: "true" } }];
+    const code = await runCases(law, [{ name: "n", stages, expect: "complete" }], [], (text) => texts.push(text));
+    assert.equal(code, 3);
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}$`, "m"));
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}, expected true$`, "m"));
+  });
+}
+
+for (const [what, law, given, outcome] of ROWS) {
+  Deno.test(`gate scenario test: ${what}: ${outcome}`, async () => {
+    const isPassing = outcome === "true";
+    const stages = [{ stage: "one", ...given, expect: outcome }];
+    const expect = isPassing ? "complete" : "active";
+    assert.equal(await runCases(law, [{ name: "n", stages, expect }]), 0);
+    const wrong = isPassing ? "false" : "true";
+    assert.equal(
+      await runCases(law, [{ name: "n", stages: [{ ...stages[0], expect: wrong }], expect }]),
+      3,
+      "it can fail",
+    );
+    const otherwise = isPassing ? "active" : "complete";
+    assert.equal(await runCases(law, [{ name: "n", stages, expect: otherwise }]), 3, "so can the end of the run");
+  });
+}
+
+Deno.test("gate scenario test takes as many cases as it says", async () => {
+  const one = { name: "n", stages: [{ stage: "one", given: { a: 1 }, expect: "true" }], expect: "complete" };
+  for (const [count, code] of [[CASES_MAXIMUM - 1, 0], [CASES_MAXIMUM, 0], [CASES_MAXIMUM + 1, 2], [0, 2]] as const) {
+    assert.equal(
+      await runCases(spec({}), Array.from({ length: count }, (_, at) => ({ ...one, name: `n${at}` }))),
+      code,
+      `${count} cases`,
+    );
+  }
+});

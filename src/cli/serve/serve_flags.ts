@@ -1,0 +1,147 @@
+/**
+ * The flags of `gate serve`: what the configuration has no member for.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { nearest } from "../../canonical/nearest.ts";
+import type { LogLevel } from "../../server/process/log.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/** One flag. */
+export interface ServeFlag {
+  readonly name: string;
+  /** What it takes, as help shows it; null for a switch. */
+  readonly value: string | null;
+  readonly description: string;
+  /** Whether it may be given more than once. */
+  readonly repeatable?: boolean;
+  /** The feature it belongs to, where that is not there yet: the flag is then refused. */
+  readonly missing?: string;
+}
+
+/** Every flag, in the order that help shows them. */
+export const SERVE_FLAGS: readonly ServeFlag[] = [
+  { name: "config", value: "PATH", description: "configuration file (default: GATE_CONFIG, then ./gate.toml)" },
+  {
+    name: "data-dir",
+    value: "DIR",
+    description: "folder for runpacks (default: the folder of run_state_store.path, else .gate)",
+  },
+  { name: "log-level", value: "LEVEL", description: "error, warn, info or debug (default: info)" },
+  { name: "allow-non-loopback", value: null, description: "listen beyond this machine (or GATE_ALLOW_NON_LOOPBACK=1)" },
+  {
+    name: "trusted-proxy",
+    value: "CIDR",
+    description: "believe x-gate-client-subject from these peers (repeatable)",
+    repeatable: true,
+  },
+  {
+    name: "allowed-host",
+    value: "HOST",
+    description: "accept this Host besides the machine's own (repeatable)",
+    repeatable: true,
+  },
+  {
+    name: "allowed-origin",
+    value: "ORIGIN",
+    description: "let the pages of this origin call (repeatable)",
+    repeatable: true,
+  },
+  {
+    name: "credentials-dir",
+    value: "DIR",
+    description: "folder of the credentials of typed providers",
+    missing: "typed providers",
+  },
+  { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
+  { name: "json", value: null, description: "report errors as JSON" },
+];
+
+/** What `gate serve` was asked for. */
+export interface ServeArguments {
+  readonly config: string | undefined;
+  readonly dataDir: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly signingKey: string | undefined;
+  /** `--allow-non-loopback` was given. */
+  readonly allowNonLoopback: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
+
+/**
+ * Reads the flags of `gate serve`.
+ *
+ * @throws {CliError} if a flag is unknown, lacks its value, or belongs to a feature that is not there yet.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { parseServeArguments } from "@/cli/serve/serve_flags.ts";
+ *
+ * const { logLevel, allowedHosts } = parseServeArguments(["--log-level=debug", "--allowed-host", "gate.example.com"]);
+ * assert.deepEqual([logLevel, allowedHosts], ["debug", ["gate.example.com"]]);
+ * ```
+ */
+export function parseServeArguments(argv: readonly string[]): ServeArguments {
+  const values = parseFlags(argv);
+  for (const flag of SERVE_FLAGS) {
+    if (flag.missing !== undefined && values[flag.name] !== undefined) {
+      throw new CliError("feature_unavailable", `Cannot use --${flag.name}: it is not available yet (${flag.missing})`);
+    }
+  }
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    if (value === "") throw new CliError("usage", `Cannot use --${name}: value is empty`);
+    return typeof value === "string" ? value : undefined;
+  };
+  const level = text("log-level") ?? "info";
+  const logLevel = LOG_LEVELS.find((known) => known === level);
+  if (logLevel === undefined) {
+    throw new CliError("usage", `Cannot use --log-level "${level}": must be one of ${LOG_LEVELS.join(", ")}`);
+  }
+  const texts = (name: string): readonly string[] => {
+    const value = values[name];
+    if (!Array.isArray(value)) return [];
+    if (value.includes("")) throw new CliError("usage", `Cannot use --${name}: value is empty`);
+    return value.filter((item) => typeof item === "string");
+  };
+  return {
+    config: text("config"),
+    dataDir: text("data-dir"),
+    logLevel,
+    signingKey: text("signing-key"),
+    allowNonLoopback: values["allow-non-loopback"] === true,
+    trustedProxies: texts("trusted-proxy"),
+    allowedHosts: texts("allowed-host"),
+    allowedOrigins: texts("allowed-origin"),
+  };
+}
+
+type FlagValue = string | boolean | (string | boolean)[] | undefined;
+
+function parseFlags(argv: readonly string[]): Record<string, FlagValue> {
+  const options = Object.fromEntries(
+    SERVE_FLAGS.map((flag) => [flag.name, {
+      type: flag.value === null ? "boolean" as const : "string" as const,
+      multiple: flag.repeatable ?? false,
+    }]),
+  );
+  try {
+    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    const reason = (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+    const unknown = /^Unknown option '--([^']*)'/.exec(reason)?.[1];
+    const meant = unknown === undefined ? null : nearest(unknown, SERVE_FLAGS.map(({ name }) => name));
+    throw new CliError(
+      "usage",
+      `Cannot read the flags of serve: ${reason.replaceAll("'", '"')}`,
+      `${meant === null ? "" : `did you mean --${meant}? `}gate serve --help lists them`,
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { CliError } from "../terminal/cli_error.ts";
+import { parseServeArguments, SERVE_FLAGS } from "./serve_flags.ts";
+
+Deno.test("parseServeArguments() reads the flags that serve has", () => {
+  const plain = {
+    config: undefined,
+    dataDir: undefined,
+    logLevel: "info",
+    signingKey: undefined,
+    allowNonLoopback: false,
+    trustedProxies: [],
+    allowedHosts: [],
+    allowedOrigins: [],
+  };
+  assert.deepEqual(parseServeArguments([]), plain);
+  assert.deepEqual(
+    parseServeArguments(["--config", "a b.toml", "--data-dir=/d", "--log-level", "warn", "--signing-key", "k"]),
+    {
+      ...plain,
+      signingKey: "k",
+      config: "a b.toml",
+      dataDir: "/d",
+      logLevel: "warn",
+    },
+  );
+  const network = ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy=::1", "--allowed-host", "a", "--allowed-origin=b"];
+  assert.deepEqual(parseServeArguments(["--allow-non-loopback", ...network]), {
+    ...plain,
+    allowNonLoopback: true,
+    trustedProxies: ["10.0.0.0/8", "::1"],
+    allowedHosts: ["a"],
+    allowedOrigins: ["b"],
+  });
+  for (const level of ["error", "warn", "info", "debug"]) {
+    assert.equal(parseServeArguments(["--log-level", level]).logLevel, level);
+  }
+});
+
+Deno.test("parseServeArguments() names the flag that an unknown one may have been meant for", () => {
+  for (
+    const [flag, hint] of [
+      ["--confg", "did you mean --config? gate serve --help lists them"],
+      ["--allowed-hosts=a", "did you mean --allowed-host? gate serve --help lists them"],
+      ["--zzz", "gate serve --help lists them"],
+    ] as const
+  ) {
+    assert.throws(() => parseServeArguments([flag, "x"]), (error) => error instanceof CliError && error.hint === hint);
+  }
+});
+
+Deno.test("parseServeArguments() refuses what it does not know, and what is not there yet", () => {
+  const cases: [argv: string[], code: string, message: RegExp][] = [
+    [["--confg", "x"], "usage", /^Cannot read the flags of serve: Unknown option "--confg"/],
+    [["gate.toml"], "usage", /^Cannot read the flags of serve: Unexpected argument "gate.toml"/],
+    [["--config"], "usage", /^Cannot read the flags of serve: Option "--config <value>" argument missing$/],
+    [["--config="], "usage", /^Cannot use --config: value is empty$/],
+    [["--allowed-host", "a", "--allowed-host="], "usage", /^Cannot use --allowed-host: value is empty$/],
+    [["--log-level", "loud"], "usage", /^Cannot use --log-level "loud": must be one of error, warn, info, debug$/],
+    ...SERVE_FLAGS.filter((flag) => flag.missing !== undefined).map((flag): [string[], string, RegExp] => [
+      flag.value === null ? [`--${flag.name}`] : [`--${flag.name}`, "x"],
+      "feature_unavailable",
+      new RegExp(`^Cannot use --${flag.name}: it is not available yet \\(${flag.missing}\\)$`),
+    ]),
+  ];
+  for (const [argv, code, message] of cases) {
+    assert.throws(() => parseServeArguments(argv), (error) => {
+      assert.ok(error instanceof CliError);
+      assert.deepEqual([error.code, error.exitCode], [code, 2]);
+      assert.match(error.message, message);
+      return true;
+    }, argv.join(" "));
+  }
+});

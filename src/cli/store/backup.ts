@@ -1,0 +1,57 @@
+/**
+ * `gate store backup`: copies a store to a file while it is in use.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { loadConfig } from "../../config/load.ts";
+import { fileReason } from "../../store/file_reason.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { foldState, sha256 } from "../run/fold_state.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { STORE_SECTIONS, storeFile, storeFiles, type StoreSection, withStoreFile } from "./files.ts";
+
+/** The flags of `gate store backup`. */
+export interface StoreBackupOptions {
+  readonly config?: string;
+  readonly store?: string;
+  readonly json?: boolean;
+}
+
+/** Runs `gate store backup FILE`. */
+export async function runStoreBackup(file: string, options: StoreBackupOptions): Promise<number> {
+  const section = sectionOf(options.store);
+  const config = await loadConfig({ config: options.config });
+  const path = storeFile(config, section);
+  const target = resolve(file);
+  await refuseExisting(target);
+  const report = await withStoreFile(path, async () => {
+    const { backupStore } = await import("../../store/backup.ts");
+    return await backupStore(path, target, { sha256, fold: foldState });
+  });
+  if (options.json === true) writeResult("store backup", { store: section, path, backup: report });
+  else writeOut(`${target}\n`);
+  if (options.json !== true && storeFiles(config).length > 1) {
+    const other = STORE_SECTIONS.find((name) => name !== section);
+    writeError(`The other store is another file: gate store backup --store ${other} FILE\n`);
+  }
+  return EXIT.ok;
+}
+
+function sectionOf(name: string | undefined): StoreSection {
+  const section = STORE_SECTIONS.find((known) => known === (name ?? STORE_SECTIONS[0]));
+  if (section !== undefined) return section;
+  throw new CliError("usage", `Cannot use --store "${name}": must be one of ${STORE_SECTIONS.join(", ")}`);
+}
+
+async function refuseExisting(target: string): Promise<void> {
+  try {
+    await Deno.lstat(target);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new CliError("usage", `Cannot write "${target}": ${fileReason(error) ?? String(error)}`);
+  }
+  throw new CliError("file_exists", `Cannot write "${target}": it exists already`, "name a new file");
+}

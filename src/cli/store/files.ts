@@ -1,0 +1,58 @@
+/**
+ * The store files that a configuration names, and how the failures of a store end a command.
+ *
+ * @module
+ */
+
+import type { GateConfig } from "../../config/types.ts";
+import { fileReason } from "../../store/file_reason.ts";
+import { StoreError } from "../../store/types.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+
+/** The sections that name a store. */
+export const STORE_SECTIONS = ["run_state_store", "schema_registry"] as const;
+
+/** One of {@link STORE_SECTIONS}. */
+export type StoreSection = typeof STORE_SECTIONS[number];
+
+/** The files of both stores, each once. */
+export function storeFiles(config: GateConfig): readonly string[] {
+  const paths = STORE_SECTIONS.map((section) => config[section].path).filter((path) => path !== null);
+  return [...new Set(paths)];
+}
+
+/** The file of one store; a store in memory has none. */
+export function storeFile(config: GateConfig, section: StoreSection): string {
+  const { path } = config[section];
+  if (path === null) throw noFile(`${section}.type is "memory"`);
+  return path;
+}
+
+/** The error for a configuration whose stores leave nothing behind. */
+export function noFile(why: string): CliError {
+  return new CliError("usage", `Cannot find a store file: ${why}`, "name the configuration with --config");
+}
+
+/** Runs an operation on a store file; the failures of the store become those of the command. */
+export async function withStoreFile<Result>(path: string, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    await requireFile(path);
+    return await operation();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.code === "corrupt") throw new CliError("store_corrupt", error.message, null, EXIT.verificationFailed);
+    throw unavailable(error.message);
+  }
+}
+
+async function requireFile(path: string): Promise<void> {
+  const info = await Deno.stat(path).catch((error) => {
+    throw unavailable(`Cannot open store "${path}": ${fileReason(error) ?? String(error)}`);
+  });
+  if (!info.isFile) throw unavailable(`Cannot open store "${path}": it is not a file`);
+}
+
+function unavailable(message: string): CliError {
+  return new CliError("store_unavailable", message, null, EXIT.unreachable);
+}

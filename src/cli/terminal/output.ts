@@ -1,0 +1,95 @@
+/**
+ * What commands write: data on standard output, everything else on standard error.
+ *
+ * With `--json` a command writes one object, `{ok, command, result}`, and an error is one line `{error: {code, message, hint}}`.
+ *
+ * @module
+ */
+
+import { ConfigError, countOf, formatProblem } from "../../config/problems.ts";
+import { formatEntry, formatOfStderr, type LogLevel } from "../../server/process/log.ts";
+import { CliError } from "./cli_error.ts";
+import { EXIT, type ExitCode } from "./exit_codes.ts";
+
+/** Something that takes bytes, as `Deno.stdout` does. */
+interface Writer {
+  writeSync(bytes: Uint8Array): number;
+}
+
+/** Writes data to standard output, all of it. A reader that went away is not an error. */
+export function writeOut(text: string): void {
+  writeAllTo(Deno.stdout, text);
+}
+
+/** Writes anything but data to standard error. */
+export function writeError(text: string): void {
+  writeAllTo(Deno.stderr, text);
+}
+
+/** Writes the result of a command for a program: one line, one object. */
+export function writeResult(command: string, result: unknown, ok = true): void {
+  writeOut(`${JSON.stringify({ ok, command, result })}\n`);
+}
+
+/** Writes an entry as the log of the server writes its own: for what is said before there is that log. */
+export function writeLog(level: LogLevel, message: string): void {
+  writeError(formatEntry(formatOfStderr(), Date.now(), level, message, {}));
+}
+
+/** Says why a command failed, and gives the exit code that says it too. */
+export function reportFailure(error: unknown, asJson: boolean): ExitCode {
+  const failure = describeFailure(error);
+  if (asJson) writeError(`${JSON.stringify({ error: failure.json })}\n`);
+  else for (const line of failure.lines) writeError(`gate: ${line}\n`);
+  return failure.exitCode;
+}
+
+/** Says why there is nothing to serve: to whoever reads the log of the server where nobody looks on. */
+export function reportStartFailure(error: unknown): ExitCode {
+  if (formatOfStderr() === "text") return reportFailure(error, false);
+  const { exitCode, lines } = describeFailure(error);
+  for (const line of lines) writeLog("error", line);
+  return exitCode;
+}
+
+interface Failure {
+  readonly exitCode: ExitCode;
+  readonly lines: readonly string[];
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+function describeFailure(error: unknown): Failure {
+  if (error instanceof ConfigError) return describeConfigError(error);
+  if (error instanceof CliError) {
+    const { code, message, hint, exitCode, reasons } = error;
+    const json = { code, message, hint, ...reasons.length === 0 ? {} : { reasons } };
+    return { exitCode, lines: [hint === null ? message : `${message} (${hint})`, ...reasons], json };
+  }
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const line = message.replaceAll(/\s*\n\s*/g, " ");
+  return { exitCode: EXIT.unexpected, lines: [line], json: { code: "unexpected", message: line, hint: null } };
+}
+
+function describeConfigError(error: ConfigError): Failure {
+  const count = countOf(error.problems.length, "problem");
+  const message = `Cannot use configuration "${error.configPath}": ${count}`;
+  return {
+    exitCode: EXIT.usage,
+    lines: [message, ...error.problems.map(formatProblem)],
+    json: {
+      code: "config_invalid",
+      message,
+      hint: "gate config schema prints what a configuration may hold",
+      problems: error.problems,
+    },
+  };
+}
+
+function writeAllTo(writer: Writer, text: string): void {
+  let rest = new TextEncoder().encode(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writer.writeSync(rest));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}

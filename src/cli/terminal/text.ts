@@ -1,0 +1,54 @@
+/**
+ * Text for people: colours where they are wanted, and aligned columns.
+ *
+ * @module
+ */
+
+/** The colours that are used, by what they say. */
+const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const;
+
+/** What a colour says. */
+export type Tone = keyof typeof SEQUENCES;
+
+/**
+ * Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without the
+ * permission to look, it does not.
+ */
+export function wantsColour(): boolean {
+  if (!Deno.stdout.isTerminal()) return false;
+  const { state } = Deno.permissions.querySync({ name: "env", variable: "NO_COLOR" });
+  return state === "granted" && (Deno.env.get("NO_COLOR") ?? "") === "";
+}
+
+/** A text in a colour, or as it is where colours are not wanted. */
+export function paint(text: string, tone: Tone, colour: boolean): string {
+  return colour ? `\x1b[${SEQUENCES[tone]}m${text}\x1b[0m` : text;
+}
+
+/** Text from outside, with nothing in it that a terminal would act on. */
+export function shown(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+/**
+ * Rows as lines with their columns aligned; the last column is not padded.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { columns } from "@/cli/terminal/text.ts";
+ *
+ * assert.equal(columns([["a", "first"], ["bcd", "second"]]), "a    first\nbcd  second\n");
+ * ```
+ */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, index) => widths[index] = Math.max(widths[index] ?? 0, cell.length));
+  }
+  const lines = rows.map((row) =>
+    row.map((cell, index) => index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd()
+  );
+  return lines.map((line) => `${line}\n`).join("");
+}

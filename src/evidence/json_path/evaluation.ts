@@ -1,0 +1,235 @@
+/**
+ * The evaluation of JSONPath queries (RFC 9535, 2.3 and 2.4) that json-p3 has parsed. The package counts nothing, builds lists
+ * in between, and writes down where each node is; here every value that is come by and every part of a filter is a step.
+ *
+ * A query becomes functions, each of which hands on what it selects: so what is held at any time is what was found, and no more.
+ *
+ * @module
+ */
+
+import { jsonpath as p3, TokenKind } from "json-p3";
+import { isJsonArray, type JsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { compare, lengthOf, NOTHING, type Nothing } from "./comparison.ts";
+import { type Patterns, patternsOf } from "./patterns.ts";
+import { hasChildren, type QueryWork } from "./work.ts";
+
+/** A query as the package parses it. */
+export type Query = InstanceType<typeof p3.JSONPathQuery>;
+type Segment = Query["segments"][number];
+type Selector = Segment["selectors"][number];
+type Expression = InstanceType<typeof p3.expressions.FilterExpression>;
+type FilterQuery = InstanceType<typeof p3.expressions.FilterQuery>;
+type FunctionExtension = InstanceType<typeof p3.expressions.FunctionExtension>;
+
+/** A text that the package takes and the RFC does not. */
+export class UnusableQuery extends Error {}
+
+/** Takes a value that was come by. */
+type Visit = (value: JsonValue) => void;
+/** Takes a value that has children. */
+type Select = (value: JsonArray | JsonObject) => void;
+/** What a part of a filter comes to for the value that it tests. */
+type Evaluate<Result> = (current: JsonValue) => Result;
+
+/** What all parts of a query share. */
+interface World {
+  readonly root: JsonValue;
+  readonly work: QueryWork;
+  readonly patterns: Patterns;
+}
+
+/**
+ * Makes ready to look for the nodes of a query.
+ *
+ * @param found Takes the value of each, in their order
+ * @returns What looks for them
+ * @throws {UnusableQuery}
+ */
+export function prepareQuery(query: Query, root: JsonValue, work: QueryWork, found: Visit): () => void {
+  const visit = visitOf(query, { root, work, patterns: patternsOf(work.spend) }, found);
+  return () => visit(root);
+}
+
+function visitOf(query: Query, world: World, found: Visit): Visit {
+  let visit: Visit = (value) => {
+    world.work.hold();
+    found(value);
+  };
+  for (const segment of query.segments.toReversed()) visit = segmentOf(segment, world, visit);
+  return visit;
+}
+
+function segmentOf(segment: Segment, world: World, next: Visit): Visit {
+  const selectors = segment.selectors.map((selector) => selectorOf(selector, world, next));
+  const select: Select = (value) => {
+    for (const one of selectors) one(value);
+  };
+  const visit: Visit = (value) => {
+    if (hasChildren(value)) select(value);
+  };
+  return segment.token.kind === TokenKind.DDOT ? descend(select, world.work) : visit;
+}
+
+/** Goes down as deep as the document is, which is no deeper than inputs may be. */
+function descend(select: Select, work: QueryWork): Visit {
+  const visit: Visit = (value) => {
+    if (!hasChildren(value)) return;
+    select(value);
+    for (const child of work.childrenOf(value)) visit(child);
+  };
+  return visit;
+}
+
+function selectorOf(selector: Selector, world: World, next: Visit): Select {
+  const { FilterSelector, IndexSelector, NameSelector, SliceSelector, WildcardSelector } = p3.selectors;
+  const { work } = world;
+  if (selector instanceof NameSelector) return nameOf(selector.name, work, next);
+  if (selector instanceof IndexSelector) return indexOf(selector.index, work, next);
+  if (selector instanceof SliceSelector) return sliceOf(selector, work, next);
+  if (selector instanceof WildcardSelector) {
+    return (value) => {
+      for (const child of work.childrenOf(value)) next(child);
+    };
+  }
+  if (!(selector instanceof FilterSelector)) throw new UnusableQuery("a selector is none of RFC 9535");
+  const test = testOf(selector.expression, world);
+  return (value) => {
+    for (const child of work.childrenOf(value)) if (test(child)) next(child);
+  };
+}
+
+function nameOf(name: string, { spend }: QueryWork, next: Visit): Select {
+  return (value) => {
+    spend(1);
+    const child = isJsonArray(value) ? undefined : member(value as JsonObject, name);
+    if (child !== undefined) next(child);
+  };
+}
+
+function indexOf(index: number, { spend }: QueryWork, next: Visit): Select {
+  return (value) => {
+    spend(1);
+    const child = isJsonArray(value) ? value.at(index) : undefined;
+    if (child !== undefined) next(child);
+  };
+}
+
+/** RFC 9535, 2.3.4.2.2: bounds are brought into the array first, so however large they are, no more than its items are come by. */
+function sliceOf(
+  { start, stop, step = 1 }: InstanceType<typeof p3.selectors.SliceSelector>,
+  { spend }: QueryWork,
+  next: Visit,
+): Select {
+  return (value) => {
+    spend(1);
+    if (!isJsonArray(value) || step === 0) return;
+    const { length } = value;
+    const [least, most] = step > 0 ? [0, length] : [-1, length - 1];
+    const within = (bound: number): number => Math.min(Math.max(bound < 0 ? bound + length : bound, least), most);
+    const from = start === undefined ? (step > 0 ? least : most) : within(start);
+    const to = stop === undefined ? (step > 0 ? most : least) : within(stop);
+    for (let index = from; step > 0 ? index < to : index > to; index += step) {
+      spend(1);
+      next(value[index] ?? null);
+    }
+  };
+}
+
+/** Tells whether a filter takes a value. */
+function testOf(expression: Expression, world: World): Evaluate<boolean> {
+  const { FilterQuery, FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression } = p3.expressions;
+  const { spend } = world.work;
+  if (expression instanceof LogicalExpression) return testOf(expression.expression, world);
+  if (expression instanceof PrefixExpression) {
+    const test = testOf(expression.right, world);
+    return (current) => (spend(1), !test(current));
+  }
+  if (expression instanceof InfixExpression) {
+    return expression.logical ? junctionOf(expression, world) : comparisonOf(expression, world);
+  }
+  if (expression instanceof FilterQuery) {
+    const nodes = nodesOf(expression, world);
+    return (current) => nodes(current).length > 0;
+  }
+  if (expression instanceof FunctionExtension) return patternTestOf(expression, world);
+  throw new UnusableQuery("a literal must be compared");
+}
+
+type Infix = InstanceType<typeof p3.expressions.InfixExpression>;
+
+function junctionOf({ left, operator, right }: Infix, world: World): Evaluate<boolean> {
+  const { spend } = world.work;
+  const [first, second] = [testOf(left, world), testOf(right, world)];
+  if (operator === "&&") return (current) => (spend(1), first(current) && second(current));
+  return (current) => (spend(1), first(current) || second(current));
+}
+
+function comparisonOf({ left, operator, right }: Infix, world: World): Evaluate<boolean> {
+  const { work } = world;
+  const [first, second] = [valueOf(left, world), valueOf(right, world)];
+  return (current) => (work.spend(1), compare(first(current), operator, second(current), work));
+}
+
+/** The value of what is compared, and of arguments that are values. */
+function valueOf(expression: Expression, world: World): Evaluate<JsonValue | Nothing> {
+  const { BooleanLiteral, FilterQuery, FunctionExtension, NullLiteral, NumberLiteral, StringLiteral } = p3.expressions;
+  const isLiteral = expression instanceof StringLiteral || expression instanceof NumberLiteral ||
+    expression instanceof BooleanLiteral;
+  if (isLiteral || expression instanceof NullLiteral) {
+    const value = isLiteral ? expression.value : null;
+    return () => value;
+  }
+  if (expression instanceof FilterQuery) return onlyOf(expression, world);
+  if (expression instanceof FunctionExtension) return functionValueOf(expression, world);
+  throw new UnusableQuery("what is true or false cannot be compared");
+}
+
+/** RFC 9535, 2.3.5.2.2 and 2.4.8: a query stands for the value of its one node, or for nothing. */
+function onlyOf(query: FilterQuery, world: World): Evaluate<JsonValue | Nothing> {
+  const nodes = nodesOf(query, world);
+  return (current) => {
+    const found = nodes(current);
+    return found.length === 1 ? found[0] ?? null : NOTHING;
+  };
+}
+
+/** The values of the nodes that a query in a filter finds. No query is in work within itself, so it has one list at a time. */
+function nodesOf(query: FilterQuery, world: World): Evaluate<readonly JsonValue[]> {
+  const { root, work } = world;
+  let values: JsonValue[] = [];
+  const visit = visitOf(query.path, world, (value) => void values.push(value));
+  const isFromRoot = query instanceof p3.expressions.RootQuery;
+  return (current) => {
+    work.spend(1);
+    work.release(values.length);
+    values = [];
+    visit(isFromRoot ? root : current);
+    return values;
+  };
+}
+
+function functionValueOf({ name, args }: FunctionExtension, world: World): Evaluate<JsonValue | Nothing> {
+  const { work } = world;
+  const [argument] = args;
+  if (argument instanceof p3.expressions.FilterQuery) {
+    if (name === "value") return onlyOf(argument, world);
+    if (name === "count") {
+      const nodes = nodesOf(argument, world);
+      return (current) => nodes(current).length;
+    }
+  }
+  if (name !== "length" || argument === undefined) throw new UnusableQuery(`result of ${name}() cannot be compared`);
+  const value = valueOf(argument, world);
+  return (current) => (work.spend(1), lengthOf(value(current), work));
+}
+
+function patternTestOf({ name, args }: FunctionExtension, world: World): Evaluate<boolean> {
+  const { spend } = world.work;
+  const [text, pattern] = args;
+  if ((name !== "match" && name !== "search") || text === undefined || pattern === undefined) {
+    throw new UnusableQuery(`result of ${name}() must be compared`);
+  }
+  const takes = world.patterns[name];
+  const [textOf, patternOf] = [valueOf(text, world), valueOf(pattern, world)];
+  return (current) => (spend(1), takes(textOf(current), patternOf(current)));
+}

@@ -1,0 +1,272 @@
+/**
+ * The proof that a requirement can be true and can be false, in two-valued logic with its leaves as independent
+ * variables: one that cannot is no gate.
+ *
+ * The procedure is exact. It works on the negation normal form and asks whether it has a satisfying assignment, then
+ * the same of the negation:
+ *
+ * 1. One-of is satisfiable when one operand is.
+ * 2. A formula none of whose variables occurs both plain and negated is satisfiable, because every operand is true
+ *    when each variable has the value it occurs with.
+ * 3. Operands that share no variable of both signs do not stand in each other's way (shared variables of one sign
+ *    take that sign), so as many can be true together as are satisfiable one by one.
+ * 4. All-of falls into groups of operands linked by shared variables of both signs; each group is settled by itself.
+ * 5. What is left is split on one variable (Shannon expansion), and both simplified remainders are asked.
+ *
+ * Every node that a step looks at is one visit. Laws as people write them take a few visits a node; a formula built to
+ * be hard runs out of visits and is refused.
+ *
+ * @module
+ */
+
+import { compileFormula, type Formula, type Literal, type Threshold, threshold, variableOf } from "./formula.ts";
+import type { Requirement } from "./types.ts";
+
+/** What a proof found: nothing wrong, never true, never false, or no answer within the budget. */
+export type ConstantVerdict = "varies" | "contradiction" | "tautology" | "budget_exceeded";
+
+interface Meter {
+  left: number;
+}
+
+class BudgetSpent extends Error {}
+
+/**
+ * Proves that a requirement is neither a contradiction nor a tautology.
+ *
+ * @param requirement A structurally sound requirement in normal form, so that the number of visits does not depend on
+ * the order in which its operands were written
+ * @param budget How many node visits may be counted
+ * @returns The verdict and the visits counted
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { proveVaries } from "@/law/satisfiability.ts";
+ *
+ * const a = { Condition: "a" };
+ * assert.equal(proveVaries({ And: [a, { Not: a }] }, 1000).verdict, "contradiction");
+ * assert.equal(proveVaries({ Or: [a, { Not: a }] }, 1000).verdict, "tautology");
+ * assert.equal(proveVaries({ Not: a }, 1000).verdict, "varies");
+ * ```
+ */
+export function proveVaries(
+  requirement: Requirement,
+  budget: number,
+): { readonly verdict: ConstantVerdict; readonly visits: number } {
+  const numbers = new Map<string, number>();
+  const numberOf = (id: string): number => {
+    const known = numbers.get(id) ?? numbers.size;
+    numbers.set(id, known);
+    return known;
+  };
+  const meter: Meter = { left: budget };
+  const verdict = judge(requirement, numberOf, meter);
+  return { verdict, visits: budget - Math.max(meter.left, 0) };
+}
+
+function judge(requirement: Requirement, numberOf: (id: string) => number, meter: Meter): ConstantVerdict {
+  try {
+    if (!isSatisfiable(compileFormula(requirement, numberOf), meter)) return "contradiction";
+    return isSatisfiable(compileFormula(requirement, numberOf, true), meter) ? "varies" : "tautology";
+  } catch (error) {
+    if (error instanceof BudgetSpent) return "budget_exceeded";
+    throw error;
+  }
+}
+
+/**
+ * Literals which make a formula true when they are, whatever the other variables are.
+ *
+ * @param formula One that can be true
+ * @param meter How many node visits may be counted; shows afterwards how many are left
+ * @returns Null where they were not found within the visits, or there are none
+ */
+export function findWitness(formula: Formula, meter: Meter): readonly Literal[] | null {
+  const witness: Literal[] = [];
+  try {
+    return isSatisfiable(formula, meter, witness) ? witness : null;
+  } catch (error) {
+    if (error instanceof BudgetSpent) return null;
+    throw error;
+  }
+}
+
+function visit(meter: Meter): void {
+  if (--meter.left < 0) throw new BudgetSpent();
+}
+
+/** @param witness Takes literals that satisfy the formula; as it was where there are none. */
+function isSatisfiable(formula: Formula, meter: Meter, witness?: Literal[]): boolean {
+  visit(meter);
+  if (typeof formula === "number") {
+    witness?.push(formula);
+    return true;
+  }
+  const { minimum, operands } = formula;
+  if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter, witness));
+  const survey = surveyOf(operands, meter);
+  if (survey.occurrences.size === 0) {
+    if (witness !== undefined) takeEnough(formula, witness);
+    return true;
+  }
+  const groups = groupsOf(operands, survey);
+  if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter, witness);
+  if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter, witness);
+  const before = witness?.length ?? 0;
+  return groups.every((group) => isGroupSatisfiable(group, meter, witness)) || takeBack(witness, before);
+}
+
+/** Literals that satisfy a formula in which no variable stands with both signs. */
+function takeEnough(formula: Formula, witness: Literal[]): void {
+  if (typeof formula === "number") witness.push(formula);
+  else for (const operand of formula.operands.slice(0, formula.minimum)) takeEnough(operand, witness);
+}
+
+function takeBack(witness: Literal[] | undefined, before: number): false {
+  if (witness !== undefined) witness.length = before;
+  return false;
+}
+
+/** Whether at least so many operands, none of which stands in another's way, are satisfiable. */
+function hasSatisfiable(
+  minimum: number,
+  operands: readonly Formula[],
+  meter: Meter,
+  witness: Literal[] | undefined,
+): boolean {
+  const before = witness?.length ?? 0;
+  let missing = minimum;
+  for (let index = 0; index < operands.length && missing > 0; index++) {
+    if (missing > operands.length - index) return takeBack(witness, before);
+    if (isSatisfiable(operands[index] as Formula, meter, witness)) missing--;
+  }
+  return missing === 0 || takeBack(witness, before);
+}
+
+/** Whether operands of an all-of that are linked by shared variables can be true together. */
+function isGroupSatisfiable(operands: readonly Formula[], meter: Meter, witness: Literal[] | undefined): boolean {
+  const only = operands[0];
+  if (operands.length === 1 && only !== undefined) return isSatisfiable(only, meter, witness);
+  return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter, witness);
+}
+
+/** Where the variables that occur with both signs stand. */
+interface Survey {
+  /** By variable: the operands that hold it, how often it occurs plain, and how often negated. */
+  readonly occurrences: ReadonlyMap<number, Occurrence>;
+}
+
+interface Occurrence {
+  readonly holders: number[];
+  plain: number;
+  negated: number;
+}
+
+function surveyOf(operands: readonly Formula[], meter: Meter): Survey {
+  const occurrences = new Map<number, Occurrence>();
+  operands.forEach((operand, index) =>
+    eachLiteral(operand, meter, (literal) => {
+      const variable = variableOf(literal);
+      const known = occurrences.get(variable);
+      const occurrence = known ?? { holders: [], plain: 0, negated: 0 };
+      if (known === undefined) occurrences.set(variable, occurrence);
+      if (occurrence.holders.at(-1) !== index) occurrence.holders.push(index);
+      if ((literal & 1) === 0) occurrence.plain++;
+      else occurrence.negated++;
+    })
+  );
+  for (const [variable, { plain, negated }] of occurrences) {
+    if (plain === 0 || negated === 0) occurrences.delete(variable);
+  }
+  return { occurrences };
+}
+
+function eachLiteral(formula: Formula, meter: Meter, take: (literal: Literal) => void): void {
+  visit(meter);
+  if (typeof formula === "number") take(formula);
+  else for (const operand of formula.operands) eachLiteral(operand, meter, take);
+}
+
+/** The operands in groups linked by variables of both signs, in the order of each group's first operand. */
+function groupsOf(operands: readonly Formula[], survey: Survey): Formula[][] {
+  const leaders = operands.map((_, index) => index);
+  const leaderOf = (index: number): number => {
+    let leader = index;
+    while (leaders[leader] !== leader) leader = leaders[leader] as number;
+    leaders[index] = leader;
+    return leader;
+  };
+  for (const { holders } of survey.occurrences.values()) {
+    for (const holder of holders) {
+      const [first, second] = [leaderOf(holders[0] as number), leaderOf(holder)];
+      leaders[Math.max(first, second)] = Math.min(first, second);
+    }
+  }
+  const groups = new Map<number, Formula[]>();
+  operands.forEach((operand, index) => {
+    const leader = leaderOf(index);
+    const group = groups.get(leader);
+    if (group === undefined) groups.set(leader, [operand]);
+    else group.push(operand);
+  });
+  return [...groups.values()];
+}
+
+function isSplitSatisfiable(
+  formula: Threshold,
+  survey: Survey,
+  meter: Meter,
+  witness: Literal[] | undefined,
+): boolean {
+  const before = witness?.length ?? 0;
+  const literal = splitLiteral(formula, survey);
+  return [literal, literal ^ 1].some((assumed) => {
+    witness?.push(assumed);
+    const remainder = assume(formula, assumed, meter);
+    const can = typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter, witness);
+    return can || takeBack(witness, before);
+  });
+}
+
+/**
+ * The literal to assume first: an operand that is one and has to be true; else the variable that links most operands,
+ * then the one that occurs most often, then the first, with the sign that it has more often.
+ */
+function splitLiteral(formula: Threshold, survey: Survey): Literal {
+  if (formula.minimum === formula.operands.length) {
+    const unit = formula.operands.find((operand) =>
+      typeof operand === "number" && survey.occurrences.has(variableOf(operand))
+    );
+    if (typeof unit === "number") return unit;
+  }
+  let best: Literal = 0;
+  let most: readonly [number, number] = [0, 0];
+  for (const [variable, { holders, plain, negated }] of survey.occurrences) {
+    const weight = [holders.length, plain + negated] as const;
+    if (weight[0] < most[0] || (weight[0] === most[0] && weight[1] <= most[1])) continue;
+    most = weight;
+    best = variable * 2 + (plain >= negated ? 0 : 1);
+  }
+  return best;
+}
+
+/** What is left of a formula when a literal is true: a simpler formula, or its value. */
+function assume(formula: Formula, literal: Literal, meter: Meter): Formula | boolean {
+  visit(meter);
+  if (typeof formula === "number") {
+    return variableOf(formula) === variableOf(literal) ? formula === literal : formula;
+  }
+  let minimum = formula.minimum;
+  const left: Formula[] = [];
+  let changed = false;
+  for (const operand of formula.operands) {
+    const remainder = assume(operand, literal, meter);
+    if (remainder !== operand) changed = true;
+    if (remainder === true) minimum--;
+    else if (remainder !== false) left.push(remainder);
+  }
+  if (minimum <= 0) return true;
+  if (left.length < minimum) return false;
+  return changed ? threshold(minimum, left) : formula;
+}

@@ -1,0 +1,283 @@
+/**
+ * What a stage lacks, as answers show it: the sets of conditions, the evidence that would count for each, and for a blocked stage the
+ * stages that it waits for. Every part is bounded.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { sortedBy } from "../../canonical/order.ts";
+import type { AcquisitionBinding, EvidenceUsePolicy } from "../../law/types.ts";
+import type { ObservationDomain, PredicateName, TypedValue } from "../../law/value/types.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
+import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
+import type { Meter } from "./formula.ts";
+import { asJson } from "../primitives.ts";
+import { minimumLane, type OperatorProfile } from "../profile.ts";
+import type { EvidenceItem, RunState, StageClassification, TraceItem } from "../types.ts";
+
+/** Most conditions of a stage whose evidence is described. */
+export const DESCRIBED_CONDITIONS = 32;
+/** Characters of JSON that the sets of one stage may take together; the first set is always shown. */
+export const SETS_CHARACTERS = 65_536;
+/** Characters of JSON that the description of a stage's evidence may take. */
+export const EVIDENCE_CHARACTERS = 32_768;
+/** Key ids of a condition that are named. */
+const NAMED_KEYS = 16;
+/** Characters of an expected value that is shown. */
+const EXPECTED_CHARACTERS = 1024;
+/** Bindings of a condition that are named. */
+const NAMED_BINDINGS = 16;
+
+/** What a policy asks of evidence beyond being in the domain, intact, and from a caller that gate knows. */
+export type PolicyInShort =
+  & Partial<
+    Pick<
+      EvidenceUsePolicy,
+      | "authorization"
+      | "authorized_key_ids"
+      | "combination"
+      | "freshness"
+      | "independence"
+      | "integrity"
+      | "required_assurance"
+    >
+  >
+  & {
+    /** How many more keys are authorized than are named; absent where all are. */
+    readonly authorized_key_ids_left_out?: number;
+  };
+
+/**
+ * Whether evidence for a condition has to be of the lane `verified`, whichever of its sources it comes by: the providers of its
+ * bindings, and null for callers.
+ */
+export type VerifiedOnly = (conditionId: string, sources: readonly (string | null)[]) => boolean;
+
+/** What an operator asks. */
+export function verifiedOnlyUnder(profile: OperatorProfile): VerifiedOnly {
+  return (_, sources) => sources.some((source) => minimumLane(profile, source) === "verified");
+}
+
+/** What an attempt shows: that an item did not count for its lane. It is the same whenever the attempt is told. */
+export function verifiedOnlyIn(evidence: readonly Pick<EvidenceItem, "condition_id" | "reason">[]): VerifiedOnly {
+  const conditions = new Set(
+    evidence.filter(({ reason }) => reason === "lane").map(({ condition_id }) => condition_id),
+  );
+  return (conditionId) => conditions.has(conditionId);
+}
+
+/** Which evidence would count for a condition. */
+export interface CountingEvidence {
+  readonly condition_id: string;
+  /** The channels by which it can come: of acquisition those alone that a binding uses. */
+  readonly channels: readonly string[];
+  /** Its name is what `value.value_type` has to be. */
+  readonly domain: ObservationDomain;
+  /** An expected value that is too long to show is left out. */
+  readonly predicate: { readonly predicate: PredicateName; readonly expected?: TypedValue | readonly TypedValue[] };
+  readonly retention: CompiledCondition["retention"];
+  readonly policy: PolicyInShort;
+  /** Present where asserted evidence does not count. */
+  readonly minimum_lane?: "verified";
+  /** The first bindings that acquire it; absent where there are none. */
+  readonly bindings?: readonly Pick<AcquisitionBinding, "binding_id" | "provider_id" | "check_id">[];
+}
+
+/** What a stage lacks. */
+export interface StageMissing {
+  readonly stage_id: string;
+  readonly sets: readonly (readonly MissingCondition[])[];
+  /** Whether these are all the sets there are. */
+  readonly complete: boolean;
+  /** Of the conditions in the sets, the first {@link DESCRIBED_CONDITIONS}. */
+  readonly evidence: readonly CountingEvidence[];
+  /** How many more conditions the sets name than are described; absent where all are. */
+  readonly evidence_left_out?: number;
+  /** The smallest sets of stages that have to be complete first; absent where the stage is not blocked. */
+  readonly waits_for?: { readonly sets: readonly (readonly string[])[]; readonly complete: boolean };
+}
+
+/** How a trace says that conditions are judged. */
+export function judgedBy(trace: readonly TraceItem[]): Judged {
+  return new Map(trace.map(({ condition_id, value }) => [condition_id, value]));
+}
+
+function describePredicate({ condition: { predicate } }: CompiledCondition): CountingEvidence["predicate"] {
+  if (!("expected" in predicate)) return { predicate: predicate.predicate };
+  const { expected } = predicate;
+  const fits = canonicalize(asJson(expected)).length <= EXPECTED_CHARACTERS;
+  return { predicate: predicate.predicate, ...fits ? { expected } : {} };
+}
+
+/** Assurances that not every item has. */
+const UNCOMMON = new Set<string>(["source_anchor", "source_signature"]);
+
+function namedKeys(keys: readonly string[]): PolicyInShort {
+  const left = keys.length - NAMED_KEYS;
+  return {
+    authorized_key_ids: keys.slice(0, NAMED_KEYS),
+    ...left > 0 ? { authorized_key_ids_left_out: left } : {},
+  };
+}
+
+function inShort(policy: EvidenceUsePolicy): PolicyInShort {
+  const { authorization, authorized_key_ids, combination, freshness, independence, integrity } = policy;
+  const required_assurance = policy.required_assurance.filter((assurance) => UNCOMMON.has(assurance));
+  return {
+    ...authorization === "embedding_authority" ? {} : { authorization },
+    ...authorized_key_ids === undefined ? {} : namedKeys(authorized_key_ids),
+    ...combination.combination === "AllQualifyingAgree" ? {} : { combination, independence },
+    ...freshness.freshness === "NotRequired" ? {} : { freshness },
+    ...integrity === "canonical_content_only" ? {} : { integrity },
+    ...required_assurance.length === 0 ? {} : { required_assurance },
+  };
+}
+
+/** Describes the evidence that would count for a condition. */
+export function countingEvidence(
+  stage: CompiledStage,
+  compiled: CompiledCondition,
+  verifiedOnly: VerifiedOnly,
+): CountingEvidence {
+  const { condition: { condition_id, observation_domain, evidence_use_policy }, retention } = compiled;
+  const bound = stage.bindings.filter((binding) => binding.condition_id === condition_id);
+  const bindings = bound.slice(0, NAMED_BINDINGS).map(({ binding_id, provider_id, check_id }) => ({
+    binding_id,
+    provider_id,
+    check_id,
+  }));
+  const callers = evidence_use_policy.allowed_channels.includes("caller_submission") ? [null] : [];
+  const sources = [...callers, ...bindings.map(({ provider_id }) => provider_id)];
+  return {
+    condition_id,
+    channels: evidence_use_policy.allowed_channels.filter((allowed) =>
+      allowed === "caller_submission" || bound.some(({ channel }) => channel === allowed)
+    ),
+    domain: observation_domain,
+    predicate: describePredicate(compiled),
+    retention,
+    policy: inShort(evidence_use_policy),
+    ...verifiedOnly(condition_id, sources) ? { minimum_lane: "verified" as const } : {},
+    ...bindings.length === 0 ? {} : { bindings },
+  };
+}
+
+/** The first items whose JSON stays within so many characters; the first one always. */
+function fitting<Item>(items: readonly Item[], maximum: number): readonly Item[] {
+  let characters = 0;
+  const count = items.findIndex((item, index) => {
+    characters += JSON.stringify(item).length;
+    return index > 0 && characters > maximum;
+  });
+  return count < 0 ? items : items.slice(0, count);
+}
+
+/** What a stage lacks, its conditions being judged as they are. */
+export function missingOfStage(
+  stage: CompiledStage,
+  judged: Judged,
+  verifiedOnly: VerifiedOnly,
+  meter: Meter = { left: MISSING_STEPS },
+): StageMissing {
+  const { stage_id, completion_requirement } = stage.stage;
+  const found = missingSets(completion_requirement, judged, meter);
+  const sets = fitting(found.sets, SETS_CHARACTERS);
+  const all = new Set(sets.flat().map(({ condition_id }) => condition_id));
+  const named = new Set([...all].slice(0, DESCRIBED_CONDITIONS));
+  const described = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
+    .map((condition) => countingEvidence(stage, condition, verifiedOnly));
+  const evidence = fitting(sortedBy(described, ({ condition_id }) => condition_id), EVIDENCE_CHARACTERS);
+  return {
+    stage_id,
+    sets,
+    complete: found.complete && sets.length === found.sets.length,
+    evidence,
+    ...all.size > evidence.length ? { evidence_left_out: all.size - evidence.length } : {},
+  };
+}
+
+/** What an attempt, or a precheck, lacked; null where it lacked nothing. */
+export function missingOfTrace(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  verifiedOnly: VerifiedOnly,
+): StageMissing | null {
+  const missing = missingOfStage(stage, judgedBy(trace), verifiedOnly);
+  return missing.sets[0]?.length === 0 ? null : missing;
+}
+
+function waitsFor(stage: CompiledStage, state: RunState, meter: Meter): StageMissing["waits_for"] {
+  const { prerequisite } = stage.stage;
+  if (prerequisite.kind === "root") return undefined;
+  const done = state.stages.filter(({ classification }) => classification === "complete");
+  const judged: Judged = new Map(done.map(({ stage_id }) => [stage_id, "true"]));
+  const found = missingSets(prerequisite.requirement, judged, meter);
+  const sets = fitting(found.sets.map((set) => set.map(({ condition_id }) => condition_id)), SETS_CHARACTERS);
+  return { sets, complete: found.complete && sets.length === found.sets.length };
+}
+
+const NOTHING_JUDGED: Judged = new Map();
+
+/** A stage that is not complete, with where it stands. */
+export interface StageStanding extends StageMissing {
+  readonly classification: StageClassification;
+}
+
+/** Steps for all stages of a run together. */
+const RUN_STEPS = 4 * MISSING_STEPS;
+
+/** How much may be told of the stages of a run. */
+export interface RunBound {
+  readonly maximum: number;
+  /** What a JSON text takes of it; its characters unless given. */
+  readonly sizeOf?: (text: string) => number;
+}
+
+/**
+ * What the stages of a run lack that are not complete, in the order of the law; nothing once the run is complete. No attempt carries over
+ * to the next, so nothing counts as judged.
+ *
+ * @param bound Stages that do not fit, or that come after the steps for all are spent, are named with no sets and `complete: false`.
+ */
+export function missingOfRun(
+  law: CompiledLaw,
+  state: RunState,
+  verifiedOnly: VerifiedOnly,
+  bound: RunBound,
+): StageStanding[] {
+  return [...eachMissingOfRun(law, state, verifiedOnly, bound)];
+}
+
+/** The same one by one, for who lets others have their turn in between. */
+export function* eachMissingOfRun(
+  law: CompiledLaw,
+  state: RunState,
+  verifiedOnly: VerifiedOnly,
+  { maximum, sizeOf = (text) => text.length }: RunBound,
+): Generator<StageStanding> {
+  if (state.status === "complete") return;
+  const bare = law.stages.flatMap((stage, index): { stage: CompiledStage; standing: StageStanding }[] => {
+    const { stage_id, classification } = state.stages[index] ?? { stage_id: "", classification: "complete" };
+    if (classification === "complete") return [];
+    return [{ stage, standing: { stage_id, classification, sets: [], complete: false, evidence: [] } }];
+  });
+  const sizeOfStage = (standing: StageStanding): number => sizeOf(JSON.stringify(standing)) + sizeOf(",");
+  let left = maximum - bare.reduce((sum, { standing }) => sum + sizeOfStage(standing), 0);
+  let steps = RUN_STEPS;
+  const whole = ({ stage, standing }: typeof bare[number]): StageStanding => {
+    if (left <= 0 || steps <= 0) return standing;
+    const meter = { left: Math.min(MISSING_STEPS, steps) };
+    steps -= meter.left;
+    const { stage_id, classification } = standing;
+    const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, verifiedOnly, meter);
+    const waits_for = classification === "blocked" ? waitsFor(stage, state, meter) : undefined;
+    steps += Math.max(meter.left, 0);
+    const found = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };
+    const more = sizeOfStage(found) - sizeOfStage(standing);
+    if (more > left) return standing;
+    left -= more;
+    return found;
+  };
+  for (const one of bare) yield whole(one);
+}

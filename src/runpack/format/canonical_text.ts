@@ -1,0 +1,70 @@
+/**
+ * Reading lines and texts of a pack that is being replayed. Texts are long and many, so whether one is canonical is
+ * asked only where nothing else shows it: a text that was built anew, and is the same, needs no second look.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { decodeUtf8Strict, readJson } from "../../canonical/scan.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { TEXT_BYTES } from "./types.ts";
+
+/** Code units of a text beyond which its bytes are counted: none takes more than three. */
+const SURELY_WITHIN = TEXT_BYTES / 3;
+
+/** Whether a text has no more bytes than one that is parsed may have. */
+export function isBounded(text: string): boolean {
+  return text.length <= SURELY_WITHIN || (text.length <= TEXT_BYTES && utf8Length(text) <= TEXT_BYTES);
+}
+
+/**
+ * The value of a text, or undefined where it is none that can be read. Whether the text is canonical is not looked at.
+ */
+export function readText(text: string): JsonValue | undefined {
+  if (!isBounded(text)) return undefined;
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text is the canonical text of the value that was read from it. */
+export function isCanonicalText(text: string, value: JsonValue): boolean {
+  try {
+    return canonicalize(value) === text;
+  } catch {
+    // A value that has no canonical form was not read from one.
+    return false;
+  }
+}
+
+/** The value of bytes that are canonical JSON; undefined for any others. */
+export function readCanonical(bytes: Uint8Array): JsonValue | undefined {
+  const text = bytes.length > TEXT_BYTES ? null : decodeUtf8Strict(bytes);
+  const value = text === null ? undefined : readText(text);
+  return value !== undefined && text !== null && isCanonicalText(text, value) ? value : undefined;
+}
+
+/**
+ * The lines of JSON lines, each without its line feed, one more than `most` at most; null where the bytes are no lines.
+ */
+export function readLines(bytes: Uint8Array, most: number): readonly string[] | null {
+  const text = decodeUtf8Strict(bytes);
+  if (text === null || (text !== "" && !text.endsWith("\n"))) return null;
+  const lines: string[] = [];
+  let at = 0;
+  while (at < text.length && lines.length <= most) {
+    const end = text.indexOf("\n", at);
+    lines.push(text.slice(at, end));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/** Whether two JSON values are the same. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  return canonicalize(a as JsonValue) === canonicalize(b as JsonValue);
+}

@@ -1,0 +1,98 @@
+/**
+ * What replay reads of a provider's contract: whose it is, and what its checks take, yield and allow.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../../canonical/json.ts";
+import { resultTypes } from "../../law/result_types.ts";
+import type { CheckFacts } from "../../law/types.ts";
+import { anything, flag, listOf, oneOf, type Shape, text } from "./shape.ts";
+
+/** A check of a contract. */
+export interface ContractCheck {
+  readonly check_id: string;
+  readonly params_required: boolean;
+  readonly params_schema: JsonValue;
+  readonly allowed_comparators: readonly string[];
+  readonly anchor_types: readonly string[];
+  /** Of its result schema, which is gone through once, however many bindings there are. */
+  readonly result_types: CheckFacts["result_types"];
+}
+
+/** A contract, as far as replay reads it. */
+export interface ContractFacts {
+  readonly provider_id: string;
+  readonly transport: "builtin" | "mcp" | "typed";
+  /** By id; of two with one id the first. */
+  readonly checks: ReadonlyMap<string, ContractCheck>;
+}
+
+/** A contract as it is written. */
+interface WrittenContract extends Pick<ContractFacts, "provider_id" | "transport"> {
+  readonly checks: readonly (Omit<ContractCheck, "result_types"> & { readonly result_schema: JsonValue })[];
+}
+
+/** Checks of one contract; each is at least 100 bytes of a text that is bounded. */
+const CHECKS = 65_536;
+const NAMES = 4096;
+
+/** At least these members. */
+function having(members: Readonly<Record<string, Shape>>): Shape {
+  const entries = Object.entries(members);
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const object = value as { readonly [name: string]: JsonValue };
+    return entries.every(([name, shape]) => Object.hasOwn(object, name) && shape(object[name]));
+  };
+}
+
+const isContract = having({
+  provider_id: text,
+  transport: oneOf("builtin", "mcp", "typed"),
+  checks: listOf(
+    having({
+      check_id: text,
+      params_required: flag,
+      params_schema: anything,
+      result_schema: anything,
+      allowed_comparators: listOf(text, NAMES),
+      anchor_types: listOf(text, NAMES),
+    }),
+    CHECKS,
+  ),
+});
+
+/** A value as a contract; null where it has not the form of one. */
+export function readContract(value: JsonValue): ContractFacts | null {
+  if (!isContract(value)) return null;
+  const { provider_id, transport, checks } = value as unknown as WrittenContract;
+  const byId = new Map<string, ContractCheck>();
+  for (const { result_schema, ...check } of checks) {
+    if (!byId.has(check.check_id)) byId.set(check.check_id, { ...check, result_types: resultTypes(result_schema) });
+  }
+  return { provider_id, transport, checks: byId };
+}
+
+/** The channel on which a provider acquires. */
+export function channelOf({ transport }: ContractFacts): CheckFacts["channel"] {
+  return transport === "builtin" ? "local_acquisition" : "provider_acquisition";
+}
+
+/** What the law's own checks have to know about a check; null where the contract has none of that name. */
+export function factsOf(
+  contract: ContractFacts,
+  checkId: string,
+  judgeParams: (check: ContractCheck, params: JsonValue | undefined) => string | null,
+): CheckFacts | null {
+  const check = contract.checks.get(checkId);
+  if (check === undefined) return null;
+  return {
+    provider_id: contract.provider_id,
+    check_id: checkId,
+    channel: channelOf(contract),
+    allowed_comparators: check.allowed_comparators,
+    result_types: check.result_types,
+    checkParams: (params) => judgeParams(check, params),
+  };
+}

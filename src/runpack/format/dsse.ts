@@ -1,0 +1,131 @@
+/**
+ * Signatures over a pack: a DSSE envelope that holds an in-toto statement about the manifest (docs/format/runpack.md
+ * "Signatures"). The keys, and what signs with them, are the host's.
+ *
+ * @module
+ */
+
+import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import { type JsonValue, member } from "../../canonical/json.ts";
+import { decodeUtf8Strict } from "../../canonical/scan.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { asJson, type Primitives } from "../../run/primitives.ts";
+import { runpackIdentity } from "./manifest.ts";
+import { boundedArray, closedObject, decodeStrict, identityAt, oneOf, refuse, type Strict, text } from "./strict.ts";
+import { type Manifest, type RunpackSignature, SIGNATURE_BYTES } from "./types.ts";
+
+/** The type of the payload: an in-toto attestation. */
+export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
+/** The type of an in-toto statement, as its specification spells it. */
+const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+/** What the predicate of the statement is. */
+const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
+
+const SIGNATURE_LENGTH = 64;
+
+/** The key id of a public key: SHA-256 of its 32 bytes, in hex. */
+export function keyIdOf(sha256: Sha256, publicKey: Uint8Array): Identity {
+  return sha256(publicKey);
+}
+
+/**
+ * The in-toto statement about a pack, in canonical JSON: its subject is the manifest as a file, its predicate the
+ * checkpoint.
+ *
+ * @param bytes The manifest's bytes
+ * @param manifest The manifest that they are
+ */
+export function statementOf(sha256: Sha256, bytes: Uint8Array, manifest: Manifest): string {
+  const { format, head, record_tree, run_key } = manifest;
+  return canonicalize({
+    _type: STATEMENT_TYPE,
+    subject: [{ name: "manifest.json", digest: { sha256: sha256(bytes) } }],
+    predicateType: PREDICATE_TYPE,
+    predicate: asJson({ format, head, record_tree, run_key, runpack_identity: runpackIdentity(sha256, bytes) }),
+  });
+}
+
+/**
+ * What is signed: DSSE's pre-authentication encoding of a payload, which is text here.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { preAuthenticationEncoding } from "@/runpack/format/dsse.ts";
+ *
+ * const encoded = preAuthenticationEncoding("http://example.com/HelloWorld", "hello world");
+ * assert.equal(encoded, "DSSEv1 29 http://example.com/HelloWorld 11 hello world");
+ * ```
+ */
+export function preAuthenticationEncoding(payloadType: string, payload: string): string {
+  return `DSSEv1 ${utf8Length(payloadType)} ${payloadType} ${utf8Length(payload)} ${payload}`;
+}
+
+/** The envelope of a statement with its signature, in canonical JSON. */
+export function encodeEnvelope(statement: string, keyId: Identity, signature: Uint8Array): string {
+  const envelope: RunpackSignature = {
+    payloadType: PAYLOAD_TYPE,
+    payload: encodeBase64(new TextEncoder().encode(statement)),
+    signatures: [{ keyid: keyId, sig: encodeBase64(signature) }],
+  };
+  return canonicalize(asJson(envelope));
+}
+
+/** An envelope that is what it has to be; whether its signature verifies is another question. */
+export interface DecodedEnvelope {
+  readonly keyId: Identity;
+  readonly signature: Uint8Array;
+  /** The payload's text. */
+  readonly statement: string;
+}
+
+/** Reads an envelope, of at most {@link SIGNATURE_BYTES} bytes, strictly: one signature, canonical JSON, canonical base64. */
+export function decodeEnvelope(bytes: Uint8Array): Strict<DecodedEnvelope> {
+  if (bytes.length > SIGNATURE_BYTES) {
+    return { ok: false, fault: { code: "invalid", path: "$", message: `Expected at most ${SIGNATURE_BYTES} bytes` } };
+  }
+  return decodeStrict(bytes, (value) => {
+    const envelope = closedObject(value, "$", ["payload", "payloadType", "signatures"]);
+    oneOf(member(envelope, "payloadType"), "$.payloadType", [PAYLOAD_TYPE]);
+    const statement = decodeUtf8Strict(base64At(member(envelope, "payload"), "$.payload"));
+    const [signature] = boundedArray(member(envelope, "signatures"), "$.signatures", 1, 1, readSignature);
+    if (statement === null || signature === undefined) return refuse("$.payload", "Expected UTF-8");
+    return { ...signature, statement };
+  });
+}
+
+function readSignature(value: JsonValue, path: string): Pick<DecodedEnvelope, "keyId" | "signature"> {
+  const object = closedObject(value, path, ["keyid", "sig"]);
+  const signature = base64At(member(object, "sig"), `${path}.sig`);
+  if (signature.length !== SIGNATURE_LENGTH) return refuse(`${path}.sig`, `Expected ${SIGNATURE_LENGTH} bytes`);
+  return { keyId: identityAt(member(object, "keyid"), `${path}.keyid`), signature };
+}
+
+function base64At(value: JsonValue | undefined, path: string): Uint8Array {
+  return decodeBase64(text(value, path)) ?? refuse(path, "Expected base64");
+}
+
+/**
+ * Whether an envelope is a signature of a pack under a key: the key is the one it names, the signature verifies, and
+ * the statement is the one that the manifest gives.
+ *
+ * @param envelope The envelope's bytes
+ * @param bytes The manifest's bytes
+ * @param manifest The manifest that they are
+ * @param publicKey 32 bytes
+ */
+export function verifyEnvelope(
+  { sha256, verifyEd25519 }: Primitives,
+  envelope: Uint8Array,
+  bytes: Uint8Array,
+  manifest: Manifest,
+  publicKey: Uint8Array,
+): boolean {
+  const decoded = decodeEnvelope(envelope);
+  if (!decoded.ok) return false;
+  const { keyId, signature, statement } = decoded.value;
+  return keyId === keyIdOf(sha256, publicKey) && statement === statementOf(sha256, bytes, manifest) &&
+    verifyEd25519(publicKey, preAuthenticationEncoding(PAYLOAD_TYPE, statement), signature);
+}

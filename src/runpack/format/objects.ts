@@ -1,0 +1,74 @@
+/**
+ * Objects of a pack: bytes under the identity that follows from them.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { identifyBytes, identifyCanonical, type Identity, type Sha256 } from "../../canonical/identity.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { OBJECT_BYTES, type ObjectReference } from "./types.ts";
+
+const encoder = new TextEncoder();
+
+/** An object with its name. */
+export interface PackObject {
+  readonly identity: Identity;
+  readonly bytes: Uint8Array;
+}
+
+/** Why there is no pack. */
+export type ExportErrorCode =
+  /** What the store gave is not what was accepted. */
+  | "integrity_failure"
+  /** The run does not fit into the format. */
+  | "limit_exceeded"
+  /** A condition that should be withheld is none of the law. */
+  | "condition_not_found";
+
+/** An export that cannot be: nothing that was emitted before belongs to a pack. */
+export class ExportError extends Error {
+  /** What went wrong. */
+  readonly code: ExportErrorCode;
+
+  /** An error with its code and a sentence. */
+  constructor(code: ExportErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ExportError";
+    this.code = code;
+  }
+}
+
+/**
+ * Makes an object of a text.
+ *
+ * @param what What it is, for the error
+ * @throws {ExportError} `limit_exceeded`
+ */
+export function textObject(sha256: Sha256, text: string, what: string, mostBytes: number = OBJECT_BYTES): PackObject {
+  // UTF-8 has no fewer bytes than the text has code units, so this bounds what is allocated next.
+  if (text.length > mostBytes) throw tooLarge(what, mostBytes);
+  const bytes = encoder.encode(text);
+  if (bytes.length > mostBytes) throw tooLarge(what, mostBytes);
+  return { identity: identifyCanonical(sha256, "object", text), bytes };
+}
+
+/** Makes an object of a value, in canonical JSON. */
+export function jsonObjectOf(sha256: Sha256, value: JsonValue, what: string, mostBytes: number): PackObject {
+  return textObject(sha256, canonicalize(value), what, mostBytes);
+}
+
+/** The reference to an object. */
+export function referenceTo({ identity, bytes }: PackObject): ObjectReference {
+  return { object: identity, bytes: bytes.length };
+}
+
+/** Whether bytes are the object that a reference names. */
+export function isObject(sha256: Sha256, bytes: Uint8Array, reference: ObjectReference): boolean {
+  return bytes.length === reference.bytes && identifyBytes(sha256, "object", bytes) === reference.object;
+}
+
+/** The error that tells of a limit. */
+export function tooLarge(what: string, mostBytes: number): ExportError {
+  return new ExportError("limit_exceeded", `Cannot export ${what}: it has more than ${mostBytes} bytes`);
+}

@@ -1,0 +1,69 @@
+/**
+ * The form of an operator profile, as packs retain it (docs/format/records.md).
+ *
+ * @module
+ */
+
+import type { JsonValue } from "../../canonical/json.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import { anyOf, closed, flag, integer, listOf, oneOf, text, variant } from "./shape.ts";
+
+/** Entries of any list of a profile. */
+const ENTRIES = 4096;
+
+const names = listOf(text, ENTRIES);
+const trustPolicy = anyOf(
+  oneOf("audit"),
+  closed({ require_signature: closed({ keys: listOf(closed({ key_id: text, public_key: text }), ENTRIES) }) }),
+);
+const targetKind = oneOf("agent", "session", "external", "channel");
+const plainSelector = closed({ target_kind: text }, { target_id: text });
+const selector = variant("target_kind", {
+  agent: plainSelector,
+  session: plainSelector,
+  channel: plainSelector,
+  external: closed({ target_kind: text }, { system: text, target: text }),
+});
+const rule = closed({ effect: oneOf("permit", "deny", "error") }, {
+  error_message: text,
+  content_types: names,
+  packet_ids: names,
+  scenario_ids: names,
+  schema_ids: names,
+  stage_ids: names,
+  require_labels: names,
+  forbid_labels: names,
+  require_policy_tags: names,
+  forbid_policy_tags: names,
+  target_kinds: listOf(targetKind, ENTRIES),
+  targets: listOf(selector, ENTRIES),
+});
+const policy = variant("engine", {
+  permit_all: closed({ engine: text }),
+  deny_all: closed({ engine: text }),
+  static: closed({ engine: text, default: oneOf("permit", "deny"), rules: listOf(rule, ENTRIES) }),
+});
+const isProfile = closed({
+  value_limits: closed({ maximum_value_bytes: integer(0), maximum_payload_bytes: integer(0) }),
+  validation: closed({
+    strict: flag,
+    profile: text,
+    allow_permissive: flag,
+    enable_lexicographic: flag,
+    enable_deep_equals: flag,
+  }),
+  trust: closed({
+    min_lane: oneOf("asserted", "verified"),
+    default_policy: trustPolicy,
+    providers: listOf(closed({ provider_id: text, policy: trustPolicy }), ENTRIES),
+  }),
+  anchors: listOf(closed({ provider_id: text, anchor_type: text, required_fields: names }), ENTRIES),
+  permissive: closed({ enabled: flag, exempt_providers: names }),
+  policy,
+  proof_budget: integer(0),
+});
+
+/** A value as an operator profile, or null where it has not the form of one. */
+export function readProfile(value: JsonValue): OperatorProfile | null {
+  return isProfile(value) ? value as unknown as OperatorProfile : null;
+}

@@ -1,0 +1,199 @@
+/**
+ * Building segments: up to 256 records as JSON lines, with the answers that were given and the values that the
+ * records name.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { Material, OperationId, RunRecord } from "../../run/types.ts";
+import { isBounded } from "./canonical_text.ts";
+import { ExportError, type PackObject, referenceTo, textObject, tooLarge } from "./objects.ts";
+import {
+  INLINE_VALUE_BYTES,
+  type LargeValue,
+  OBJECT_BYTES,
+  RECORD_VALUES_BYTES,
+  type Segment,
+  SEGMENT_RECORDS,
+  TEXT_BYTES,
+} from "./types.ts";
+
+/** A record as a store keeps it: with the values that it names and the receipt that it left. */
+export interface ExportRecord {
+  readonly revision: number;
+  readonly record_id: Identity;
+  /** Canonical text. */
+  readonly record: string;
+  readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
+  readonly receipt: {
+    readonly operation: OperationId;
+    readonly invocation_identity: Identity;
+    /** JSON text. */
+    readonly result: string;
+  };
+}
+
+/** A value that a record names, and the condition that it was evidence of; null for a payload. */
+export interface NamedValue {
+  readonly kind: Material["kind"];
+  readonly identity: Identity;
+  readonly condition_id: string | null;
+}
+
+/** The retained values that a record names, in the order of docs/format/runpack.md "Records and segments". */
+export function namedValues(record: RunRecord): readonly NamedValue[] {
+  switch (record.record_kind) {
+    case "run_created": {
+      const { genesis } = record.body;
+      if (genesis.kind === "empty") return [];
+      return [{ kind: "payload", identity: genesis.payload_identity, condition_id: null }];
+    }
+    case "stage_opened":
+      return [];
+    case "stage_evaluated":
+      return record.body.evidence.flatMap(({ value_identity, retention, condition_id }) =>
+        value_identity === undefined || retention !== "RetainCanonicalValue"
+          ? []
+          : [{ kind: "evidence-value", identity: value_identity, condition_id }]
+      );
+    case "artifact_submitted":
+      return [{ kind: "payload", identity: record.body.payload_identity, condition_id: null }];
+  }
+}
+
+/** A segment with its objects, in the order in which they are emitted. */
+export interface BuiltSegment {
+  readonly segment: Segment;
+  readonly objects: readonly PackObject[];
+}
+
+/** A segment that grows. */
+export interface SegmentBuilder {
+  /** Adds the next record, in its stored form and as it reads. */
+  readonly add: (stored: ExportRecord, record: RunRecord) => void;
+  /** Records so far. */
+  readonly size: () => number;
+  /** Ends the segment, which has at least one record. */
+  readonly finish: () => BuiltSegment;
+}
+
+interface Value {
+  readonly kind: Material["kind"];
+  readonly identity: Identity;
+  readonly body: string;
+  /** Whether each item that names it so far is one of a withheld condition. */
+  withheld: boolean;
+}
+
+/** Lines of canonical JSON whose sum of lengths is bounded while they come. */
+interface Lines {
+  readonly add: (line: string) => void;
+  readonly object: (sha256: Sha256) => PackObject;
+}
+
+function lines(what: string): Lines {
+  const parts: string[] = [];
+  let units = 0;
+  return {
+    add(line): void {
+      if (!isBounded(line)) throw tooLarge(`a line of ${what}`, TEXT_BYTES);
+      units += line.length + 1;
+      if (units > OBJECT_BYTES) throw tooLarge(what, OBJECT_BYTES);
+      parts.push(line, "\n");
+    },
+    object: (sha256) => textObject(sha256, parts.join(""), what),
+  };
+}
+
+function receiptLine({ operation, invocation_identity, result }: ExportRecord["receipt"]): string {
+  return canonicalize({ operation: asJson(operation), invocation_identity, result: readJson(result) });
+}
+
+/**
+ * A segment without records, to add to.
+ *
+ * @param withheld Conditions whose values are left out
+ */
+export function segmentBuilder(sha256: Sha256, withheld: ReadonlySet<string>): SegmentBuilder {
+  const records = lines("the records of a segment");
+  const receipts = lines("the receipts of a segment");
+  const values = new Map<string, Value>();
+  const revisions: number[] = [];
+  return {
+    add(stored, record): void {
+      if (revisions.length === SEGMENT_RECORDS) throw new RangeError("Cannot add record: the segment is full");
+      revisions.push(stored.revision);
+      records.add(stored.record);
+      receipts.add(receiptLine(stored.receipt));
+      noteValues(values, withheld, stored, record);
+    },
+    size: () => revisions.length,
+    finish(): BuiltSegment {
+      const [first_revision, last_revision] = [revisions[0], revisions.at(-1)];
+      if (first_revision === undefined || last_revision === undefined) {
+        throw new RangeError("Cannot finish segment: it has no records");
+      }
+      const kept = [...values.values()].filter((value) => !value.withheld);
+      const objects = [records.object(sha256), receipts.object(sha256), valuesObject(sha256, kept)] as const;
+      const large = kept.filter(isLarge).map((value) => ({ value, object: largeObject(sha256, value) }));
+      const segment = {
+        first_revision,
+        last_revision,
+        records: referenceTo(objects[0]),
+        receipts: referenceTo(objects[1]),
+        values: referenceTo(objects[2]),
+        large_values: large.map(({ value: { kind, identity }, object }): LargeValue => {
+          return { kind, identity, ...referenceTo(object) };
+        }),
+      };
+      return { segment, objects: [...objects, ...large.map(({ object }) => object)] };
+    },
+  };
+}
+
+function noteValues(
+  values: Map<string, Value>,
+  withheld: ReadonlySet<string>,
+  stored: ExportRecord,
+  record: RunRecord,
+): void {
+  const bytes = stored.material.reduce((sum, { body }) => sum + utf8Length(body), 0);
+  if (bytes > RECORD_VALUES_BYTES) throw tooLarge(`the values of revision ${stored.revision}`, RECORD_VALUES_BYTES);
+  for (const { kind, identity, condition_id } of namedValues(record)) {
+    const name = `${kind} ${identity}`;
+    const hidden = condition_id !== null && withheld.has(condition_id);
+    const noted = values.get(name);
+    if (noted !== undefined) {
+      if (!hidden) noted.withheld = false;
+      continue;
+    }
+    const material = stored.material.find((item) => item.kind === kind && item.identity === identity);
+    if (material === undefined) {
+      const message = `Cannot export revision ${stored.revision}: its ${kind} "${identity}" is missing`;
+      throw new ExportError("integrity_failure", message);
+    }
+    values.set(name, { kind, identity, body: material.body, withheld: hidden });
+  }
+}
+
+function isLarge({ body }: Value): boolean {
+  return body.length > INLINE_VALUE_BYTES || utf8Length(body) > INLINE_VALUE_BYTES;
+}
+
+function valuesObject(sha256: Sha256, kept: readonly Value[]): PackObject {
+  const inline = lines("the values of a segment");
+  for (const value of kept) {
+    // Its members in canonical order around a text that is canonical already.
+    if (!isLarge(value)) inline.add(`{"body":${value.body},"identity":"${value.identity}","kind":"${value.kind}"}`);
+  }
+  return inline.object(sha256);
+}
+
+function largeObject(sha256: Sha256, { kind, body }: Value): PackObject {
+  return textObject(sha256, body, kind === "payload" ? "a payload" : "an evidence value", TEXT_BYTES);
+}

@@ -1,0 +1,69 @@
+/**
+ * The artifacts of a pack, ready for a replay: operator profiles, contracts and schemas by identity.
+ *
+ * @module
+ */
+
+import { identifyBytes, type Identity } from "../../canonical/identity.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { Surroundings } from "../../run/command.ts";
+import { trustedKeys } from "../../run/profile.ts";
+import { readCanonical } from "../format/canonical_text.ts";
+import { type ContractFacts, readContract } from "../format/contract_facts.ts";
+import { readProfile } from "../format/profile_shape.ts";
+import type { ArtifactReference } from "../format/types.ts";
+import { violation } from "./findings.ts";
+import type { VerificationPrimitives, Violation } from "./types.ts";
+
+/** The artifacts of a pack. */
+export interface PackArtifacts {
+  /** Takes an artifact; what is wrong with it, or null. */
+  readonly add: (reference: ArtifactReference, bytes: Uint8Array) => Violation | null;
+  readonly listed: () => readonly ArtifactReference[];
+  /** What the kernel decides under, by operator profile. */
+  readonly surroundings: (profile: Identity) => Surroundings | "missing" | "invalid";
+  /** By identity; null where one has not the form of a contract. */
+  readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
+  readonly schema: (identity: Identity) => JsonValue | undefined;
+  /** Bytes of an artifact that is what its name says; 0 where there is none. */
+  readonly size: (kind: ArtifactReference["kind"], identity: Identity) => number;
+}
+
+/** No artifacts yet. */
+export function createArtifacts(primitives: VerificationPrimitives): PackArtifacts {
+  const listed: ArtifactReference[] = [];
+  const profiles = new Map<Identity, Surroundings | "invalid">();
+  const contracts = new Map<Identity, ContractFacts | null>();
+  const schemas = new Map<Identity, JsonValue>();
+  const sizes = new Map<string, number>();
+  const keep = ({ kind, identity }: ArtifactReference, value: JsonValue): void => {
+    if (kind === "schema") schemas.set(identity, value);
+    else if (kind === "contract") contracts.set(identity, readContract(value));
+    else {
+      const profile = readProfile(value);
+      const { sha256, verifyEd25519 } = primitives;
+      profiles.set(
+        identity,
+        profile === null
+          ? "invalid"
+          : { primitives: { sha256, verifyEd25519 }, profile, profile_identity: identity, keys: trustedKeys(profile) },
+      );
+    }
+  };
+  return {
+    add(reference, bytes): Violation | null {
+      const { kind, identity } = reference;
+      const place = `artifacts/${listed.push(reference) - 1}`;
+      const value = identifyBytes(primitives.sha256, kind, bytes) === identity ? readCanonical(bytes) : undefined;
+      if (value === undefined) return violation("artifact_invalid", place);
+      keep(reference, value);
+      sizes.set(`${kind} ${identity}`, reference.bytes);
+      return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
+    },
+    listed: () => listed,
+    surroundings: (profile) => profiles.get(profile) ?? "missing",
+    contracts,
+    schema: (identity) => schemas.get(identity),
+    size: (kind, identity) => sizes.get(`${kind} ${identity}`) ?? 0,
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * The budget of a verification: counted in terms of the format, so that every verifier counts alike, and looked at
+ * before anything is read.
+ *
+ * @module
+ */
+
+import { type Budget, BUDGET_MEMBERS, type BudgetLimits, type BudgetMember } from "./types.ts";
+
+/**
+ * What a verification may take where the request sets no limit: far more than a run that gate serves, and still an end.
+ */
+const DEFAULT_LIMITS: Budget = {
+  bytes_read: 64 * 1024 ** 3,
+  canonical_work_bytes: 64 * 1024 ** 3,
+  hashing_workers: 1,
+  objects: 4_194_304,
+  records: 16_777_216,
+  tree_nodes: 65_536,
+};
+
+/** Consumption of one kind of step. */
+export type Cost = { readonly [Member in BudgetMember]?: number };
+
+/** Counts what a verification takes. */
+export interface Meter {
+  /** Whether a cost is still within every limit. */
+  readonly allows: (cost: Cost) => boolean;
+  /** Counts a cost that {@link Meter.allows}, and says whether it was. */
+  readonly take: (cost: Cost) => boolean;
+  readonly consumed: () => Budget;
+  /** The limit in force. */
+  readonly limit: (member: BudgetMember) => number;
+}
+
+/** A meter at zero. */
+export function createMeter(limits: BudgetLimits | null): Meter {
+  const limit = (member: BudgetMember): number => limits?.[member] ?? DEFAULT_LIMITS[member];
+  const consumed = {
+    bytes_read: 0,
+    canonical_work_bytes: 0,
+    hashing_workers: 0,
+    objects: 0,
+    records: 0,
+    tree_nodes: 0,
+  };
+  const allows = (cost: Cost): boolean =>
+    BUDGET_MEMBERS.every((member) => consumed[member] + (cost[member] ?? 0) <= limit(member));
+  return {
+    allows,
+    take(cost): boolean {
+      if (!allows(cost)) return false;
+      for (const member of BUDGET_MEMBERS) consumed[member] += cost[member] ?? 0;
+      return true;
+    },
+    consumed: () => ({ ...consumed }),
+    limit,
+  };
+}

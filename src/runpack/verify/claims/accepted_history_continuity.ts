@@ -1,0 +1,33 @@
+/**
+ * Claim 8: the records are one unbroken chain, and the record tree stands over exactly them.
+ *
+ * @module
+ */
+
+import type { Head } from "../../../run/types.ts";
+import type { RecordTree } from "../../format/merkle.ts";
+import type { Manifest } from "../../format/types.ts";
+import { atRevision, violation } from "../findings.ts";
+import type { Violation } from "../types.ts";
+
+/** The method. */
+export const RECORD_CHAIN = "record_chain_v6";
+
+/** What links a record. */
+export interface Link {
+  readonly revision: number;
+  readonly previous_record_id: string | null;
+}
+
+/** Whether a record follows the one before it; null stands before the first. */
+export function checkLink(record: Link, before: Head | null): Violation | null {
+  const follows = record.revision === (before?.revision ?? 0) + 1 &&
+    record.previous_record_id === (before?.record_id ?? null);
+  return follows ? null : violation("chain_broken", atRevision((before?.revision ?? 0) + 1));
+}
+
+/** Whether the tree over all records is the manifest's. */
+export function checkRecordTree(tree: RecordTree, { record_tree }: Manifest): Violation | null {
+  const same = tree.size() === record_tree.size && tree.root() === record_tree.root;
+  return same ? null : violation("record_tree_mismatch");
+}

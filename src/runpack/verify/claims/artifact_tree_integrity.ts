@@ -1,0 +1,32 @@
+/**
+ * Claim 3: every object that the manifest leads to is there and is what its reference says, and there is no other.
+ *
+ * @module
+ */
+
+import { MaterialEnd, type Reading } from "../object_reader.ts";
+import { type MaterialPart, walkMaterial, type WalkPurpose } from "../object_walker.ts";
+import type { Manifest } from "../../format/types.ts";
+import type { Violation } from "../types.ts";
+
+/** The method. */
+export const OBJECT_TREE_TRAVERSAL = "object_tree_traversal_v6";
+
+/** How a traversal ended. */
+export type Traversal = "whole" | "budget_exhausted" | Violation;
+
+/** Traverses the tree, handing on its parts in reading order, up to the first contradiction. */
+export async function traverseTree(
+  reading: Reading,
+  manifest: Manifest,
+  purpose: WalkPurpose,
+  onPart: (part: MaterialPart) => Promise<void>,
+): Promise<Traversal> {
+  try {
+    for await (const part of walkMaterial(reading, manifest, purpose)) await onPart(part);
+    return "whole";
+  } catch (error) {
+    if (error instanceof MaterialEnd) return error.violation ?? "budget_exhausted";
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Claim 16: every item of evidence has the form that its condition and channel ask for, and a value of the condition's
+ * domain.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../../canonical/canonicalize.ts";
+import { compareCodePoints } from "../../../canonical/order.ts";
+import { utf8Length } from "../../../canonical/utf8.ts";
+import { checkInDomain } from "../../../law/value/typed_value.ts";
+import type { CompiledStage } from "../../../run/compile.ts";
+import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../../run/evidence.ts";
+import type { RecordedEvidence } from "../../../run/types.ts";
+import { atItem, atRevision, violation } from "../findings.ts";
+import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../step.ts";
+import type { Violation, ViolationCode } from "../types.ts";
+
+/** The claim. */
+export const EVIDENCE_ADMISSION: RecordClaim = {
+  claim: "evidence_structural_admission",
+  method: "evidence_admission_v6",
+  needsValues: true,
+  check(step): Violation | null {
+    if (step.record.record_kind !== "stage_evaluated") return null;
+    const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
+    // A stage that is not in the law is another claim's.
+    if (stage === undefined) return null;
+    const items = itemsOf(step);
+    const code = orderFault(items) ?? countFault(items);
+    if (code !== null) return violation(code, atRevision(step.record.revision));
+    for (const [index, one] of items.entries()) {
+      const fault = itemFault(step, stage, one);
+      if (fault !== null) return violation(fault, atItem(step.record.revision, index));
+    }
+    return null;
+  },
+};
+
+/** Items of a caller come first, numbered; acquired ones follow in the order of their ids. */
+function orderFault(items: readonly StepItem[]): ViolationCode | null {
+  const callers = items.filter(({ item }) => item.channel === "caller_submission").length;
+  for (const [index, { item }] of items.entries()) {
+    if (index < callers) {
+      if (item.item_id !== `caller:${index}`) return "item_invalid";
+      continue;
+    }
+    const before = index > callers ? items[index - 1]?.item.item_id : undefined;
+    const order = before === undefined ? -1 : compareCodePoints(before, item.item_id);
+    if (order === 0) return "item_repeated";
+    if (order > 0 || item.channel === "caller_submission" || item.item_id !== `binding:${item.binding_id}`) {
+      return "item_invalid";
+    }
+  }
+  return null;
+}
+
+function countFault(items: readonly StepItem[]): ViolationCode | null {
+  const callers = items.filter(({ item }) => item.channel === "caller_submission");
+  if (callers.length > ITEMS_PER_CALL) return "items_unexpected";
+  const counts = new Map<string, number>();
+  for (const { item: { condition_id } } of callers) counts.set(condition_id, (counts.get(condition_id) ?? 0) + 1);
+  return [...counts.values()].some((count) => count > ITEMS_PER_CONDITION) ? "items_unexpected" : null;
+}
+
+function itemFault({ law, surroundings }: Step, stage: CompiledStage, { item, value }: StepItem): ViolationCode | null {
+  const compiled = law.conditionIndex.get(item.condition_id);
+  if (compiled === undefined || !stage.slotOf.has(item.condition_id)) return "condition_mismatch";
+  if (item.retention !== compiled.retention) return "retention_mismatch";
+  const domain = compiled.condition.observation_domain;
+  if (!hasMembers(item)) return "item_invalid";
+  if (item.value_type !== undefined && item.value_type !== domain.domain) return "value_type_mismatch";
+  const asksVerdict = domain.domain === "Json" && domain.schema !== undefined && item.value_identity !== undefined;
+  if (asksVerdict !== (item.schema_verdict !== undefined)) return "schema_verdict_mismatch";
+  if (!isValue(value)) return null;
+  if (checkInDomain(value, domain) !== null) return "value_invalid";
+  const bytes = utf8Length(canonicalize(value.value));
+  return bytes > maximumValueBytes(law, surroundings.profile) ? "value_invalid" : null;
+}
+
+/** Exactly one of a value, an error, and nothing found; a caller says neither of the last two. */
+function hasMembers(item: RecordedEvidence): boolean {
+  const { value_identity, value_type, content_hash, error, found_nothing } = item;
+  const valued = value_identity !== undefined;
+  if (valued !== (value_type !== undefined) || valued !== (content_hash !== undefined)) return false;
+  if ([valued, error !== undefined, found_nothing === true].filter(Boolean).length !== 1) return false;
+  if (item.channel !== "caller_submission") return item.provider_id !== undefined && item.binding_id !== undefined;
+  return valued && item.provider_id === undefined && item.binding_id === undefined &&
+    item.hash_recomputes === undefined;
+}

@@ -1,0 +1,49 @@
+/**
+ * Claim 11: what was answered is what the record and the state after it give, under the operation that the record
+ * names; and no operation is there twice.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../../canonical/canonicalize.ts";
+import { isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
+import { asJson } from "../../../run/primitives.ts";
+import type { OperationFamily, RunRecord } from "../../../run/types.ts";
+import { isCanonicalText, readText, sameJson } from "../../format/canonical_text.ts";
+import { atRevision, violation } from "../findings.ts";
+import type { Violation } from "../types.ts";
+
+/** The method. */
+export const OPERATION_RESULTS = "operation_results_v6";
+
+const FAMILY: Readonly<Record<RunRecord["record_kind"], OperationFamily>> = {
+  run_created: "create_run",
+  stage_opened: "open_stage",
+  stage_evaluated: "evaluate_stage",
+  artifact_submitted: "submit",
+};
+
+/** Whether the operation's family fits the record. */
+export function checkFamily({ operation, record_kind, revision }: RunRecord): Violation | null {
+  return operation.family === FAMILY[record_kind] ? null : violation("family_mismatch", atRevision(revision));
+}
+
+/** The line that a receipt has to be. */
+export function receiptLine({ operation, invocation_identity }: RunRecord, result: JsonObject): string {
+  return canonicalize(asJson({ operation, invocation_identity, result }));
+}
+
+/** What is wrong with a receipt that is not the expected line. */
+export function explainReceipt(line: string, record: RunRecord): Violation {
+  const place = atRevision(record.revision);
+  const value = readText(line);
+  if (!isJsonObject(value) || Object.keys(value).length !== 3 || !isCanonicalText(line, value)) {
+    return violation("receipt_invalid", place);
+  }
+  const named = { operation: member(value, "operation"), invocation_identity: member(value, "invocation_identity") };
+  const { operation, invocation_identity } = record;
+  if (named.operation === undefined || named.invocation_identity === undefined) {
+    return violation("receipt_invalid", place);
+  }
+  return violation(sameJson(named, { operation, invocation_identity }) ? "result_mismatch" : "receipt_mismatch", place);
+}

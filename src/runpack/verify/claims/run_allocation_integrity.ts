@@ -1,0 +1,92 @@
+/**
+ * Claim 6: every record is of the one run that the first record allocates, and the pack holds exactly the artifacts
+ * that they name.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../../canonical/identity.ts";
+import type { CompiledLaw } from "../../../run/compile.ts";
+import type { RunCreatedBody, RunKey, RunRecord } from "../../../run/types.ts";
+import type { ContractFacts } from "../../format/contract_facts.ts";
+import { compareArtifacts } from "../../format/nodes.ts";
+import type { ArtifactReference } from "../../format/types.ts";
+import { atRevision, violation } from "../findings.ts";
+import type { ChainStep } from "../step.ts";
+import type { Violation } from "../types.ts";
+
+/** The method. */
+export const RUN_ALLOCATION = "run_allocation_v6";
+
+/** Whether a record stands where its kind may, and is one of the run. */
+export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey): Violation | null {
+  const place = atRevision(record.revision);
+  const { namespace_id, run_id } = record.run_key;
+  if (namespace_id !== runKey.namespace_id || run_id !== runKey.run_id) return violation("run_key_mismatch", place);
+  const isCreation = record.record_kind === "run_created";
+  if (previous === null) {
+    if (!isCreation) return violation("run_created_missing", place);
+    return record.body.run_allocation.authority_id === "" ? violation("run_authority_missing", place) : null;
+  }
+  return isCreation ? violation("run_created_unexpected", place) : null;
+}
+
+/** Checks that the first record binds each provider to one contract, and to one of its own. */
+export function checkBoundContracts(
+  { contracts }: RunCreatedBody,
+  held: ReadonlyMap<Identity, ContractFacts | null>,
+): Violation | null {
+  const providers = new Set(contracts.map(({ provider_id }) => provider_id));
+  if (providers.size !== contracts.length) return violation("contract_repeated", atRevision(1));
+  const other = contracts.some(({ provider_id, contract_identity }) => {
+    const contract = held.get(contract_identity) ?? null;
+    return contract !== null && contract.provider_id !== provider_id;
+  });
+  return other ? violation("contract_mismatch", atRevision(1)) : null;
+}
+
+/** Whether every schema that the law names is bound, each once, and no other. */
+export function checkBoundSchemas({ law }: CompiledLaw, { schemas }: RunCreatedBody): Violation | null {
+  const bound = schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version]));
+  if (new Set(bound).size !== bound.length) return violation("schema_repeated", atRevision(1));
+  const named = new Set(law.schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version])));
+  for (const { observation_domain: domain } of law.conditions) {
+    if (domain.domain === "Json" && domain.schema !== undefined) {
+      named.add(JSON.stringify([domain.schema.schema_id, domain.schema.version]));
+    }
+  }
+  if (bound.some((schema) => !named.has(schema))) return violation("schema_unexpected", atRevision(1));
+  return bound.length === named.size ? null : violation("schema_missing", atRevision(1));
+}
+
+/** What records name of artifacts. */
+export interface NamedArtifacts {
+  readonly add: (record: RunRecord) => void;
+  /** Compares with the artifacts that the pack lists. */
+  readonly check: (listed: readonly ArtifactReference[]) => Violation | null;
+}
+
+/** Collects the artifacts that records name. */
+export function nameArtifacts(): NamedArtifacts {
+  const named = new Map<string, Pick<ArtifactReference, "kind" | "identity">>();
+  const keyOf = ({ kind, identity }: Pick<ArtifactReference, "kind" | "identity">): string => `${kind} ${identity}`;
+  const name = (kind: ArtifactReference["kind"], identity: Identity): void => {
+    const one = { kind, identity };
+    named.set(keyOf(one), one);
+  };
+  return {
+    add(record): void {
+      name("operator-profile", record.operator_profile);
+      if (record.record_kind !== "run_created") return;
+      for (const { contract_identity } of record.body.contracts) name("contract", contract_identity);
+      for (const { schema_identity } of record.body.schemas) name("schema", schema_identity);
+    },
+    check(listed): Violation | null {
+      const there = new Set(listed.map(keyOf));
+      const missing = [...named.values()].filter((one) => !there.has(keyOf(one))).sort(compareArtifacts)[0];
+      if (missing !== undefined) return violation("artifact_missing", keyOf(missing));
+      const unexpected = listed.findIndex((one) => !named.has(keyOf(one)));
+      return unexpected < 0 ? null : violation("artifact_unexpected", `artifacts/${unexpected}`);
+    },
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * Claim 4: the law is one. It is constructed anew from its own normal form, proofs included, and has to come out as it
+ * went in.
+ *
+ * @module
+ */
+
+import { identify, type Identity } from "../../../canonical/identity.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
+import { graphIdentity, lawIdentity, reproveLaw } from "../../../law/law.ts";
+import { COMPARATORS } from "../../../law/comparators.ts";
+import type { CheckFacts, LawSurroundings } from "../../../law/types.ts";
+import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
+import { readCanonical } from "../../format/canonical_text.ts";
+import { type ContractCheck, type ContractFacts, factsOf } from "../../format/contract_facts.ts";
+import { violation } from "../findings.ts";
+import type { VerificationPrimitives, Violation } from "../types.ts";
+
+/** The method. */
+export const LAW_CONSTRUCTION = "law_construction_v6";
+
+/** An operator that allows all that a law can say. */
+export const LAW_LIMITS: LawSurroundings["limits"] = {
+  maximum_value_bytes: Number.MAX_SAFE_INTEGER,
+  maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
+  enable_lexicographic: true,
+  enable_deep_equals: true,
+  proof_budget: 2 ** 20,
+};
+
+/** A law that was constructed, and what of its bindings was taken as it stands. */
+export interface ConstructedLaw {
+  readonly law: CompiledLaw;
+  readonly assumptions: readonly ("binding_check_as_defined" | "json_schema_verdict_as_recorded")[];
+}
+
+/**
+ * Constructs the law.
+ *
+ * @param expected The identity that the manifest gives
+ * @param contracts Contracts of the pack by provider
+ */
+export async function constructLaw(
+  primitives: VerificationPrimitives,
+  bytes: Uint8Array,
+  expected: Identity,
+  contracts: ReadonlyMap<string, ContractFacts>,
+): Promise<ConstructedLaw | Violation> {
+  const value = readCanonical(bytes);
+  if (value === undefined) return violation("law_invalid");
+  const params = await judgeParams(primitives, value, contracts);
+  const reproved = reproveLaw(value, {
+    limits: LAW_LIMITS,
+    // Which schemas the run is bound to is for another claim.
+    hasSchema: () => true,
+    findCheck: (providerId, checkId) => {
+      const contract = contracts.get(providerId);
+      if (contract === undefined) return params.unknownCheck(providerId, checkId);
+      return factsOf(contract, checkId, (check, given) => params.verdict(providerId, check, given)) ?? "check";
+    },
+  });
+  if (!reproved.ok) return violation("law_invalid");
+  const identity = lawIdentity(primitives.sha256, reproved.law);
+  if (identity !== expected) return violation("law_identity_mismatch");
+  const law = compileLaw(reproved.law, identity, graphIdentity(primitives.sha256, reproved.law));
+  return { law, assumptions: params.assumptions() };
+}
+
+/**
+ * Surroundings in which every schema is registered, and every check is one that its bindings can use: for laws that are
+ * not yet in force.
+ */
+export function permissiveSurroundings(spec: JsonValue): Pick<LawSurroundings, "hasSchema" | "findCheck"> {
+  const channels = channelsOf(spec);
+  return {
+    hasSchema: () => true,
+    findCheck: (providerId, checkId) => anyCheck(providerId, checkId, channels),
+  };
+}
+
+/** The channel of each provider, as the first of its bindings says. */
+function channelsOf(spec: JsonValue): ReadonlyMap<string, CheckFacts["channel"]> {
+  const channels = new Map<string, CheckFacts["channel"]>();
+  const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
+  for (const binding of isJsonArray(bindings) ? bindings : []) {
+    if (!isJsonObject(binding)) continue;
+    const [provider, channel] = [member(binding, "provider_id"), member(binding, "channel")];
+    if (typeof provider !== "string" || channels.has(provider)) continue;
+    if (channel === "local_acquisition" || channel === "provider_acquisition") channels.set(provider, channel);
+  }
+  return channels;
+}
+
+function anyCheck(
+  provider_id: string,
+  check_id: string,
+  channels: ReadonlyMap<string, CheckFacts["channel"]>,
+): CheckFacts {
+  return {
+    provider_id,
+    check_id,
+    channel: channels.get(provider_id) ?? "provider_acquisition",
+    allowed_comparators: Object.values(COMPARATORS),
+    result_types: ["any"],
+    checkParams: () => null,
+  };
+}
+
+interface ParamsVerdicts {
+  readonly verdict: (providerId: string, check: ContractCheck, params: JsonValue | undefined) => string | null;
+  /**
+   * The facts of a check whose provider the run was not bound to, so that nothing was ever acquired from it: all that
+   * its bindings need.
+   */
+  readonly unknownCheck: (providerId: string, checkId: string) => CheckFacts;
+  readonly assumptions: () => ConstructedLaw["assumptions"];
+}
+
+function paramsKey(providerId: string, checkId: string, params: JsonValue | undefined): string {
+  return JSON.stringify([providerId, checkId, params ?? null]);
+}
+
+/** Asks for all verdicts on params beforehand: a law is constructed without waiting. */
+async function judgeParams(
+  { sha256, validateSchema }: VerificationPrimitives,
+  law: JsonValue,
+  contracts: ReadonlyMap<string, ContractFacts>,
+): Promise<ParamsVerdicts> {
+  const verdicts = new Map<string, "valid" | "invalid">();
+  const identities = new Map<ContractCheck, Identity>();
+  const channels = channelsOf(law);
+  const assumptions = new Set<ConstructedLaw["assumptions"][number]>();
+  const bindings = isJsonObject(law) ? member(law, "acquisition_bindings") : undefined;
+  for (const binding of isJsonArray(bindings) ? bindings : []) {
+    if (!isJsonObject(binding)) continue;
+    const [provider, check, params] = [
+      member(binding, "provider_id"),
+      member(binding, "check_id"),
+      member(binding, "params"),
+    ];
+    if (typeof provider !== "string") continue;
+    const contract = contracts.get(provider);
+    const found = typeof check === "string" ? contract?.checks.get(check) : undefined;
+    if (contract === undefined || found === undefined || params === undefined) continue;
+    // By what it says, not by what it is for: a validator keeps schemas, and packs differ in what they call one.
+    const identity = identities.get(found) ?? identify(sha256, "schema", found.params_schema);
+    identities.set(found, identity);
+    const verdict = await validateSchema?.(identity, found.params_schema, params) ?? null;
+    if (verdict === null) assumptions.add("json_schema_verdict_as_recorded");
+    else verdicts.set(paramsKey(contract.provider_id, found.check_id, params), verdict);
+  }
+  return {
+    verdict(providerId, check, params): string | null {
+      if (params === undefined) return check.params_required ? "Params are required" : null;
+      return verdicts.get(paramsKey(providerId, check.check_id, params)) === "invalid" ? "Params do not fit" : null;
+    },
+    unknownCheck(provider_id, check_id): CheckFacts {
+      assumptions.add("binding_check_as_defined");
+      return anyCheck(provider_id, check_id, channels);
+    },
+    assumptions: () => [...assumptions],
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Claim 14: every payload that was stored is there, is what the record says, and was allowed at the state before it.
+ *
+ * @module
+ */
+
+import { decideSubmit } from "../../../run/decide_submit.ts";
+import { maximumPayloadBytes } from "../../../run/evidence.ts";
+import { hashPayload } from "../../../run/payload.ts";
+import type { ContentHash } from "../../../run/types.ts";
+import type { Identity } from "../../../canonical/identity.ts";
+import { requestOf } from "../procedure_request.ts";
+import { atRevision, violation } from "../findings.ts";
+import type { RecordClaim, Step } from "../step.ts";
+import type { Violation, ViolationCode } from "../types.ts";
+
+/** The claim. */
+export const SUBMISSION: RecordClaim = {
+  claim: "submission_consistency",
+  method: "submission_replay_v6",
+  needsValues: false,
+  check(step): Violation | null {
+    const code = faultOf(step);
+    return code === null ? null : violation(code, atRevision(step.record.revision));
+  },
+};
+
+function faultOf(step: Step): ViolationCode | null {
+  const { record } = step;
+  if (record.record_kind === "run_created") {
+    return record.body.genesis.kind === "empty" ? null : payloadFault(step, record.body.genesis);
+  }
+  if (record.record_kind !== "artifact_submitted") return null;
+  return payloadFault(step, record.body) ?? placeFault(step);
+}
+
+function payloadFault(
+  { values: { payload }, law, surroundings }: Step,
+  named: { readonly payload_identity: Identity; readonly content_hash: ContentHash },
+): ViolationCode | null {
+  if (payload === null) return "payload_missing";
+  const hashed = hashPayload(surroundings.primitives.sha256, payload);
+  if (hashed === null) return "payload_invalid";
+  if (hashed.identity !== named.payload_identity) return "payload_mismatch";
+  if (hashed.content_hash.value !== named.content_hash.value) return "content_hash_mismatch";
+  return hashed.bytes > maximumPayloadBytes(law, surroundings.profile) ? "payload_invalid" : null;
+}
+
+/** What the kernel says against scope and content type. */
+function placeFault({ record, before, law, surroundings, values: { payload } }: Step): ViolationCode | null {
+  if (record.record_kind !== "artifact_submitted" || before === null || payload === null) return null;
+  const { content_type, scope, time_source } = record.body;
+  const command = {
+    kind: "submit",
+    ...requestOf(record),
+    expected_head: before.head,
+    content_type,
+    scope,
+    payload,
+  } as const;
+  switch (decideSubmit(law, before, command, { time: time_source }, surroundings).outcome) {
+    case "accepted":
+      return null;
+    case "content_type_rejected":
+      return "content_type_invalid";
+    case "payload_rejected":
+      return "payload_invalid";
+    default:
+      return "scope_mismatch";
+  }
+}

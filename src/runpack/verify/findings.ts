@@ -1,0 +1,91 @@
+/**
+ * What a verification has found so far, claim by claim.
+ *
+ * @module
+ */
+
+import {
+  type ClaimName,
+  CLAIMS,
+  type ClaimStatus,
+  UNAVAILABLE_REASONS,
+  type UnavailableReason,
+  type Violation,
+  type ViolationCode,
+} from "./types.ts";
+
+/**
+ * Collects contradictions and gaps. The first contradiction of a claim is kept, and of its gaps the one that is told
+ * first.
+ */
+export interface Findings {
+  readonly violate: (claim: ClaimName, violation: Violation) => void;
+  readonly lack: (claim: ClaimName, reason: UnavailableReason) => void;
+  /** Takes over what others found of some claims. */
+  readonly adopt: (others: Findings, claims: readonly ClaimName[]) => void;
+  readonly violationOf: (claim: ClaimName) => Violation | null;
+  readonly gapOf: (claim: ClaimName) => UnavailableReason | null;
+  /** The status of a claim that was asked for: violated, else unavailable, else satisfied. */
+  readonly status: (claim: ClaimName, method: string | null) => ClaimStatus;
+}
+
+/** A contradiction at a place. */
+export function violation(code: ViolationCode, place: string | null = null): Violation {
+  return { code, place };
+}
+
+/** The place of a record. */
+export function atRevision(revision: number): string {
+  return `revision ${revision}`;
+}
+
+/** The place of an item of a record's evidence, counted from 0. */
+export function atItem(revision: number, index: number): string {
+  return `${atRevision(revision)}, item ${index}`;
+}
+
+/** Findings with nothing in them. */
+export function createFindings(): Findings {
+  const violations = new Map<ClaimName, Violation>();
+  const gaps = new Map<ClaimName, UnavailableReason>();
+  const violate = (claim: ClaimName, found: Violation): void => {
+    if (!violations.has(claim)) violations.set(claim, found);
+  };
+  const lack = (claim: ClaimName, reason: UnavailableReason): void => {
+    const known = gaps.get(claim);
+    if (known === undefined || rank(reason) < rank(known)) gaps.set(claim, reason);
+  };
+  return {
+    violate,
+    lack,
+    adopt(others, claims): void {
+      for (const claim of claims) {
+        const [found, gap] = [others.violationOf(claim), others.gapOf(claim)];
+        if (found !== null) violate(claim, found);
+        if (gap !== null) lack(claim, gap);
+      }
+    },
+    violationOf: (claim) => violations.get(claim) ?? null,
+    gapOf: (claim) => gaps.get(claim) ?? null,
+    status(claim, method): ClaimStatus {
+      const found = violations.get(claim);
+      const gap = gaps.get(claim);
+      if (found !== undefined && method !== null) {
+        const reason = found.place === null ? found.code : `${found.code}: ${found.place}`;
+        return { status: "violated", method, reason };
+      }
+      if (gap !== undefined) return { status: "unavailable", reason: gap };
+      if (method === null) throw new Error(`Cannot settle claim "${claim}": it has neither method nor reason`);
+      return { status: "satisfied", method };
+    },
+  };
+}
+
+/** Every claim from one to another, in report order. */
+export function claimsBetween(first: ClaimName, last: ClaimName): readonly ClaimName[] {
+  return CLAIMS.slice(CLAIMS.indexOf(first), CLAIMS.indexOf(last) + 1);
+}
+
+function rank(reason: UnavailableReason): number {
+  return UNAVAILABLE_REASONS.indexOf(reason);
+}

@@ -1,0 +1,184 @@
+/**
+ * `gate-kernel-1`, run again: from a record back to the command that it answered, and through the same decision.
+ *
+ * @module
+ */
+
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { Payload } from "../../law/types.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import type { Command, Decision, EvaluateCommand, Surroundings } from "../../run/command.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { decide } from "../../run/decide.ts";
+import type { CallerEvidence, PresentedEvidence } from "../../run/evidence.ts";
+import { attemptOf, fold } from "../../run/fold.ts";
+import { readyFrontier } from "../../run/frontier.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { RecordedEvidence, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
+import type { Identity } from "../../canonical/identity.ts";
+import { requestOf } from "./procedure_request.ts";
+import { readRecord } from "../format/record_shape.ts";
+import { isValue, type StepValues } from "./step.ts";
+
+/** What a record is decided again at. */
+export interface DecisionInputs {
+  readonly law: CompiledLaw;
+  readonly before: RunState | null;
+  readonly surroundings: Surroundings;
+  readonly values: StepValues;
+}
+
+/** One procedure by which records were made. Old ones stay for ever. */
+export interface Procedure {
+  /** The record that a value is; null where it has not the form of one. */
+  readonly readRecord: (value: JsonValue) => RunRecord | null;
+  /**
+   * The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made at
+   * all.
+   */
+  readonly decideAgain: (record: RunRecord, inputs: DecisionInputs) => Decision | null;
+  /** The state after a record, as it says itself. Throws where it cannot follow. */
+  readonly fold: (law: CompiledLaw, before: RunState | null, record: RunRecord, recordId: Identity) => RunState;
+  /**
+   * The result that was answered, from the record and the state after it; null where the law does not have what it
+   * names.
+   */
+  readonly resultOf: (
+    law: CompiledLaw | null,
+    record: RunRecord,
+    recordId: Identity,
+    after: RunState | null,
+  ) => JsonObject | null;
+}
+
+/** The procedure of `gate-kernel-1`. */
+export const GATE_KERNEL_1: Procedure = { readRecord, decideAgain, fold, resultOf };
+
+/** A recorded item as it was presented to qualification; without its value where that is not at hand. */
+export function presentRecorded(item: RecordedEvidence, value: TypedValue | null): PresentedEvidence {
+  const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, ...rest } = item;
+  return {
+    ...rest,
+    lane: item.acquisition?.lane ?? "verified",
+    value,
+    hash_recomputes: item.hash_recomputes !== false,
+  };
+}
+
+function callerItem(item: RecordedEvidence, value: TypedValue): CallerEvidence {
+  return {
+    condition_id: item.condition_id,
+    retention: { retention: item.retention },
+    value,
+    ...item.signature === undefined ? {} : { signature: item.signature },
+    ...item.anchor === undefined ? {} : { anchor: item.anchor },
+    ...item.observed_at === undefined ? {} : { observed_at: item.observed_at },
+  };
+}
+
+type Evidence = Pick<EvaluateCommand, "caller_evidence" | "schema_verdicts" | "acquired">;
+
+/** The evidence of an evaluation; null where a value is not at hand. */
+function evidenceOf({ evidence }: StageEvaluatedBody, values: StepValues): Evidence | null {
+  const caller_evidence: CallerEvidence[] = [];
+  const schema_verdicts = new Map<number, "valid" | "invalid">();
+  const acquired: PresentedEvidence[] = [];
+  for (const [index, item] of evidence.entries()) {
+    const value = values.evidence[index] ?? null;
+    if (typeof value === "string") return null;
+    if (item.channel !== "caller_submission") {
+      acquired.push(presentRecorded(item, value));
+      continue;
+    }
+    if (!isValue(value)) return null;
+    if (item.schema_verdict !== undefined) schema_verdicts.set(caller_evidence.length, item.schema_verdict);
+    caller_evidence.push(callerItem(item, value));
+  }
+  return { caller_evidence, schema_verdicts, acquired };
+}
+
+function commandOf(record: RunRecord, { before, values }: DecisionInputs): Command | null {
+  const request = requestOf(record);
+  if (record.record_kind === "run_created") {
+    const { correlation, genesis, run_allocation: { authority_id }, contracts, schemas } = record.body;
+    const declared = genesis.kind === "empty" ? { kind: "empty" } as const : declaredOf(values.payload);
+    if (declared === null) return null;
+    const allocation = { authority_id, run_id: record.run_key.run_id };
+    return { kind: "create", ...request, correlation, genesis: declared, allocation, contracts, schemas };
+  }
+  if (before === null) return null;
+  const expected_head = before.head;
+  switch (record.record_kind) {
+    case "stage_opened":
+      return { kind: "open", ...request, expected_head, stage_id: record.body.stage_id };
+    case "stage_evaluated": {
+      const evidence = evidenceOf(record.body, values);
+      if (evidence === null) return null;
+      const { stage_id } = record.body;
+      return { kind: "evaluate", ...request, expected_head, stage_id, ...evidence, acquisition_failures: [] };
+    }
+    case "artifact_submitted": {
+      const { content_type, scope } = record.body;
+      if (values.payload === null) return null;
+      return { kind: "submit", ...request, expected_head, content_type, scope, payload: values.payload };
+    }
+  }
+}
+
+function declaredOf(payload: Payload | null): { readonly kind: "declared"; readonly payload: Payload } | null {
+  return payload === null ? null : { kind: "declared", payload };
+}
+
+function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision | null {
+  const command = commandOf(record, inputs);
+  if (command === null) return null;
+  try {
+    return decide(inputs.law, inputs.before, command, { time: record.body.time_source }, inputs.surroundings);
+  } catch (error) {
+    // The kernel refuses by throwing what no caller of it can have sent, so no such record was ever made.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+function resultOf(
+  law: CompiledLaw | null,
+  record: RunRecord,
+  recordId: Identity,
+  after: RunState | null,
+): JsonObject | null {
+  const { acceptance_time, admission, invocation_identity, operation, revision, run_key, body } = record;
+  const head = { record_id: recordId, revision };
+  if (record.record_kind === "run_created") {
+    const { correlation, genesis, scenario_law_identity } = record.body;
+    return asJson({
+      ...{ acceptance_time, admission, correlation, creation_request_id: operation.identity, genesis, head },
+      ...{ invocation_identity, run_key, scenario_law_identity },
+    }) as JsonObject;
+  }
+  if (law === null || after === null) return null;
+  const accepted = { accepted_head: head, operation_id: operation, invocation_identity, acceptance_time, admission };
+  const own = (members: object): JsonObject => asJson({ ...accepted, ...members }) as JsonObject;
+  switch (record.record_kind) {
+    case "stage_opened": {
+      const { stage_id, intents } = record.body;
+      const packets = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage.entry_packets ?? [];
+      const entry_intents = intents.map((intent) => {
+        const payload = packets.find(({ packet_id }) => packet_id === intent.packet_id)?.payload;
+        return payload === undefined ? intent : { ...intent, payload };
+      });
+      return own({ stage_id, stage_open_record_id: recordId, entry_intents, ready_frontier: readyFrontier(after) });
+    }
+    case "stage_evaluated":
+      return own({
+        stage_id: record.body.stage_id,
+        attempt: attemptOf(record, recordId),
+        ready_frontier: readyFrontier(after),
+        run_status: after.status,
+      });
+    case "artifact_submitted": {
+      const { time_source: _time, ...submission } = body as typeof record.body;
+      return own({ submission: { record_id: recordId, ...submission } });
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Verifying one record where it stands: the kernel decides it again; where that gives the same bytes, every claim on
+ * what was decided holds, and where it does not, each claim says for itself what is wrong.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
+import { ACQUISITION_WITNESS, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
+import { EVALUATION_ATTEMPT } from "./claims/evaluation_attempt_consistency.ts";
+import { EVIDENCE_RETENTION } from "./claims/evidence_retention_reconstruction.ts";
+import { EVIDENCE_ADMISSION } from "./claims/evidence_structural_admission.ts";
+import { EVIDENCE_USE_POLICY } from "./claims/evidence_use_policy_satisfaction.ts";
+import { INTENT } from "./claims/intent_consistency.ts";
+import { explainReceipt, receiptLine } from "./claims/operation_receipt_consistency.ts";
+import { SEMANTIC_REPLAY } from "./claims/pure_semantic_replay.ts";
+import { STAGE_OPEN } from "./claims/stage_open_consistency.ts";
+import { SUBMISSION } from "./claims/submission_consistency.ts";
+import type { SegmentValues } from "./material_values.ts";
+import type { Procedure } from "./procedure_kernel_1.ts";
+import type { PackArtifacts } from "./artifacts.ts";
+import { atItem, atRevision, type Findings, violation } from "./findings.ts";
+import { gapsOf, isValue, itemsOf, type RecordClaim, type Step } from "./step.ts";
+import type { VerificationPrimitives } from "./types.ts";
+
+/** The claims on records that are settled by deciding again, in report order. */
+const RECORD_CLAIMS: readonly RecordClaim[] = [
+  STAGE_OPEN,
+  EVALUATION_ATTEMPT,
+  SUBMISSION,
+  INTENT,
+  EVIDENCE_ADMISSION,
+  EVIDENCE_RETENTION,
+  EVIDENCE_USE_POLICY,
+  SEMANTIC_REPLAY,
+  ACQUISITION_WITNESS,
+];
+
+/** What the kernel takes from an acquisition as it stands, and a replay has to look at by itself. */
+const ACQUIRED_CLAIMS: readonly RecordClaim[] = [
+  EVIDENCE_ADMISSION,
+  EVIDENCE_RETENTION,
+  EVIDENCE_USE_POLICY,
+  ACQUISITION_WITNESS,
+];
+
+/** Whether a step was decided again, byte for byte. */
+export function wasDecidedAgain({ decision }: Step, line: string): boolean {
+  return decision?.outcome === "accepted" && decision.records[0]?.text === line;
+}
+
+function isAcquired({ channel }: RecordedEvidence): boolean {
+  return channel !== "caller_submission";
+}
+
+/** Judges what a step decided. */
+export function judgeStep(step: Step, line: string, values: SegmentValues, findings: Findings): void {
+  const again = wasDecidedAgain(step, line);
+  const items = step.record.record_kind === "stage_evaluated" ? step.record.body.evidence : [];
+  const acquired = items.some(isAcquired);
+  if (again && !acquired) {
+    for (const { kind, identity, body } of step.decision?.records[0]?.material ?? []) {
+      values.confirm(kind, identity, body);
+    }
+    return;
+  }
+  for (const claim of again ? ACQUIRED_CLAIMS : RECORD_CLAIMS) {
+    const found = claim.check(step);
+    if (found !== null) findings.violate(claim.claim, found);
+  }
+  for (const gap of gapsOf(step.values)) {
+    for (const claim of RECORD_CLAIMS) if (claim.needsValues) findings.lack(claim.claim, gap);
+  }
+  if (items.some(restsOnUnkeptValue)) findings.lack(ACQUISITION_WITNESS.claim, "value_not_retained");
+}
+
+/** The schema that the run is bound to for a condition's domain; null where there is none. */
+export function boundSchema(
+  { conditionIndex }: CompiledLaw,
+  conditionId: string,
+  schemas: RunCreatedBody["schemas"],
+): RunCreatedBody["schemas"][number] | null {
+  const domain = conditionIndex.get(conditionId)?.condition.observation_domain;
+  const schema = domain?.domain === "Json" ? domain.schema : undefined;
+  if (schema === undefined) return null;
+  return schemas.find((one) => one.schema_id === schema.schema_id && one.version === schema.version) ?? null;
+}
+
+/**
+ * Asks a validator, where there is one, for the verdicts that a step records.
+ *
+ * @returns Whether a verdict was taken as it stands
+ */
+export async function judgeVerdicts(
+  step: Step,
+  { validateSchema }: VerificationPrimitives,
+  artifacts: PackArtifacts,
+  findings: Findings,
+): Promise<boolean> {
+  let assumed = false;
+  for (const [index, { item, value }] of itemsOf(step).entries()) {
+    if (item.schema_verdict === undefined) continue;
+    const bound = isValue(value) ? boundSchema(step.law, item.condition_id, step.bound.schemas) : null;
+    const document = bound === null ? undefined : artifacts.schema(bound.schema_identity);
+    if (!isValue(value) || bound === null || document === undefined) continue;
+    const verdict = await validateSchema?.(bound.schema_identity, document, value.value) ?? null;
+    if (verdict === null) assumed = true;
+    else if (verdict !== item.schema_verdict) {
+      const place = atItem(step.record.revision, index);
+      findings.violate(EVIDENCE_ADMISSION.claim, violation("schema_verdict_mismatch", place));
+    }
+  }
+  return assumed;
+}
+
+/** Compares a receipt with the result that its record gives. */
+export function judgeReceipt(
+  procedure: Procedure,
+  step: Pick<Step, "record" | "recordId"> & { readonly law: Step["law"] | null },
+  after: RunState | null,
+  line: string | undefined,
+  findings: Findings,
+): void {
+  const { record, recordId, law } = step;
+  const claim = record.revision === 1 ? "creation_receipt_integrity" : "operation_receipt_consistency";
+  if (line === undefined) {
+    findings.violate(claim, violation("receipt_missing", atRevision(record.revision)));
+    return;
+  }
+  const result = procedure.resultOf(law, record, recordId, after);
+  if (result === null || receiptLine(record, result) === line) return;
+  findings.violate(claim, explainReceipt(line, record));
+}
+
+/**
+ * Whether a receipt is the one that the decision made anew gives: the common case, without building its result once
+ * more.
+ */
+export function isDecidedReceipt(step: Step, line: string | undefined): boolean {
+  if (line === undefined || step.decision?.outcome !== "accepted") return false;
+  const { operation: { family, identity }, invocation_identity } = step.record;
+  const before = `{"invocation_identity":"${invocation_identity}","operation":{"family":"${family}",` +
+    `"identity":"${identity}"},"result":`;
+  return line.startsWith(before) && line.endsWith("}") &&
+    line.slice(before.length, -1) === canonicalize(step.decision.result);
+}

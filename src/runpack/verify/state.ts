@@ -1,0 +1,77 @@
+/**
+ * Where a replay stands.
+ *
+ * @module
+ */
+
+import type { CompiledLaw } from "../../run/compile.ts";
+import type { Head, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";
+import { nameArtifacts, type NamedArtifacts } from "./claims/run_allocation_integrity.ts";
+import { type SourceSignatures, sourceSignatures } from "./claims/source_authenticity.ts";
+import { type RecordTree, recordTree } from "../format/merkle.ts";
+import type { ReplayWork } from "./work_meter.ts";
+import type { Meter } from "./budget.ts";
+import { createArtifacts, type PackArtifacts } from "./artifacts.ts";
+import { createFindings, type Findings } from "./findings.ts";
+import type { TrustedPublicKey, VerificationPrimitives } from "./types.ts";
+import type { Manifest } from "../format/types.ts";
+
+/** A replay under way. */
+export interface Course {
+  readonly primitives: VerificationPrimitives;
+  readonly manifest: Manifest;
+  /** Findings of the replay alone: they count only once the material is known to be whole. */
+  readonly findings: Findings;
+  readonly artifacts: PackArtifacts;
+  readonly named: NamedArtifacts;
+  readonly signatures: SourceSignatures;
+  readonly tree: RecordTree;
+  /** Operation identities by family. */
+  readonly operations: Map<string, Set<string>>;
+  readonly withheld: ReadonlySet<string>;
+  readonly assumptions: Set<string>;
+  readonly meter: Meter;
+  /** What is awaited: `law` until the first segment, then records; or why there will be no more. */
+  stage: "law" | "records" | "history_broken" | "budget_exhausted";
+  lawBytes: Uint8Array;
+  /** Null where it could not be constructed; the records are then followed without it. */
+  law: CompiledLaw | null;
+  /** Counts the work on the records of that law. */
+  work: ReplayWork | null;
+  created: RunCreatedBody | null;
+  /** The last record that was taken. */
+  previous: RunRecord | null;
+  head: Head | null;
+  /** The state after it; null without a law. */
+  state: RunState | null;
+}
+
+/** A replay that has not begun. */
+export function openCourse(
+  primitives: VerificationPrimitives,
+  manifest: Manifest,
+  trustedKeys: readonly TrustedPublicKey[] | null,
+  meter: Meter,
+): Course {
+  return {
+    primitives,
+    manifest,
+    findings: createFindings(),
+    artifacts: createArtifacts(primitives),
+    named: nameArtifacts(),
+    signatures: sourceSignatures(trustedKeys),
+    tree: recordTree(primitives.sha256),
+    operations: new Map(),
+    withheld: new Set(manifest.withheld_conditions),
+    assumptions: new Set(),
+    meter,
+    stage: "law",
+    lawBytes: new Uint8Array(),
+    law: null,
+    work: null,
+    created: null,
+    previous: null,
+    head: null,
+    state: null,
+  };
+}

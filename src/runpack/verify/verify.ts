@@ -1,0 +1,189 @@
+/**
+ * The verifier: what a runpack shows, claim by claim, to somebody who trusts nobody (docs/format/runpack.md
+ * "Verification").
+ *
+ * @module
+ */
+
+import { identify, type Identity } from "../../canonical/identity.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { asJson } from "../../run/primitives.ts";
+import { traverseTree } from "./claims/artifact_tree_integrity.ts";
+import { checkSubject } from "./claims/runpack_subject_identity.ts";
+import { constructManifest } from "./claims/structural_format_validity.ts";
+import { keyIdOf, verifyEnvelope } from "../format/dsse.ts";
+import { runpackIdentity } from "../format/manifest.ts";
+import { openReading, readManifestBytes } from "./object_reader.ts";
+import { type Course, openCourse } from "./state.ts";
+import { createMeter, type Meter } from "./budget.ts";
+import { claimsBetween, createFindings, type Findings } from "./findings.ts";
+import { finishHistory, takePart } from "./history.ts";
+import { METHODS, settleBeyond, settleReplay } from "./status.ts";
+import {
+  CLAIMS,
+  type ClaimStatus,
+  MATERIAL_RESOLUTION,
+  type VerificationPrimitives,
+  type VerificationReport,
+  type VerificationRequest,
+  VERIFIER_PROCEDURE,
+} from "./types.ts";
+import { type Manifest, type PackSource, SIGNATURES } from "../format/types.ts";
+
+/**
+ * Verifies a runpack. Pure: no network, clock or file but what `source` hands over; the same material, request and
+ * primitives give the same report, byte for byte. Nothing that a pack holds makes it throw; it rejects with what its
+ * validator of JSON Schemas rejects with, and then there is no report.
+ *
+ * @param source Where the pack's bytes come from; none of them is believed
+ * @param request What is asked
+ * @param primitives Hashing, signature checks, and where there is one a JSON Schema validator
+ */
+export async function verifyRunpack(
+  source: PackSource,
+  request: VerificationRequest,
+  primitives: VerificationPrimitives,
+): Promise<VerificationReport> {
+  const verification: Verification = {
+    request,
+    primitives,
+    meter: createMeter(request.budget),
+    findings: createFindings(),
+    found: null,
+    course: null,
+  };
+  const manifest = await readManifest(verification, source);
+  if (manifest !== null) await readTree(verification, source, manifest);
+  if (request.profile === "full_replay_v1") settleReplay(verification.findings, verification.course);
+  settleBeyond(verification.findings);
+  return sealReport(verification);
+}
+
+interface Verification {
+  readonly request: VerificationRequest;
+  readonly primitives: VerificationPrimitives;
+  readonly meter: Meter;
+  readonly findings: Findings;
+  /** The manifest that was read. */
+  found: { readonly identity: Identity; readonly bytes: Uint8Array; readonly manifest: Manifest | null } | null;
+  /** The replay, where the material is whole. */
+  course: Course | null;
+}
+
+/** Claims 1 and 2. Null where there is no manifest to go on from. */
+async function readManifest(verification: Verification, source: PackSource): Promise<Manifest | null> {
+  const { request, primitives: { sha256 }, meter, findings } = verification;
+  if (!meter.take({ hashing_workers: 1 })) return exhausted(verification);
+  const bytes = await readManifestBytes(source);
+  if (typeof bytes === "string") {
+    const fault = constructManifest(bytes);
+    if ("code" in fault) findings.violate("structural_format_validity", fault);
+    findings.lack("runpack_subject_identity", "manifest_unavailable");
+    unread(findings);
+    return null;
+  }
+  if (!meter.take({ bytes_read: bytes.length, canonical_work_bytes: bytes.length })) return exhausted(verification);
+  const identity = runpackIdentity(sha256, bytes);
+  const mismatch = checkSubject(identity, request.runpack_identity);
+  if (mismatch !== null) findings.violate("runpack_subject_identity", mismatch);
+  const manifest = constructManifest(bytes);
+  const isManifest = !("code" in manifest);
+  verification.found = { identity, bytes, manifest: isManifest ? manifest : null };
+  if (isManifest) return manifest;
+  findings.violate("structural_format_validity", manifest);
+  unread(findings);
+  return null;
+}
+
+/** What is left where the manifest is none. */
+function unread(findings: Findings): void {
+  findings.lack("artifact_tree_integrity", "manifest_invalid");
+  for (const claim of claimsBetween("scenario_law_construction", "source_authenticity")) {
+    findings.lack(claim, "material_not_intact");
+  }
+}
+
+function exhausted({ findings }: Verification): null {
+  for (const claim of claimsBetween("structural_format_validity", "source_authenticity")) {
+    findings.lack(claim, "budget_exhausted");
+  }
+  return null;
+}
+
+/** Claim 3, and what the replay of the parts shows; the replay counts only if the material is whole. */
+async function readTree(verification: Verification, source: PackSource, manifest: Manifest): Promise<void> {
+  const { request, primitives, meter, findings } = verification;
+  const reading = openReading(source, primitives, meter);
+  const purpose = request.profile === "full_replay_v1" ? "replay" : "check";
+  const course = openCourse(primitives, manifest, request.trusted_keys, meter);
+  const traversal = await traverseTree(reading, manifest, purpose, (part) => takePart(course, part));
+  if (traversal === "whole") {
+    if (purpose === "check") return;
+    finishHistory(course);
+    verification.course = course;
+    return;
+  }
+  const replay = claimsBetween("scenario_law_construction", "source_authenticity");
+  if (traversal === "budget_exhausted") {
+    for (const claim of ["artifact_tree_integrity", ...replay] as const) findings.lack(claim, "budget_exhausted");
+  } else {
+    findings.violate("artifact_tree_integrity", traversal);
+    for (const claim of replay) findings.lack(claim, "material_not_intact");
+  }
+}
+
+/** The trusted keys under which a signature beside the pack verifies. */
+function runpackSigners({ request, primitives, found }: Verification): readonly string[] {
+  const manifest = found?.manifest ?? null;
+  if (found === null || manifest === null) return [];
+  const envelopes = request.signatures?.slice(0, SIGNATURES) ?? [];
+  const keys = request.trusted_keys ?? [];
+  return keys.flatMap((key) =>
+    envelopes.some((envelope) => verifyEnvelope(primitives, envelope, found.bytes, manifest, key))
+      ? [`runpack_signature:${keyIdOf(primitives.sha256, key)}`]
+      : []
+  );
+}
+
+function requestIdentity({ request, primitives: { sha256 } }: Verification): Identity {
+  const { budget, profile, runpack_identity, trusted_keys } = request;
+  const keys = trusted_keys === null ? {} : { trusted_keys: trusted_keys.map((key) => sha256(key)).sort() };
+  return identify(sha256, "request", {
+    budget: budget === null ? null : asJson(budget),
+    profile,
+    runpack_identity,
+    ...keys,
+  });
+}
+
+function sealReport(verification: Verification): VerificationReport {
+  const { request: { profile }, primitives: { sha256 }, meter, findings, found, course } = verification;
+  const replays = profile === "full_replay_v1";
+  const asked = replays ? CLAIMS.length : CLAIMS.indexOf("artifact_tree_integrity") + 1;
+  const claims = CLAIMS.map((claim, index): { claim: typeof claim; status: ClaimStatus } => ({
+    claim,
+    status: index < asked ? findings.status(claim, METHODS[claim]) : { status: "not_requested" },
+  }));
+  const report = {
+    assumptions: [...course?.assumptions ?? []].sort(),
+    budget: meter.consumed(),
+    claims,
+    material_resolution: MATERIAL_RESOLUTION,
+    profile,
+    request_identity: requestIdentity(verification),
+    runpack_identity: found?.identity ?? null,
+    trusted_bases: [...new Set(["sha256", ...replays ? ["ed25519"] : [], ...runpackSigners(verification)])].sort(),
+    verifier_procedure: VERIFIER_PROCEDURE,
+  } as const;
+  return { ...report, report_identity: identify(sha256, "report", asJson(report)) };
+}
+
+/** A report as JSON, its members in canonical order. */
+export function reportAsJson(report: VerificationReport): JsonObject {
+  const { assumptions, budget, claims, material_resolution, profile, report_identity, ...rest } = report;
+  const { request_identity, runpack_identity, trusted_bases, verifier_procedure } = rest;
+  return asJson({
+    ...{ assumptions, budget, claims, material_resolution, profile, report_identity },
+    ...{ request_identity, runpack_identity, trusted_bases, verifier_procedure },
+  }) as JsonObject;
+}

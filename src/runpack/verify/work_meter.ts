@@ -1,0 +1,128 @@
+/**
+ * What deciding a record anew takes, beyond its own bytes (docs/format/runpack.md "Budget"). It follows from sizes that stand
+ * before anything is decided, so that every verifier counts alike, and a pack that names one large thing again and again
+ * pays for it each time.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity } from "../../canonical/identity.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import type { Condition, EntryPacket } from "../../law/types.ts";
+import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { Program } from "../../run/program.ts";
+import type { RecordedEvidence, RunRecord } from "../../run/types.ts";
+import type { ValueLine } from "../format/types.ts";
+
+/** What a line of a trace takes beside its path and its name, and a binding beside its id. */
+const LINE_BYTES = 64;
+/** What an intent takes beside what it has of its packet. */
+const INTENT_BYTES = 512;
+/** What verifying a signature takes, in every form that it may be over. */
+const SIGNATURE_WORK = 32_768;
+
+/** Sizes of what a record names; 0 where the pack does not hold it. */
+export interface NamedSizes {
+  /** Of the record's operator profile. */
+  readonly profile: number;
+  /** Of a value or payload of the segment. */
+  readonly value: (kind: ValueLine["kind"], identity: Identity) => number;
+  /** Of the schema that an item's verdict is under. */
+  readonly schema: (item: RecordedEvidence) => number;
+}
+
+/** Counts the work on the records of one law. */
+export type ReplayWork = (record: RunRecord, sizes: NamedSizes) => number;
+
+/** Prepares to count. */
+export function replayWork(law: CompiledLaw): ReplayWork {
+  const completion = traceWork(law.completion);
+  const prerequisites = law.stages.map(({ prerequisite }) => prerequisite === null ? 0 : traceWork(prerequisite));
+  const evaluations = law.stages.map((stage, index) =>
+    [...law.dependants[index] ?? []].reduce(
+      (sum, dependant) => sum + (prerequisites[dependant] ?? 0),
+      completion + evaluationWork(stage),
+    )
+  );
+  const openings = new Map<number, OpeningWork>();
+  const conditions = new Map<string, number>();
+  const openingOf = (index: number, stage: CompiledStage): OpeningWork => {
+    const known = openings.get(index) ?? openingWork(stage);
+    openings.set(index, known);
+    return known;
+  };
+  const conditionOf = (id: string): number => {
+    const known = conditions.get(id) ?? sizeOf(law.conditionIndex.get(id)?.condition);
+    conditions.set(id, known);
+    return known;
+  };
+  return (record, sizes) => {
+    switch (record.record_kind) {
+      case "run_created": {
+        const { genesis } = record.body;
+        return genesis.kind === "empty" ? 0 : sizes.value("payload", genesis.payload_identity);
+      }
+      case "artifact_submitted":
+        return sizes.value("payload", record.body.payload_identity);
+      case "stage_opened": {
+        const index = law.stageIndex.get(record.body.stage_id) ?? -1;
+        const stage = law.stages[index];
+        if (stage === undefined) return 0;
+        const { fixed, looks } = openingOf(index, stage);
+        return fixed + looks * sizes.profile;
+      }
+      case "stage_evaluated": {
+        const { stage_id, evidence } = record.body;
+        const stage = evaluations[law.stageIndex.get(stage_id) ?? -1] ?? 0;
+        return evidence.reduce(
+          (sum, item) => sum + conditionOf(item.condition_id) + itemWork(item, sizes),
+          stage,
+        );
+      }
+    }
+  };
+}
+
+function itemWork(item: RecordedEvidence, { profile, value, schema }: NamedSizes): number {
+  const { value_identity, signature, schema_verdict } = item;
+  return profile + (value_identity === undefined ? 0 : value("evidence-value", value_identity)) +
+    (signature === undefined ? 0 : SIGNATURE_WORK) + (schema_verdict === undefined ? 0 : schema(item));
+}
+
+function sizeOf(condition: Condition | undefined): number {
+  return condition === undefined ? 0 : utf8Length(canonicalize(asJson(condition)));
+}
+
+/** The trace of a requirement: its leaf visits with their paths and names. */
+function traceWork({ paths, visits, slots }: Program): number {
+  return paths.reduce(
+    (sum, path, visit) => sum + LINE_BYTES + path.length + utf8Length(slots[visits[visit] ?? -1] ?? ""),
+    0,
+  );
+}
+
+function evaluationWork({ completion, bindings }: CompiledStage): number {
+  return bindings.reduce((sum, { binding_id }) => sum + LINE_BYTES + utf8Length(binding_id), traceWork(completion));
+}
+
+/** What an opening takes: by itself, and how often it goes through the operator's policy. */
+interface OpeningWork {
+  readonly fixed: number;
+  readonly looks: number;
+}
+
+function openingWork({ stage, prerequisite }: CompiledStage): OpeningWork {
+  let [fixed, looks] = [prerequisite === null ? 0 : traceWork(prerequisite), 0];
+  for (const packet of stage.entry_packets) {
+    const intents = Math.max(1, packet.targets.length);
+    fixed += intents * (packetSize(packet) + INTENT_BYTES);
+    looks += intents * (1 + packet.visibility_labels.length + packet.policy_tags.length);
+  }
+  return { fixed, looks };
+}
+
+function packetSize({ targets: _targets, ...packet }: EntryPacket): number {
+  return utf8Length(canonicalize(asJson(packet)));
+}

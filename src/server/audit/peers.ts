@@ -1,0 +1,77 @@
+/**
+ * Addresses of the other ends of connections: what counts as one peer, and which of them are trusted proxies.
+ *
+ * @module
+ */
+
+import { BlockList, isIP, type Socket } from "node:net";
+
+const MAPPED = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
+
+/** An address in its plain spelling: an IPv4 address that was mapped into IPv6 is one of IPv4. */
+function plainAddress(address: string): string {
+  const withoutZone = address.split("%")[0] ?? "";
+  return MAPPED.exec(withoutZone)?.[1] ?? withoutZone;
+}
+
+/**
+ * What an address counts as where requests of one peer are counted: itself, in IPv6 the network of 64 bits that a single
+ * client has to itself.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { peerKey } from "@/server/audit/peers.ts";
+ *
+ * assert.equal(peerKey("::ffff:192.0.2.1"), "192.0.2.1");
+ * assert.equal(peerKey("2001:db8:0:1:a::1"), peerKey("2001:db8:0:1:b::2"));
+ * ```
+ */
+export function peerKey(address: string): string {
+  const plain = plainAddress(address);
+  if (isIP(plain) !== 6) return plain;
+  const [left = "", right] = new URL(`http://[${plain}]/`).hostname.slice(1, -1).split("::");
+  const front = left === "" ? [] : left.split(":");
+  const back = right === undefined || right === "" ? [] : right.split(":");
+  const groups = [...front, ...Array.from({ length: 8 - front.length - back.length }, () => "0"), ...back];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** The connection that was opened: where TLS ends here, requests come on what lies over it. */
+export function under(socket: Socket): Socket {
+  return (socket as Socket & { readonly _parent?: Socket | null })._parent ?? socket;
+}
+
+/**
+ * The address of the other end of a connection. Where TLS has failed or the other end has reset the connection, only what
+ * lies under it still knows, as it was asked when it was opened. Empty where the connection was reset before it was taken.
+ */
+export function addressOf(socket: Socket): string {
+  return socket.remoteAddress ?? under(socket).remoteAddress ?? "";
+}
+
+/** Whether an address is one of a list of networks. */
+export type NetworkCheck = (address: string) => boolean;
+
+/**
+ * Reads networks as `address/bits`, or single addresses.
+ *
+ * @returns The check, or the first text that is none
+ */
+export function readNetworks(texts: readonly string[]): NetworkCheck | { readonly invalid: string } {
+  const list = new BlockList();
+  for (const text of texts) {
+    const match = /^([0-9a-fA-F:.]+)(?:\/([0-9]{1,3}))?$/.exec(text);
+    const address = match?.[1] ?? "";
+    const family = isIP(address);
+    const most = family === 4 ? 32 : 128;
+    const bits = match?.[2] === undefined ? most : Number(match[2]);
+    if (family === 0 || bits > most) return { invalid: text };
+    list.addSubnet(address, bits, family === 4 ? "ipv4" : "ipv6");
+  }
+  return (address) => {
+    const plain = plainAddress(address);
+    const family = isIP(plain);
+    return family !== 0 && list.check(plain, family === 4 ? "ipv4" : "ipv6");
+  };
+}

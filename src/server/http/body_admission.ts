@@ -1,0 +1,106 @@
+/**
+ * Bodies of messages while they come in: one caller has so many on their way at one time, and of what is kept of them
+ * there are so many bytes, so that nobody who sends slowly or much keeps the others from sending.
+ *
+ * @module
+ */
+
+import type { EdgeError } from "../process/edge_error.ts";
+import type { Exchange } from "./authenticated_request.ts";
+import { edgeRefusal, type HttpReply, refusalReply } from "./reply.ts";
+import type { BodyFault } from "./request.ts";
+
+/** Takes bodies in. */
+export interface Intake {
+  /** Reads the text of a message, or says how it is refused. */
+  readonly read: (exchange: Exchange) => Promise<Received>;
+  /** Bodies on their way. */
+  readonly bodies: () => number;
+}
+
+/** The text of a message, or the answer to what is none. */
+export type Received = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reply: HttpReply };
+
+/** Bounds on bodies that are on their way. */
+export interface IntakeBounds {
+  /** Bodies of one caller. */
+  readonly bodies: number;
+  /** Bytes of one caller, and of all; of each body only what comes after its beginning counts. */
+  readonly callerBytes: number;
+  readonly allBytes: number;
+}
+
+/** Bytes of a body that always find room: most messages are no longer. */
+export const BEGINNING_BYTES = 16 * 1024;
+
+/** The bounds of the service, which let in a few of the longest bodies. */
+export function intakeBounds(maximumBodyBytes: number): IntakeBounds {
+  const callerBytes = Math.max(16 << 20, maximumBodyBytes);
+  return { bodies: 128, callerBytes, allBytes: 4 * callerBytes };
+}
+
+interface Sender {
+  bodies: number;
+  bytes: number;
+}
+
+/** Makes the intake. */
+export function createIntake(maximumBodyBytes: number, bounds = intakeBounds(maximumBodyBytes)): Intake {
+  const senders = new Map<string, Sender>();
+  const all: Sender = { bodies: 0, bytes: 0 };
+  const begin = (caller: string): Sender | null => {
+    const sender = senders.get(caller) ?? { bodies: 0, bytes: 0 };
+    if (sender.bodies >= bounds.bodies) return null;
+    senders.set(caller, sender);
+    sender.bodies++;
+    all.bodies++;
+    return sender;
+  };
+  const end = (caller: string, sender: Sender, counted: number): void => {
+    sender.bytes -= counted;
+    all.bytes -= counted;
+    all.bodies--;
+    if (--sender.bodies === 0) senders.delete(caller);
+  };
+  return {
+    bodies: () => all.bodies,
+    read: async ({ request, principal: { subject } }) => {
+      const sender = begin(subject);
+      if (sender === null) return refused(CROWDED);
+      let counted = 0;
+      const hasRoom = (size: number): boolean => {
+        const more = Math.max(0, size - BEGINNING_BYTES) - counted;
+        if (sender.bytes + more > bounds.callerBytes || all.bytes + more > bounds.allBytes) return false;
+        counted += more;
+        sender.bytes += more;
+        all.bytes += more;
+        return true;
+      };
+      const body = await request.readBody(maximumBodyBytes, hasRoom);
+      end(subject, sender, counted);
+      return body.ok ? body : refused(bodyError(body.fault, maximumBodyBytes));
+    },
+  };
+}
+
+function refused(error: EdgeError): Received {
+  return { ok: false, reply: refusalReply(edgeRefusal(error)) };
+}
+
+const CROWDED: EdgeError = { kind: "inflight_limit", message: "Server overloaded: too many bodies are on their way" };
+
+/** What is wrong with a body, as clients are told. */
+function bodyError(fault: BodyFault, maximumBytes: number): EdgeError {
+  switch (fault) {
+    case "too_large": {
+      const message = `Request too large: must be at most ${maximumBytes} bytes (server.max_body_bytes)`;
+      return { kind: "request_too_large", message };
+    }
+    case "not_utf8":
+      return { kind: "parse_error", message: "Cannot read message: must be UTF-8" };
+    case "incomplete":
+      return { kind: "invalid_request", message: "Cannot read message: the body ended early" };
+    case "no_room":
+      return CROWDED;
+  }
+}

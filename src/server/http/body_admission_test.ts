@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import type { Principal } from "../../access/types.ts";
+import type { Exchange } from "./authenticated_request.ts";
+import { BEGINNING_BYTES, createIntake, type Intake, type Received } from "./body_admission.ts";
+import type { BodyReading } from "./request.ts";
+
+/** A body on its way. */
+interface Body {
+  readonly received: Promise<Received>;
+  /** Brings it to so many bytes; false where there is no room. */
+  readonly grow: (size: number) => boolean;
+  readonly end: () => void;
+}
+
+const MAXIMUM = 1 << 20;
+
+function send(intake: Intake, subject: string): Body {
+  const { promise, resolve } = Promise.withResolvers<BodyReading>();
+  let grow: Body["grow"] = () => false;
+  const readBody = (maximumBytes: number, hasRoom: (bytes: number) => boolean): Promise<BodyReading> => {
+    assert.equal(maximumBytes, MAXIMUM);
+    grow = (size): boolean => {
+      const room = hasRoom(size);
+      if (!room) resolve({ ok: false, fault: "no_room" });
+      return room;
+    };
+    return promise;
+  };
+  const exchange = { request: { readBody }, principal: { subject } as Principal } as unknown as Exchange;
+  const received = intake.read(exchange);
+  return { received, grow: (size) => grow(size), end: () => resolve({ ok: true, text: "{}" }) };
+}
+
+async function statusOf({ received }: Body): Promise<number> {
+  const result = await received;
+  return result.ok ? 200 : result.reply.status;
+}
+
+Deno.test("read() takes so many bodies of one caller at one time, and no more", async () => {
+  const intake = createIntake(MAXIMUM, { bodies: 3, callerBytes: MAXIMUM, allBytes: MAXIMUM });
+  const bodies = [1, 2, 3].map(() => send(intake, "a"));
+  assert.equal(intake.bodies(), 3);
+  assert.equal(await statusOf(send(intake, "a")), 503);
+  const other = send(intake, "b");
+  other.end();
+  assert.equal(await statusOf(other), 200);
+  bodies[0]?.end();
+  await bodies[0]?.received;
+  const next = send(intake, "a");
+  assert.equal(intake.bodies(), 3);
+  for (const body of [...bodies, next]) body.end();
+  assert.equal(await statusOf(next), 200);
+  await Promise.all(bodies.map(({ received }) => received));
+  assert.equal(intake.bodies(), 0);
+});
+
+/** Beyond the beginning of a body. */
+const beyond = (bytes: number): number => BEGINNING_BYTES + bytes;
+
+for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
+  Deno.test(`read() keeps 100 bytes of one caller beyond the beginnings: ${more}`, async () => {
+    const intake = createIntake(MAXIMUM, { bodies: 9, callerBytes: 100, allBytes: 1000 });
+    const [first, second] = [send(intake, "a"), send(intake, "a")];
+    assert.equal(first.grow(BEGINNING_BYTES), true);
+    assert.equal(first.grow(beyond(40)), true);
+    assert.equal(second.grow(beyond(more - 40)), room);
+    assert.equal(send(intake, "b").grow(beyond(100)), true, "others have room");
+    second.end();
+    assert.equal(await statusOf(second), room ? 200 : 503);
+    assert.equal(send(intake, "a").grow(beyond(60)), true, "what ended has made room");
+  });
+
+  Deno.test(`read() keeps 100 bytes of all beyond the beginnings: ${more}`, () => {
+    const intake = createIntake(MAXIMUM, { bodies: 9, callerBytes: 60, allBytes: 100 });
+    assert.equal(send(intake, "a").grow(beyond(60)), true);
+    assert.equal(send(intake, "b").grow(beyond(more - 60)), room);
+    assert.equal(send(intake, "c").grow(BEGINNING_BYTES), true, "what is short finds room");
+  });
+}
+
+Deno.test("read() says what is wrong with a body", async () => {
+  const intake = createIntake(MAXIMUM);
+  for (
+    const [fault, status] of [["too_large", 413], ["not_utf8", 400], ["incomplete", 400], ["no_room", 503]] as const
+  ) {
+    const readBody = (): Promise<BodyReading> => Promise.resolve({ ok: false, fault });
+    const exchange = { request: { readBody }, principal: { subject: "a" } } as unknown as Exchange;
+    const received = await intake.read(exchange);
+    assert.equal(received.ok ? 200 : received.reply.status, status, fault);
+  }
+  assert.equal(intake.bodies(), 0);
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { createNameChecks, isHostName, isOriginName } from "./host_and_origin.ts";
+
+const LOCAL = { bindAddress: "127.0.0.1", allowedHosts: [], allowedOrigins: [] };
+const PUBLIC = {
+  bindAddress: "192.0.2.7",
+  allowedHosts: ["gate.example.com", "Other.example.com:8443"],
+  allowedOrigins: ["https://app.example.com", "app://desktop"],
+};
+
+const HOSTS: readonly (readonly [value: string | null, local: boolean, open: boolean])[] = [
+  ["127.0.0.1:8080", true, true],
+  ["localhost", true, true],
+  ["LOCALHOST:1", true, true],
+  ["[::1]:8080", true, true],
+  ["192.0.2.7:8080", false, true],
+  ["gate.example.com", false, true],
+  ["GATE.example.com:443", false, true],
+  ["other.example.com:8443", false, true],
+  ["other.example.com:8444", false, false],
+  ["other.example.com", false, false],
+  ["evil.example.com", false, false],
+  ["localhost.evil.example.com", false, false],
+  ["127.0.0.1.evil.example.com", false, false],
+  ["localhost.", false, false],
+  ["evil@localhost", false, false],
+  ["localhost, evil.example.com", false, false],
+  ["localhost:80:80", false, false],
+  ["localhost:999999", false, false],
+  ["0x7f.1", false, false],
+  ["127.1", false, false],
+  ["[::1", false, false],
+  ["[::ffff:127.0.0.1]", false, false],
+  ["localhost\u0000", false, false],
+  ["", false, false],
+  [null, false, false],
+];
+
+for (const [value, local, open] of HOSTS) {
+  Deno.test(`host() ${JSON.stringify(value)}: ${local} on the loopback, ${open} beyond`, () => {
+    assert.deepEqual([createNameChecks(LOCAL).host(value), createNameChecks(PUBLIC).host(value)], [local, open]);
+  });
+}
+
+const ORIGINS: readonly (readonly [value: string | null, local: boolean, open: boolean])[] = [
+  [null, true, true],
+  ["http://localhost:3000", true, false],
+  ["https://127.0.0.1", true, false],
+  ["http://[::1]:5173", true, false],
+  ["https://app.example.com", false, true],
+  ["HTTPS://APP.example.com", false, true],
+  ["app://desktop", false, true],
+  ["https://app.example.com:444", false, false],
+  ["http://app.example.com", false, false],
+  ["https://app.example.com.evil.net", false, false],
+  ["http://localhost.evil.net", false, false],
+  ["http://evil.net#localhost", false, false],
+  ["http://localhost/", false, false],
+  ["file://localhost", false, false],
+  ["null", false, false],
+  ["", false, false],
+];
+
+for (const [value, local, open] of ORIGINS) {
+  Deno.test(`origin() ${JSON.stringify(value)}: ${local} on the loopback, ${open} beyond`, () => {
+    assert.deepEqual([createNameChecks(LOCAL).origin(value), createNameChecks(PUBLIC).origin(value)], [local, open]);
+  });
+}
+
+Deno.test("isHostName() and isOriginName() take what the flags may say", () => {
+  assert.deepEqual(["a", "a:1", "[::1]:2", "a/b", "http://a", ""].map(isHostName), [
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  const origins = ["http://a", "vscode-webview://a:1", "http://a/", "a", "*", "http://*"];
+  assert.deepEqual(origins.map(isOriginName), [true, true, false, false, false, false]);
+});

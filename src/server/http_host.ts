@@ -1,0 +1,141 @@
+/**
+ * Hosts an HTTP transport: opens the stores, then the port, and ends both in order.
+ *
+ * @module
+ */
+
+import type { Audit } from "./audit/types.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import { createHealth } from "./process/health.ts";
+import type { Hosting } from "./host.ts";
+import { createMetrics, type Metrics } from "./process/metrics.ts";
+import { observed } from "./protocol/metered_dispatcher.ts";
+import { openTls, type TlsServing } from "./tls/serving.ts";
+import { watchHangup } from "./process/signals.ts";
+import { createServerIds } from "./process/trace.ts";
+import type { ConnectionBounds } from "./http/listener.ts";
+import type { NetworkCheck } from "./audit/peers.ts";
+import {
+  type Admissions,
+  connectionRefusals,
+  createAdmissions,
+  createRefusals,
+  type Refusals,
+  type RefusedConnection,
+} from "./audit/refusals.ts";
+import { type HttpServing, serveHttp } from "./serve_http.ts";
+
+/** What the HTTP transports need besides the configuration. */
+export interface HttpHostOptions {
+  /** `--allowed-host`. */
+  readonly allowedHosts: readonly string[];
+  /** `--allowed-origin`. */
+  readonly allowedOrigins: readonly string[];
+  /** Whether an address is one of `--trusted-proxy`. */
+  readonly isTrustedProxy: NetworkCheck;
+  /** Folders whose disks must have room. */
+  readonly folders: readonly string[];
+  /** The bounds of the service unless told. */
+  readonly bounds?: ConnectionBounds;
+}
+
+/** How long a process that was told to stop waits for requests in work, in milliseconds. */
+const PATIENCE_MILLISECONDS = 10_000;
+
+/**
+ * Serves until the process is told to stop.
+ * @throws {Error} Where the stores, the certificates or the address cannot be used
+ */
+export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<void> {
+  const { options, log, load, signals, broken } = hosting;
+  if (options.http === undefined) throw new Error(`Cannot serve: transport "${transport}" was not set up`);
+  const runtime = await load();
+  const metrics = createMetrics();
+  const audit = await hosting.audit.open();
+  const nextServerId = createServerIds(crypto.getRandomValues(new Uint8Array(8)));
+  const refusals = createRefusals({ metrics, audit });
+  const admissions = createAdmissions({ audit });
+  const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, refusals, nextServerId }));
+  const hangup = tls === null ? null : watchHangup(tls.reload);
+  const parts = { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http: options.http };
+  const serving = await startServing(hosting, transport, parts);
+  log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
+  await stopped(AbortSignal.any([signals.stop, broken]));
+  log("info", "Stopping: what is in work is answered first", { transport });
+  await serving.close(PATIENCE_MILLISECONDS);
+  hangup?.close();
+  tls?.close();
+  refusals.flush();
+  admissions.flush();
+  log("info", "Stopped serving", { transport });
+}
+
+interface Parts {
+  readonly runtime: Awaited<ReturnType<Hosting["load"]>>;
+  readonly metrics: Metrics;
+  readonly audit: Audit;
+  readonly refusals: Refusals;
+  readonly admissions: Admissions;
+  readonly tls: TlsServing | null;
+  readonly nextServerId: () => string;
+  readonly http: HttpHostOptions;
+}
+
+async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
+  const { options, log, limits } = hosting;
+  const { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http } = parts;
+  const { server } = options;
+  metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
+  metrics.source(runtime.measures ?? (() => []));
+  if (tls !== null) {
+    const expires = (): number => tls.expires() / 1000;
+    metrics.gauge(
+      "gate_tls_certificate_expires_seconds",
+      "When the server's certificate runs out, Unix time.",
+      expires,
+    );
+  }
+  metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
+  return await serveHttp({
+    transport,
+    server,
+    dispatcher: observed(hosting.dispatcher, metrics),
+    limits,
+    metrics,
+    refusals,
+    admissions,
+    nextServerId,
+    log,
+    tls: tls?.listener ?? null,
+    fastLane: options.fastLane ?? true,
+    allowedHosts: http.allowedHosts,
+    allowedOrigins: http.allowedOrigins,
+    authenticate: createAuthenticator({
+      auth: server.auth,
+      subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
+    }),
+    health: createHealth({
+      stores: runtime.unready ?? (() => Promise.resolve([])),
+      folders: http.folders,
+      auditFault: audit.fault,
+    }),
+    ...(http.bounds === undefined ? {} : { bounds: http.bounds }),
+  });
+}
+
+async function openServerTls({ options, log }: Hosting, refused: RefusedConnection): Promise<TlsServing | null> {
+  const config = options.server.tls;
+  return config === null ? null : await openTls({ config, log, refused });
+}
+
+function urlOf({ address }: HttpServing, isSecure: boolean): string {
+  const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+  return `${isSecure ? "https" : "http"}://${host}:${address.port}`;
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve());
+  return promise;
+}

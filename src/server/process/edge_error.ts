@@ -1,0 +1,141 @@
+/**
+ * Failures at the edge, before or around a tool: JSON-RPC errors with a closed list of kinds.
+ *
+ * @module
+ */
+
+import type { Principal } from "../../access/types.ts";
+import { isJsonArray, isJsonObject, member } from "../../canonical/json.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { parseJson } from "../../canonical/scan.ts";
+
+/** A request id that MCP allows: a string, or an integer within ±(2^53-1). */
+export type RequestId = string | number;
+
+/** Code of each kind, as JSON-RPC 2.0 section 5.1 and MCP define them, else from the server range. */
+export const EDGE_CODES = {
+  parse_error: -32700,
+  invalid_request: -32600,
+  method_not_found: -32601,
+  invalid_params: -32602,
+  internal: -32603,
+  unauthenticated: -32001,
+  unauthorized: -32003,
+  header_mismatch: -32020,
+  unsupported_protocol_version: -32022,
+  request_too_large: -32070,
+  rate_limited: -32071,
+  inflight_limit: -32072,
+  invalid_correlation_id: -32073,
+  /** What the service works with could not be opened: it is about to end. */
+  unavailable: -32074,
+} as const;
+
+/** What went wrong. */
+export type EdgeErrorKind = keyof typeof EDGE_CODES;
+
+/** A failure at the edge. */
+export interface EdgeError {
+  readonly kind: EdgeErrorKind;
+  /** For people; never text of an unexpected exception. */
+  readonly message: string;
+  /** Where in the request, `$.params.name`. */
+  readonly path?: string;
+  /** Milliseconds until a retry can succeed. */
+  readonly retryAfterMs?: number;
+  /** Names the log entry of an internal error. */
+  readonly correlationId?: string;
+  /** The protocol versions there are, and the one asked for. */
+  readonly versions?: { readonly supported: readonly string[]; readonly requested: string };
+  /** What the raw-text check found: its code. */
+  readonly fault?: string;
+  /** The resource that is not there. */
+  readonly uri?: string;
+}
+
+/** A refusal: a local caller is told the setting, any other learns only that the answer is no, whichever rule says so. */
+export function unauthorized(localMessage: string, { authMethod }: Pick<Principal, "authMethod">): EdgeError {
+  return { kind: "unauthorized", message: authMethod === "local" ? localMessage : "Unauthorized" };
+}
+
+/** The `error` member of a JSON-RPC response. */
+export interface JsonRpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Tells whether the same request may succeed when it is sent again later. */
+export function isRetryable(kind: EdgeErrorKind): boolean {
+  return kind === "rate_limited" || kind === "inflight_limit";
+}
+
+/**
+ * The `error` member for a failure: code, message and `data {kind, retryable, request_id, ...}`.
+ *
+ * @param error The failure
+ * @param id The request's id, or null where it is not known
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { jsonRpcError } from "@/server/process/edge_error.ts";
+ *
+ * const error = jsonRpcError({ kind: "rate_limited", message: "Rate limit exceeded", retryAfterMs: 40 }, 7);
+ * assert.equal(error.code, -32071);
+ * assert.deepEqual(error.data, { kind: "rate_limited", retryable: true, request_id: 7, retry_after_ms: 40 });
+ * ```
+ */
+export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcError {
+  return {
+    code: EDGE_CODES[error.kind],
+    message: error.message,
+    data: {
+      kind: error.kind,
+      retryable: isRetryable(error.kind),
+      request_id: id,
+      ...(error.path === undefined ? {} : { path: error.path }),
+      ...(error.fault === undefined ? {} : { fault: error.fault }),
+      ...(error.uri === undefined ? {} : { uri: error.uri }),
+      ...(error.retryAfterMs === undefined ? {} : { retry_after_ms: error.retryAfterMs }),
+      ...(error.correlationId === undefined ? {} : { correlation_id: error.correlationId }),
+      ...(error.versions ?? {}),
+    },
+  };
+}
+
+/** The text of a JSON-RPC error response. */
+export function errorResponse(error: EdgeError, id: RequestId | null): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error: jsonRpcError(error, id) });
+}
+
+/** A JSON-RPC error response from elsewhere. */
+interface ForeignErrorResponse {
+  readonly id?: RequestId | undefined;
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** An error response of the SDK's with the `data` members that every error here has. */
+export function withEdgeData(response: ForeignErrorResponse): ForeignErrorResponse & { readonly error: JsonRpcError } {
+  const { error, id } = response;
+  const given = typeof error.data === "object" && error.data !== null ? error.data : {};
+  const kind = Object.entries(EDGE_CODES).find(([, code]) => code === error.code)?.[0] ?? "protocol";
+  const { message, path } = inOneLine(error.message);
+  const data = { kind, retryable: false, request_id: id ?? null, ...path === undefined ? {} : { path }, ...given };
+  return { ...response, error: { ...error, message, data } };
+}
+
+/** The SDK tells what does not meet its schemas as a list of issues in JSON; people need the first one, and where it is. */
+const ISSUE_LIST = /^([^[]{1,200}): (\[\s[^]*\])$/;
+
+function inOneLine(message: string): { readonly message: string; readonly path?: string } {
+  const [, what, list] = ISSUE_LIST.exec(message) ?? [];
+  if (what === undefined || list === undefined) return { message };
+  const parsed = parseJson(list);
+  const issue = parsed.ok && isJsonArray(parsed.value) ? parsed.value[0] : undefined;
+  if (!isJsonObject(issue)) return { message };
+  const [rule, steps] = [member(issue, "message"), member(issue, "path")];
+  if (typeof rule !== "string" || !isJsonArray(steps)) return { message };
+  const path = formatPath(steps.filter((step) => typeof step === "string" || typeof step === "number"));
+  return { message: `${what}: ${path}: ${rule}`, path };
+}

@@ -1,0 +1,151 @@
+/**
+ * Counts and times of the service, told in the text format of Prometheus (version 0.0.4). Every label has a closed set
+ * of values, so that no client can make the tables grow.
+ *
+ * @module
+ */
+
+import type { Measure } from "../../tools/framework/types.ts";
+
+/** What is counted and timed. */
+export interface Metrics {
+  /** A call of a tool that exists, with what became of it, after so many milliseconds. */
+  readonly toolCalled: (tool: string, outcome: string, milliseconds: number) => void;
+  /** A request that was answered. */
+  readonly answered: (route: string, status: number, milliseconds: number) => void;
+  /** A connection or request that was turned away, by a word for why. */
+  readonly refused: (reason: string) => void;
+  /** Tells a value each time that somebody asks; null for none at the moment. */
+  readonly gauge: (name: string, help: string, read: () => number | null) => void;
+  /** Asks somebody else for what they count, each time that somebody asks here. */
+  readonly source: (read: () => readonly Measure[]) => void;
+  /** The text for a scraper. */
+  readonly render: () => string;
+}
+
+/** Upper bounds of the buckets of times, in seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The most distinct words for a refusal; they are ours, so there are few. */
+const REASONS = 64;
+
+interface Histogram {
+  readonly buckets: number[];
+  sum: number;
+  count: number;
+}
+
+interface Reading {
+  readonly help: string;
+  readonly read: () => number | null;
+}
+
+interface Tables {
+  readonly calls: Map<string, number>;
+  readonly callTimes: Map<string, Histogram>;
+  readonly answers: Map<string, number>;
+  readonly answerTimes: Map<string, Histogram>;
+  readonly refusals: Map<string, number>;
+  readonly readings: Map<string, Reading>;
+  readonly sources: (() => readonly Measure[])[];
+}
+
+/** Makes a registry with nothing in it. */
+export function createMetrics(): Metrics {
+  const tables: Tables = {
+    calls: new Map(),
+    callTimes: new Map(),
+    answers: new Map(),
+    answerTimes: new Map(),
+    refusals: new Map(),
+    readings: new Map(),
+    sources: [],
+  };
+  return {
+    toolCalled: (tool, outcome, milliseconds) => {
+      increase(tables.calls, labels({ tool, outcome }));
+      observe(tables.callTimes, labels({ tool }), milliseconds / 1000);
+    },
+    answered: (route, status, milliseconds) => {
+      increase(tables.answers, labels({ route, status: String(status) }));
+      observe(tables.answerTimes, labels({ route }), milliseconds / 1000);
+    },
+    refused: (reason) => {
+      const known = tables.refusals.has(labels({ reason })) || tables.refusals.size < REASONS;
+      increase(tables.refusals, labels({ reason: known ? reason : "other" }));
+    },
+    gauge: (name, help, read) => void tables.readings.set(name, { help, read }),
+    source: (read) => void tables.sources.push(read),
+    render: () => render(tables),
+  };
+}
+
+function increase(table: Map<string, number>, key: string): void {
+  table.set(key, (table.get(key) ?? 0) + 1);
+}
+
+function observe(table: Map<string, Histogram>, key: string, seconds: number): void {
+  let histogram = table.get(key);
+  if (histogram === undefined) {
+    histogram = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    table.set(key, histogram);
+  }
+  histogram.sum += seconds;
+  histogram.count++;
+  const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
+  if (bucket >= 0) histogram.buckets[bucket] = (histogram.buckets[bucket] ?? 0) + 1;
+}
+
+function labels(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).map(([name, value]) => `${name}="${escaped(value)}"`).join(",");
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
+
+function render(tables: Tables): string {
+  const lines = [
+    ...counters("gate_tool_calls_total", "Calls of tools by outcome.", tables.calls),
+    ...histograms("gate_tool_call_seconds", "Time that calls of tools took.", tables.callTimes),
+    ...counters("gate_http_requests_total", "HTTP requests by route and status.", tables.answers),
+    ...histograms("gate_http_request_seconds", "Time until HTTP requests were answered.", tables.answerTimes),
+    ...counters("gate_refusals_total", "Connections and requests turned away, by reason.", tables.refusals),
+  ];
+  for (const [name, { help, read }] of tables.readings) {
+    const value = read();
+    if (value !== null) lines.push(...heading(name, help, "gauge"), `${name} ${value}`);
+  }
+  const measures = Map.groupBy(tables.sources.flatMap((read) => read()), ({ name }) => name);
+  for (const [name, group] of measures) {
+    const [{ help, type } = { help: "", type: "gauge" }] = group;
+    lines.push(...heading(name, help, type));
+    for (const measure of group) lines.push(`${name}{${labels(measure.labels)}} ${measure.value}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function heading(name: string, help: string, type: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function counters(name: string, help: string, table: ReadonlyMap<string, number>): string[] {
+  return [...heading(name, help, "counter"), ...[...table].map(([key, count]) => `${name}{${key}} ${count}`)];
+}
+
+function histograms(name: string, help: string, table: ReadonlyMap<string, Histogram>): string[] {
+  const lines = heading(name, help, "histogram");
+  for (const [key, { buckets, sum, count }] of table) {
+    let below = 0;
+    for (const [index, bound] of BUCKETS.entries()) {
+      below += buckets[index] ?? 0;
+      lines.push(`${name}_bucket{${key},le="${bound}"} ${below}`);
+    }
+    lines.push(
+      `${name}_bucket{${key},le="+Inf"} ${count}`,
+      `${name}_sum{${key}} ${sum}`,
+      `${name}_count{${key}} ${count}`,
+    );
+  }
+  return lines;
+}

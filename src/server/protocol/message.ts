@@ -1,0 +1,120 @@
+/**
+ * The JSON-RPC 2.0 messages that MCP clients send, read from checked JSON.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import type { EdgeError, RequestId } from "../process/edge_error.ts";
+
+/** A request: it is answered, unless it is cancelled. */
+export interface RequestMessage {
+  readonly kind: "request";
+  readonly id: RequestId;
+  readonly method: string;
+  /** Empty where the message has none. */
+  readonly params: JsonObject;
+  /** The whole message as it came. */
+  readonly raw: JsonObject;
+}
+
+/** A notification: it is never answered. */
+export interface NotificationMessage {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly raw: JsonObject;
+}
+
+/** An answer to a request of the server's; there are none, so it is ignored. */
+export interface ResponseMessage {
+  readonly kind: "response";
+}
+
+/** Any message. */
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+/** A message, or why the value is none. */
+export type MessageReading =
+  | { readonly ok: true; readonly message: Message }
+  | { readonly ok: false; readonly id: RequestId | null; readonly error: EdgeError };
+
+const NO_PARAMS: JsonObject = Object.freeze({});
+const REQUEST_MEMBERS = new Set(["jsonrpc", "id", "method", "params"]);
+
+/** Tells whether a value can be a request id. */
+export function isRequestId(value: JsonValue | undefined): value is RequestId {
+  return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
+}
+
+/**
+ * Reads one message. The rules are those of the message schemas of every MCP revision: an object of known members,
+ * `jsonrpc` is "2.0", ids are strings or integers, `params` is an object.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { readMessage } from "@/server/protocol/message.ts";
+ *
+ * const reading = readMessage({ jsonrpc: "2.0", id: 1, method: "ping" });
+ * assert.ok(reading.ok && reading.message.kind === "request");
+ * assert.equal(readMessage([]).ok, false);
+ * ```
+ */
+export function readMessage(value: JsonValue): MessageReading {
+  if (Array.isArray(value)) return refuse(null, "$", "Cannot read message: batches are not supported");
+  if (!isJsonObject(value)) return refuse(null, "$", "Cannot read message: must be an object");
+  const given = member(value, "id");
+  const id = isRequestId(given) ? given : null;
+  if (member(value, "jsonrpc") !== "2.0") return refuse(id, "$.jsonrpc", 'Cannot read message: jsonrpc must be "2.0"');
+  if (given !== undefined && id === null) {
+    return refuse(null, "$.id", "Cannot read message: id must be a string or an integer within 2^53-1");
+  }
+  const method = member(value, "method");
+  if (method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))) {
+    return { ok: true, message: { kind: "response" } };
+  }
+  if (typeof method !== "string") return refuse(id, "$.method", "Cannot read message: method must be a string");
+  for (const name of Object.keys(value)) {
+    if (!REQUEST_MEMBERS.has(name)) return refuse(id, "$", `Cannot read message: unknown member ${shown(name)}`);
+  }
+  const params = member(value, "params");
+  if (params !== undefined && !isJsonObject(params)) {
+    return refuse(id, "$.params", "Cannot read message: params must be an object");
+  }
+  const fault = params === undefined ? null : metaFault(params);
+  if (fault !== null) return { ok: false, id, error: fault };
+  const rest = { method, params: params ?? NO_PARAMS, raw: value };
+  return { ok: true, message: id === null ? { kind: "notification", ...rest } : { kind: "request", id, ...rest } };
+}
+
+/** What every revision asks of `params._meta`. */
+function metaFault(params: JsonObject): EdgeError | null {
+  const meta = member(params, "_meta");
+  if (meta === undefined) return null;
+  if (!isJsonObject(meta)) return invalidMeta("$.params._meta", "_meta must be an object");
+  const token = member(meta, "progressToken");
+  if (token !== undefined && !isRequestId(token)) {
+    return invalidMeta("$.params._meta.progressToken", "progressToken must be a string or an integer");
+  }
+  const task = member(meta, RELATED_TASK);
+  if (task !== undefined && !(isJsonObject(task) && typeof member(task, "taskId") === "string")) {
+    return invalidMeta(`$.params._meta["${RELATED_TASK}"]`, "related-task must be an object with a taskId");
+  }
+  return null;
+}
+
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
+
+function invalidMeta(path: string, rule: string): EdgeError {
+  return { kind: "invalid_params", message: `Cannot read message: ${rule}`, path };
+}
+
+function refuse(id: RequestId | null, path: string, message: string): MessageReading {
+  return { ok: false, id, error: { kind: "invalid_request", message, path } };
+}
+
+/** A name from outside, quoted and short. */
+function shown(name: string): string {
+  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}...` : name);
+}

@@ -1,0 +1,107 @@
+/**
+ * The documents as resources of MCP: `gate://docs/<suffix>`, and the pages of a document that has them beneath it.
+ *
+ * @module
+ */
+
+import { nearestNames } from "../../canonical/nearest.ts";
+import type { Doc } from "../../docs/types.ts";
+import type { EdgeError } from "../process/edge_error.ts";
+
+/** A resource as `resources/list` shows it. */
+export interface ListedResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  /** Bytes, where they are known before it is read. */
+  readonly size?: number;
+}
+
+/** A family of resources as `resources/templates/list` shows it. */
+export interface ListedTemplate {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
+/** What `resources/read` gives. */
+export interface ResourceText {
+  readonly uri: string;
+  readonly mimeType: string;
+  readonly text: string;
+}
+
+/** Media type of every document. */
+const MARKDOWN = "text/markdown";
+
+/** The variable of every template. */
+export const PAGE_VARIABLE = "page";
+
+/** The documents, as they are listed. */
+export function listResources(docs: readonly Doc[]): ListedResource[] {
+  return docs.map(({ uri, doc_id, doc_title, description, bytes }) => ({
+    uri,
+    name: doc_id,
+    title: doc_title,
+    description,
+    mimeType: MARKDOWN,
+    size: bytes,
+  }));
+}
+
+/** The documents whose pages can be read one by one. */
+export function listTemplates(docs: readonly Doc[]): ListedTemplate[] {
+  return docs.filter(({ pages }) => pages.length > 0).map(({ uri, doc_id, doc_title, description }) => ({
+    uriTemplate: `${uri}/{${PAGE_VARIABLE}}`,
+    name: `${doc_id}_page`,
+    title: `${doc_title}: one page`,
+    description,
+    mimeType: MARKDOWN,
+  }));
+}
+
+/** The names of pages that begin with a text; none where the template is not one of these. */
+export function completePage(docs: readonly Doc[], uriTemplate: string, begun: string): string[] {
+  const doc = docs.find(({ uri }) => `${uri}/{${PAGE_VARIABLE}}` === uriTemplate);
+  return (doc?.pages ?? []).map(({ name }) => name).filter((name) => name.startsWith(begun));
+}
+
+/** The document or page of a URI; null where there is none. */
+export function readResource(docs: readonly Doc[], uri: string): ResourceText | null {
+  for (const doc of docs) {
+    if (doc.uri === uri) return { uri, mimeType: MARKDOWN, text: doc.text };
+    if (!uri.startsWith(`${doc.uri}/`)) continue;
+    const page = doc.pages.find(({ name }) => `${doc.uri}/${name}` === uri);
+    if (page !== undefined) return { uri, mimeType: MARKDOWN, text: page.text };
+  }
+  return null;
+}
+
+/** Longest URI that an error repeats, in UTF-16 code units. */
+const SHOWN_CHARACTERS = 256;
+
+/** Every URI of the documents and of their pages. */
+export function resourceUris(docs: readonly Doc[]): string[] {
+  return docs.flatMap(({ uri, pages }) => [uri, ...pages.map(({ name }) => `${uri}/${name}`)]);
+}
+
+/**
+ * The failure to read what is not there.
+ *
+ * @param known The URIs that there are
+ */
+export function unknownResource(uri: string, known: readonly string[]): EdgeError {
+  const shown = uri.length > SHOWN_CHARACTERS ? `${uri.slice(0, SHOWN_CHARACTERS)}...` : uri;
+  const near = nearestNames(uri, known).map((one) => JSON.stringify(one));
+  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  return {
+    kind: "invalid_params",
+    message: `Unknown resource ${JSON.stringify(shown)}: resources/list shows which there are${hint}`,
+    path: "$.params.uri",
+    uri: shown,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * The JSON Schemas of what is written for gate, as resources of MCP: `gate://schemas/<name>`. The list of tools, which has
+ * to be short, says less. Of a tool that is not listed there is none.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import { fullSpecSchema, fullToolSchema } from "../../tools/table.ts";
+import type { Tool } from "../../tools/framework/types.ts";
+import type { ListedResource, ListedTemplate, ResourceText } from "./resources.ts";
+
+interface SchemaResource {
+  readonly listed: ListedResource;
+  readonly load: () => Promise<JsonObject>;
+}
+
+const PREFIX = "gate://schemas/";
+
+const MIME_TYPE = "application/schema+json";
+
+function schemaResource(
+  name: string,
+  title: string,
+  description: string,
+  load: () => Promise<JsonObject>,
+): SchemaResource {
+  return {
+    listed: { uri: `${PREFIX}${name}`, name: `${name}_schema`, title, description, mimeType: MIME_TYPE },
+    load,
+  };
+}
+
+const SCHEMAS: readonly SchemaResource[] = [
+  schemaResource(
+    "scenario",
+    "JSON Schema of a scenario",
+    "What a scenario file, or the spec of a call that defines one, may hold: every member, closed",
+    fullSpecSchema,
+  ),
+  schemaResource(
+    "config",
+    "JSON Schema of the configuration",
+    "What gate.toml may hold: every setting with its default and limits",
+    async () => await (await import("../../config/json_schema.ts")).configJsonSchema(),
+  ),
+];
+
+/** The schemas, as they are listed; nothing of them is loaded. */
+export function listSchemaResources(): ListedResource[] {
+  return SCHEMAS.map(({ listed }) => listed);
+}
+
+/** The variable of {@link SCHEMA_TEMPLATE}. */
+export const TOOL_VARIABLE = "tool";
+
+/** The schemas of tools, one each. */
+export const SCHEMA_TEMPLATE: ListedTemplate = {
+  uriTemplate: `${PREFIX}{${TOOL_VARIABLE}}`,
+  name: "tool_schema",
+  title: "JSON Schema of a tool",
+  description: "What the arguments of a tool may hold, with nothing shortened; its result as $defs.output",
+  mimeType: MIME_TYPE,
+};
+
+/** The URIs of every schema. */
+export function schemaUris(tools: readonly Tool[]): string[] {
+  return [...SCHEMAS.map(({ listed }) => listed.uri), ...tools.map(({ name }) => `${PREFIX}${name}`)];
+}
+
+/** The names of tools that begin with a text; none where the template is another. */
+export function completeTool(tools: readonly Tool[], uriTemplate: string, begun: string): string[] {
+  if (uriTemplate !== SCHEMA_TEMPLATE.uriTemplate) return [];
+  return tools.map(({ name }) => name).filter((name) => name.startsWith(begun));
+}
+
+/**
+ * The schema of a URI; null where there is none.
+ *
+ * @param tools The tools that are listed
+ */
+export async function readSchemaResource(uri: string, tools: readonly Tool[]): Promise<ResourceText | null> {
+  const found = SCHEMAS.find(({ listed }) => listed.uri === uri);
+  const tool = tools.find(({ name }) => `${PREFIX}${name}` === uri);
+  const schema = found !== undefined ? await found.load() : tool === undefined ? null : await fullToolSchema(tool);
+  return schema === null ? null : { uri, mimeType: MIME_TYPE, text: JSON.stringify(schema, null, 2) };
+}

@@ -1,0 +1,126 @@
+/**
+ * The HTTP transports: everything between the listener and the tools.
+ *
+ * @module
+ */
+
+import { parseBind } from "../config/bind.ts";
+import type { ServerConfig } from "../config/server_types.ts";
+import type { Authenticator } from "./auth/types.ts";
+import type { Dispatcher } from "./protocol/dispatcher.ts";
+import type { Health } from "./process/health.ts";
+import type { Limits } from "./process/limits.ts";
+import type { Log } from "./process/log.ts";
+import type { Metrics } from "./process/metrics.ts";
+import { unreachable } from "./process/start_failure.ts";
+import { createSseRoutes, type SseRoutes } from "./sse/sse_routes.ts";
+import { createApp, type Route } from "./http/app.ts";
+import {
+  CONNECTION_BOUNDS,
+  type ConnectionBounds,
+  listen,
+  type Listener,
+  type ListenerOptions,
+} from "./http/listener.ts";
+import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
+import { createNameChecks } from "./http/host_and_origin.ts";
+import { createIntake } from "./http/body_admission.ts";
+import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
+import type { HttpReply } from "./http/reply.ts";
+import { createSdkHttpLane, type SdkHttpLane } from "./http/sdk_http_lane.ts";
+import { createUnread, untilRead } from "./http/response_backpressure.ts";
+
+/** What serving over HTTP needs. */
+export interface HttpOptions {
+  readonly transport: "http" | "sse";
+  readonly server: ServerConfig;
+  /** `--allowed-host` and `--allowed-origin`. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly authenticate: Authenticator;
+  readonly dispatcher: Dispatcher;
+  readonly limits: Limits;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly refusals: Refusals;
+  readonly admissions: Admissions;
+  /** Gives each request its id. */
+  readonly nextServerId: () => string;
+  readonly log: Log;
+  readonly fastLane: boolean;
+  readonly tls: ListenerOptions["tls"];
+  /** The bounds of the service unless told. */
+  readonly bounds?: ConnectionBounds;
+  /** The SDK's lane; the one of this server unless told. */
+  readonly sdk?: SdkHttpLane;
+}
+
+/** A transport that serves. */
+export interface HttpServing {
+  readonly address: Listener["address"];
+  /** Takes no more requests, lets those in work finish for so many milliseconds, then ends the rest. */
+  readonly close: (patience: number) => Promise<void>;
+}
+
+/**
+ * Starts to serve.
+ *
+ * @throws {StartFailure} When the address cannot be listened on
+ */
+export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
+  const bind = parseBind(options.server.bind ?? "");
+  if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
+  const sdk = options.sdk ?? createSdkHttpLane(options);
+  const { metrics } = options;
+  const unread = createUnread();
+  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", unread.bytes);
+  const limits = untilRead(options.limits, unread);
+  const intake = createIntake(options.server.max_body_bytes);
+  metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
+  const endpoint = { ...options, limits, sdk, intake };
+  const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
+  const app = createApp({
+    ...options,
+    limits,
+    routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
+    names: createNameChecks({ bindAddress: bind.hostname, ...options }),
+  });
+  const listener = await listen({
+    ...bind,
+    bounds: options.bounds ?? CONNECTION_BOUNDS,
+    handle: app,
+    hold: unread.hold,
+    tls: options.tls,
+    log: options.log,
+    refused: connectionRefusals("request", options),
+  }).catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return unreachable(`Cannot listen on "${options.server.bind}": ${reason}`);
+  });
+  metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
+  return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };
+}
+
+async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null, patience: number): Promise<void> {
+  // Streams have no end of their own.
+  const closing = listener.close(patience);
+  await sse?.close(patience);
+  await sdk.close();
+  await closing;
+}
+
+function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Route])[] {
+  const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange) };
+  return [["/mcp", route], ["/rpc", route]];
+}
+
+function metricsRoute(metrics: Metrics): Route {
+  return {
+    GET: (): Promise<HttpReply> =>
+      Promise.resolve({
+        status: 200,
+        fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
+        body: metrics.render(),
+      }),
+  };
+}

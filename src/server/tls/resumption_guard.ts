@@ -1,0 +1,144 @@
+/**
+ * Which connections have shown a client certificate that counts. The runtime verifies certificates in full handshakes
+ * only: who resumes a TLS session is taken at its word, whatever it showed when the session began. So a certificate
+ * counts only if this server itself verified it in a full handshake, it is within its time, and nothing has been
+ * withdrawn since.
+ *
+ * @module
+ */
+
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { RequestTls, TlsPeer } from "../auth/types.ts";
+import { addressOf, under } from "../audit/peers.ts";
+import type { Log } from "../process/log.ts";
+import { certificateSubject } from "./subject.ts";
+
+/** What is asked of clients: a certificate, one if they have it, or none. */
+export type ClientCertificates = "required" | "optional" | "none";
+
+/** The guard of one server. */
+export interface PeerGuard {
+  /** What is known of a connection's other end; null for a connection that no longer counts. */
+  readonly tlsOf: (socket: Socket) => RequestTls | null;
+  /** Ends a connection that no longer counts, and tells why. */
+  readonly end: (socket: Socket) => void;
+  /** Forgets every certificate: each must be verified again. */
+  readonly reset: () => void;
+}
+
+/** Certificates that are remembered; beyond them the oldest must be verified again. */
+const REMEMBERED = 65_536;
+
+/**
+ * Guards a server; it must not have taken a connection yet.
+ *
+ * @param refused Told of each connection that is ended, by a word for why
+ */
+export function guardPeers(
+  server: Server,
+  mode: ClientCertificates,
+  log: Log,
+  refused: (reason: string, peerAddress: string) => void,
+  now: () => number = Date.now,
+): PeerGuard {
+  /** SHA-256 of the certificates that this server has verified, with the ends of their time. */
+  const verified = new Map<string, number>();
+  const peers = new WeakMap<Socket, Timed | null>();
+  const isCurrent = watchConnections(server, () => resets);
+  let resets = 0;
+  const end = (socket: Socket, reason: string): void => {
+    refused(reason, addressOf(socket));
+    socket.destroy();
+  };
+  // Runs before the HTTP parser gets the connection.
+  server.prependListener("secureConnection", (socket: TLSSocket) => {
+    if (mode === "none") return void peers.set(socket, null);
+    const shown = readShown(socket, log);
+    if (shown === "unreadable") return end(socket, "client_certificate_unreadable");
+    if (shown === null) {
+      if (mode === "required") return end(socket, "client_certificate_missing");
+      return void peers.set(socket, null);
+    }
+    // The runtime judges by the authorities of when the connection was opened, however late its handshake comes.
+    if (!isCurrent(socket)) return end(socket, "client_certificate_not_verified_here");
+    const isTimely = now() >= shown.notBefore && now() <= shown.notAfter;
+    if (socket.authorized && isTimely && !socket.isSessionReused()) {
+      if (verified.size >= REMEMBERED) verified.delete(verified.keys().next().value ?? "");
+      verified.set(shown.fingerprint, shown.notAfter);
+    }
+    if (!isTimely) return end(socket, "client_certificate_not_in_time");
+    if (!socket.authorized) return end(socket, "client_certificate_untrusted");
+    if (!verified.has(shown.fingerprint)) return end(socket, "client_certificate_not_verified_here");
+    const { subject, fingerprint, notAfter } = shown;
+    peers.set(socket, { peer: { subject, fingerprint }, notAfter });
+  });
+  /** A connection may outlive its certificate, or the trust in it: why it counts no more. */
+  const lapse = ({ peer, notAfter }: Timed): string | null => {
+    if (now() > notAfter) return "client_certificate_not_in_time";
+    return verified.has(peer.fingerprint) ? null : "client_certificate_not_verified_here";
+  };
+  return {
+    reset: () => {
+      resets++;
+      verified.clear();
+    },
+    tlsOf: (socket) => {
+      const known = peers.get(socket);
+      return known === undefined || (known !== null && lapse(known) !== null) ? null : { peer: known?.peer ?? null };
+    },
+    end: (socket) => {
+      const known = peers.get(socket) ?? null;
+      const reason = known === null ? null : lapse(known);
+      if (reason === null) socket.destroy();
+      else end(socket, reason);
+    },
+  };
+}
+
+/** Makes the question whether nothing was withdrawn since a connection was opened; of an unknown one something was. */
+function watchConnections(server: Server, resets: () => number): (socket: Socket) => boolean {
+  const opened = new Map<string, { readonly resets: number }>();
+  server.prependListener("connection", (socket: Socket) => {
+    const end = endOf(socket);
+    const known = { resets: resets() };
+    opened.set(end, known);
+    socket.on("close", () => {
+      if (opened.get(end) === known) opened.delete(end);
+    });
+  });
+  return (socket) => opened.get(endOf(socket))?.resets === resets();
+}
+
+/** What a connection and the TLS over it have in common: their other end, also where it has reset the connection. */
+function endOf(socket: Socket): string {
+  return `${addressOf(socket)} ${socket.remotePort ?? under(socket).remotePort}`;
+}
+
+/** A client certificate, and until when it counts, in Unix milliseconds. */
+interface Timed {
+  readonly peer: TlsPeer;
+  readonly notAfter: number;
+}
+
+interface Shown extends TlsPeer {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+function readShown(socket: TLSSocket, log: Log): Shown | "unreadable" | null {
+  const certificate = socket.getPeerCertificate();
+  if (certificate?.fingerprint256 === undefined) return null;
+  try {
+    return {
+      subject: certificateSubject(new Uint8Array(certificate.raw)),
+      fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+      notBefore: Date.parse(certificate.valid_from),
+      notAfter: Date.parse(certificate.valid_to),
+    };
+  } catch (error) {
+    log("debug", "Cannot read client certificate", { detail: String(error) });
+    return "unreadable";
+  }
+}

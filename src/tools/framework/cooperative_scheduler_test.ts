@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { inTurns } from "./cooperative_scheduler.ts";
+
+/** Keeps the thread busy for a while at a time, and says when it did. */
+function* busy(name: string, times: number, said: string[]): Generator<undefined, string> {
+  for (let time = 0; time < times; time++) {
+    said.push(name);
+    const end = performance.now() + 2;
+    while (performance.now() < end);
+    yield;
+  }
+  return name;
+}
+
+Deno.test("inTurns() lets others in between the turns of several, one turn at a time", async () => {
+  const said: string[] = [];
+  let isDone = false;
+  const names = Array.from("abcdefgh");
+  const work = Promise.all(names.map((name) => inTurns(busy(name, 20, said)))).finally(() => isDone = true);
+  // All begin at once.
+  said.length = 0;
+  while (!isDone) {
+    await new Promise((resolve) => setTimeout(resolve));
+    said.push("|");
+  }
+  assert.deepEqual(await work, names);
+  const gaps = said.join("").split("|").map((gap) => new Set(gap).size);
+  assert.ok(gaps.length > names.length, said.join(""));
+  assert.ok(Math.max(...gaps) <= 3, said.join(""));
+});
+
+Deno.test("inTurns() tells what went wrong", async () => {
+  function* wrong(): Generator<undefined> {
+    yield;
+    throw new RangeError("wrong");
+  }
+  await assert.rejects(inTurns(wrong()), RangeError);
+});

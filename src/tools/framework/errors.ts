@@ -1,0 +1,158 @@
+/**
+ * Every domain error of the tools: a closed list of codes, each of one kind.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import { StoreError, type StoreErrorCode } from "../../store/types.ts";
+import { AuthorityUnavailable } from "../mutation/mutation.ts";
+import type { ToolAnswer, ToolError, ToolErrorKind } from "./types.ts";
+
+/** What an error is about, by code; whether the same call may succeed later. */
+const CODES = {
+  // invalid_request
+  /** Arguments do not meet the tool's input schema; `details.issues`. */
+  invalid_input: "invalid_request",
+  /** The spec is no scenario law; `details.refusals`. */
+  invalid_spec: "invalid_request",
+  /** The document is no JSON Schema that can be enforced. */
+  invalid_schema: "invalid_request",
+  /** A page cursor of another query, or none at all. */
+  invalid_cursor: "invalid_request",
+  /** Evidence of a precheck does not fit the law; `details.rejections`. */
+  evidence_rejected: "invalid_request",
+  /** Params do not fit the check that they are for. */
+  params_invalid: "invalid_request",
+  /** The payload of a precheck does not meet its data shape. */
+  payload_invalid: "invalid_request",
+  /** Conditions cannot be judged by data of a shape; `details.refusals`. */
+  data_shape_rejected: "invalid_request",
+  /** The signature of a schema record does not verify under its trusted key. */
+  signature_invalid: "invalid_request",
+  // not_found
+  scenario_not_found: "not_found",
+  law_not_found: "not_found",
+  run_not_found: "not_found",
+  stage_not_found: "not_found",
+  schema_not_found: "not_found",
+  /** No runpack of that identity in the local repository, or none that the caller may see. */
+  runpack_not_found: "not_found",
+  /** No such provider is configured, or it is not shown. */
+  provider_not_found: "not_found",
+  check_not_found: "not_found",
+  // conflict
+  /** That exact law is registered; `details` carry both identities. */
+  law_exists: "conflict",
+  /** That schema id and version is registered. */
+  schema_exists: "conflict",
+  // unauthorized
+  /** The namespace is closed to the caller. */
+  namespace_refused: "unauthorized",
+  /** The caller's roles do not grant the tool in that namespace. */
+  role_refused: "unauthorized",
+  /** `schema_registry.acl` refuses the caller. */
+  registry_refused: "unauthorized",
+  /** `schema_registry.acl.require_signing` asks for signing metadata. */
+  signing_required: "unauthorized",
+  // limit
+  schema_too_large: "limit",
+  /** The answer exceeds `provider_discovery.max_response_bytes`, or what an answer may take. */
+  response_too_large: "limit",
+  /** The namespace holds `schema_registry.max_entries` schemas. */
+  schema_entries_exhausted: "limit",
+  /** A JSON Schema, or a value under it, took too long to judge. */
+  schema_deadline_exceeded: "limit",
+  // unavailable
+  /** A provider could not be asked; `details.code` says why, `retryable` whether to try again. */
+  acquisition_failed: "unavailable",
+  /** The store has more to write than it can take: try again. */
+  store_busy: "unavailable",
+  store_full: "unavailable",
+  /** The server is shutting down. */
+  store_closed: "unavailable",
+  /** The worker that runs JSON Schemas could not be started or died: try again. */
+  schema_worker_unavailable: "unavailable",
+  /** A time or identity authority gave no stamp: try again. */
+  authority_unavailable: "unavailable",
+  /** The namespace authority gave no answer that counts: try again. */
+  namespace_authority_unavailable: "unavailable",
+  /** The audit log cannot be written, so nothing is changed: try again. */
+  audit_unavailable: "unavailable",
+  // internal
+  /** What the store holds is not what was written; nothing is answered from it. */
+  store_corrupt: "internal",
+  store_version_unsupported: "internal",
+  store_failed: "internal",
+  internal: "internal",
+} as const satisfies Readonly<Record<string, ToolErrorKind>>;
+
+/** The code of a domain error. */
+export type ToolErrorCode = keyof typeof CODES;
+
+/** Every code, in the order of the documentation. */
+export const TOOL_ERROR_CODES: readonly ToolErrorCode[] = Object.keys(CODES) as ToolErrorCode[];
+
+const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
+  "store_busy",
+  "store_closed",
+  "schema_worker_unavailable",
+  "schema_deadline_exceeded",
+  "authority_unavailable",
+  "namespace_authority_unavailable",
+  "audit_unavailable",
+]);
+
+/**
+ * A domain error; kind and retryability follow from its code.
+ *
+ * @param message Sentence case, no full stop
+ */
+export function toolError(code: ToolErrorCode, message: string, details?: JsonObject): ToolError {
+  const error = { code, kind: CODES[code], message, retryable: RETRYABLE.has(code) };
+  return details === undefined ? error : { ...error, details };
+}
+
+/** The answer that tells of a domain error. */
+export function failure(code: ToolErrorCode, message: string, details?: JsonObject): ToolAnswer {
+  return { ok: false, error: toolError(code, message, details) };
+}
+
+/** The answer that carries a result. */
+export function success(result: JsonObject): ToolAnswer {
+  return { ok: true, result };
+}
+
+/** Error codes of the store, with what the caller is told; the store's own message may name files and stays inside. */
+const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCode, message: string]>> = {
+  queue_full: ["store_busy", "Cannot write now: the queue of the store is full, try again"],
+  busy: ["store_busy", "Cannot write now: another process holds the store, try again"],
+  corrupt: ["store_corrupt", 'Cannot answer: the store holds something other than was written, run "gate store check"'],
+  version_unsupported: ["store_version_unsupported", "Cannot answer: the store is of a version not known here"],
+  disk_full: ["store_full", "Cannot write: the disk of the store is full"],
+  closed: ["store_closed", "Cannot answer: the server is shutting down, try again"],
+  io: ["store_failed", "Cannot answer: the store failed to read or write"],
+};
+
+/** The domain error that a failure of the store amounts to. */
+export function storeFailure(error: StoreError): ToolError {
+  const [code, message] = STORE_ERRORS[error.code];
+  const wait = error.retryAfterMillis;
+  return toolError(code, message, wait === null ? undefined : { retry_after_ms: wait });
+}
+
+/**
+ * Runs a handler's body; failures of the store and of authorities become domain errors, anything else goes on as what it
+ * is: a defect.
+ *
+ * @throws Whatever else the body throws
+ */
+export async function answering(body: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
+  try {
+    return await body();
+  } catch (error) {
+    if (error instanceof StoreError) return { ok: false, error: storeFailure(error) };
+    if (error instanceof AuthorityUnavailable) return failure("authority_unavailable", error.message);
+    throw error;
+  }
+}

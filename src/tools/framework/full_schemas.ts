@@ -1,0 +1,38 @@
+/**
+ * The schemas that the list of tools shortens, whole.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
+import type { Tool } from "./types.ts";
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** The JSON Schema of the `spec` of `scenario_define`, closed everywhere. */
+export const FULL_SPEC_SCHEMA: JsonObject = {
+  $schema: DIALECT,
+  title: "gate scenario",
+  ...SPEC_SCHEMA,
+};
+
+/** The same within another document: its references stay within it by its own identifier. */
+const EMBEDDED_SPEC: JsonObject = { $id: "gate://schemas/scenario", ...SPEC_SCHEMA };
+
+/** The JSON Schemas of a tool as one document, which is that of its arguments. */
+export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
+  const input = await tool.wholeInputSchema?.() ?? tool.inputSchema;
+  const properties = member(input, "properties");
+  const takesSpec = isJsonObject(properties) && member(properties, "spec") !== undefined;
+  return {
+    $schema: DIALECT,
+    title: tool.name,
+    description: tool.description,
+    $ref: "#/$defs/input",
+    $defs: {
+      input: takesSpec ? { ...input, properties: { ...properties, spec: EMBEDDED_SPEC } } : input,
+      output: tool.outputSchema,
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { CURSOR_CHARACTERS, cutPage, decodeCursor, encodeCursor, PAGE_BYTES } from "./pagination.ts";
+
+const QUERY = { tool: "schemas_list", namespaceId: 2 };
+
+Deno.test("decodeCursor() gives back every key", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: "binary" }).filter((text) => text.isWellFormed()), { maxLength: 3 }),
+      (key) => {
+        assert.deepEqual(decodeCursor(QUERY, encodeCursor(QUERY, key), key.length), key);
+      },
+    ),
+  );
+});
+
+const cursor = encodeCursor(QUERY, ["a", "1"]);
+const raw = (value: unknown): string => btoa(JSON.stringify(value)).replace(/=+$/, "");
+
+const REFUSED: readonly (readonly [name: string, query: typeof QUERY, cursor: string, parts: number])[] = [
+  ["another tool", { ...QUERY, tool: "scenarios_list" }, cursor, 2],
+  ["another namespace", { ...QUERY, namespaceId: 3 }, cursor, 2],
+  ["another number of parts", QUERY, cursor, 1],
+  ["empty", QUERY, "", 2],
+  ["no base64url", QUERY, "not-json!", 2],
+  ["padding", QUERY, `${cursor}=`, 2],
+  ["white space", QUERY, ` ${cursor}`, 2],
+  ["white space inside the JSON", QUERY, btoa('[1,"schemas_list",2,"a", "1"]').replace(/=+$/, ""), 2],
+  ["another version", QUERY, raw([2, "schemas_list", 2, "a", "1"]), 2],
+  ["a number in the key", QUERY, raw([1, "schemas_list", 2, "a", 1]), 2],
+  ["an object", QUERY, raw({}), 2],
+  ["no UTF-8", QUERY, "_w", 2],
+  ["too long", QUERY, "A".repeat(CURSOR_CHARACTERS + 1), 2],
+];
+
+for (const [name, query, text, parts] of REFUSED) {
+  Deno.test(`decodeCursor() refuses ${name}`, () => assert.equal(decodeCursor(query, text, parts), null));
+}
+
+/** JSON text that takes so many bytes of a page: each character is told twice, and two commas come with it. */
+function textOf(size: number): string {
+  assert.equal(size % 2, 0);
+  return "1".repeat((size - 2) / 2);
+}
+
+const half = PAGE_BYTES / 2;
+
+/** Bytes of what was fetched, limit, items of the page, whether more follow. */
+const PAGES: readonly (readonly [sizes: readonly number[], limit: number, count: number, more: boolean])[] = [
+  [[], 1, 0, false],
+  [[4], 1, 1, false],
+  [[4, 4], 1, 1, true],
+  [[4, 4], 2, 2, false],
+  [[4, 4, 4], 2, 2, true],
+  [[half, half], 5, 2, false],
+  [[half, half - 4, 4], 5, 3, false],
+  [[half, half, 4], 5, 2, true],
+  [[half, half + 2], 5, 1, true],
+  [[PAGE_BYTES * 3, 4], 5, 1, true],
+  [[PAGE_BYTES * 3], 5, 1, false],
+];
+
+for (const [sizes, limit, count, more] of PAGES) {
+  Deno.test(`cutPage() of [${sizes}] by ${limit}: ${count} items, ${more ? "more" : "no more"}`, () => {
+    const fetched = sizes.map((size, index) => ({ size, index }));
+    const page = cutPage(fetched, limit, ({ size }) => textOf(size));
+    assert.deepEqual(page.items, fetched.slice(0, count));
+    assert.deepEqual(page.last, more ? fetched[count - 1] : null);
+  });
+}
+
+Deno.test("cutPage() counts bytes, and those of escapes", () => {
+  const most = PAGE_BYTES / 8;
+  // Three bytes as it is and three within a string; a quotation mark takes two and four.
+  for (const [unit, bytes] of [["\u20ac", 6], ['\\"', 6]] as const) {
+    const text = unit.repeat(most / bytes - 1);
+    const page = cutPage(Array.from({ length: 10 }, () => text), 10, (item) => item);
+    assert.equal(page.items.length, 8, unit);
+  }
+});

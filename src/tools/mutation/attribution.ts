@@ -1,0 +1,39 @@
+/**
+ * Who asked, as records retain it: pseudonymous, never a token.
+ *
+ * @module
+ */
+
+import { matchingRoles } from "../../access/roles.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import type { Admission, Attribution } from "../../run/types.ts";
+import type { Services } from "../services/services.ts";
+import type { Call } from "../framework/types.ts";
+
+/** The attribution of a call of a tool of the group Run. */
+export function attributionOf(services: Services, call: Call, tool: string, namespaceId: number): Attribution {
+  const { principal } = call;
+  const roles = services.config.server.auth?.principals.length
+    ? matchingRoles(principal, { group: "Run", tool, namespaceId }).map(({ name }) => name)
+    : [];
+  // In canonical order, as a record has it.
+  return {
+    auth_method: principal.authMethod,
+    policy_class: principal.policyClass,
+    principal: principal.subject,
+    roles_matched: [...new Set(roles)].sort(compareCodePoints),
+    tenants: principal.tenants,
+  };
+}
+
+/** How a call was admitted. */
+export function admissionKind(call: Call): Admission["kind"] {
+  switch (call.principal.authMethod) {
+    case "local":
+      return "local";
+    case "bearer_token":
+      return "bearer";
+    case "mtls":
+      return "mtls";
+  }
+}

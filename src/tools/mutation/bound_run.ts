@@ -1,0 +1,91 @@
+/**
+ * What a run was bound to at its creation: the contracts of its providers and the schemas of its conditions, whatever became
+ * of either since.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { FindSchema } from "../../evidence/acquisition/acquire.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import type { RunCreatedBody, RunKey, RunRecord } from "../../run/types.ts";
+import { BoundedMap } from "../../store/bounded_map.ts";
+import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
+import type { Services } from "../services/services.ts";
+
+/** Runs of which this is kept. */
+const KEPT_RUNS = 1024;
+
+const kept = new WeakMap<RunStore, BoundedMap<string, RunCreatedBody>>();
+
+/**
+ * The body of a run's first record. It never changes, so it is read once.
+ *
+ * @throws {StoreError} `corrupt` where the run has no such record
+ */
+export async function runCreated({ runs }: Pick<Services, "runs">, runKey: RunKey): Promise<RunCreatedBody> {
+  const bodies = kept.get(runs) ?? new BoundedMap<string, RunCreatedBody>(KEPT_RUNS);
+  kept.set(runs, bodies);
+  const name = `${runKey.namespace_id}/${runKey.run_id}`;
+  const known = bodies.get(name);
+  if (known !== undefined) return known;
+  const [first] = await runs.listRecords(runKey, 0, 1);
+  const record = first === undefined ? null : readJson(first.record) as unknown as RunRecord;
+  if (record?.record_kind !== "run_created") {
+    throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": its first record is not that of its creation`);
+  }
+  bodies.set(name, record.body);
+  return record.body;
+}
+
+/** The identities of the contracts that a run was bound to, by provider. */
+export async function boundContracts(
+  services: Pick<Services, "runs">,
+  runKey: RunKey,
+): Promise<ReadonlyMap<string, Identity>> {
+  const { contracts } = await runCreated(services, runKey);
+  return new Map(contracts.map(({ provider_id, contract_identity }) => [provider_id, contract_identity]));
+}
+
+/** The schemas as they were bound when the run was created, whatever became of the registry since. */
+export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): FindSchema {
+  return async ({ schema_id, version }) => {
+    const { schemas } = await runCreated(services, runKey);
+    const bound = schemas.find((entry) => entry.schema_id === schema_id && entry.version === version);
+    const artifact = bound === undefined ? null : await services.runs.getArtifact(bound.schema_identity);
+    if (artifact === null) {
+      const message = `Cannot read schema "${schema_id}" version "${version}": the law names it, yet it is gone`;
+      throw new StoreError("corrupt", message);
+    }
+    return { identity: artifact.identity, document: readJson(artifact.body) };
+  };
+}
+
+/** A contract that a run is bound to. */
+export interface BoundContract {
+  readonly provider_id: string;
+  readonly contract_identity: Identity;
+}
+
+/**
+ * The contracts that a new run of a law is bound to, in provider id order, and what to keep of them. A provider that is no
+ * longer configured is bound to nothing, so nothing is ever acquired from it for this run.
+ */
+export function contractsOf(
+  { providers }: Pick<Services, "providers">,
+  law: CompiledLaw,
+): { readonly contracts: readonly BoundContract[]; readonly artifacts: readonly Artifact[] } {
+  const named = new Set(law.law.acquisition_bindings.map(({ provider_id }) => provider_id));
+  const loaded = [...providers.values()].filter(({ provider_id }) => named.has(provider_id))
+    .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
+  return {
+    contracts: loaded.map(({ provider_id, loaded: { contract_identity } }) => ({ provider_id, contract_identity })),
+    artifacts: loaded.map(({ loaded: { contract_identity, text } }) => ({
+      kind: "contract",
+      identity: contract_identity,
+      body: text,
+    })),
+  };
+}

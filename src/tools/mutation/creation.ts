@@ -1,0 +1,182 @@
+/**
+ * How a run is created: receipt first, keyed by namespace and creation request; the run identity is minted by its authority.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity } from "../../canonical/identity.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { CreateCommand, Decision } from "../../run/command.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { decideCreate } from "../../run/decide_create.ts";
+import { invocationIdentity } from "../../run/invocation.ts";
+import type { Artifact, Receipt } from "../../store/types.ts";
+import { StoreError } from "../../store/types.ts";
+import { admissionKind, attributionOf } from "./attribution.ts";
+import { contractsOf } from "./bound_run.ts";
+import { creationName } from "../services/keyed_lock.ts";
+import {
+  fromReceipt,
+  isAccepted,
+  type Outcome,
+  profileArtifacts,
+  rememberArtifacts,
+  storedRecords,
+} from "./mutation.ts";
+import type { Services } from "../services/services.ts";
+import type { Call } from "../framework/types.ts";
+
+/** How often a run identity is drawn again where the one drawn exists: never expected with 128 bits. */
+const ALLOCATION_ATTEMPTS = 4;
+
+/** A creation as the tool decoded it. */
+export interface Creation {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly namespace_id: number;
+  readonly scenario_id: string;
+  readonly scenario_law_identity: Identity;
+  readonly creation_request_id: string;
+  readonly correlation: CreateCommand["correlation"];
+  readonly genesis: CreateCommand["genesis"];
+}
+
+function fromCreationReceipt(receipt: Receipt, invocation: Identity): Outcome {
+  const original = fromReceipt(receipt, invocation);
+  if (original.outcome === "accepted") return original;
+  return {
+    outcome: "creation_conflict",
+    result: {
+      creation_request_id: receipt.operation.identity,
+      invocation_identity: invocation,
+      accepted_invocation_identity: receipt.invocation_identity,
+    },
+  };
+}
+
+function schemaDocument(record: string): JsonValue {
+  const parsed = readJson(record);
+  const schema = isJsonObject(parsed) ? member(parsed, "schema") : undefined;
+  if (schema === undefined) throw new StoreError("corrupt", "Cannot read schema: its record has no schema");
+  return schema;
+}
+
+/** The schemas that a law's conditions validate with, bound by identity and kept for replay. */
+async function schemasOf(
+  services: Services,
+  law: CompiledLaw,
+): Promise<{ schemas: CreateCommand["schemas"]; artifacts: Artifact[] }> {
+  const named = new Map<string, { schema_id: string; version: string }>();
+  const add = (one: { schema_id: string; version: string }): void => {
+    named.set(JSON.stringify([one.schema_id, one.version]), { schema_id: one.schema_id, version: one.version });
+  };
+  law.law.schemas.forEach(add);
+  for (const { observation_domain: domain } of law.law.conditions) {
+    if (domain.domain === "Json" && domain.schema !== undefined) add(domain.schema);
+  }
+  const artifacts: Artifact[] = [];
+  const schemas: CreateCommand["schemas"][number][] = [];
+  for (const { schema_id, version } of named.values()) {
+    const found = await services.schemas.get(law.law.namespace_id, schema_id, version);
+    if (found === null) throw new StoreError("corrupt", `Cannot create run: schema "${schema_id}" is missing`);
+    schemas.push({ schema_id, version, schema_identity: found.schema_identity });
+    artifacts.push({
+      kind: "schema",
+      identity: found.schema_identity,
+      body: canonicalize(schemaDocument(found.record)),
+    });
+  }
+  return { schemas, artifacts };
+}
+
+async function findLaw(services: Services, creation: Creation): Promise<CompiledLaw | Outcome> {
+  const { namespace_id, scenario_id, scenario_law_identity } = creation;
+  const law = await services.projections.law(namespace_id, scenario_law_identity);
+  if (law?.law.scenario_id === scenario_id) return law;
+  if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
+    return { outcome: "scenario_not_found", result: { namespace_id, scenario_id } };
+  }
+  return { outcome: "law_not_found", result: { namespace_id, scenario_id, scenario_law_identity } };
+}
+
+async function appendCreation(
+  services: Services,
+  law: CompiledLaw,
+  decision: Extract<Decision, { outcome: "accepted" }>,
+  invocation: Identity,
+  boundArtifacts: readonly Artifact[],
+): Promise<Outcome | "run_exists"> {
+  const resultText = JSON.stringify(decision.result);
+  const artifacts = [...profileArtifacts(services), ...boundArtifacts];
+  const appended = await services.runs.append({
+    run_key: decision.state.run_key,
+    scenario_id: law.law.scenario_id,
+    scenario_law_identity: law.scenario_law_identity,
+    expected_head: null,
+    records: storedRecords(decision, resultText),
+    artifacts,
+  });
+  switch (appended.outcome) {
+    case "accepted":
+      rememberArtifacts(services, artifacts);
+      services.projections.advance(law, decision.state);
+      return { outcome: "accepted", result: decision.result, resultText };
+    case "operation_exists":
+      return fromCreationReceipt(appended.receipt, invocation);
+    default:
+      return "run_exists";
+  }
+}
+
+async function execute(services: Services, creation: Creation, call: Call, invocation: Identity): Promise<Outcome> {
+  const { namespace_id, creation_request_id } = creation;
+  const receipt = await services.runs.getCreationReceipt(namespace_id, creation_request_id);
+  if (receipt !== null) return fromCreationReceipt(receipt, invocation);
+  const law = await findLaw(services, creation);
+  if ("outcome" in law) return law;
+  const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);
+  const { contracts, artifacts: contractArtifacts } = contractsOf(services, law);
+  const artifacts = [...schemaArtifacts, ...contractArtifacts];
+  for (let attempt = 0; attempt < ALLOCATION_ATTEMPTS; attempt++) {
+    const allocation = services.runIds.allocate();
+    const time = services.time.read();
+    if (allocation === null || time === null) {
+      const authority = allocation === null ? "run_id" : "time";
+      return { outcome: "authority_unavailable", result: { authority, retryable: true } };
+    }
+    const decision = decideCreate(
+      law,
+      {
+        kind: "create",
+        operation_id: creation_request_id,
+        invocation_identity: invocation,
+        attribution: attributionOf(services, call, creation.tool, namespace_id),
+        admission_kind: admissionKind(call),
+        correlation: creation.correlation,
+        genesis: creation.genesis,
+        allocation,
+        contracts,
+        schemas,
+      },
+      { time },
+      services.surroundings,
+    );
+    if (!isAccepted(decision)) return decision;
+    const outcome = await appendCreation(services, law, decision, invocation, artifacts);
+    if (outcome !== "run_exists") return outcome;
+  }
+  return { outcome: "authority_unavailable", result: { authority: "run_id", retryable: true } };
+}
+
+/**
+ * Executes a creation; a replay of an accepted one gives the exact original result.
+ *
+ * @throws {StoreError} Where the store refuses; nothing was changed then.
+ */
+export function createRun(services: Services, creation: Creation, call: Call): Promise<Outcome> {
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, creation.tool, creation.input);
+  const name = creationName(creation.namespace_id, creation.creation_request_id);
+  return services.inFlight.run(name, () => execute(services, creation, call, invocation));
+}

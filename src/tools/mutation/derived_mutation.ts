@@ -1,0 +1,225 @@
+/**
+ * How a call of several steps changes a run: all of its records in one append, or none (docs/format/records.md "Derived operations").
+ *
+ * Each record leaves the receipt of its own operation, as if that had been called alone. The answer to the call is made of its records
+ * and receipts, so a repetition makes the same answer from what is stored.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { Accepted, Refused, Request, Stamps } from "../../run/command.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import type { AcceptedSteps } from "../../run/decide_steps.ts";
+import { type DerivedFrom, derivedOperation } from "../../run/derived.ts";
+import { invocationIdentity } from "../../run/invocation.ts";
+import type { Head, OperationFamily, RunKey, RunRecord, RunState } from "../../run/types.ts";
+import { type ProjectedRun, stateAt } from "../../store/projection.ts";
+import type { Receipt, StoredRecord } from "../../store/types.ts";
+import { attributionOf } from "./attribution.ts";
+import { mutationName } from "../services/keyed_lock.ts";
+import {
+  fromReceipt,
+  mintStamps,
+  type Outcome,
+  profileArtifacts,
+  rememberArtifacts,
+  runNotFound,
+  stale,
+  storedRecords,
+} from "./mutation.ts";
+import type { Services } from "../services/services.ts";
+import type { Call } from "../framework/types.ts";
+
+/** Families of the operations that a call may be made of. */
+export type StepFamily = Exclude<OperationFamily, "create_run">;
+
+/** Records that are read at a time where a call is answered again. */
+const REPLAY_PAGE = 64;
+
+/** One record of a call, as it was accepted. */
+export interface TakenStep {
+  readonly record: RunRecord;
+  readonly record_id: Identity;
+  /** The result in its receipt. */
+  readonly result: JsonObject;
+  /** The retained objects that it names, as canonical text. */
+  readonly material: StoredRecord["material"];
+}
+
+/** What was accepted: enough to make the answer of. */
+export interface TakenSteps {
+  readonly law: CompiledLaw;
+  /** At least one. */
+  readonly steps: readonly TakenStep[];
+  /** After the last one. */
+  readonly state: RunState;
+}
+
+/** A call of several steps, up to its decision. */
+export interface DerivedMutation {
+  readonly tool: string;
+  /** Decoded arguments, as sent. */
+  readonly input: JsonObject;
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly expected_head: Head;
+  readonly from: DerivedFrom;
+  /** Families of which its first record may be. */
+  readonly first: readonly StepFamily[];
+  /** The decision at a state whose head is the expected one; the stamps are minted by `mint`, after what is fetched from outside. */
+  readonly decide: (
+    run: ProjectedRun,
+    requestOf: (family: StepFamily, ordinal: number) => Request,
+    mint: () => Stamps,
+  ) => Promise<AcceptedSteps | Refused | Outcome>;
+}
+
+interface Execution {
+  readonly services: Services;
+  readonly mutation: DerivedMutation;
+  readonly invocation: Identity;
+}
+
+function operationOf({ services, mutation }: Execution, family: StepFamily, ordinal: number): string {
+  return derivedOperation(services.surroundings.primitives.sha256, mutation.from, family, ordinal);
+}
+
+function readStep({ record, record_id, receipt, material }: StoredRecord): TakenStep {
+  return {
+    record: readJson(record) as unknown as RunRecord,
+    record_id,
+    result: readJson(receipt.result) as JsonObject,
+    material,
+  };
+}
+
+/** The records of a call that was accepted before, from the first on. */
+async function readSteps(execution: Execution, firstRevision: number): Promise<TakenStep[]> {
+  const { services, mutation, invocation } = execution;
+  const steps: TakenStep[] = [];
+  const ordinals = new Map<string, number>();
+  for (;;) {
+    const after = firstRevision - 1 + steps.length;
+    const page = await services.runs.listRecords(mutation.run_key, after, REPLAY_PAGE);
+    for (const stored of page) {
+      const { operation, invocation_identity } = stored.receipt;
+      const ordinal = ordinals.get(operation.family) ?? 0;
+      const belongs = invocation_identity === invocation &&
+        operation.identity === operationOf(execution, operation.family as StepFamily, ordinal);
+      if (!belongs) return steps;
+      ordinals.set(operation.family, ordinal + 1);
+      steps.push(readStep(stored));
+    }
+    if (page.length === 0) return steps;
+  }
+}
+
+/** What the call did before; the conflict where another call has its id; null where there is none. */
+async function findOriginal(execution: Execution, run: ProjectedRun): Promise<TakenSteps | Outcome | null> {
+  const { services, mutation, invocation } = execution;
+  const receipts: Receipt[] = [];
+  for (const family of mutation.first) {
+    const operation = { family, identity: operationOf(execution, family, 0) };
+    const receipt = await services.runs.getReceipt(mutation.run_key, operation);
+    if (receipt !== null) receipts.push(receipt);
+  }
+  const first = receipts.sort((a, b) => a.revision - b.revision)[0];
+  if (first === undefined) return null;
+  if (first.invocation_identity !== invocation) return fromReceipt(first, invocation);
+  const steps = await readSteps(execution, first.revision);
+  const state = await stateAt(services.runs, run, first.revision + steps.length - 1);
+  return { law: run.law, steps, state };
+}
+
+/** The step as it will be read again: the members of its record in canonical order, so that an answer made of it has the same bytes. */
+function takenStep({ records: [{ text, record_id, material }], result }: Accepted): TakenStep {
+  return { record: readJson(text) as unknown as RunRecord, record_id, result, material };
+}
+
+async function append(
+  execution: Execution,
+  run: ProjectedRun,
+  accepted: AcceptedSteps,
+): Promise<TakenSteps | Outcome> {
+  const { services, mutation } = execution;
+  const artifacts = profileArtifacts(services);
+  const appended = await services.runs.append({
+    run_key: mutation.run_key,
+    scenario_id: run.law.law.scenario_id,
+    scenario_law_identity: run.law.scenario_law_identity,
+    expected_head: run.state.head,
+    records: accepted.decisions.flatMap((decision) => storedRecords(decision, JSON.stringify(decision.result))),
+    artifacts,
+  });
+  switch (appended.outcome) {
+    case "accepted":
+      rememberArtifacts(services, artifacts);
+      services.projections.advance(run.law, accepted.state);
+      return { law: run.law, steps: accepted.decisions.map(takenStep), state: accepted.state };
+    case "operation_exists": {
+      // Another process was faster; what it accepted is there to be read by now.
+      const now = await services.projections.load(mutation.run_key) ?? run;
+      return await findOriginal(execution, now) ?? fromReceipt(appended.receipt, execution.invocation);
+    }
+    case "stale":
+    case "run_exists":
+      return stale(appended.head);
+    case "run_not_found":
+      return runNotFound(mutation.run_key);
+  }
+}
+
+function sameHead(a: Head, b: Head): boolean {
+  return a.record_id === b.record_id && a.revision === b.revision;
+}
+
+async function execute(execution: Execution, call: Call): Promise<TakenSteps | Outcome> {
+  const { services, mutation, invocation } = execution;
+  const { run_key, tool } = mutation;
+  const run = await services.projections.load(run_key);
+  if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
+  const original = await findOriginal(execution, run);
+  if (original !== null) return original;
+  if (!sameHead(run.state.head, mutation.expected_head)) return stale(run.state.head);
+  const attribution = attributionOf(services, call, tool, run_key.namespace_id);
+  const requestOf = (family: StepFamily, ordinal: number): Request => ({
+    operation_id: operationOf(execution, family, ordinal),
+    invocation_identity: invocation,
+    attribution,
+    admission_kind: "derived",
+  });
+  const decision = await mutation.decide(run, requestOf, () => mintStamps(services));
+  return "decisions" in decision ? await append(execution, run, decision) : decision;
+}
+
+/** Runs work while every name counts as being executed. */
+function whileInFlight<Result>(
+  services: Services,
+  names: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return names.reduceRight((inner, name) => () => services.inFlight.run(name, inner), work)();
+}
+
+/**
+ * Executes a call of several steps. The same id with the same invocation gives what was accepted the first time, whatever the head is now.
+ *
+ * @throws {AuthorityUnavailable} Where no stamp could be had.
+ * @throws {StoreError} Where the store refuses; nothing was changed then.
+ */
+export function runDerivedMutation(
+  services: Services,
+  mutation: DerivedMutation,
+  call: Call,
+): Promise<TakenSteps | Outcome> {
+  const { namespace_id, run_id } = mutation.run_key;
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, mutation.tool, mutation.input);
+  const execution = { services, mutation, invocation };
+  const names = mutation.first.map((family) =>
+    mutationName(namespace_id, run_id, family, operationOf(execution, family, 0))
+  );
+  return whileInFlight(services, names, () => execute(execution, call));
+}

@@ -1,0 +1,112 @@
+/**
+ * What an evaluation needs of the outside world before it is decided: verdicts of JSON Schemas, and what providers answer.
+ *
+ * @module
+ */
+
+import type { Acquisition } from "../../evidence/acquisition/acquire.ts";
+import { type RequestedBinding, selectBindings, type SelectedBinding } from "../../evidence/acquisition/select.ts";
+import { schemaFailure } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { EvaluateCommand, Refused, Stamps } from "../../run/command.ts";
+import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
+import { refuseEvaluation } from "../../run/decide_evaluate.ts";
+import { maximumValueBytes } from "../../run/evidence.ts";
+import { refusal } from "../../run/refusal.ts";
+import type { RunState } from "../../run/types.ts";
+import { boundContracts, boundSchemas } from "./bound_run.ts";
+import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
+import type { Services } from "../services/services.ts";
+import type { Call } from "../framework/types.ts";
+
+/** An evaluation before its decision. */
+export interface Evaluating {
+  readonly law: CompiledLaw;
+  readonly state: RunState;
+  /** Without acquired evidence yet. */
+  readonly command: EvaluateCommand;
+  /** Which bindings to run; undefined = all of the stage. */
+  readonly requested: readonly RequestedBinding[] | undefined;
+  readonly call: Call;
+  readonly mint: () => Stamps;
+}
+
+/**
+ * Gathers what a command needs.
+ *
+ * @returns The command with its schema verdicts and acquired evidence, or the refusal: nothing is run for a call that is refused anyway
+ */
+export async function gatherEvidence(services: Services, evaluating: Evaluating): Promise<EvaluateCommand | Refused> {
+  const { law, state, command, requested } = evaluating;
+  const { stage_id } = command;
+  const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
+  if (stage === undefined || !needsTheOutside(stage, requested)) return command;
+  const admitted = refuseEvaluation(law, state, command, services.surroundings);
+  if ("outcome" in admitted) return admitted;
+  const selection = selectBindings(stage, requested);
+  if (!selection.ok) {
+    return refusal("evidence_rejected", { stage_id, rejections: selection.rejections });
+  }
+  const find = boundSchemas(services, state.run_key);
+  const verdicts = await judgeSchemas(services, law, stage, command.caller_evidence, find);
+  if ("length" in verdicts) {
+    return refusal("acquisition_failed", { stage_id, failures: verdicts.map(describeFailure) });
+  }
+  const acquisition = await acquire(services, evaluating, selection.bindings);
+  tellWitness(evaluating.call, selection.bindings, acquisition);
+  const { acquired, failures } = acquisition;
+  return { ...command, schema_verdicts: verdicts, acquired, acquisition_failures: failures };
+}
+
+/** Asks the providers. The trigger time is a stamp minted before, never behind what the run has accepted. */
+async function acquire(
+  services: Services,
+  { law, state, command, call, mint }: Evaluating,
+  bindings: readonly SelectedBinding[],
+): Promise<Acquisition> {
+  if (bindings.length === 0) return { acquired: [], failures: [] };
+  const stamp = Math.max(mint().time.reading_unix_millis, state.accepted_audit_instant);
+  const { namespace_id, run_id } = state.run_key;
+  return await services.acquirer.acquire({
+    law,
+    bindings,
+    context: {
+      namespace_id,
+      scenario_id: state.scenario_id,
+      scenario_law_identity: state.scenario_law_identity,
+      run_id,
+      stage_id: command.stage_id,
+      operation_id: command.operation_id,
+      trigger_time: { kind: "unix_millis", value: stamp },
+      ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
+    },
+    boundContracts: await boundContracts(services, state.run_key),
+    maximumValueBytes: maximumValueBytes(law, services.surroundings.profile),
+    findSchema: boundSchemas(services, state.run_key),
+    signal: call.signal,
+  });
+}
+
+function tellWitness(
+  { witness }: Call,
+  bindings: readonly SelectedBinding[],
+  { acquired, failures }: Acquisition,
+): void {
+  if (witness === undefined) return;
+  for (const { binding: { binding_id, provider_id, check_id } } of bindings) {
+    const failure = failures.find((one) => one.binding_id === binding_id);
+    const item = acquired.find((one) => one.binding_id === binding_id);
+    const reason = failure?.code ?? item?.error?.code ?? "answered";
+    witness.acquired({ binding_id, provider_id, check_id, reason, failed: failure !== undefined });
+  }
+}
+
+function needsTheOutside(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): boolean {
+  if ((requested?.length ?? stage.bindings.length) > 0) return true;
+  return stage.conditions.some(({ condition: { observation_domain: domain } }) =>
+    domain.domain === "Json" && domain.schema !== undefined
+  );
+}
+
+function describeFailure({ index, condition_id, error }: VerdictFailure): object {
+  return { condition_id, item_id: `caller:${index}`, ...schemaFailure(error) };
+}

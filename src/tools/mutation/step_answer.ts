@@ -1,0 +1,84 @@
+/**
+ * The answer to a call of several steps, made of its records and their receipts: made again, it is the same.
+ *
+ * @module
+ */
+
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { readyFrontier } from "../../run/frontier.ts";
+import { unmetConditions } from "../../run/missing/missing.ts";
+import { judgedBy } from "../../run/missing/stage.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { TakenStep, TakenSteps } from "./derived_mutation.ts";
+import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "../framework/output.ts";
+
+/** What was decided of a stage. */
+export const DECISION: JsonObject = closed({
+  kind: { enum: ["advance", "hold", "complete"] },
+  stage_id: TEXT,
+  unmet: STAGE_IDS,
+}, { unmet_left_out: INTEGER });
+
+/** The accepted result of a call of several steps: what these share, and what is their own. */
+export function acceptedSteps(
+  own: Readonly<Record<string, JsonValue>>,
+  optional: Readonly<Record<string, JsonValue>> = {},
+): JsonObject {
+  return closed({
+    accepted_head: HEAD,
+    operations: listOf(OBJECT),
+    invocation_identity: TEXT,
+    acceptance_time: OBJECT,
+    admission: OBJECT,
+    ...own,
+    ready_frontier: STAGE_IDS,
+    run_status: TEXT,
+  }, { ...optional, feedback: OBJECT });
+}
+
+/** The decision on each stage that was evaluated, in order: it advances, holds, or completes the run. */
+export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {
+  return steps.flatMap(({ record }) => {
+    if (record.record_kind !== "stage_evaluated") return [];
+    const { stage_id, completed, run_status, trace } = record.body;
+    const requirement = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage.completion_requirement;
+    const unmet = completed || requirement === undefined ? [] : unmetConditions(requirement, judgedBy(trace));
+    const kind = !completed ? "hold" : run_status === "complete" ? "complete" : "advance";
+    return [{ kind, stage_id, unmet }];
+  });
+}
+
+/** What all these answers have, around what is their own. */
+export function stepsResult(taken: TakenSteps, own: JsonObject, feedback: JsonObject): JsonObject {
+  const { steps, state } = taken;
+  const last = steps.at(-1);
+  if (last === undefined) throw new RangeError("Cannot answer: no step was taken");
+  const { record } = last;
+  return {
+    ...asJson({
+      accepted_head: { record_id: last.record_id, revision: record.revision },
+      operations: steps.map(({ record: { operation }, record_id }) => ({ ...operation, record_id })),
+      invocation_identity: record.invocation_identity,
+      acceptance_time: record.acceptance_time,
+      admission: record.admission,
+    }) as JsonObject,
+    ...own,
+    ready_frontier: readyFrontier(state),
+    run_status: state.status,
+    ...feedback,
+  };
+}
+
+/** Members of the receipt of the first step of a kind; none where there is no such step. */
+export function fromReceiptOf(
+  steps: readonly TakenStep[],
+  kind: TakenStep["record"]["record_kind"],
+  names: readonly string[],
+): JsonObject | null {
+  const step = steps.find(({ record }) => record.record_kind === kind);
+  if (step === undefined) return null;
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = step.result[name];
+    return value === undefined ? [] : [[name, value]];
+  }));
+}

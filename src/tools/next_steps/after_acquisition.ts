@@ -1,0 +1,110 @@
+/**
+ * What a caller can do after evidence that could not be acquired: most failures pass by themselves, the others need
+ * somebody to mend something first.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import type { SchemaFailureCode } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { OperationalCode } from "../../evidence/types.ts";
+import { type Retry, textOf } from "./shared_steps.ts";
+import type { NextStep } from "../framework/types.ts";
+
+/** Every code of an acquisition that failed. */
+export type AcquisitionCode = OperationalCode | "provider_not_configured" | SchemaFailureCode;
+
+/** What helps: the same call later, a new run, another law; or somebody who mends what is broken, and then the same call. */
+type Help = "call" | "start" | "define";
+
+/** What helps against each failure that does not pass by itself, and why. */
+const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: string]>> = {
+  timeout: ["call", "no answer came in time: have the provider looked at, then call again"],
+  dns_failed: ["call", "its host has no address: have the name mended, then call again"],
+  tls_failed: ["call", "its certificate cannot be trusted: have it mended, then call again"],
+  destination_refused: ["call", "the operator allows no such destination: have it allowed, then call again"],
+  destination_blocked: ["call", "its address is not public: have private networks allowed, then call again"],
+  connection_failed: ["call", "its host takes no connection: have it looked at, then call again"],
+  response_truncated: ["call", "the reply ended early: have the provider looked at, then call again"],
+  response_too_large: ["define", "the answer is larger than a value may be: define a law whose check asks for less"],
+  worker_died: ["call", "its process ended: have the provider looked at, then call again"],
+  provider_unreachable: ["call", "it refuses gate, or gate may not reach it: have that mended, then call again"],
+  provider_protocol_error: ["call", "its reply is none: have the provider mended, then call again"],
+  provider_not_configured: ["call", "it is not configured any more: have it configured, then call again"],
+  contract_changed: ["start", "its contract is not the one that the run began with: start a new run"],
+  cancelled: ["call", "the call ended before the answer came: call again and wait for it"],
+  schema_deadline_exceeded: [
+    "call",
+    "a JSON Schema took too long on the value: call again, with another value if it takes too long again",
+  ],
+  schema_refused: ["define", "a JSON Schema cannot be used: define a law with another one"],
+  schema_validator_failed: ["define", "a JSON Schema gives no verdict on the value: define a law with another one"],
+  schema_worker_failed: ["call", "the worker of JSON Schemas failed: call again"],
+  schema_overloaded: ["call", "the worker of JSON Schemas has too much to do: call again"],
+  schema_closed: ["call", "the server is shutting down: call again once it is back"],
+};
+
+/** Every code that has a remedy. */
+export const ACQUISITION_CODES: readonly string[] = Object.keys(REMEDIES);
+
+/** May pass where the machine was busy, and does not where the value is what takes so long: its remedy is told all the same. */
+const MAY_LAST = "schema_deadline_exceeded";
+
+const PASSES = "Nothing was recorded: call again, unchanged, once the failure is over";
+
+/** Failures that are told one by one. */
+const TOLD = 4;
+
+/** What failed, as a sentence begins. */
+function subjectOf(failure: JsonObject): string {
+  const binding = textOf(failure, "binding_id");
+  if (binding !== "") return `Binding ${JSON.stringify(binding)}`;
+  const condition = textOf(failure, "condition_id");
+  return condition === "" ? "The provider" : `Condition ${JSON.stringify(condition)}`;
+}
+
+/** The step against one failure that does not pass. */
+function remedyOf(failure: JsonObject, retry: Retry, start: JsonObject): NextStep {
+  const code = textOf(failure, "code");
+  const [help, reason] = REMEDIES[code as AcquisitionCode] ?? ["call", "have the provider looked at, then call again"];
+  const why = `${subjectOf(failure)} failed with ${code}: ${reason}`;
+  switch (help) {
+    case "call":
+      return retry({}, why);
+    case "start":
+      return { tool: "scenario_start", arguments_hint: start, why };
+    case "define":
+      return { tool: "scenario_define", arguments_hint: {}, why };
+  }
+}
+
+/**
+ * The steps after an acquisition that failed. What passes by itself is worth no step of its own beside what does not.
+ *
+ * @param retry The call once more
+ * @param start What is known of the arguments of `scenario_start`
+ * @param takesBindings Whether the call may name the bindings to run
+ */
+export function nextAfterAcquisition(
+  failures: readonly JsonObject[],
+  retry: Retry,
+  start: JsonObject,
+  takesBindings: boolean,
+): NextStep[] {
+  const lasting = failures.filter((failure) =>
+    member(failure, "retryable") !== true || textOf(failure, "code") === MAY_LAST
+  );
+  if (lasting.length === 0) return [retry({}, PASSES)];
+  const steps = lasting.slice(0, TOLD).map((failure) => remedyOf(failure, retry, start));
+  if (!takesBindings) return steps;
+  const why =
+    "Or name in local_acquisition only the bindings that can be run, if any: the other conditions stay unknown " +
+    "unless caller_evidence settles them";
+  return [...steps, retry({ local_acquisition: [] }, why)];
+}
+
+/** The failures of an outcome `acquisition_failed`. */
+export function failuresOf(result: JsonObject): readonly JsonObject[] {
+  const failures = member(result, "failures");
+  return isJsonArray(failures) ? failures.filter(isJsonObject) : [];
+}

@@ -1,0 +1,225 @@
+/**
+ * What a caller can do after each domain error: whoever fails is never left without a next step. Where only the operator
+ * can help, the step is to ask for that, and then the same call.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { ToolErrorCode } from "../framework/errors.ts";
+import { firstOf } from "./shared_steps.ts";
+import type { NextStep, ToolAnswer, ToolError } from "../framework/types.ts";
+
+/** A call that failed. */
+interface Failed {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly details: JsonObject;
+  readonly retryable: boolean;
+}
+
+/**
+ * Arguments that only name things. A hint repeats these and no others: what may be large or confidential the caller has.
+ */
+const NAMING = [
+  "namespace_id",
+  "scenario_id",
+  "scenario_law_identity",
+  "run_id",
+  "stage_id",
+  "expected_head",
+  "operation_id",
+  "creation_request_id",
+  "request_id",
+  "invocation_identity",
+  "schema_id",
+  "version",
+  "data_shape",
+  "provider_id",
+  "check_id",
+  "runpack_identity",
+  "profile",
+] as const;
+
+/** Characters of an argument that is repeated. */
+const REPEATED_CHARACTERS = 512;
+
+/** The arguments of a call that only name things. */
+export function naming(input: JsonObject): JsonObject {
+  const named: [string, JsonValue][] = NAMING.flatMap((name) => {
+    const value = member(input, name);
+    if (value === undefined || isJsonArray(value)) return [];
+    return JSON.stringify(value).length <= REPEATED_CHARACTERS ? [[name, value]] : [];
+  });
+  return Object.fromEntries(named);
+}
+
+function again({ tool, input }: Failed, why: string, change: JsonObject = {}): NextStep {
+  return { tool, arguments_hint: { ...naming(input), ...change }, why };
+}
+
+/** The same call, whose arguments have to be changed in a way that a hint cannot show. */
+function corrected(why: string): (failed: Failed) => NextStep[] {
+  return (failed) => [again(failed, why)];
+}
+
+/** The same call, unchanged. */
+function unchanged(why: string): (failed: Failed) => NextStep[] {
+  return corrected(`${why}, then call again, unchanged`);
+}
+
+/** The namespace that a call is about, for the tools that list what is there. */
+function inNamespace({ input }: Failed): JsonObject {
+  const record = member(input, "record");
+  const namespace_id = member(input, "namespace_id") ?? (isJsonObject(record) ? member(record, "namespace_id") : null);
+  return typeof namespace_id === "number" ? { namespace_id } : {};
+}
+
+function listScenarios(failed: Failed): NextStep[] {
+  const why = "See which scenarios and laws there are";
+  return [{ tool: "scenarios_list", arguments_hint: inNamespace(failed), why }];
+}
+
+function listSchemas(why: string): (failed: Failed) => NextStep[] {
+  return (failed) => [{ tool: "schemas_list", arguments_hint: inNamespace(failed), why }];
+}
+
+function listProviders(): NextStep[] {
+  return [{ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" }];
+}
+
+/** After a stage that the law does not have: the nearest one, else the first. */
+function nameStage(failed: Failed): NextStep[] {
+  const nearest = firstOf(failed.details, "nearest");
+  const stage_id = nearest ?? firstOf(failed.details, "stages") ?? "";
+  const why = nearest === undefined ? "Name a stage of the law" : `Did you mean stage "${nearest}"?`;
+  return [again(failed, why, { stage_id })];
+}
+
+/** After data that do not meet the shape that was named. */
+function readShape(failed: Failed, why: string): NextStep[] {
+  const shape = member(failed.input, "data_shape");
+  const { schema_id = "", version = "" } = isJsonObject(shape) ? shape : {};
+  return [
+    {
+      tool: "schemas_get",
+      arguments_hint: { ...inNamespace(failed), schema_id, version },
+      why: "See what the data shape asks for",
+    },
+    again(failed, why),
+  ];
+}
+
+/** Which check a query asked for, without its params. */
+function askedCheck({ input }: Failed): JsonObject {
+  const query = member(input, "query");
+  const { provider_id = "", check_id = "" } = isJsonObject(query) ? query : {};
+  return { provider_id, check_id };
+}
+
+function readCheck(failed: Failed): NextStep[] {
+  const check = askedCheck(failed);
+  return [
+    { tool: "provider_check_schema_get", arguments_hint: check, why: "See which params the check takes" },
+    again(failed, "Correct the params and call again", { query: check }),
+  ];
+}
+
+function afterTooLarge(failed: Failed): NextStep[] {
+  if (failed.tool === "evidence_query") {
+    const why = "Ask for less, by another check or other params, and call again";
+    return [again(failed, why, { query: askedCheck(failed) })];
+  }
+  const why = "Ask the operator to raise provider_discovery.max_response_bytes, then call again";
+  const provider_id = member(failed.input, "provider_id");
+  if (failed.tool !== "provider_contract_get" || provider_id === undefined) return [again(failed, why)];
+  return [
+    {
+      tool: "provider_check_schema_get",
+      arguments_hint: { provider_id, check_id: "<a check of its bindings or of the documentation>" },
+      why: "One check of the contract is smaller than all of it",
+    },
+    again(failed, why),
+  ];
+}
+
+/** After a check that could not be run outside of a run. */
+function afterFailedQuery(failed: Failed): NextStep[] {
+  const query = askedCheck(failed);
+  const code = String(member(failed.details, "code") ?? "");
+  const why = failed.retryable
+    ? "Call again, unchanged, once the failure is over"
+    : `Failed with ${code}, which does not pass by itself: ask for something else, or have the operator mend the ` +
+      "provider, then call again";
+  return [again(failed, why, { query })];
+}
+
+/** Whoever is refused is told nothing but that. */
+function askForAccess({ tool }: Failed): NextStep[] {
+  const why = "Ask the operator for access, or name a namespace that you may use, then call again";
+  return [{ tool, arguments_hint: {}, why }];
+}
+
+/** The steps after each error, by code. */
+const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
+  invalid_input: ({ tool }) => [{
+    tool,
+    arguments_hint: {},
+    why: "Correct the arguments at each path in details.issues and call again",
+  }],
+  invalid_spec: corrected("Correct the spec at each path in details.refusals and call again"),
+  invalid_schema: corrected("Correct the JSON Schema as the message says and call again"),
+  invalid_cursor: (failed) => [again(failed, "Start the list anew, without a cursor")],
+  evidence_rejected: corrected("Correct what is wrong at each path in details.rejections and call again"),
+  params_invalid: readCheck,
+  payload_invalid: (failed) => readShape(failed, "Correct the payload as details.reason says and call again"),
+  data_shape_rejected: (failed) =>
+    readShape(failed, "Name a data shape that fits every condition that details.refusals names, and call again"),
+  signature_invalid: corrected("Sign the record as it is, with the key that signing names, and call again"),
+  scenario_not_found: listScenarios,
+  law_not_found: listScenarios,
+  run_not_found: listScenarios,
+  stage_not_found: nameStage,
+  schema_not_found: listSchemas("See which schemas are registered"),
+  runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),
+  provider_not_found: listProviders,
+  check_not_found: listProviders,
+  law_exists: listScenarios,
+  schema_exists: listSchemas("See which schemas are registered; a changed one needs a version of its own"),
+  namespace_refused: askForAccess,
+  role_refused: askForAccess,
+  registry_refused: askForAccess,
+  signing_required: corrected("Add signing {key_id, signature} to the record and call again"),
+  schema_too_large: corrected("Register a schema of at most maximum_bytes bytes"),
+  response_too_large: afterTooLarge,
+  schema_entries_exhausted: listSchemas("Use a schema that is registered, or ask the operator to raise the limit"),
+  schema_deadline_exceeded: corrected(
+    "Call again, unchanged; if it takes too long again, make the JSON Schema simpler",
+  ),
+  acquisition_failed: afterFailedQuery,
+  store_busy: unchanged("Wait for retry_after_ms, or a moment"),
+  store_full: unchanged("Ask the operator to make room on the disk of the store"),
+  store_closed: unchanged("Wait until the server is back"),
+  schema_worker_unavailable: unchanged("Wait a moment"),
+  authority_unavailable: unchanged("Nothing was recorded; wait a moment"),
+  namespace_authority_unavailable: unchanged("Wait a moment"),
+  audit_unavailable: unchanged("Nothing was done; wait until the operator has mended the audit log"),
+  store_corrupt: unchanged('Ask the operator to run "gate store check" and to restore a backup'),
+  store_version_unsupported: unchanged("Ask the operator to run the version of gate that wrote the store"),
+  store_failed: unchanged("Ask the operator to look at the log and at the disk of the store"),
+  internal: unchanged("Ask the operator to look at the log"),
+};
+
+/** The steps after an error of a tool. */
+export function nextOfError(tool: string, input: JsonObject, { code, details = {}, retryable }: ToolError): NextStep[] {
+  return STEPS[code as ToolErrorCode]({ tool, input, details, retryable });
+}
+
+/** An answer whose error, if it is one, says what to do next: what the tool itself says of it, else what its code asks for. */
+export function withNext(tool: string, input: JsonObject, answer: ToolAnswer): ToolAnswer {
+  if (answer.ok || answer.error.details?.["next"] !== undefined) return answer;
+  const { error } = answer;
+  const next = asJson(nextOfError(tool, input, error));
+  return { ok: false, error: { ...error, details: { ...error.details, next } } };
+}

@@ -1,0 +1,91 @@
+/**
+ * Next steps as far as their caller may take them: what the operator hides, or the caller's roles do not grant, is named to
+ * nobody.
+ *
+ * @module
+ */
+
+import { offeredTools } from "../../access/offered_tools.ts";
+import { checkRole } from "../../access/roles.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { asJson } from "../../run/primitives.ts";
+import { type AccessServices, namespaceOfInput } from "../services/authorise.ts";
+import { success } from "../framework/errors.ts";
+import { naming } from "./after_error.ts";
+import { FRESH_ID } from "./shared_steps.ts";
+import { PUBLISHED } from "../published.ts";
+import type { Call, NextStep, ToolAnswer } from "../framework/types.ts";
+
+/** Where results hold steps. Nothing that callers wrote stands there. */
+const PLACES: readonly (readonly string[])[] = [[], ["outcome"], ["outcome", "result"], ["publication", "result"]];
+
+/** How an answer with steps begins to name them; a text without it has none. */
+const STEPS_BEGIN = '"next":[{';
+
+/** Leaves of an answer's next steps those that the caller may take. */
+export type OfferSteps = (tool: string, input: JsonObject, call: Call, answer: ToolAnswer) => ToolAnswer;
+
+/** Makes the function for a configuration; where nothing is restricted it leaves answers as they are. */
+export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps {
+  const { tools, auth } = services.config.server;
+  const rolesInForce = (auth?.principals.length ?? 0) > 0;
+  const lists = [tools.allowlist, tools.denylist, auth?.allowed_tools ?? []];
+  if (!rolesInForce && lists.every(({ length }) => length === 0)) return (_tool, _input, _call, answer) => answer;
+  const isOffered = offeredTools({ tools, auth });
+  const groups = new Map<string, NextStepGroup>(PUBLISHED.map(({ name, group }) => [name, group]));
+  return (tool, input, call, answer) => {
+    const mayTake = (step: JsonObject): boolean => {
+      const name = String(step["tool"]);
+      const group = groups.get(name);
+      if (group === undefined || !isOffered(name)) return false;
+      const hint = member(step, "arguments_hint");
+      const namespaceId = (isJsonObject(hint) ? namespaceOfInput(hint) : null) ?? namespaceOfInput(input) ??
+        "unread";
+      return checkRole(rolesInForce, call.principal, { group, tool: name, namespaceId })?.allowed ?? true;
+    };
+    return withSteps(answer, (steps) => {
+      const left = steps.filter(isJsonObject).map((step) => mayTake(step) ? step : inOneCall(step))
+        .filter((step) => step !== null && mayTake(step));
+      return left.length > 0 || steps.length === 0 ? left : [asJson(askOthers(tool, input))];
+    });
+  };
+}
+
+/** `scenario_next` in place of the step that opens or evaluates a stage, of which it does both; null for other steps. */
+function inOneCall({ tool, arguments_hint: hint, why = "" }: JsonObject): JsonObject | null {
+  if (tool !== "scenario_open_stage" && tool !== "scenario_evaluate_stage" || !isJsonObject(hint)) return null;
+  const { operation_id, ...rest } = hint;
+  // Another identity stands for a call that was made already.
+  if (operation_id !== FRESH_ID) return null;
+  return { tool: "scenario_next", arguments_hint: { ...rest, request_id: FRESH_ID }, why };
+}
+
+type NextStepGroup = typeof PUBLISHED[number]["group"];
+
+function askOthers(tool: string, input: JsonObject): NextStep {
+  const why = "What comes next is not open to you here: ask the operator, or somebody who may; then call again";
+  return { tool, arguments_hint: naming(input), why };
+}
+
+type Change = (steps: readonly JsonValue[]) => JsonValue[];
+
+function withSteps(answer: ToolAnswer, change: Change): ToolAnswer {
+  if (!answer.ok) {
+    const { error } = answer;
+    const details = error.details === undefined ? undefined : changed(error.details, [], change);
+    return details === undefined ? answer : { ok: false, error: { ...error, details } };
+  }
+  if (answer.text !== undefined && !answer.text.includes(STEPS_BEGIN)) return answer;
+  const result = PLACES.reduce((result, place) => changed(result, place, change), answer.result);
+  return result === answer.result ? answer : success(result);
+}
+
+/** An object in which the steps at a place are changed; the object itself where there are none. */
+function changed(object: JsonObject, place: readonly string[], change: Change): JsonObject {
+  const [name = "next", ...rest] = place;
+  const value = member(object, name);
+  if (place.length === 0) return isJsonArray(value) ? { ...object, next: change(value) } : object;
+  if (!isJsonObject(value)) return object;
+  const inside = changed(value, rest, change);
+  return inside === value ? object : { ...object, [name]: inside };
+}

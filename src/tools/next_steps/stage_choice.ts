@@ -1,0 +1,51 @@
+/**
+ * Which stage a step is about, and why it may be none.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { readyFrontier } from "../../run/frontier.ts";
+import { asJson } from "../../run/primitives.ts";
+import { findStage, type FoundStage } from "../../run/refusal.ts";
+import type { RunState } from "../../run/types.ts";
+import type { Outcome } from "../mutation/mutation.ts";
+
+function refused(outcome: string, result: object): Outcome {
+  return { outcome, result: asJson(result) as JsonObject };
+}
+
+/** The outcome for a run that takes no steps any more; null while it does. */
+export function runComplete({ status, head }: RunState): Outcome | null {
+  return status === "complete" ? refused("run_complete", { accepted_head: head, run_status: status }) : null;
+}
+
+/** The stage that is named, else the first open one, else the first ready one, in id order; or the outcome where it can take no step. */
+export function nextStage(law: CompiledLaw, state: RunState, named: string | undefined): FoundStage | Outcome {
+  const complete = runComplete(state);
+  const ready_frontier = readyFrontier(state);
+  const chosen = named ??
+    state.stages.find(({ classification }) => classification === "open_incomplete")?.stage_id ?? ready_frontier[0];
+  if (chosen === undefined) return complete ?? refused("stage_not_ready", { reason: "no_stage", ready_frontier });
+  const found = findStage(law, state, chosen);
+  if ("outcome" in found) return found;
+  if (complete !== null) return complete;
+  const { stage_id, classification } = found.stage;
+  switch (classification) {
+    case "blocked":
+      return refused("stage_not_ready", { stage_id, classification, reason: "prerequisite", ready_frontier });
+    case "complete":
+      return refused("stage_not_open", { stage_id, classification, ready_frontier });
+    default:
+      return found;
+  }
+}
+
+/** The state as it would be with a stage open: what its evidence is checked against before it is opened. */
+export function withOpenStage(state: RunState, stageId: string): RunState {
+  const stages = state.stages.map((stage) =>
+    stage.stage_id === stageId ? { ...stage, classification: "open_incomplete" as const } : stage
+  );
+  return { ...state, stages };
+}

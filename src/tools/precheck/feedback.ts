@@ -1,0 +1,126 @@
+/**
+ * How much a step tells beside its decision: asked for by the caller, granted by the operator (`server.feedback`).
+ *
+ * @module
+ */
+
+import { inScope } from "../../access/roles.ts";
+import type { Principal } from "../../access/types.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { FeedbackLevel, ScenarioNextFeedbackConfig } from "../../config/types.ts";
+import { attemptOf } from "../../run/fold.ts";
+import { verifiedOnlyIn } from "../../run/missing/stage.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { RecordedEvidence } from "../../run/types.ts";
+import type { TakenStep, TakenSteps } from "../mutation/derived_mutation.ts";
+import { missingMember } from "./missing_answer.ts";
+import { PAGE_CHARACTERS } from "../framework/pagination.ts";
+import type { Services } from "../services/services.ts";
+
+/** The levels, from least to most. */
+export const FEEDBACK_LEVELS = ["summary", "trace", "evidence"] as const satisfies readonly FeedbackLevel[];
+
+/** What a caller gets. */
+export interface GrantedFeedback {
+  readonly level: FeedbackLevel;
+  /** Whether the caller named a level. */
+  readonly asked: boolean;
+  /** Why it is less than what was asked for, or than what is usual. */
+  readonly denied_reason?: string;
+}
+
+function lower(a: FeedbackLevel, b: FeedbackLevel): FeedbackLevel {
+  return FEEDBACK_LEVELS.indexOf(a) <= FEEDBACK_LEVELS.indexOf(b) ? a : b;
+}
+
+function isListed(
+  principal: Principal,
+  namespaceId: number,
+  subjects: readonly string[],
+  roles: readonly string[],
+): boolean {
+  if (subjects.includes(principal.subject)) return true;
+  return principal.roles.some((role) => roles.includes(role.name) && inScope(role, namespaceId));
+}
+
+/**
+ * The level that a caller gets: what it asks for or what is usual for it, no more than the maximum, and no more than its lists grant;
+ * from evidence it falls to trace where that is granted, else to summary.
+ */
+export function grantFeedback(
+  config: ScenarioNextFeedbackConfig,
+  principal: Principal,
+  namespaceId: number,
+  requested: FeedbackLevel | undefined,
+): GrantedFeedback {
+  const wanted = requested ?? (principal.authMethod === "local" ? config.local_only_default : config.default);
+  const mayEvidence = isListed(principal, namespaceId, config.evidence_subjects, config.evidence_roles);
+  const mayTrace = mayEvidence || isListed(principal, namespaceId, config.trace_subjects, config.trace_roles);
+  const capped = lower(wanted, config.max);
+  const level = capped === "evidence" && mayEvidence
+    ? "evidence"
+    : capped !== "summary" && mayTrace
+    ? "trace"
+    : "summary";
+  const asked = requested !== undefined;
+  if (level === wanted) return { level, asked };
+  return { level, asked, denied_reason: `Cannot give feedback "${wanted}": "${level}" is what this caller may have` };
+}
+
+/**
+ * An item as the level evidence shows it. Unless raw values may leave, without its value and without its identity, by which a value can
+ * be guessed.
+ */
+function shownItem(services: Services, item: RecordedEvidence, { material }: TakenStep): JsonObject {
+  const { item_id, condition_id, channel, provider_id, binding_id, lane, qualified, reason, error } = item;
+  const shown = asJson({
+    ...{ item_id, condition_id, channel, lane, qualified },
+    ...provider_id === undefined ? {} : { provider_id },
+    ...binding_id === undefined ? {} : { binding_id },
+    ...reason === undefined ? {} : { reason },
+    ...error === undefined ? {} : { error },
+  }) as JsonObject;
+  const { value_identity } = item;
+  if (value_identity === undefined || !mayShowValue(services, item)) return shown;
+  const body = material.find(({ identity }) => identity === value_identity)?.body;
+  const value = body === undefined ? undefined : readJson(body);
+  return { ...shown, value_identity, ...isJsonObject(value) ? { value } : {} };
+}
+
+/** Values of callers follow the operator's own setting, those of providers also that of the provider. */
+function mayShowValue({ config, providers }: Services, { provider_id }: RecordedEvidence): boolean {
+  const { allow_raw_values, require_provider_opt_in } = config.evidence;
+  if (!allow_raw_values || provider_id === undefined || !require_provider_opt_in) return allow_raw_values;
+  return providers.get(provider_id)?.allow_raw === true;
+}
+
+function shownAttempt(services: Services, taken: TakenSteps, step: TakenStep, level: FeedbackLevel): JsonObject[] {
+  const { record, record_id } = step;
+  if (record.record_kind !== "stage_evaluated") return [];
+  const { evidence: items, ...attempt } = attemptOf(record, record_id);
+  const stage = taken.law.stages[taken.law.stageIndex.get(attempt.stage_id) ?? -1];
+  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace, verifiedOnlyIn(items));
+  const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
+  return [{ ...asJson(attempt) as JsonObject, ...level === "evidence" ? { evidence } : {}, ...missing }];
+}
+
+/** The first attempts that one answer can hold, at least one; how many more there were is said beside them. */
+function fitting(attempts: readonly JsonObject[]): JsonObject {
+  let characters = 0;
+  const end = attempts.findIndex((attempt, index) => {
+    characters += JSON.stringify(attempt).length;
+    return index > 0 && characters > PAGE_CHARACTERS;
+  });
+  return end < 0 ? { attempts } : { attempts: attempts.slice(0, end), left_out: attempts.length - end };
+}
+
+/** The member `feedback` of an answer; no member where a summary is all, nobody asked for more and nothing was denied. */
+export function feedbackMember(services: Services, taken: TakenSteps, granted: GrantedFeedback): JsonObject {
+  const { level, asked, denied_reason } = granted;
+  if (level === "summary" && !asked && denied_reason === undefined) return {};
+  const attempts = level === "summary"
+    ? {}
+    : fitting(taken.steps.flatMap((step) => shownAttempt(services, taken, step, level)));
+  return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...attempts } };
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import type { Principal } from "../../access/types.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { FeedbackLevel, GateConfig, ScenarioNextFeedbackConfig } from "../../config/types.ts";
+import { grantFeedback } from "./feedback.ts";
+import { type BenchOptions, envelope, evidence, LOCAL, REMOTE, withTools } from "../tests/fixture_test.ts";
+import { scene } from "../tests/outcome_case_test.ts";
+import { next, SCANNED, scanner, trigger } from "../tests/step_fixture_test.ts";
+
+const DEFAULTS = DEFAULT_SETTINGS.server.feedback.scenario_next;
+
+function withRole(name: string, namespace_id: number | null): Principal {
+  return { ...REMOTE, roles: [{ name, tenant_id: null, namespace_id }] };
+}
+
+Deno.test("grantFeedback() caps at the maximum, and gives what subjects and roles are granted", () => {
+  const evidence = { max: "evidence" } as const;
+  const rows: readonly [Partial<ScenarioNextFeedbackConfig>, Principal, FeedbackLevel | undefined, string][] = [
+    [{}, LOCAL, undefined, "trace"],
+    [{}, LOCAL, "summary", "summary asked"],
+    [{}, LOCAL, "trace", "trace asked"],
+    [{}, LOCAL, "evidence", "trace asked denied"],
+    [{}, REMOTE, undefined, "summary"],
+    [{}, REMOTE, "summary", "summary asked"],
+    [{}, REMOTE, "trace", "summary asked denied"],
+    [{}, REMOTE, "evidence", "summary asked denied"],
+    [{ default: "trace" }, REMOTE, undefined, "summary denied"],
+    [{ default: "trace", trace_subjects: ["token:00"] }, REMOTE, undefined, "trace"],
+    [{ max: "summary", local_only_default: "summary" }, LOCAL, "trace", "summary asked denied"],
+    [{ ...evidence }, LOCAL, "evidence", "trace asked denied"],
+    [{ ...evidence, evidence_subjects: ["stdio"] }, LOCAL, "evidence", "evidence asked"],
+    [{ evidence_subjects: ["stdio"] }, LOCAL, "evidence", "trace asked denied"],
+    [{ ...evidence, evidence_subjects: ["token:00"] }, REMOTE, "evidence", "evidence asked"],
+    [{ ...evidence, evidence_subjects: ["token:00"] }, REMOTE, "trace", "trace asked"],
+    [{ trace_roles: ["auditor"] }, withRole("auditor", null), "trace", "trace asked"],
+    [{ trace_roles: ["auditor"] }, withRole("auditor", 2), "trace", "trace asked"],
+    [{ trace_roles: ["auditor"] }, withRole("auditor", 3), "trace", "summary asked denied"],
+    [{ trace_roles: ["auditor"] }, withRole("reader", 2), "trace", "summary asked denied"],
+    [{ ...evidence, evidence_roles: ["auditor"] }, withRole("auditor", 2), "evidence", "evidence asked"],
+    [{ ...evidence, evidence_roles: ["auditor"] }, withRole("auditor", 3), "evidence", "summary asked denied"],
+  ];
+  for (const [config, principal, requested, expected] of rows) {
+    const { level, asked, denied_reason } = grantFeedback({ ...DEFAULTS, ...config }, principal, 2, requested);
+    const words = [level, asked ? "asked" : "", denied_reason === undefined ? "" : "denied"].filter((word) =>
+      word !== ""
+    );
+    assert.equal(words.join(" "), expected, JSON.stringify([config, principal.subject, requested]));
+  }
+  assert.equal(
+    grantFeedback(DEFAULTS, LOCAL, 2, "evidence").denied_reason,
+    'Cannot give feedback "evidence": "trace" is what this caller may have',
+  );
+});
+
+function withFeedback(
+  change: Partial<ScenarioNextFeedbackConfig>,
+  evidence: Partial<GateConfig["evidence"]> = {},
+): BenchOptions {
+  const server = { ...DEFAULT_SETTINGS.server, feedback: { scenario_next: { ...DEFAULTS, ...change } } };
+  return { config: { server, evidence: { ...DEFAULT_SETTINGS.evidence, ...evidence } } };
+}
+
+async function feedbackOf(
+  options: BenchOptions,
+  change: JsonObject,
+  principal = LOCAL,
+): Promise<JsonObject | undefined> {
+  let feedback: JsonObject | undefined;
+  await withTools(async (bench) => {
+    const s = await scene(bench, SCANNED);
+    const answer = envelope(await bench.call("scenario_next", next(s, change), principal));
+    assert.equal(answer.outcome, "accepted");
+    feedback = answer.result["feedback"] as JsonObject | undefined;
+  }, { ...options, ...scanner(false) });
+  return feedback;
+}
+
+const ATTEMPT = ["attempt_number", "completed", "missing", "outcome", "record_id", "stage_id", "trace"];
+
+function attemptIn(feedback: JsonObject | undefined): JsonObject {
+  return (feedback?.["attempts"] as JsonObject[])[0] ?? {};
+}
+
+Deno.test("scenario_next() tells a summary nothing beside its decision unless it was asked or denied", async () => {
+  assert.equal(await feedbackOf({}, {}, REMOTE), undefined);
+  assert.deepEqual(await feedbackOf({}, { feedback: "summary" }, REMOTE), { level: "summary" });
+  assert.deepEqual(await feedbackOf({}, { feedback: "trace" }, REMOTE), {
+    level: "summary",
+    denied_reason: 'Cannot give feedback "trace": "summary" is what this caller may have',
+  });
+});
+
+Deno.test("scenario_next() tells the attempt with its trace and what is missing, no items", async () => {
+  const feedback = await feedbackOf({}, {});
+  assert.equal(feedback?.["level"], "trace");
+  const attempt = attemptIn(feedback);
+  assert.deepEqual(Object.keys(attempt).sort(), ATTEMPT);
+  assert.deepEqual([attempt["outcome"], attempt["trace"]], ["false", [
+    { condition_id: "built", path: "$", value: "false" },
+  ]]);
+});
+
+const EVIDENCE = { max: "evidence", evidence_subjects: ["stdio"] } as const;
+
+Deno.test("scenario_next() shows values only where raw values may leave", async () => {
+  const items = async (raw: Partial<GateConfig["evidence"]>, change: JsonObject): Promise<JsonObject[]> => {
+    const feedback = await feedbackOf(withFeedback(EVIDENCE, raw), { feedback: "evidence", ...change });
+    assert.deepEqual(Object.keys(attemptIn(feedback)).sort(), [...ATTEMPT, "evidence"].sort());
+    return attemptIn(feedback)["evidence"] as JsonObject[];
+  };
+  const acquired = {
+    item_id: "binding:scan-built",
+    condition_id: "built",
+    channel: "provider_acquisition",
+    lane: "verified",
+    qualified: true,
+    provider_id: "scanner",
+    binding_id: "scan-built",
+  };
+  const value = { value: false, value_type: "Boolean" };
+  const shows = async (raw: Partial<GateConfig["evidence"]>, change: JsonObject = {}): Promise<unknown> =>
+    (await items(raw, change)).map((item) => item["value"]);
+  assert.deepEqual(await items({}, {}), [acquired]);
+  assert.deepEqual(await shows({ allow_raw_values: true }), [undefined]);
+  assert.deepEqual(await shows({ allow_raw_values: true, require_provider_opt_in: false }), [value]);
+  const submitted = { caller_evidence: [evidence("built", false)], local_acquisition: [] };
+  assert.deepEqual(await shows({}, submitted), [undefined]);
+  assert.deepEqual(await shows({ allow_raw_values: true }, submitted), [value]);
+});
+
+Deno.test("a step told again tells what the caller may have now", () =>
+  withTools(async (bench) => {
+    const s = await scene(bench, SCANNED);
+    const input = next(s);
+    const local = envelope(await bench.call("scenario_next", input)).result;
+    const { feedback: _, ...decided } = local;
+    assert.deepEqual(envelope(await bench.call("scenario_next", input, REMOTE)).result, decided);
+    assert.deepEqual(envelope(await bench.call("scenario_next", input)).result, local);
+  }, scanner(false)));
+
+Deno.test("scenario_trigger() tells what is usual for its caller", () =>
+  withTools(async (bench) => {
+    const s = await scene(bench, SCANNED);
+    await s.accept("scenario_open_stage", 9, { stage_id: "build" });
+    const input = trigger(s);
+    const local = envelope(await bench.call("scenario_trigger", input)).result["feedback"] as JsonObject;
+    assert.deepEqual([local["level"], (local["attempts"] as JsonObject[]).length], ["trace", 1]);
+    assert.equal(envelope(await bench.call("scenario_trigger", input, REMOTE)).result["feedback"], undefined);
+  }, scanner(false)));

@@ -1,0 +1,65 @@
+/**
+ * What a spec's bindings may name: the checks of the configured providers. Their params are judged before the proofs of the
+ * law, which wait for nothing.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { judgeParams } from "../../evidence/acquisition/params.ts";
+import { checkFacts } from "../../evidence/contract/facts.ts";
+import type { Provider } from "../../evidence/types.ts";
+import { SPEC_LIMITS } from "../../law/limits.ts";
+import type { LawSurroundings } from "../../law/types.ts";
+import type { Services } from "../services/services.ts";
+
+/** A binding as far as a raw spec may be believed. */
+interface RawBinding {
+  readonly provider: Provider;
+  readonly check_id: string;
+  readonly params: JsonValue | undefined;
+}
+
+/**
+ * Judges the params of every binding of a raw spec that names a check; what is malformed is left to the proofs.
+ *
+ * @returns How the proofs find a check
+ * @throws {SchemaSandboxError} Where a params schema gave no verdict
+ */
+export async function knownChecks(
+  { providers, schemaSandbox }: Pick<Services, "providers" | "schemaSandbox">,
+  spec: JsonObject,
+): Promise<LawSurroundings["findCheck"]> {
+  const verdicts = new Map<string, string | null>();
+  const bindings = member(spec, "acquisition_bindings");
+  const raw = isJsonArray(bindings) ? bindings.slice(0, SPEC_LIMITS.acquisitionBindings) : [];
+  for (const { provider, check_id, params } of raw.flatMap((one) => readBinding(providers, one))) {
+    const check = provider.loaded.contract.checks.find((one) => one.check_id === check_id);
+    const name = verdictName(provider.provider_id, check_id, params);
+    if (check === undefined || verdicts.has(name)) continue;
+    verdicts.set(name, await judgeParams(schemaSandbox, provider.loaded, check, params));
+  }
+  return (providerId, checkId) => {
+    const provider = providers.get(providerId);
+    if (provider === undefined) return "provider";
+    const facts = checkFacts(provider.loaded.contract, checkId, (check, params) => {
+      const verdict = verdicts.get(verdictName(providerId, check.check_id, params));
+      return verdict === undefined ? "Params were not judged" : verdict;
+    });
+    return facts ?? "check";
+  };
+}
+
+function readBinding(providers: Services["providers"], binding: JsonValue): RawBinding[] {
+  if (!isJsonObject(binding)) return [];
+  const providerId = member(binding, "provider_id");
+  const check_id = member(binding, "check_id");
+  const provider = typeof providerId === "string" ? providers.get(providerId) : undefined;
+  if (provider === undefined || typeof check_id !== "string") return [];
+  return [{ provider, check_id, params: member(binding, "params") }];
+}
+
+function verdictName(providerId: string, checkId: string, params: JsonValue | undefined): string {
+  return JSON.stringify([providerId, checkId, params === undefined ? null : canonicalize(params)]);
+}

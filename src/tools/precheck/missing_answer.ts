@@ -1,0 +1,36 @@
+/**
+ * What is missing, told beside what was accepted. It follows from the law and the trace, so it is made for each answer and stands in no
+ * receipt: a run is not bound to how it is told.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import type { CompiledStage } from "../../run/compile.ts";
+import { missingOfTrace, type VerifiedOnly, verifiedOnlyIn } from "../../run/missing/stage.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { Attempt, RunKey, TraceItem } from "../../run/types.ts";
+import type { Outcome } from "../mutation/mutation.ts";
+import type { Services } from "../services/services.ts";
+
+/** The member `missing` of whatever has a trace; no member where nothing is missing. */
+export function missingMember(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  verifiedOnly: VerifiedOnly,
+): JsonObject {
+  const missing = missingOfTrace(stage, trace, verifiedOnly);
+  return missing === null ? {} : asJson({ missing: [missing] }) as JsonObject;
+}
+
+/** An accepted evaluation with what its attempt lacked; everything else as it is. */
+export async function withMissing(services: Services, runKey: RunKey, outcome: Outcome): Promise<Outcome> {
+  const attempt = outcome.outcome === "accepted" ? member(outcome.result, "attempt") : undefined;
+  if (!isJsonObject(attempt) || attempt["outcome"] === "true") return outcome;
+  const run = await services.projections.load(runKey);
+  const stage = run?.law.stages[run.law.stageIndex.get(String(attempt["stage_id"])) ?? -1];
+  if (stage === undefined) return outcome;
+  const { trace, evidence } = attempt as unknown as Attempt;
+  const missing = missingMember(stage, trace, verifiedOnlyIn(evidence));
+  return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...missing } } };
+}

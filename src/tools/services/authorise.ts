@@ -1,0 +1,135 @@
+/**
+ * Whether a caller may use a tool in a namespace: its roles, the namespace guard, then the namespace authority, in this
+ * order and before anything is looked up. Each decision is told to the witness of the call.
+ *
+ * @module
+ */
+
+import { checkNamespace } from "../../access/namespace.ts";
+import type { NamespaceAnswer } from "../../access/namespace_authority.ts";
+import { GENERIC_REFUSAL } from "../../access/refusal.ts";
+import { checkRole, type UsedNamespace } from "../../access/roles.ts";
+import type { Principal } from "../../access/types.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { toolError } from "../framework/errors.ts";
+import type { Services } from "./services.ts";
+import type { Call, Tool, ToolError } from "../framework/types.ts";
+
+/** Members that hold the namespace of a call where it does not stand at the top: of a law, a schema record, a query. */
+const CARRIERS = ["spec", "record", "context"];
+
+/**
+ * The namespace that the arguments of a call name; null where they name none, or what is none.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { namespaceOfInput } from "@/tools/services/authorise.ts";
+ *
+ * assert.equal(namespaceOfInput({ namespace_id: 2, run_id: "0" }), 2);
+ * assert.equal(namespaceOfInput({ record: { namespace_id: 3 } }), 3);
+ * assert.equal(namespaceOfInput({ query: "gates" }), null);
+ * ```
+ */
+export function namespaceOfInput(input: JsonObject): number | null {
+  const given = member(input, "namespace_id");
+  if (given !== undefined) return asNamespace(given);
+  for (const name of CARRIERS) {
+    const carrier = member(input, name);
+    const inside = isJsonObject(carrier) ? member(carrier, "namespace_id") : undefined;
+    if (inside !== undefined) return asNamespace(inside);
+  }
+  return null;
+}
+
+function asNamespace(value: JsonValue): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
+}
+
+/** The parts of the services that access is decided with. */
+export type AccessServices = Pick<Services, "config" | "namespaces">;
+
+/**
+ * Why a caller may not use a tool in a namespace; null when it may.
+ *
+ * @param tool Name and group of the tool
+ * @returns As {@link refuseRole} and {@link refuseNamespace}
+ */
+export function authorise(
+  services: AccessServices,
+  tool: Pick<Tool, "name" | "group">,
+  call: Call,
+  namespaceId: number,
+): ToolError | null | Promise<ToolError | null> {
+  return refuseRole(services, tool, call, namespaceId) ?? refuseNamespace(services, call, namespaceId);
+}
+
+/**
+ * Why the roles of a caller do not let it use a tool; null where they do.
+ *
+ * @param namespaceId What the call is about; for a tool about none any role that counts will do
+ * @returns `role_refused`
+ */
+export function refuseRole(
+  services: Pick<Services, "config">,
+  tool: Pick<Tool, "name" | "group">,
+  call: Call,
+  namespaceId: UsedNamespace,
+): ToolError | null {
+  const principals = services.config.server.auth?.principals ?? [];
+  const decision = checkRole(principals.length > 0, call.principal, {
+    group: tool.group,
+    tool: tool.name,
+    namespaceId,
+  });
+  if (decision === null) return null;
+  const { allowed, reason } = decision;
+  const namespace_id = typeof namespaceId === "number" ? namespaceId : null;
+  call.witness?.decided({ decision: "role", allowed, reason, namespace_id });
+  return decision.allowed ? null : toolError("role_refused", decision.message);
+}
+
+/**
+ * Why a caller may not use a namespace, whatever for; null where it may.
+ *
+ * @returns `namespace_refused` or `namespace_authority_unavailable`; a promise only where the namespace authority is asked
+ */
+export function refuseNamespace(
+  services: AccessServices,
+  call: Call,
+  namespaceId: number,
+): ToolError | null | Promise<ToolError | null> {
+  const decision = checkNamespace(services.config.namespace, call.principal, namespaceId);
+  const { allowed, reason } = decision;
+  call.witness?.decided({ decision: "namespace", allowed, reason, namespace_id: namespaceId });
+  if (!decision.allowed) return toolError("namespace_refused", decision.message);
+  if (services.namespaces === null) return null;
+  return services.namespaces.ask(namespaceId, call.correlationId).then((answer) => {
+    call.witness?.decided({
+      decision: "namespace",
+      allowed: answer.verdict === "granted",
+      reason: answer.reason,
+      namespace_id: namespaceId,
+    });
+    return refuseByAuthority(answer, call.principal, namespaceId);
+  });
+}
+
+function refuseByAuthority(answer: NamespaceAnswer, principal: Principal, namespaceId: number): ToolError | null {
+  switch (answer.verdict) {
+    case "granted":
+      return null;
+    case "refused":
+      return toolError(
+        "namespace_refused",
+        principal.authMethod === "local"
+          ? `Cannot use namespace ${namespaceId}: namespace.authority does not grant it`
+          : GENERIC_REFUSAL,
+      );
+    case "unavailable":
+      return toolError(
+        "namespace_authority_unavailable",
+        "Cannot decide on the namespace: the namespace authority gives no answer, try again",
+      );
+  }
+}

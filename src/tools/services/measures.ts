@@ -1,0 +1,95 @@
+/**
+ * What the runtime counts about itself, for whoever tells it to operators.
+ *
+ * @module
+ */
+
+import { readJson } from "../../canonical/scan.ts";
+import type { Provider, ProviderAnswer, Providers } from "../../evidence/types.ts";
+import type { RunStore } from "../../store/types.ts";
+import type { Measure } from "../framework/types.ts";
+
+/** Providers whose queries are counted, and the counts. */
+export interface CountedProviders {
+  readonly providers: Providers;
+  readonly measures: () => readonly Measure[];
+}
+
+interface Count {
+  queries: number;
+  milliseconds: number;
+}
+
+/** Counts and times the queries of providers, by provider and by what became of them. */
+export function countProviders(providers: Providers): CountedProviders {
+  const counts = new Map<string, Count>();
+  const counted = (provider: Provider): Provider => ({
+    ...provider,
+    query: async (query, context, signal) => {
+      const start = performance.now();
+      const answer = await provider.query(query, context, signal);
+      count(counts, JSON.stringify([provider.provider_id, outcomeOf(answer)]), performance.now() - start);
+      return answer;
+    },
+  });
+  return {
+    providers: new Map([...providers].map(([id, provider]) => [id, counted(provider)])),
+    measures: () =>
+      [...counts].flatMap(([key, { queries, milliseconds }]) => {
+        const [provider = "", outcome = ""] = readJson(key) as string[];
+        const labels = { provider, outcome };
+        return [
+          {
+            name: "gate_provider_queries_total",
+            type: "counter",
+            help: "Queries of providers.",
+            labels,
+            value: queries,
+          },
+          {
+            name: "gate_provider_query_seconds_total",
+            type: "counter",
+            help: "Time that queries of providers took.",
+            labels,
+            value: milliseconds / 1000,
+          },
+        ];
+      }),
+  };
+}
+
+function outcomeOf(answer: ProviderAnswer): string {
+  if (!answer.ok) return answer.code;
+  return answer.result.error === null ? "answered" : "observed_error";
+}
+
+function count(counts: Map<string, Count>, key: string, milliseconds: number): void {
+  const known = counts.get(key) ?? { queries: 0, milliseconds: 0 };
+  known.queries++;
+  known.milliseconds += milliseconds;
+  counts.set(key, known);
+}
+
+/** How busy the run store's writer is; nothing where it has none. */
+export function storeMeasures(runs: RunStore): readonly Measure[] {
+  const load = runs.load?.();
+  if (load === undefined) return [];
+  const labels = { store: "run_state_store" };
+  return [
+    {
+      name: "gate_store_queue_depth",
+      type: "gauge",
+      help: "Operations that wait for the writer.",
+      labels,
+      value: load.queued,
+    },
+    { name: "gate_store_batches_total", type: "counter", help: "Transactions committed.", labels, value: load.batches },
+    {
+      name: "gate_store_batched_operations_total",
+      type: "counter",
+      help: "Operations in committed transactions; by batches it is the mean batch size.",
+      labels,
+      value: load.operations,
+    },
+  ];
+}

@@ -1,0 +1,133 @@
+/**
+ * From configuration to operator profile: the settings that decisions read, without secrets and paths.
+ *
+ * @module
+ */
+
+import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { trustedKeyFiles } from "../../config/paths.ts";
+import { ConfigError, type ConfigProblem, gatherProblems } from "../../config/problems.ts";
+import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../../config/types.ts";
+import type {
+  DisclosurePolicy,
+  DisclosureRule,
+  OperatorProfile,
+  TargetSelector,
+  TrustPolicy,
+} from "../../run/profile.ts";
+
+/** Most canonical bytes of one evidence value, before `server.max_body_bytes` lowers it. */
+const MAXIMUM_VALUE_BYTES = 1024 * 1024;
+/** Most bytes of one payload, before `server.max_body_bytes` lowers it. */
+const MAXIMUM_PAYLOAD_BYTES = 2 * 1024 * 1024;
+/** Node visits that one proof may count. */
+const PROOF_BUDGET = 2 ** 20;
+/** A key file is 32 raw bytes, or base64 with some white space around. */
+const KEY_FILE_BYTES = 256;
+
+/** Reads a public key file; at most `maximumBytes` + 1 bytes are read. */
+export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8Array>;
+
+/**
+ * The Ed25519 public key of a key file: 32 raw bytes or their base64.
+ *
+ * @throws {Error} Where the file cannot be read or holds neither, so that start-up stops.
+ */
+export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Uint8Array> {
+  const bytes = await read(path, KEY_FILE_BYTES).catch((error) => {
+    const why = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
+    throw new Error(`Cannot read public key "${path}": ${why}`);
+  });
+  if (bytes.length === 32) return bytes;
+  const decoded = bytes.length <= KEY_FILE_BYTES ? decodeBase64(new TextDecoder().decode(bytes).trim()) : null;
+  if (decoded?.length === 32) return decoded;
+  throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
+}
+
+/** The policy that stands at a member of the configuration, with its keys. */
+async function trustPolicy(
+  { config_path, base_dir }: GateConfig,
+  member: string,
+  policy: TrustPolicyConfig,
+  read: ReadKeyFile,
+): Promise<TrustPolicy> {
+  if (policy === "audit") return "audit";
+  const problems: ConfigProblem[] = [];
+  const keys: { readonly key_id: string; readonly public_key: string }[] = [];
+  for (const [index, { key_id, path }] of trustedKeyFiles(policy, base_dir).entries()) {
+    try {
+      keys.push({ key_id, public_key: encodeBase64(await readPublicKey(path, read)) });
+    } catch (error) {
+      problems.push({ path: `${member}.require_signature.keys[${index}]`, message: (error as Error).message });
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(config_path ?? "built-in defaults", problems);
+  return { require_signature: { keys } };
+}
+
+/** The members of a rule that are set; absent, null and empty ones say nothing. */
+function disclosureRule(rule: PolicyRuleConfig): DisclosureRule {
+  const set = Object.entries(rule).filter(([, value]) =>
+    value !== null && !(Array.isArray(value) && value.length === 0)
+  );
+  const copy: Record<string, unknown> = Object.fromEntries(set);
+  if (rule.targets.length > 0) {
+    copy["targets"] = rule.targets.map((target) =>
+      Object.fromEntries(Object.entries(target).filter(([, value]) => value !== null)) as unknown as TargetSelector
+    );
+  }
+  return copy as unknown as DisclosureRule;
+}
+
+function disclosurePolicy({ policy }: GateConfig): DisclosurePolicy {
+  if (policy.engine !== "static" || policy.static === null) {
+    return { engine: policy.engine === "permit_all" ? "permit_all" : "deny_all" };
+  }
+  return { engine: "static", default: policy.static.default, rules: policy.static.rules.map(disclosureRule) };
+}
+
+/**
+ * The profile of a configuration. Key files are read now: one that cannot be read stops start-up.
+ *
+ * @throws {ConfigError} Where a key file cannot be read, or holds no key
+ *
+ * @param permissive Whether the dev-permissive relaxation is in force at this moment.
+ */
+export async function operatorProfile(
+  config: GateConfig,
+  read: ReadKeyFile,
+  permissive: boolean,
+): Promise<OperatorProfile> {
+  const body = config.server.max_body_bytes;
+  const { attempt, settle } = gatherProblems();
+  const policies = [];
+  for (const [index, { name, trust }] of config.providers.entries()) {
+    if (trust === null) continue;
+    const policy = await attempt(() => trustPolicy(config, `providers[${index}].trust`, trust, read));
+    if (policy !== null) policies.push({ provider_id: name, policy });
+  }
+  const default_policy = settle(
+    await attempt(() => trustPolicy(config, "trust.default_policy", config.trust.default_policy, read)),
+  );
+  return {
+    value_limits: {
+      maximum_value_bytes: Math.min(MAXIMUM_VALUE_BYTES, body),
+      maximum_payload_bytes: Math.min(MAXIMUM_PAYLOAD_BYTES, body),
+    },
+    validation: { ...config.validation },
+    trust: {
+      min_lane: config.trust.min_lane,
+      default_policy,
+      providers: policies.sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
+    },
+    anchors: config.anchors.providers.map(({ provider_id, anchor_type, required_fields }) => ({
+      provider_id,
+      anchor_type,
+      required_fields: [...new Set(required_fields)].sort(compareCodePoints),
+    })).sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
+    permissive: { enabled: permissive, exempt_providers: [...config.dev.permissive_exempt_providers] },
+    policy: disclosurePolicy(config),
+    proof_budget: PROOF_BUDGET,
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * What the tools that show providers share: which one may be shown, and how large an answer may be.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
+import type { CheckContract, Provider } from "../../evidence/types.ts";
+import { didYouMean, quote } from "../../law/suggest.ts";
+import { failure, success, toolError } from "../framework/errors.ts";
+import type { Services } from "./services.ts";
+import type { ToolAnswer, ToolError } from "../framework/types.ts";
+
+/** The providers that may be shown, in id order. */
+export function shownProviders({ config, providers }: Pick<Services, "config" | "providers">): readonly Provider[] {
+  return [...providers.values()].filter(({ provider_id }) => mayShowProvider(config.provider_discovery, provider_id))
+    .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
+}
+
+/** The names of the providers that may be shown, or of the checks of one of them. */
+export function namesShown(
+  services: Pick<Services, "config" | "providers">,
+  providerId: string | null,
+): readonly string[] {
+  const shown = shownProviders(services);
+  if (providerId === null) return shown.map(({ provider_id }) => provider_id);
+  return shown.find(({ provider_id }) => provider_id === providerId)?.loaded.contract.checks
+    .map(({ check_id }) => check_id) ?? [];
+}
+
+/** A provider that may be shown. One that may not answers as one that is not there. */
+export function findShown(services: Pick<Services, "config" | "providers">, providerId: string): Provider | ToolError {
+  const found = shownProviders(services).find(({ provider_id }) => provider_id === providerId);
+  return found ?? noProvider(providerId, namesShown(services, null));
+}
+
+/** The error that there is no such provider, with those that there are. */
+export function noProvider(providerId: string, known: readonly string[]): ToolError {
+  const quoted = quote(providerId);
+  const message = `Cannot find provider ${quoted}: no such provider is configured or shown${
+    didYouMean(providerId, known)
+  }`;
+  const next = [{ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" }];
+  return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64), next });
+}
+
+/** A check of a provider's contract. */
+export function findCheck({ provider_id, loaded }: Provider, checkId: string): CheckContract | ToolError {
+  const known = loaded.contract.checks.map(({ check_id }) => check_id);
+  const found = loaded.contract.checks.find(({ check_id }) => check_id === checkId);
+  if (found !== undefined) return found;
+  const quoted = `${quote(checkId)} of provider ${quote(provider_id)}`;
+  const message = `Cannot find check ${quoted}: its contract has no such check${didYouMean(checkId, known)}`;
+  const next = [{ tool: "provider_contract_get", arguments_hint: { provider_id }, why: "See which checks it has" }];
+  return toolError("check_not_found", message, { provider_id, check_id: checkId, checks: known.slice(0, 64), next });
+}
+
+/** The answer, unless it is larger than `provider_discovery.max_response_bytes`: then the error that names the limit. */
+export function boundedAnswer({ config }: Pick<Services, "config">, result: JsonObject): ToolAnswer {
+  const maximum = config.provider_discovery.max_response_bytes;
+  const bytes = utf8Length(canonicalize(result));
+  if (bytes <= maximum) return success(result);
+  const message = `Cannot answer: ${bytes} bytes are more than provider_discovery.max_response_bytes, ${maximum}`;
+  return failure("response_too_large", message, { bytes, maximum_bytes: maximum });
+}

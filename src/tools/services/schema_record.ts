@@ -1,0 +1,61 @@
+/**
+ * What the three schema tools share: the shape of a record, and who may touch it.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { checkRegistry } from "../../access/registry_acl.ts";
+import type { RegistryAction } from "../../config/store_types.ts";
+import { toolError } from "../framework/errors.ts";
+import { jsonObject, name, namespaceId } from "../framework/input.ts";
+import { closed, INTEGER, OBJECT, TEXT } from "../framework/output.ts";
+import type { Services } from "./services.ts";
+import type { Call, ToolError } from "../framework/types.ts";
+
+/** Longest description of a schema, characters. */
+const DESCRIPTION_MAXIMUM = 4096;
+
+const text = z.string().max(1024).regex(/\S/, "text that is not blank");
+
+/** A schema record as registered. */
+export const schemaRecord = z.strictObject({
+  schema_id: name,
+  version: name,
+  namespace_id: namespaceId,
+  description: z.string().max(DESCRIPTION_MAXIMUM).exactOptional(),
+  schema: jsonObject({
+    description: "JSON Schema 2020-12; references only within the document; format is not asserted",
+  }),
+  created_at: z.strictObject({ kind: z.literal("unix_millis"), value: z.int() })
+    .describe("When the schema was written, as its author says"),
+  signing: z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }).exactOptional()
+    .describe(
+      'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
+    ),
+});
+
+/** A decoded schema record. */
+export type SchemaRecordInput = z.output<typeof schemaRecord>;
+
+/** The published shape of a stored record. */
+export const SCHEMA_RECORD = closed({
+  schema_id: TEXT,
+  version: TEXT,
+  namespace_id: INTEGER,
+  schema: OBJECT,
+  created_at: closed({ kind: TEXT, value: INTEGER }),
+}, { description: TEXT, signing: OBJECT });
+
+/** Why a caller may not do something to the schemas of a namespace; null when it may. */
+export function refuseRegistry(
+  services: Pick<Services, "config">,
+  call: Call,
+  action: RegistryAction,
+  namespace: number,
+): ToolError | null {
+  const decision = checkRegistry(services.config.schema_registry.acl, call.principal, action, namespace);
+  const { allowed, reason } = decision;
+  call.witness?.decided({ decision: "registry", allowed, reason, namespace_id: namespace });
+  return decision.allowed ? null : toolError("registry_refused", decision.message);
+}

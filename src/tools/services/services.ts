@@ -1,0 +1,128 @@
+/**
+ * What tools work with.
+ *
+ * @module
+ */
+
+import { type NamespaceAuthority, namespaceAuthorityOf } from "../../access/namespace_authority.ts";
+import type { Identity } from "../../canonical/identity.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { createDocumentation, type Documentation } from "../../docs/documentation.ts";
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquire.ts";
+import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
+import type { Providers } from "../../evidence/types.ts";
+import type { Surroundings } from "../../run/command.ts";
+import { profileIdentity, trustedKeys } from "../../run/profile.ts";
+import { type Projections, projectRuns } from "../../store/projection.ts";
+import type { Publisher } from "../../runpack/host/publish.ts";
+import type { RunStore, SchemaRegistry } from "../../store/types.ts";
+import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
+import { InFlight } from "./keyed_lock.ts";
+import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
+
+/** Everything that a tool may use beside its input and caller. */
+export interface Services {
+  readonly config: GateConfig;
+  readonly runs: RunStore;
+  readonly schemas: SchemaRegistry;
+  readonly projections: Projections;
+  /** What decisions read. It changes when permissive mode comes to its end, so each decision takes it anew. */
+  readonly surroundings: Surroundings;
+  /** All that {@link Services.surroundings} may be in this process. */
+  readonly profiles: readonly Surroundings[];
+  readonly time: TimeAuthority;
+  readonly runIds: RunIdAuthority;
+  readonly schemaSandbox: SchemaSandbox;
+  /** Whom to ask about namespaces; null for nobody. */
+  readonly namespaces: NamespaceAuthority | null;
+  /** The configured providers. */
+  readonly providers: Providers;
+  /** Asks the providers behind a stage's bindings. */
+  readonly acquirer: Acquirer;
+  /** Publishes runpacks; loaded when first asked for. */
+  readonly publisher: () => Promise<Publisher>;
+  /** Absolute path of the folder that holds the local repository of runpacks; null where there is none. */
+  readonly dataDir: string | null;
+  /** The documentation of the service; read when first asked for. */
+  readonly docs: Documentation;
+  /** Operations being executed in this process. */
+  readonly inFlight: InFlight;
+  /** Identities of artifacts that this process has already stored. */
+  readonly storedArtifacts: Set<Identity>;
+}
+
+/** What {@link createServices} is handed. */
+export interface ServiceParts {
+  readonly config: GateConfig;
+  readonly runs: RunStore;
+  readonly schemas: SchemaRegistry;
+  readonly schemaSandbox: SchemaSandbox;
+  readonly time?: TimeAuthority;
+  readonly runIds?: RunIdAuthority;
+  readonly readKeyFile?: ReadKeyFile;
+  /** None unless given. */
+  readonly providers?: Providers;
+  /** That of the configuration unless given. */
+  readonly namespaces?: NamespaceAuthority | null;
+  /** One without a repository unless given. */
+  readonly publisher?: () => Promise<Publisher>;
+  /** None unless given. */
+  readonly dataDir?: string;
+  /** That of the configuration unless given. */
+  readonly docs?: Documentation;
+}
+
+async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
+  using file = await Deno.open(path);
+  const buffer = new Uint8Array(maximumBytes + 1);
+  let filled = 0;
+  while (filled < buffer.length) {
+    const read = await file.read(buffer.subarray(filled));
+    if (read === null) break;
+    filled += read;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise<Surroundings> {
+  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readFileBounded, permissive);
+  return {
+    primitives: HOST_PRIMITIVES,
+    profile,
+    profile_identity: profileIdentity(HOST_PRIMITIVES.sha256, profile),
+    keys: trustedKeys(profile),
+  };
+}
+
+/** Puts the services together. Key files named by the configuration are read here. */
+export async function createServices(parts: ServiceParts): Promise<Services> {
+  const time = parts.time ?? SYSTEM_CLOCK;
+  const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
+  const strict = await surroundingsOf(parts, false);
+  const relaxed = permissive.requested ? await surroundingsOf(parts, true) : strict;
+  const providers = parts.providers ?? new Map();
+  return {
+    config: parts.config,
+    runs: parts.runs,
+    schemas: parts.schemas,
+    projections: projectRuns(parts.runs, HOST_PRIMITIVES.sha256),
+    get surroundings(): Surroundings {
+      if (relaxed === strict) return strict;
+      return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? relaxed : strict;
+    },
+    profiles: relaxed === strict ? [strict] : [strict, relaxed],
+    time,
+    runIds: parts.runIds ?? RANDOM_RUN_IDS,
+    schemaSandbox: parts.schemaSandbox,
+    namespaces: parts.namespaces === undefined ? namespaceAuthorityOf(parts.config.namespace) : parts.namespaces,
+    providers,
+    acquirer: createAcquirer(providers, parts.schemaSandbox),
+    publisher: parts.publisher ?? (async () => (await import("../../runpack/host/publish.ts")).NOWHERE),
+    dataDir: parts.dataDir ?? null,
+    docs: parts.docs ?? createDocumentation(parts.config.docs),
+    inFlight: new InFlight(),
+    storedArtifacts: new Set(),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * What the tests of the tools that take steps share: a scenario whose evidence a provider acquires, and that provider.
+ *
+ * @module
+ */
+
+import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { type BenchOptions, condition, id } from "./fixture_test.ts";
+import type { Scene } from "./outcome_case_test.ts";
+
+/** Arguments of `scenario_next` at the current head. */
+export function next(s: Scene, change: JsonObject = {}): JsonObject {
+  return { ...s.run, expected_head: s.head, request_id: id(1), ...change };
+}
+
+/** Arguments of `scenario_trigger` at the current head. */
+export function trigger(s: Scene, change: JsonObject = {}, members: JsonObject = {}): JsonObject {
+  const own = { trigger_id: id(1), kind: "tick", source_id: "scheduler", ...change };
+  return { ...s.run, expected_head: s.head, trigger: own, ...members };
+}
+
+/** A condition on a boolean that the provider `scanner` reads, or a caller submits. */
+export function scannedCondition(condition_id: string): JsonObject {
+  const plain = condition(condition_id, { domain: "Boolean" }, {
+    predicate: "Equals",
+    expected: { value: true, value_type: "Boolean" },
+  });
+  const policy = plain["evidence_use_policy"] as JsonObject;
+  const allowed_channels = ["caller_submission", "provider_acquisition"];
+  return { ...plain, evidence_use_policy: { ...policy, allowed_channels } };
+}
+
+/** The binding that acquires a condition from the provider `scanner`. */
+export function scanBinding(condition_id: string): JsonObject {
+  return {
+    binding_id: `scan-${condition_id}`,
+    condition_id,
+    channel: "provider_acquisition",
+    provider_id: "scanner",
+    check_id: "read",
+    params: { of: condition_id },
+  };
+}
+
+/** The condition `built` is what provider `scanner` reads. */
+export const SCANNED: Readonly<Record<string, JsonValue>> = {
+  conditions: [scannedCondition("built"), condition("deployed", { domain: "Boolean" }, { predicate: "Exists" })],
+  acquisition_bindings: [scanBinding("built")],
+};
+
+/** What the provider `scanner` answers: a value, or that it cannot be reached; by condition, or the same for all. */
+export function scanner(answers: JsonValue | "unreachable" | Readonly<Record<string, JsonValue>>): BenchOptions {
+  const provider = testProvider("scanner", ({ params }) => {
+    const of = String((params as JsonObject)["of"]);
+    const value = typeof answers === "object" && answers !== null ? (answers as JsonObject)[of] ?? null : answers;
+    return value === "unreachable"
+      ? { ok: false, code: "timeout", message: "Cannot reach the scanner", retryable: true }
+      : answered(found(value), Date.now());
+  });
+  return { providers: new Map([["scanner", provider]]) };
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../canonical/json.ts";
+import { type Bench, envelope, id, LOCAL, startRun, withTools } from "./fixture_test.ts";
+import { SCANNED, scanner } from "./step_fixture_test.ts";
+import type { CallAcquisition, CallDecision } from "../framework/types.ts";
+
+/** What a witness was told, in order. */
+type Told = CallDecision | CallAcquisition | "begin";
+
+async function callWith(bench: Bench, tool: string, input: JsonObject, told: Told[]): Promise<JsonObject> {
+  const answer = await bench.tools.get(tool)?.handle(input, {
+    principal: LOCAL,
+    signal: new AbortController().signal,
+    correlationId: null,
+    witness: {
+      decided: (decision) => told.push(decision),
+      acquired: (acquisition) => told.push(acquisition),
+      begin: () => {
+        told.push("begin");
+        return Promise.resolve(true);
+      },
+    },
+  });
+  assert.ok(answer?.ok, JSON.stringify(answer));
+  return answer.result;
+}
+
+const ROWS: readonly (readonly [what: string, answers: boolean | "unreachable", reason: string, failed: boolean])[] = [
+  ["answers", true, "answered", false],
+  ["cannot be reached", "unreachable", "timeout", true],
+];
+
+for (const [what, answers, reason, failed] of ROWS) {
+  Deno.test(`a witness is told of access, of the beginning, and that a provider ${what}: ${reason}`, () =>
+    withTools(async (bench) => {
+      const { run, head } = await startRun(bench, SCANNED);
+      const told: Told[] = [];
+      const stage = { ...run, stage_id: "build" };
+      const opened = await callWith(bench, "scenario_open_stage", {
+        ...stage,
+        expected_head: head,
+        operation_id: id(1),
+      }, []);
+      const expected_head = envelope(opened).result["accepted_head"] as JsonObject;
+      await callWith(bench, "scenario_evaluate_stage", { ...stage, expected_head, operation_id: id(2) }, told);
+      assert.deepEqual(told, [
+        { decision: "namespace", allowed: true, reason: "namespace_open", namespace_id: 2 },
+        "begin",
+        { binding_id: "scan-built", provider_id: "scanner", check_id: "read", reason, failed },
+      ]);
+    }, scanner(answers)));
+}
