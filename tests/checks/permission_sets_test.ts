@@ -42,9 +42,16 @@ Deno.test("the sets of tests and benchmarks reach this machine alone", () => {
   }
 });
 
-Deno.test("the tasks that serve, test, measure and compile run under a named set", () => {
+Deno.test("the tasks that serve, test, measure, compile and show run under a named set", () => {
   for (
-    const [name, set] of Object.entries({ start: "serve", ok: "test", test: "test", bench: "bench", compile: "test" })
+    const [name, set] of Object.entries({
+      start: "serve",
+      ok: "test",
+      test: "test",
+      bench: "bench",
+      compile: "test",
+      demo: "test",
+    })
   ) {
     const task = tasks[name];
     const command = typeof task === "object" ? task.command : task ?? "";

@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
-import { gate } from "./gate_command.ts";
+import { type Ended, gate } from "./gate_command.ts";
 
 const CHECKOUT = new URL("../../", import.meta.url).pathname;
 const EXAMPLE = "docs/examples/release_gate";
 
-Deno.test("the demo gates this checkout by the law of the example, and its runpack verifies", async () => {
+/** Runs this Deno in the checkout until it ends. */
+async function deno(args: readonly string[]): Promise<Ended> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: CHECKOUT,
+    // Checkouts that are tested are not always on a branch.
+    env: { NO_COLOR: "1", CI_COMMIT_REF_NAME: "main" },
+    stdin: "null",
+  }).output();
+  const [said, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: said ?? "", stderr: errors ?? "" };
+}
+
+Deno.test("the demo gates this checkout by the law of the example, and the command that it prints verifies its runpack", async () => {
   const checked = await gate(
     CHECKOUT,
     "scenario",
@@ -15,21 +28,28 @@ Deno.test("the demo gates this checkout by the law of the example, and its runpa
     `${EXAMPLE}/gate.toml`,
   );
   const { scenario_law_identity } = JSON.parse(checked.stdout).result;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--quiet", "-A", `${EXAMPLE}/demo.ts`],
-    cwd: CHECKOUT,
-    // Checkouts that are tested are not always on a branch.
-    env: { NO_COLOR: "1", CI_COMMIT_REF_NAME: "main" },
-    stdin: "null",
-  }).output();
-  const said = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, said + new TextDecoder().decode(stderr));
+  const { code, stdout: said, stderr } = await deno(["task", "--quiet", "demo"]);
+  assert.equal(code, 0, said + stderr);
   // Where the port of the law is taken, the law asks another one, and is another law.
   if (!said.includes("is taken")) assert.ok(said.includes(`\n  law   ${scenario_law_identity}\n`), said);
   assert.match(said, /\n {2}release: true, stage complete\n/);
   assert.match(said, /\n {2}open release from revision 1: stale\n/);
   assert.match(said, /\n {2}the same submission again: accepted, revision 6\n/);
   assert.match(said, /\n {2}verified \d+ claims satisfied, 0 violated, \d+ unavailable\n/);
+  const folder = /\n {2}folder {3}(\.gate\/demo\/[0-9a-f]{32})\n/.exec(said)?.[1] ?? assert.fail(said);
+  try {
+    // A checkout that is tested need not be a repository, so the list of ignored files is read.
+    assert.ok((await Deno.readTextFile(`${CHECKOUT}/.gitignore`)).split("\n").includes("/.gate/"));
+    const [program, ...args] = (/\n {2}check it (.*)\n/.exec(said)?.[1] ?? assert.fail(said)).split(" ");
+    assert.equal(program, "deno");
+    const verified = await deno(args);
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    assert.match(verified.stdout, /\bpure_semantic_replay\b/);
+    await Deno.remove(`${CHECKOUT}/${folder}/manifest.json`);
+    assert.equal((await deno(args)).code, 6, "the command verifies the folder that is named");
+  } finally {
+    await Deno.remove(`${CHECKOUT}/${folder}`, { recursive: true });
+  }
   assert.match(said, /\ntrue: the release may go \(\d+ s\)\n$/);
 });
 

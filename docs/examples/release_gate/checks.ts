@@ -48,6 +48,9 @@ export async function runProgram(program: string, args: readonly string[]): Prom
   }
 }
 
+/** How a reader starts this Deno: npm keeps the program of a package that it runs once in a cache of its own. */
+export const THIS_DENO = Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.version.deno}` : "deno";
+
 /** Runs this Deno in the checkout. */
 export function runDeno(args: readonly string[]): Promise<CommandEnd> {
   return runProgram(Deno.execPath(), args);
@@ -64,7 +67,7 @@ export interface TestCount {
 export async function countTests(folders: readonly string[]): Promise<TestCount> {
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   try {
-    const end = await runDeno(["test", "--quiet", "--no-prompt", "-A", `--junit-path=${report}`, ...folders]);
+    const end = await runDeno(["test", "--quiet", "--no-prompt", "-P=test", `--junit-path=${report}`, ...folders]);
     const totals = /<testsuites [^>]*tests="(\d+)" failures="(\d+)" errors="(\d+)"/.exec(
       await Deno.readTextFile(report),
     );
@@ -98,7 +101,7 @@ export interface VersionEndpoint {
 /** Starts the endpoint: where the law asks, or on a free port where that one is taken. */
 export function serveVersion(): VersionEndpoint {
   const answer = async (): Promise<Response> => {
-    const { exitCode, output } = await runDeno(["run", "--no-prompt", "-A", "main.ts", "--version", "--json"]);
+    const { exitCode, output } = await runDeno(["run", "--no-prompt", "-P=serve", "main.ts", "--version", "--json"]);
     if (exitCode !== 0) return new Response("the command line reports no version", { status: 500 });
     const { result } = JSON.parse(output) as { result: { version: string } };
     return Response.json({ version: result.version });

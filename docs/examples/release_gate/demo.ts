@@ -7,10 +7,11 @@
  * @module
  */
 
+import { dirname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import { HOST_PRIMITIVES } from "../../../src/evidence/host_primitives.ts";
 import { invocationIdentity } from "../../../src/run/invocation.ts";
-import { branchName, countTests, ENDPOINT, runDeno, serveVersion } from "./checks.ts";
+import { branchName, countTests, ENDPOINT, runDeno, serveVersion, THIS_DENO } from "./checks.ts";
 import { fromFileUrl } from "./environment.ts";
 import { connect, type GateSession, type Json } from "./gate_session.ts";
 import { heading, mark, say, short, showAttempt, showChain, showGraph } from "./view.ts";
@@ -20,6 +21,9 @@ const EXIT_CODES: Readonly<Record<string, number>> = { true: 0, false: 3, unknow
 
 /** The shard of the project's tests that the demo runs. */
 const TEST_FOLDERS = ["src/canonical/", "src/law/value/"];
+
+/** Where runpacks are written, below the checkout; version control ignores this folder. */
+const RUNPACKS = ".gate/demo";
 
 /** The folder of the law, its configuration and this program. */
 const EXAMPLE = fromFileUrl(new URL("./", import.meta.url));
@@ -168,8 +172,21 @@ async function showEnd(gate: GateSession, run: Run, scenario: Json): Promise<voi
   );
 }
 
+/** Writes the runpack into a folder that stays, and prints the command that verifies it. */
+async function keepRunpack(run: Run, configPath: string): Promise<void> {
+  const folder = `${RUNPACKS}/${run.run_id}`;
+  const ofRun = ["--namespace", String(run.namespace_id), "--run", run.run_id];
+  const gate = (set: string): string[] => ["run", "--no-prompt", "--quiet", `-P=${set}`, "main.ts"];
+  const exported = [...gate("serve"), "runpack", "export", ...ofRun, "--config", configPath, "--out", folder];
+  const { exitCode, errors } = await runDeno(exported);
+  if (exitCode !== 0) throw new Error(`Cannot write the runpack to ${folder}: ${errors}`);
+  const verify = [...gate("verify"), "runpack", "verify", folder, "--profile", "full_replay_v1"];
+  say(`  folder   ${folder}`);
+  say(`  check it ${[THIS_DENO, ...verify].join(" ")}`);
+}
+
 /** Takes the release through its stages; False where a stage is, else Unknown where a stage is, else True. */
-async function gateRelease(connectNow: Connect, scenario: Json, folder: string): Promise<string> {
+async function gateRelease(connectNow: Connect, scenario: Json, configPath: string): Promise<string> {
   let gate = await connectNow();
   try {
     heading("Define the law, start a run");
@@ -179,7 +196,7 @@ async function gateRelease(connectNow: Connect, scenario: Json, folder: string):
     heading("Run the checks of this checkout; gate fetches their results itself");
     await openStage(gate, run, "static-checks");
     await openStage(gate, run, "tests");
-    await runChecks(folder);
+    await runChecks(dirname(configPath));
     const outcomes = [await evaluateStage(gate, run, "static-checks"), await evaluateStage(gate, run, "tests")];
     await showStaleHead(gate, run, firstHead);
     gate = await showLostAnswer(gate, run, connectNow);
@@ -187,6 +204,7 @@ async function gateRelease(connectNow: Connect, scenario: Json, folder: string):
     const opened = await openStage(gate, run, "release");
     if (opened["outcome"] === "accepted") outcomes.push(await evaluateStage(gate, run, "release"));
     await showEnd(gate, run, scenario);
+    await keepRunpack(run, configPath);
     return outcomes.find((outcome) => outcome === "false") ?? outcomes.find((outcome) => outcome === "unknown") ??
       "true";
   } finally {
@@ -217,7 +235,7 @@ async function main(): Promise<number> {
     const branch = await branchName();
     const environment = branch === null ? {} : { RELEASE_BRANCH: branch };
     const scenario = await readScenario(endpoint.url);
-    const outcome = await gateRelease(() => connect(configPath, environment), scenario, folder);
+    const outcome = await gateRelease(() => connect(configPath, environment), scenario, configPath);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];
     say();

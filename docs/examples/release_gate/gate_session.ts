@@ -45,7 +45,18 @@ export async function connect(
 ): Promise<GateSession> {
   const transport = new StdioClientTransport({
     command: Deno.execPath(),
-    args: ["run", "--no-prompt", "-A", "main.ts", "serve", "--config", configPath, "--log-level", "error"],
+    args: [
+      "run",
+      "--no-prompt",
+      "--quiet",
+      "-P=serve",
+      "main.ts",
+      "serve",
+      "--config",
+      configPath,
+      "--log-level",
+      "error",
+    ],
     cwd: CHECKOUT,
     env: { ...inheritedEnvironment(), ...environment },
     stderr: "inherit",
