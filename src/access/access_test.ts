@@ -231,11 +231,19 @@ const REGISTRY: readonly (readonly [name: string, acl: RegistryAclConfig, princi
     "builtin_deny_write builtin_allow_read builtin_allow_read builtin_deny_read",
   ],
   [
-    "AgentSandbox is none of the six",
+    "AgentSandbox of namespace 2, scratch: gets what precheck needs",
     BUILTIN,
-    caller("mtls", [role("AgentSandbox")], "scratch"),
-    "builtin_deny_write builtin_deny_read builtin_deny_read builtin_deny_read",
+    caller("mtls", [role("AgentSandbox", 2)], "scratch"),
+    "builtin_deny_write builtin_deny_read builtin_allow_read builtin_deny_read",
   ],
+  ...["project", "dev", null].map((policyClass) =>
+    [
+      `AgentSandbox, class ${policyClass}`,
+      BUILTIN,
+      caller("mtls", [role("AgentSandbox")], policyClass),
+      "builtin_deny_write builtin_deny_read builtin_deny_read builtin_deny_read",
+    ] as const
+  ),
   ["custom, no rule, deny", withRules("deny", []), LOCAL, "default_deny default_deny default_deny default_deny"],
   ["custom, no rule, allow", withRules("allow", []), LOCAL, "default_allow default_allow default_allow default_allow"],
   [

@@ -14,6 +14,9 @@ import type { Principal } from "./types.ts";
 const WRITERS: readonly string[] = ["TenantAdmin", "NamespaceOwner", "NamespaceAdmin"];
 const READERS: readonly string[] = [...WRITERS, "NamespaceWriter", "NamespaceReader", "SchemaManager"];
 
+/** Roles that may get a schema by name without listing schemas, where the policy class is `scratch`. */
+const SCRATCH_GETTERS: readonly string[] = ["AgentSandbox"];
+
 /**
  * Whether a caller may do something to the schemas of a namespace.
  *
@@ -44,7 +47,7 @@ function checkBuiltin(
   }
   const names = principal.roles.filter((role) => inScope(role, namespaceId)).map((role) => role.name);
   const writes = action === "register";
-  const allowed = writes ? mayRegister(names, principal.policyClass) : names.some((name) => READERS.includes(name));
+  const allowed = writes ? mayRegister(names, principal.policyClass) : mayRead(names, principal.policyClass, action);
   const kind = writes ? "write" : "read";
   if (allowed) return { allowed: true, reason: `builtin_allow_${kind}` };
   return refuse(
@@ -58,6 +61,13 @@ function checkBuiltin(
 function mayRegister(names: readonly string[], policyClass: string | null): boolean {
   if (names.some((name) => WRITERS.includes(name))) return true;
   return names.includes("SchemaManager") && policyClassOf(policyClass) !== "prod";
+}
+
+function mayRead(names: readonly string[], policyClass: string | null, action: RegistryAction): boolean {
+  if (names.some((name) => READERS.includes(name))) return true;
+  // Precheck reads one schema by name, and the role exists to run prechecks.
+  return action === "get" && policyClassOf(policyClass) === "scratch" &&
+    names.some((name) => SCRATCH_GETTERS.includes(name));
 }
 
 function checkRules(

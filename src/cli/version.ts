@@ -5,7 +5,7 @@
  */
 
 import process from "node:process";
-import { VERSION } from "../server/protocol/identity.ts";
+import { VERSION } from "../config/product_version.ts";
 import { CliError } from "./terminal/cli_error.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";

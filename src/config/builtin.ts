@@ -8,6 +8,7 @@ import { z } from "zod";
 import { hostKey } from "./host_name.ts";
 import { integer, name, path, stringMap, strings } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
+import { USER_AGENT } from "./product_version.ts";
 import { at, isTable } from "./toml_tree.ts";
 import { isHeaderValue, isReservedHeader, referencedVariable } from "./request_headers.ts";
 import type { BuiltinProviderName } from "./types.ts";
@@ -47,7 +48,7 @@ const request = {
   allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
   allowed_hosts: z.array(host).nullable().default(null).describe("Hosts that may be asked; left out for any."),
   hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
-  user_agent: z.string().regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" }).default("gate/0.1")
+  user_agent: z.string().regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" }).default(USER_AGENT)
     .describe("User-Agent header."),
   max_response_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one response."),
   timeout_ms: integer(0).default(5000).describe("Milliseconds of one request."),

@@ -112,6 +112,24 @@ Deno.test("WorkerHost.ask() a module that does not load is worker_died, not a ha
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "worker_died");
   }));
 
+Deno.test("WorkerHost.ask() does not count the time that the worker needs to start", () =>
+  withHost({ module: new URL("./providers_slow_worker.ts", import.meta.url) }, async (host) => {
+    const both = [ask(host, { try: "echo", value: 1 }, 1000), ask(host, { try: "echo", value: 2 }, 1000)];
+    assert.deepEqual((await Promise.all(both)).map(codeOf), ["allowed", "allowed"]);
+  }));
+
+Deno.test("ProviderPool.start() resolves when the worker is ready, cannot load, or is closed", async () => {
+  for (const module of [MODULE, new URL("./no_such_worker.ts", import.meta.url)]) {
+    const pool = createProviderPool({ name: "probe", module, setup: null, concurrency: 1, workersMaximum: 1 });
+    await pool.start({});
+    const closing = pool.start({ env: ["A"] });
+    pool.close();
+    await closing;
+    await pool.start({});
+    assert.equal(pool.size(), 0);
+  }
+});
+
 Deno.test("WorkerHost.ask() an aborted question is cancelled; one that is worked on keeps its time limit", () =>
   withHost({ concurrency: 1 }, async (host) => {
     const aborted = new AbortController();

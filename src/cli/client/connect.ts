@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
-import { VERSION } from "../../server/protocol/identity.ts";
+import { VERSION } from "../../config/product_version.ts";
 import { exitCodeOfEdge } from "./exit_code.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { clientBlock } from "./block.ts";

@@ -9,6 +9,8 @@ import { hostKey } from "../../config/host_name.ts";
 import type { HttpProviderConfig } from "../../config/types.ts";
 import { type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
 import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
+import { untilAborted } from "../egress/until_aborted.ts";
+import type { WorkerPermissions } from "../sandbox/provider_host.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
 import type { Surroundings } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
@@ -43,6 +45,8 @@ export interface TimeLimit {
   /** Milliseconds left, at least 0. */
   readonly left: () => number;
   readonly isOver: () => boolean;
+  /** Stops the clock until the returned function is called, or until nobody waits any more. */
+  readonly pause: () => () => void;
   readonly end: () => void;
 }
 
@@ -76,12 +80,13 @@ const LONGEST_MILLIS = 2 ** 31 - 1;
 export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit {
   const millis = Math.min(maximum, LONGEST_MILLIS);
   const controller = new AbortController();
-  const until = performance.now() + millis;
+  let until = performance.now() + millis;
   let over = false;
-  const timer = setTimeout(() => {
+  const ring = (): void => {
     over = true;
     controller.abort();
-  }, millis);
+  };
+  let timer = setTimeout(ring, millis);
   const abort = (): void => controller.abort();
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) controller.abort();
@@ -89,11 +94,35 @@ export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit 
     signal: controller.signal,
     left: () => Math.max(0, until - performance.now()),
     isOver: () => over,
+    pause(): () => void {
+      clearTimeout(timer);
+      const left = Math.max(0, until - performance.now());
+      until = Infinity;
+      return () => {
+        until = performance.now() + left;
+        timer = setTimeout(ring, left);
+      };
+    },
     end(): void {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
     },
   };
+}
+
+/**
+ * Starts the worker of a grant; the time that it needs does not count. Asking it afterwards reports why it could not
+ * start.
+ */
+export async function startWorker(pool: ProviderPool, permissions: WorkerPermissions, limit: TimeLimit): Promise<void> {
+  const resume = limit.pause();
+  try {
+    await untilAborted(pool.start(permissions), limit.signal);
+  } catch {
+    // Aborted: asking reports it.
+  } finally {
+    resume();
+  }
 }
 
 /** Sends the request to the host's addresses, in order, until one takes it. Never rejects. */
@@ -118,6 +147,7 @@ export async function exchange(
   }
   let failure: Failure = { code: "connection_failed", message: `Cannot ask "${destination.host}"` };
   for (const [index, address] of addresses.entries()) {
+    await startWorker(exchanger.pool, addressPermissions(address, outgoing.destination.port), limit);
     const connectMillis = Math.ceil(limit.left() / (addresses.length - index));
     const answer = await send(exchanger, outgoing, address, connectMillis, limit);
     if (answer.ok) return answer.response;

@@ -19,3 +19,16 @@ Deno.test("startTimeLimit() takes no time for none", async () => {
   assert.equal(limit.isOver(), true);
   limit.end();
 });
+
+Deno.test("startTimeLimit() pause() stops the clock, and what was left is left when it goes on", async () => {
+  const limit = startTimeLimit(20, new AbortController().signal);
+  const resume = limit.pause();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(limit.isOver(), false);
+  const over = new Promise((resolve) => limit.signal.addEventListener("abort", resolve));
+  resume();
+  assert.ok(limit.left() <= 20);
+  await over;
+  assert.equal(limit.isOver(), true);
+  limit.end();
+});

@@ -14,7 +14,15 @@ import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
 import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
 import type { Engine, Surroundings } from "./engine.ts";
-import { createExchanger, ended, exchange, type Exchanger, startTimeLimit, type TimeLimit } from "./exchange.ts";
+import {
+  createExchanger,
+  ended,
+  exchange,
+  type Exchanger,
+  startTimeLimit,
+  startWorker,
+  type TimeLimit,
+} from "./exchange.ts";
 import { hostGrant } from "./http_provider.ts";
 import type { Selection } from "../json_path/json_path.ts";
 import { JSONPATH_CHARACTERS_MAXIMUM } from "./limits.ts";
@@ -163,6 +171,7 @@ async function findInBody(
   if (refusal !== null) return refusal;
   const { body } = response;
   const question: SelectQuestion = { body, jsonpath, url: destination.href };
+  await startWorker(engine.selector, NO_PERMISSIONS, limit);
   const reply = await engine.selector.ask<Selection>(NO_PERMISSIONS, question, {
     // Its end is the only way to stop a query that never ends.
     limitMillis: Math.max(1, limit.left()),

@@ -51,7 +51,7 @@ export type WorkerAnswer<Answer> =
 
 /** How long a question may take, and who may call it off. */
 export interface AskOptions {
-  /** Milliseconds to wait for a free worker, and again milliseconds to answer. */
+  /** Milliseconds to wait for a free worker once it has started, and again milliseconds to answer. */
   readonly limitMillis: number;
   readonly signal: AbortSignal;
   /** Buffers that are handed over, not copied. */
@@ -62,6 +62,8 @@ export interface AskOptions {
 export interface WorkerHost {
   /** Never rejects. */
   readonly ask: <Answer>(question: unknown, options: AskOptions) => Promise<WorkerAnswer<Answer>>;
+  /** Starts the worker; resolves when it is ready, or when it cannot start or is closed. Never rejects. */
+  readonly start: () => Promise<void>;
   /** Questions that wait or are worked on. */
   readonly load: () => number;
   /** Ends the worker; every open question fails as `cancelled`. */
@@ -84,8 +86,12 @@ interface HostState {
   readonly onIdle: () => void;
   readonly waiting: Set<Entry>;
   readonly running: Map<number, Entry>;
+  /** Callers of `start`, until the worker is ready or failed to start. */
+  readonly starting: Set<() => void>;
   worker: Worker | null;
   ready: boolean;
+  /** When the worker was started, in milliseconds of `performance.now()`. */
+  startedAt: number;
   startTimer: ReturnType<typeof setTimeout> | undefined;
   /** Rings no later than the time of any open question is up. */
   alarm: ReturnType<typeof setTimeout> | undefined;
@@ -122,8 +128,10 @@ export function createWorkerHost(
     onIdle,
     waiting: new Set(),
     running: new Map(),
+    starting: new Set(),
     worker: null,
     ready: false,
+    startedAt: 0,
     startTimer: undefined,
     alarm: undefined,
     alarmAt: Infinity,
@@ -136,9 +144,11 @@ export function createWorkerHost(
     ask<Answer>(question: unknown, options: AskOptions): Promise<WorkerAnswer<Answer>> {
       return enqueue(state, question, options) as Promise<WorkerAnswer<Answer>>;
     },
-    load: () => state.waiting.size + state.running.size,
+    start: () => whenStarted(state),
+    load: () => state.waiting.size + state.running.size + state.starting.size,
     close(): void {
       state.closed = true;
+      endStarting(state);
       for (const entry of state.waiting) fail(state, entry, "cancelled", "it was closed");
       stop(state, "cancelled", "it was closed");
     },
@@ -163,9 +173,22 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
     options.signal.addEventListener("abort", abort, { once: true });
     state.waiting.add(entry);
     pump(state);
-    if (!state.waiting.has(entry)) return;
-    limitTime(state, entry);
+    // The time that a worker needs to start does not count: the limit begins when it is ready.
+    if (state.ready && state.waiting.has(entry)) limitTime(state, entry);
   });
+}
+
+function whenStarted(state: HostState): Promise<void> {
+  if (state.ready || state.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    state.starting.add(resolve);
+    if (state.worker === null) start(state);
+  });
+}
+
+function endStarting(state: HostState): void {
+  for (const resolve of state.starting) resolve();
+  state.starting.clear();
 }
 
 /**
@@ -188,7 +211,9 @@ function setAlarm(state: HostState, until: number): void {
 function ring(state: HostState): void {
   state.alarmAt = Infinity;
   const now = performance.now();
-  for (const entry of state.waiting) {
+  // The clock of what waits stands while the worker starts.
+  const waiting = state.ready ? [...state.waiting] : [];
+  for (const entry of waiting) {
     if (entry.until > now) continue;
     fail(state, entry, "timeout", `no worker was free within ${entry.options.limitMillis} ms`);
   }
@@ -196,14 +221,15 @@ function ring(state: HostState): void {
   for (const entry of late) fail(state, entry, "timeout", `it took longer than ${entry.options.limitMillis} ms`);
   // It may never answer: nothing less than its end frees the thread.
   if (late.length > 0) stop(state, "worker_died", "its worker was ended, because another question took too long");
-  for (const entry of [...state.waiting, ...state.running.values()]) setAlarm(state, entry.until);
+  if (state.ready) { for (const entry of state.waiting) setAlarm(state, entry.until); }
+  for (const entry of state.running.values()) setAlarm(state, entry.until);
   if (late.length > 0) pump(state);
 }
 
 /** Hands over as many questions as the worker takes; starts it where there is none. */
 function pump(state: HostState): void {
   if (state.closed) return;
-  if (state.waiting.size === 0) {
+  if (state.waiting.size === 0 && state.starting.size === 0) {
     if (state.running.size === 0) state.onIdle();
     return;
   }
@@ -243,10 +269,12 @@ function start(state: HostState): void {
   } catch (error) {
     // The process itself lacks what the worker is to be granted: no pause will change that.
     const reason = error instanceof Error ? error.message : String(error);
+    endStarting(state);
     for (const entry of state.waiting) fail(state, entry, "provider_unreachable", `it cannot be started: ${reason}`);
     return;
   }
   state.worker = worker;
+  state.startedAt = performance.now();
   state.startTimer = setTimeout(() => crash(state, worker, "it did not start in time"), state.limits.startMillis);
   worker.onmessage = ({ data }: MessageEvent<ProviderReport>) => receive(state, worker, data);
   worker.onerror = (event) => {
@@ -287,7 +315,14 @@ function receive(state: HostState, worker: Worker, report: ProviderReport): void
     clearTimeout(state.startTimer);
     state.startTimer = undefined;
     state.ready = true;
-    return pump(state);
+    endStarting(state);
+    pump(state);
+    const took = performance.now() - state.startedAt;
+    for (const entry of state.waiting) {
+      if (entry.until === Infinity) limitTime(state, entry);
+      else setAlarm(state, entry.until += took);
+    }
+    return;
   }
   const entry = state.running.get(report.id);
   if (entry === undefined) return;
@@ -325,7 +360,10 @@ function crash(state: HostState, worker: Worker, message: string): void {
   state.startAt = performance.now() + Math.min(backOffMillis * 2 ** state.crashes, backOffMaximumMillis);
   state.crashes += 1;
   // What waits for a worker that cannot even start is told so; it would only wait for the same again.
-  if (!state.ready) { for (const entry of state.waiting) fail(state, entry, "worker_died", message); }
+  if (!state.ready) {
+    endStarting(state);
+    for (const entry of state.waiting) fail(state, entry, "worker_died", message);
+  }
   stop(state, "worker_died", message);
   pump(state);
 }

@@ -30,6 +30,11 @@ export interface ProviderPool {
     question: unknown,
     options: AskOptions,
   ) => Promise<WorkerAnswer<Answer>>;
+  /**
+   * Starts the worker that has exactly these permissions, where there is a place for one. Resolves when it is ready or
+   * cannot start. Never rejects.
+   */
+  readonly start: (permissions: WorkerPermissions) => Promise<void>;
   /** Workers that there are. */
   readonly size: () => number;
   /** Ends all workers. */
@@ -51,6 +56,9 @@ export function createProviderPool(plan: PoolPlan): ProviderPool {
   return {
     ask<Answer>(permissions: WorkerPermissions, question: unknown, options: AskOptions): Promise<WorkerAnswer<Answer>> {
       return askPool<Answer>(state, permissions, question, options);
+    },
+    async start(permissions: WorkerPermissions): Promise<void> {
+      if (!state.closed) await hostFor(state, JSON.stringify(permissions), permissions)?.start();
     },
     size: () => state.hosts.size,
     close(): void {

@@ -5,7 +5,7 @@
  */
 
 import type { AuditConfig } from "../../config/server_types.ts";
-import { VERSION } from "../protocol/identity.ts";
+import { VERSION } from "../../config/product_version.ts";
 import type { Log } from "../process/log.ts";
 import type { AuditDamage } from "./file.ts";
 import { openFileSink } from "./file_sink.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 
-/** Version of the build, as in `deno.json`. */
-export const VERSION = "0.1.0";
+import { VERSION } from "../../config/product_version.ts";
 
 /** `serverInfo` of `initialize`, and of each result's `_meta` from 2026-07-28 on. */
 export const SERVER_INFO: { readonly name: string; readonly title: string; readonly version: string } = {
