@@ -9,8 +9,10 @@ import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps
 import { refuseEvaluation } from "../run/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
+import type { CompiledLaw } from "../run/compile.ts";
+import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
+import { readStep, runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
 import { FEEDBACK_LEVELS, feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
@@ -29,7 +31,15 @@ import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { OBJECT, outcomeOf } from "./framework/output.ts";
 import type { Services } from "./services/services.ts";
-import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
+import {
+  acceptedSteps,
+  DECISION,
+  decisionsOf,
+  fromReceiptOf,
+  stepsResult,
+  unrecordedStep,
+} from "./mutation/step_answer.ts";
+import { findUnchangedAttempt } from "./mutation/unchanged_attempt.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool } from "./framework/types.ts";
 
@@ -53,7 +63,7 @@ const input = z.strictObject({
   ...runMembers,
   expected_head: briefly(expectedHead, "As expected_head of scenario_open_stage"),
   request_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
-  stage_id: name.exactOptional().describe("Left out: the first open stage, else the first ready one"),
+  stage_id: name.exactOptional().describe("Left out: a stage without an attempt, else the one with the oldest"),
   caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
@@ -78,15 +88,13 @@ export function scenarioNext(services: Services): Tool {
       "them: evidence of earlier calls does not count), evidence its items. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
-      "call again at accepted_head until run_status is complete.",
+      "call again at accepted_head until run_status is complete. recorded false (only without stage_id): the stage stands as its last " +
+      "attempt left it, nothing was recorded; bring other evidence or name another stage.",
     hints: WRITES_AND_ACQUIRES,
     input,
-    output: outcomeOf(
-      acceptedSteps({ decision: DECISION }, {
-        opened: OBJECT,
-      }),
-      STEP_REFUSALS,
-    ),
+    output: outcomeOf({
+      oneOf: [acceptedSteps({ decision: DECISION }, { opened: OBJECT }), unrecordedStep({ decision: DECISION })],
+    }, STEP_REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head, request_id, stage_id } = input;
       const taken = await runDerivedMutation(services, {
@@ -125,7 +133,7 @@ async function decideNext(
   services: Services,
   input: Input,
   { run: { law, state }, requestOf, mint, call }: Deciding,
-): Promise<AcceptedSteps | Refused | Outcome> {
+): Promise<AcceptedSteps | Refused | Outcome | TakenSteps> {
   const found = nextStage(law, state, input.stage_id);
   if ("outcome" in found) return found;
   const { stage_id, classification } = found.stage;
@@ -151,7 +159,23 @@ async function decideNext(
   const opening: Step[] = classification === "ready_unopened"
     ? [{ kind: "open", ...requestOf("open_stage", 0), stage_id }]
     : [];
-  return decideSteps(law, state, [...opening, gathered], mint(), services.surroundings);
+  const decided = decideSteps(law, state, [...opening, gathered], mint(), services.surroundings);
+  if (decided.outcome !== "accepted" || input.stage_id !== undefined) return decided;
+  return await repeatedStep(services, law, state, decided) ?? decided;
+}
+
+/** What an evaluation amounts to that differs in nothing from the last attempt of its stage; null where it is to be recorded. */
+async function repeatedStep(
+  services: Services,
+  law: CompiledLaw,
+  state: RunState,
+  { decisions }: AcceptedSteps,
+): Promise<TakenSteps | null> {
+  const [only, second] = decisions;
+  if (only === undefined || second !== undefined) return null;
+  const [{ record, record_id }] = only.records;
+  const last = await findUnchangedAttempt(services.runs, state, record, record_id);
+  return last === null ? null : { law, steps: [readStep(last)], state, recorded: false };
 }
 
 function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Outcome {

@@ -56,6 +56,8 @@ export interface TakenSteps {
   readonly steps: readonly TakenStep[];
   /** After the last one. */
   readonly state: RunState;
+  /** False where the call recorded nothing: its step is the earlier one that it repeats, and the state is the one that it met. */
+  readonly recorded?: false;
 }
 
 /** A call of several steps, up to its decision. */
@@ -74,7 +76,7 @@ export interface DerivedMutation {
     run: ProjectedRun,
     requestOf: (family: StepFamily, ordinal: number) => Request,
     mint: () => Stamps,
-  ) => Promise<AcceptedSteps | Refused | Outcome>;
+  ) => Promise<AcceptedSteps | Refused | Outcome | TakenSteps>;
 }
 
 interface Execution {
@@ -87,7 +89,8 @@ function operationOf({ services, mutation }: Execution, family: StepFamily, ordi
   return derivedOperation(services.surroundings.primitives.sha256, mutation.from, family, ordinal);
 }
 
-function readStep({ record, record_id, receipt, material }: StoredRecord): TakenStep {
+/** A step as it is stored. */
+export function readStep({ record, record_id, receipt, material }: StoredRecord): TakenStep {
   return {
     record: readJson(record) as unknown as RunRecord,
     record_id,

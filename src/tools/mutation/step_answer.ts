@@ -36,6 +36,12 @@ export function acceptedSteps(
   }, { ...optional, feedback: OBJECT });
 }
 
+/** The accepted result of a step that repeats an earlier attempt: nothing was recorded, so nothing of a record stands in it. */
+export function unrecordedStep(own: Readonly<Record<string, JsonValue>>): JsonObject {
+  const head = { accepted_head: HEAD, recorded: { const: false } };
+  return closed({ ...head, ...own, ready_frontier: STAGE_IDS, run_status: TEXT }, { feedback: OBJECT });
+}
+
 /** The decision on each stage that was evaluated, in order: it advances, holds, or completes the run. */
 export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {
   return steps.flatMap(({ record }) => {
@@ -48,20 +54,26 @@ export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {
   });
 }
 
-/** What all these answers have, around what is their own. */
-export function stepsResult(taken: TakenSteps, own: JsonObject, feedback: JsonObject): JsonObject {
-  const { steps, state } = taken;
+/** Where the run stands now, and what the records of the call say of it. */
+function recordsMembers({ steps, state, recorded }: TakenSteps): object {
+  if (recorded === false) return { accepted_head: state.head, recorded };
   const last = steps.at(-1);
   if (last === undefined) throw new RangeError("Cannot answer: no step was taken");
   const { record } = last;
   return {
-    ...asJson({
-      accepted_head: { record_id: last.record_id, revision: record.revision },
-      operations: steps.map(({ record: { operation }, record_id }) => ({ ...operation, record_id })),
-      invocation_identity: record.invocation_identity,
-      acceptance_time: record.acceptance_time,
-      admission: record.admission,
-    }) as JsonObject,
+    accepted_head: { record_id: last.record_id, revision: record.revision },
+    operations: steps.map(({ record: { operation }, record_id }) => ({ ...operation, record_id })),
+    invocation_identity: record.invocation_identity,
+    acceptance_time: record.acceptance_time,
+    admission: record.admission,
+  };
+}
+
+/** What all these answers have, around what is their own. */
+export function stepsResult(taken: TakenSteps, own: JsonObject, feedback: JsonObject): JsonObject {
+  const { state } = taken;
+  return {
+    ...asJson(recordsMembers(taken)) as JsonObject,
     ...own,
     ready_frontier: readyFrontier(state),
     run_status: state.status,

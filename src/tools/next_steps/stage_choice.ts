@@ -21,12 +21,26 @@ export function runComplete({ status, head }: RunState): Outcome | null {
   return status === "complete" ? refused("run_complete", { accepted_head: head, run_status: status }) : null;
 }
 
-/** The stage that is named, else the first open one, else the first ready one, in id order; or the outcome where it can take no step. */
+/**
+ * The stage of a step that names none: the first that was never evaluated, else the one whose last attempt is oldest. An attempt that
+ * `recent_attempts` no longer has is older than any other. Ties go by id, the order of the stages in the state.
+ */
+function chooseStage({ stages, recent_attempts }: RunState): string | undefined {
+  const able = stages.filter(({ classification }) =>
+    classification === "ready_unopened" || classification === "open_incomplete"
+  );
+  const fresh = able.find(({ attempt_count }) => attempt_count === 0);
+  if (fresh !== undefined) return fresh.stage_id;
+  const lastOf = new Map(recent_attempts.map(({ stage_id }, index) => [stage_id, index]));
+  const ages = able.map(({ stage_id }) => lastOf.get(stage_id) ?? -1);
+  return able[ages.indexOf(Math.min(...ages))]?.stage_id;
+}
+
+/** The stage that is named, else the one that {@link chooseStage} finds; or the outcome where it can take no step. */
 export function nextStage(law: CompiledLaw, state: RunState, named: string | undefined): FoundStage | Outcome {
   const complete = runComplete(state);
   const ready_frontier = readyFrontier(state);
-  const chosen = named ??
-    state.stages.find(({ classification }) => classification === "open_incomplete")?.stage_id ?? ready_frontier[0];
+  const chosen = named ?? chooseStage(state);
   if (chosen === undefined) return complete ?? refused("stage_not_ready", { reason: "no_stage", ready_frontier });
   const found = findStage(law, state, chosen);
   if ("outcome" in found) return found;

@@ -1,0 +1,65 @@
+/**
+ * Whether an evaluation repeats the last attempt of its stage. A step whose stage the caller did not name records nothing then: a
+ * caller who polls a held run would otherwise add a record a call.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { attemptOf } from "../../run/fold.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { RunRecord, RunState } from "../../run/types.ts";
+import type { RunStore, StoredRecord } from "../../store/types.ts";
+
+/** Records in one read of the search, which goes backwards from the head. */
+const PAGE = 32;
+
+type Evaluated = Extract<RunRecord, { record_kind: "stage_evaluated" }>;
+
+interface StoredAttempt {
+  readonly record: Evaluated;
+  readonly stored: StoredRecord;
+}
+
+/** The last recorded attempt of a stage; null where the stage was never evaluated. */
+async function lastAttempt(
+  runs: Pick<RunStore, "listRecords">,
+  { run_key, head }: RunState,
+  stageId: string,
+): Promise<StoredAttempt | null> {
+  for (let end = head.revision; end > 0; end -= PAGE) {
+    const after = Math.max(0, end - PAGE);
+    const page = await runs.listRecords(run_key, after, end - after);
+    for (const stored of page.toReversed()) {
+      const record = readJson(stored.record) as unknown as RunRecord;
+      if (record.record_kind === "stage_evaluated" && record.body.stage_id === stageId) return { record, stored };
+    }
+  }
+  return null;
+}
+
+/** The trace lines and the items with identity of the value, error and qualification, as one text. */
+function comparedText(record: Evaluated, recordId: string): string {
+  const { trace, evidence } = attemptOf(record, recordId);
+  return canonicalize(asJson({ trace, evidence }));
+}
+
+/**
+ * The last attempt of the stage that a new record evaluates, where the new one has the same trace, values, errors and qualification.
+ *
+ * @param record The record that was decided and is not stored
+ * @param recordId Its identity
+ * @returns Null where the new attempt differs, or where the record is no evaluation
+ */
+export async function findUnchangedAttempt(
+  runs: Pick<RunStore, "listRecords">,
+  state: RunState,
+  record: RunRecord,
+  recordId: string,
+): Promise<StoredRecord | null> {
+  if (record.record_kind !== "stage_evaluated") return null;
+  const last = await lastAttempt(runs, state, record.body.stage_id);
+  if (last === null) return null;
+  return comparedText(record, recordId) === comparedText(last.record, last.stored.record_id) ? last.stored : null;
+}
