@@ -24,11 +24,11 @@ import {
 } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
 import { createNameChecks } from "./http/host_and_origin.ts";
-import { createIntake } from "./http/body_admission.ts";
+import { createIntake, intakeBounds } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
 import type { HttpReply } from "./http/reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./http/sdk_http_lane.ts";
-import { createUnread, untilRead } from "./http/response_backpressure.ts";
+import { createUnread, unreadBounds, untilRead } from "./http/response_backpressure.ts";
 
 /** What serving over HTTP needs. */
 export interface HttpOptions {
@@ -72,10 +72,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
-  const unread = createUnread();
+  const unread = createUnread(unreadBounds(options.server));
   metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", unread.bytes);
   const limits = untilRead(options.limits, unread);
-  const intake = createIntake(options.server.max_body_bytes);
+  const intake = createIntake(options.server.max_body_bytes, intakeBounds(options.server));
   metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
   const endpoint = { ...options, limits, sdk, intake };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;

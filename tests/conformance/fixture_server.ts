@@ -11,7 +11,7 @@ import { createLocalOnly } from "@/server/auth/local_only.ts";
 import { createDispatcher } from "@/server/protocol/dispatcher.ts";
 import { createHealth } from "@/server/process/health.ts";
 import { createApp, type Route } from "@/server/http/app.ts";
-import { createIntake } from "@/server/http/body_admission.ts";
+import { createIntake, intakeBounds } from "@/server/http/body_admission.ts";
 import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
 import { answerMcp } from "@/server/http/mcp_endpoint.ts";
 import { createNameChecks } from "@/server/http/host_and_origin.ts";
@@ -31,7 +31,7 @@ const metrics = createMetrics();
 const endpoint = {
   dispatcher: createDispatcher({ loadTools: () => Promise.resolve(new Map()), tools: settings.tools, auth: null, log }),
   limits,
-  intake: createIntake(settings.max_body_bytes),
+  intake: createIntake(settings.max_body_bytes, intakeBounds(settings)),
   log,
   sdk: lane,
   fastLane: false,

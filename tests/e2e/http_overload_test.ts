@@ -4,9 +4,10 @@
  */
 
 import assert from "node:assert/strict";
+import type { ServerConfig } from "@/config/server_types.ts";
 import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
-import { intakeBounds } from "@/server/http/body_admission.ts";
+import { type IntakeBounds, intakeBounds } from "@/server/http/body_admission.ts";
 import { UNREAD_BOUNDS } from "@/server/http/response_backpressure.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
@@ -115,10 +116,16 @@ Deno.test("half-sent bodies of one caller take nobody's place", async () => {
   });
 });
 
-const BODIES = intakeBounds(1).bodies;
+/** What one of two callers may have on its way. */
+function boundsOf(max_inflight: number): IntakeBounds {
+  const auth = TWO.auth as unknown as ServerConfig["auth"];
+  return intakeBounds({ transport: "http", auth, max_body_bytes: 1 << 20, limits: { max_inflight, rate_limit: null } });
+}
+
+const BODIES = boundsOf(4).bodies;
 
 Deno.test("one caller has so many bodies on their way, and what comes beyond them is refused at once", async () => {
-  await attack(TWO, PATIENT, async (target) => {
+  await attack({ ...TWO, limits: { max_inflight: 4, rate_limit: null } }, PATIENT, async (target) => {
     const opened = await halfOpen(target.port, BODIES - 1, `${headOf()}${HALF_BODY}`);
     await until("all but one are on their way", async () => await metric(target, "gate_http_bodies") === BODIES - 1);
     await assertHealthy(target, TOKEN);
@@ -133,7 +140,7 @@ Deno.test("one caller has so many bodies on their way, and what comes beyond the
 
 Deno.test("long bodies of one caller are kept up to so many bytes, and others send theirs", async () => {
   await attack({ ...TWO, max_body_bytes: 1 << 20 }, PATIENT, async (target) => {
-    const { callerBytes } = intakeBounds(1 << 20);
+    const { callerBytes } = boundsOf(256);
     const most = Math.ceil(callerBytes / (1 << 20)) + 1;
     const part = `${headOf()}Content-Length: ${1 << 20}\r\n\r\n${" ".repeat((1 << 20) - 1)}`;
     const opened = await halfOpen(target.port, most + 4, part);
@@ -167,6 +174,27 @@ Deno.test("one caller cannot take every place in work, where there are others", 
     await assertHealthy(target, TOKEN);
   });
 });
+
+/** Places in work unless the configuration says otherwise, and a server of which this machine is the one caller. */
+const PLACES = 256;
+const LOCAL = { auth: null, limits: { max_inflight: PLACES, rate_limit: null } };
+
+for (const [calls, taken, refused] of [[255, 255, 0], [256, 256, 0], [257, 256, 1]] as const) {
+  Deno.test(`of ${calls} calls of this machine at the same time ${taken} are taken`, async () => {
+    await attack(LOCAL, PATIENT, async (target) => {
+      const body = callText(1, "wait", { milliseconds: 60_000 });
+      const opened = await halfOpen(target.port, calls, `${headOf()}Content-Length: ${body.length}\r\n\r\n`);
+      await until("all bodies are on their way", async () => await metric(target, "gate_http_bodies") === calls);
+      await Promise.all(opened.map((connection) => connection.write(new TextEncoder().encode(body))));
+      await until("no body is on its way", async () => await metric(target, "gate_http_bodies") === 0);
+      const inWork = await metric(target, "gate_inflight");
+      assert.deepEqual([inWork, await refusals(target, "inflight_limit")], [taken, refused]);
+      for (const connection of opened) connection.close();
+      await until("places are free", async () => await metric(target, "gate_inflight") === 0);
+      assert.equal((await send(target.url, callText(2, "echo"))).status, 200);
+    });
+  });
+}
 
 /** Opens a stream of the older transport; gives the path for messages, and how to read on. */
 async function openStream(

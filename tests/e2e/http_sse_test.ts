@@ -85,6 +85,48 @@ Deno.test("each stream has an id of its own, and one caller only so many streams
   (await openStream(server, bearer("alice-token"))).close();
 });
 
+Deno.test("streams of this machine are as many as there are streams", async () => {
+  await using server = await startHttpFixture({ server: { transport: "sse" } });
+  const streams = [];
+  for (let index = 0; index < 256; index++) streams.push(await openStream(server));
+  assert.equal((await send(server.url, null, { path: "/sse" })).status, 503);
+  for (const { close } of streams) close();
+});
+
+/** Texts of a POST to `/messages`; what stands in its answer, or null where the answer comes on the stream. */
+const POSTED: readonly (readonly [what: string, text: string, status: number, error: object | null])[] = [
+  ["no JSON", "{", 400, { code: -32700, id: null }],
+  ["nothing", "", 400, { code: -32700, id: null }],
+  ["a member twice", '{"jsonrpc":"2.0","id":7,"method":"ping","method":"ping"}', 400, { code: -32600, id: 7 }],
+  ["a batch", `[${callText(1, "echo")}]`, 400, { code: -32600, id: null }],
+  ["a text", '"ping"', 400, { code: -32600, id: null }],
+  ["another protocol", '{"jsonrpc":"1.0","id":7,"method":"ping"}', 400, { code: -32600, id: 7 }],
+  ["_meta that is a number", '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":1}}', 400, {
+    code: -32602,
+    id: 7,
+  }],
+  ["an unknown method", '{"jsonrpc":"2.0","id":7,"method":"nothing"}', 202, null],
+  ["a response", '{"jsonrpc":"2.0","id":7,"result":{}}', 202, null],
+  ["a notification", '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}', 202, null],
+  ["a request", callText("last", "echo"), 202, null],
+];
+
+Deno.test("a POST that is no message gets 400 and its error, and the stream gets nothing", async (t) => {
+  await using server = await startHttpFixture({ server: { transport: "sse" } });
+  const stream = await openStream(server);
+  for (const [what, text, status, error] of POSTED) {
+    await t.step(`${what}: ${status}`, async () => {
+      const answer = await send(server.url, text, { path: stream.path });
+      const { id, error: told } = JSON.parse(answer.text || "{}") as { id?: unknown; error?: { code: number } };
+      assert.deepEqual([answer.status, told === undefined ? null : { code: told.code, id }], [status, error]);
+    });
+  }
+  let streamed = "";
+  while (!streamed.includes('"id":"last"')) streamed += await stream.next() ?? "";
+  assert.deepEqual([...streamed.matchAll(/"code":(-\d+)/g)].map((match) => match[1]), ["-32601"]);
+  stream.close();
+});
+
 Deno.test("what is in work when a stream ends is cancelled; what is in work when the server stops is answered", async () => {
   await using server = await startHttpFixture({ server: { transport: "sse" } });
   const gone = await openStream(server);

@@ -5,7 +5,9 @@
  * @module
  */
 
+import type { ServerConfig } from "../../config/server_types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
+import { hasSeveralCallers } from "../process/limits.ts";
 import type { Exchange } from "./authenticated_request.ts";
 import { edgeRefusal, type HttpReply, refusalReply } from "./reply.ts";
 import type { BodyFault } from "./request.ts";
@@ -33,10 +35,21 @@ export interface IntakeBounds {
 /** Bytes of a body that always find room: most messages are no longer. */
 export const BEGINNING_BYTES = 16 * 1024;
 
-/** The bounds of the service, which let in a few of the longest bodies. */
-export function intakeBounds(maximumBodyBytes: number): IntakeBounds {
-  const callerBytes = Math.max(16 << 20, maximumBodyBytes);
-  return { bodies: 128, callerBytes, allBytes: 4 * callerBytes };
+/** Bodies that one caller may always have on their way: while they come they take no place in work. */
+const CALLER_BODIES = 128;
+
+/**
+ * The bounds of the service, which let in a few of the longest bodies. No caller has fewer bodies than there are places in
+ * work. The share of one caller holds only where callers can be told apart: else one caller is everybody.
+ */
+export function intakeBounds(
+  server: Pick<ServerConfig, "transport" | "auth" | "max_body_bytes" | "limits">,
+): IntakeBounds {
+  const shareBytes = Math.max(16 << 20, server.max_body_bytes);
+  const allBytes = 4 * shareBytes;
+  return hasSeveralCallers(server)
+    ? { bodies: Math.max(CALLER_BODIES, server.limits.max_inflight), callerBytes: shareBytes, allBytes }
+    : { bodies: Infinity, callerBytes: allBytes, allBytes };
 }
 
 interface Sender {
@@ -45,7 +58,7 @@ interface Sender {
 }
 
 /** Makes the intake. */
-export function createIntake(maximumBodyBytes: number, bounds = intakeBounds(maximumBodyBytes)): Intake {
+export function createIntake(maximumBodyBytes: number, bounds: IntakeBounds): Intake {
   const senders = new Map<string, Sender>();
   const all: Sender = { bodies: 0, bytes: 0 };
   const begin = (caller: string): Sender | null => {

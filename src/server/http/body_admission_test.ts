@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Principal } from "../../access/types.ts";
+import type { AuthConfig } from "../../config/server_types.ts";
 import type { Exchange } from "./authenticated_request.ts";
-import { BEGINNING_BYTES, createIntake, type Intake, type Received } from "./body_admission.ts";
+import { BEGINNING_BYTES, createIntake, type Intake, intakeBounds, type Received } from "./body_admission.ts";
 import type { BodyReading } from "./request.ts";
 
 /** A body on its way. */
@@ -13,6 +14,7 @@ interface Body {
 }
 
 const MAXIMUM = 1 << 20;
+const BOUNDS = { bodies: 9, callerBytes: MAXIMUM, allBytes: MAXIMUM };
 
 function send(intake: Intake, subject: string): Body {
   const { promise, resolve } = Promise.withResolvers<BodyReading>();
@@ -79,7 +81,7 @@ for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
 }
 
 Deno.test("read() says what is wrong with a body", async () => {
-  const intake = createIntake(MAXIMUM);
+  const intake = createIntake(MAXIMUM, BOUNDS);
   for (
     const [fault, status] of [["too_large", 413], ["not_utf8", 400], ["incomplete", 400], ["no_room", 503]] as const
   ) {
@@ -90,3 +92,37 @@ Deno.test("read() says what is wrong with a body", async () => {
   }
   assert.equal(intake.bodies(), 0);
 });
+
+const AUTH = { mtls_subjects: [], allowed_tools: [], principals: [] };
+const LOCAL = null;
+const ONE = { ...AUTH, mode: "bearer_token", bearer_tokens: ["a"] } as const;
+const TWO = { ...AUTH, mode: "bearer_token", bearer_tokens: ["a", "b"] } as const;
+
+/** What one caller may have on its way; mebibytes. */
+const SHARES: readonly (
+  readonly [
+    who: string,
+    auth: AuthConfig | null,
+    inflight: number,
+    body: number,
+    bodies: number,
+    share: number,
+    all: number,
+  ]
+)[] = [
+  ["callers of this machine", LOCAL, 256, 1, Infinity, 64, 64],
+  ["callers of this machine", LOCAL, 1, 1, Infinity, 64, 64],
+  ["holders of one token", ONE, 256, 1, Infinity, 64, 64],
+  ["one of two", TWO, 1, 1, 128, 16, 64],
+  ["one of two", TWO, 128, 1, 128, 16, 64],
+  ["one of two", TWO, 129, 1, 129, 16, 64],
+  ["one of two", TWO, 256, 20, 256, 20, 80],
+];
+
+for (const [who, auth, max_inflight, body, bodies, share, all] of SHARES) {
+  Deno.test(`intakeBounds() for ${who}, max_inflight ${max_inflight}, ${body} MiB: ${bodies}, ${share}, ${all}`, () => {
+    const server = { auth, max_body_bytes: body << 20, limits: { max_inflight, rate_limit: null } };
+    const bounds = intakeBounds({ transport: "http", ...server });
+    assert.deepEqual(bounds, { bodies, callerBytes: share << 20, allBytes: all << 20 });
+  });
+}

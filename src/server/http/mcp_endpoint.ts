@@ -4,8 +4,6 @@
  * @module
  */
 
-import type { JsonObject } from "../../canonical/json.ts";
-import { parseJson } from "../../canonical/scan.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import { resultResponse } from "../protocol/result_json.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
@@ -13,11 +11,11 @@ import type { EdgeError } from "../process/edge_error.ts";
 import { readClaim } from "../protocol/protocol_era.ts";
 import { fastAnswer } from "../protocol/fast_answer.ts";
 import { type FastPlan, planFast } from "../protocol/fast_lane.ts";
-import { idOfFaulty } from "../protocol/request_id_recovery.ts";
 import { MODERN_VERSION } from "../protocol/identity.ts";
 import { FULL, type Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
-import { readMessage, type RequestMessage } from "../protocol/message.ts";
+import type { RequestMessage } from "../protocol/message.ts";
+import { parseMessage } from "../protocol/parse_message.ts";
 import { messageTraceparent } from "../process/trace.ts";
 import type { Exchange } from "./authenticated_request.ts";
 import type { Intake } from "./body_admission.ts";
@@ -59,25 +57,17 @@ export async function answerMcp(options: McpEndpointOptions, exchange: Exchange)
 }
 
 async function answerText(options: McpEndpointOptions, exchange: Exchange, text: string): Promise<HttpReply> {
-  const parsed = parseJson(text);
-  if (!parsed.ok) {
-    const { code, message, path } = parsed.fault;
-    const kind = code === "syntax" ? "parse_error" : "invalid_request";
-    const id = code === "syntax" ? null : idOfFaulty(text);
-    return refusalReply(edgeRefusal({ kind, message, path, fault: code }), id);
-  }
-  const reading = readMessage(parsed.value);
+  const reading = parseMessage(text);
   if (!reading.ok) return refusalReply(edgeRefusal(reading.error), reading.id);
   const { message } = reading;
-  const raw = parsed.value as JsonObject;
   if (message.kind === "request") return await answerRequest(options, exchange, message);
-  if (options.sessions === true) return await options.sdk.answer({ exchange, raw, id: null, from: null });
+  if (options.sessions === true) return await options.sdk.answer({ exchange, raw: message.raw, id: null, from: null });
   const isModern = exchange.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
     (message.kind === "notification" && readClaim(message.params).claim !== "none");
   // Without sessions nothing hears a notification or a response of the older era.
   if (!isModern) return emptyReply(202);
   if (message.kind === "response") return refusalReply(edgeRefusal(NO_RESPONSES));
-  return await options.sdk.answer({ exchange, raw, id: null, from: null });
+  return await options.sdk.answer({ exchange, raw: message.raw, id: null, from: null });
 }
 
 async function answerRequest(

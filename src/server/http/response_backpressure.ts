@@ -5,8 +5,9 @@
  * @module
  */
 
+import type { ServerConfig } from "../../config/server_types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
-import type { Limits } from "../process/limits.ts";
+import { hasSeveralCallers, type Limits } from "../process/limits.ts";
 
 /** Counts the bytes of answers that are on their way. */
 export interface Unread {
@@ -24,11 +25,16 @@ export interface UnreadBounds {
   readonly allBytes: number;
 }
 
-/** The bounds of the service. */
+/** The bounds of the service where callers can be told apart. */
 export const UNREAD_BOUNDS: UnreadBounds = { callerBytes: 16 << 20, allBytes: 64 << 20 };
 
+/** The bounds of the service: the share of one caller holds only where callers can be told apart. */
+export function unreadBounds(server: Pick<ServerConfig, "transport" | "auth">): UnreadBounds {
+  return hasSeveralCallers(server) ? UNREAD_BOUNDS : { ...UNREAD_BOUNDS, callerBytes: UNREAD_BOUNDS.allBytes };
+}
+
 /** Makes the count. */
-export function createUnread({ callerBytes, allBytes }: UnreadBounds = UNREAD_BOUNDS): Unread {
+export function createUnread({ callerBytes, allBytes }: UnreadBounds): Unread {
   const held = new Map<string, number>();
   let all = 0;
   const add = (caller: string, bytes: number): void => {

@@ -29,15 +29,21 @@ export interface NotificationMessage {
 /** An answer to a request of the server's; there are none, so it is ignored. */
 export interface ResponseMessage {
   readonly kind: "response";
+  readonly raw: JsonObject;
 }
 
 /** Any message. */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
 /** A message, or why the value is none. */
-export type MessageReading =
-  | { readonly ok: true; readonly message: Message }
-  | { readonly ok: false; readonly id: RequestId | null; readonly error: EdgeError };
+export type MessageReading = { readonly ok: true; readonly message: Message } | MessageFault;
+
+/** Why there is no message; the id is null where it is not known. */
+export interface MessageFault {
+  readonly ok: false;
+  readonly id: RequestId | null;
+  readonly error: EdgeError;
+}
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 const REQUEST_MEMBERS = new Set(["jsonrpc", "id", "method", "params"]);
@@ -72,7 +78,7 @@ export function readMessage(value: JsonValue): MessageReading {
   }
   const method = member(value, "method");
   if (method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))) {
-    return { ok: true, message: { kind: "response" } };
+    return { ok: true, message: { kind: "response", raw: value } };
   }
   if (typeof method !== "string") return refuse(id, "$.method", "Cannot read message: method must be a string");
   for (const name of Object.keys(value)) {

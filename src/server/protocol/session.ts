@@ -5,7 +5,6 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import { parseJson } from "../../canonical/scan.ts";
 import type { Principal } from "../../access/types.ts";
 import type { Call, CallOrigin } from "../../tools/framework/types.ts";
 import { resultResponse } from "./result_json.ts";
@@ -14,12 +13,12 @@ import { type EdgeError, errorResponse, type RequestId, withEdgeData } from "../
 import { type Claim, type Era, nextEra, readClaim } from "./protocol_era.ts";
 import { type FastAnswer, fastAnswer } from "./fast_answer.ts";
 import { type FastPlan, planFast } from "./fast_lane.ts";
-import { idOfFaulty } from "./request_id_recovery.ts";
 import { MODERN_VERSION } from "./identity.ts";
 import type { TurnedAway } from "../audit/refusals.ts";
 import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
-import { isRequestId, type NotificationMessage, readMessage, type RequestMessage } from "./message.ts";
+import { isRequestId, type Message, type NotificationMessage, type RequestMessage } from "./message.ts";
+import { parseMessage } from "./parse_message.ts";
 import { createSdkLane, type SdkLane } from "./sdk_lane.ts";
 import { messageTraceparent } from "../process/trace.ts";
 
@@ -28,7 +27,7 @@ export interface SessionOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Pick<Limits, "admit" | "release">;
   readonly principal: Principal;
-  /** Where the connection comes from; what a message of its own request came with is told by {@link Session.receive}. */
+  /** Where the connection comes from; what a message of its own request came with is told by {@link Session.take}. */
   readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
   /** Sends one message, a line without its end. */
   readonly send: (line: string) => void;
@@ -41,12 +40,10 @@ export interface SessionOptions {
 
 /** One connection. */
 export interface Session {
-  /**
-   * Takes the text of one message; its answer, if it gets one, is sent when it is ready.
-   *
-   * @param origin What the request that carried it came with, where each message has a request of its own
-   */
-  readonly receive: (text: string, origin?: CallOrigin) => void;
+  /** Takes the text of one message; its answer, if it gets one, is sent when it is ready. */
+  readonly receive: (text: string) => void;
+  /** Takes a message that a request of its own carried, with what that request came with. */
+  readonly take: (message: Message, origin: CallOrigin) => void;
   /** Answers what could not be read as a message; the id is null where it is not known. */
   readonly refuse: (error: EdgeError, id: RequestId | null) => void;
   /** Answers the requests in work, and whatever is asked from now on, with an error; tells of each. */
@@ -119,7 +116,8 @@ export function openSession(options: SessionOptions): Session {
     abandoned: new Set(),
   };
   return {
-    receive: (text, origin) => receive(state, text, origin ?? originOf(state)),
+    receive: (text) => receive(state, text),
+    take: (message, origin) => take(state, message, origin),
     refuse: (error, id) => turnAway(state, error, id, originOf(state)),
     fail: (error, told) => failAll(state, error, told),
     idle: () => idle(state),
@@ -130,17 +128,14 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-function receive(state: State, text: string, origin: CallOrigin): void {
-  const parsed = parseJson(text);
-  if (!parsed.ok) {
-    const { code, message, path } = parsed.fault;
-    const kind = code === "syntax" ? "parse_error" : "invalid_request";
-    const id = code === "syntax" ? null : idOfFaulty(text);
-    return turnAway(state, { kind, message, path, fault: code }, id, origin);
-  }
-  const reading = readMessage(parsed.value);
-  if (!reading.ok) return turnAway(state, reading.error, reading.id, origin);
-  const { message } = reading;
+function receive(state: State, text: string): void {
+  const reading = parseMessage(text);
+  const origin = originOf(state);
+  if (reading.ok) take(state, reading.message, origin);
+  else turnAway(state, reading.error, reading.id, origin);
+}
+
+function take(state: State, message: Message, origin: CallOrigin): void {
   if (message.kind === "notification") receiveNotification(state, message);
   else if (message.kind === "request") receiveRequest(state, message, origin);
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { ServerConfig } from "../../config/server_types.ts";
 import type { Route } from "../http/app.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import type { Exchange } from "../http/authenticated_request.ts";
@@ -13,13 +14,15 @@ import type { Intake } from "../http/body_admission.ts";
 import { accepts, mediaRefusal } from "../http/media.ts";
 import { edgeRefusal, emptyReply, type HttpReply, type Refusal, refusalReply, type StreamSink } from "../http/reply.ts";
 import type { Refusals } from "../audit/refusals.ts";
-import { FULL, type Limits } from "../process/limits.ts";
+import { FULL, hasSeveralCallers, type Limits } from "../process/limits.ts";
 import { delay, type Log } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
+import { parseMessage } from "../protocol/parse_message.ts";
 import { openSession, type Session } from "../protocol/session.ts";
 
 /** What the transport needs. */
 export interface SseOptions {
+  readonly server: Pick<ServerConfig, "transport" | "auth">;
   readonly intake: Intake;
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
@@ -37,7 +40,7 @@ export interface SseRoutes {
   readonly close: (patience: number) => Promise<void>;
 }
 
-/** Sessions at one time, of all callers and of one. */
+/** Sessions at one time, of all callers and, where they can be told apart, of one. */
 const SSE_SESSIONS = { all: 256, caller: 64 } as const;
 
 /** Bytes that the reader of a stream may be behind before it is let go. */
@@ -81,7 +84,8 @@ function openStream(options: SseOptions, sessions: Map<string, SseSession>, exch
   }
   const { subject } = exchange.principal;
   const ofCaller = sessions.values().reduce((count, session) => count + (session.subject === subject ? 1 : 0), 0);
-  if (sessions.size >= SSE_SESSIONS.all || ofCaller >= SSE_SESSIONS.caller) {
+  const share = hasSeveralCallers(options.server) ? SSE_SESSIONS.caller : SSE_SESSIONS.all;
+  if (sessions.size >= SSE_SESSIONS.all || ofCaller >= share) {
     return refusalReply(edgeRefusal({ kind: "inflight_limit", message: "Server overloaded: too many sessions" }));
   }
   return {
@@ -149,7 +153,9 @@ async function takeMessage(
   if (!body.ok) return body.reply;
   // The stream may have ended while the message came.
   if (!sessions.has(id)) return refusalReply(NO_SESSION);
-  found.session.receive(body.text, exchange.origin);
+  const reading = parseMessage(body.text);
+  if (!reading.ok) return refusalReply(edgeRefusal(reading.error), reading.id);
+  found.session.take(reading.message, exchange.origin);
   return emptyReply(202);
 }
 
