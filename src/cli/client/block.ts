@@ -8,9 +8,17 @@ import { fileURLToPath } from "node:url";
 import { parseBind } from "../../config/bind.ts";
 import type { ServerConfig } from "../../config/server_types.ts";
 
+/** A command and its arguments. */
+export interface StartCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
 /** What most MCP clients read; the key of the server is its name. */
 export interface ClientBlock {
-  readonly mcpServers: { readonly gate: { readonly command: string; readonly args: readonly string[] } };
+  readonly mcpServers: {
+    readonly gate: StartCommand & { readonly env?: Readonly<Record<string, string>> };
+  };
 }
 
 /**
@@ -19,14 +27,57 @@ export interface ClientBlock {
  */
 export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
-/** The block that starts this very build with a configuration file, or with the built-in defaults for null. */
-export function clientBlock(configPath: string | null): ClientBlock {
+/**
+ * Variables that say where downloaded packages are and which certificates a download is checked against. MCP clients
+ * start servers with few variables, so the block repeats those that are set.
+ */
+const RUNTIME_VARIABLES = ["DENO_CERT", "DENO_DIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR", "SSL_CERT_FILE"];
+
+/** The command that starts this very build with a configuration file, or with the built-in defaults for null. */
+export function serveCommand(configPath: string | null): StartCommand {
   const serve = ["serve", ...(configPath === null ? [] : ["--config", configPath])];
-  if (Deno.build.standalone) return { mcpServers: { gate: { command: Deno.execPath(), args: serve } } };
+  if (Deno.build.standalone) return { command: Deno.execPath(), args: serve };
   const entry = fileURLToPath(Deno.mainModule);
   const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
   const run = ["run", "--no-prompt", "--quiet", LOAD_WHEN_NEEDED, "--config", settings, "-P=serve", entry];
-  return { mcpServers: { gate: { command: Deno.execPath(), args: [...run, ...serve] } } };
+  return { command: Deno.execPath(), args: [...run, ...serve] };
+}
+
+/** The block that starts this build, by a command that stays valid and with what the runtime needs to start. */
+export function clientBlock(configPath: string | null): ClientBlock {
+  const command = serveCommand(configPath);
+  if (Deno.build.standalone) return { mcpServers: { gate: command } };
+  return { mcpServers: { gate: { ...stableCommand(command), env: runtimeVariables(Deno.env.toObject()) } } };
+}
+
+/**
+ * The same command by a name that stays valid: npm removes the folder that `npx` runs a package from.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { stableCommand } from "@/cli/client/block.ts";
+ *
+ * const command = "/opt/me/.npm/_npx/0123abcd/node_modules/deno/deno";
+ * assert.equal(stableCommand({ command, args: ["run"] }).command, "npx");
+ * ```
+ */
+export function stableCommand({ command, args }: StartCommand): StartCommand {
+  if (!command.split(/[\\/]/).includes("_npx")) return { command, args };
+  return { command: "npx", args: ["-y", `deno@${Deno.version.deno}`, ...args] };
+}
+
+/** Variables of the block: no question to the runtime's update host, and the machine's certificates are trusted. */
+export function runtimeVariables(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const set = RUNTIME_VARIABLES.flatMap((name): [string, string][] => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_TLS_CA_STORE: environment["DENO_TLS_CA_STORE"] ?? "mozilla,system",
+    ...Object.fromEntries(set),
+  };
 }
 
 /** What MCP clients read to reach a server. */

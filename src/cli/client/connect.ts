@@ -17,7 +17,7 @@ import { parseJson } from "../../canonical/scan.ts";
 import { VERSION } from "../../config/product_version.ts";
 import { exitCodeOfEdge } from "./exit_code.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { clientBlock } from "./block.ts";
+import { serveCommand } from "./block.ts";
 import { type HttpFlags, httpTransport } from "./http.ts";
 import { type ServerProcess, serverProcess } from "./process.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -103,7 +103,7 @@ function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess |
     if (config !== undefined) throw new CliError("usage", "Flags --config and --stdio exclude each other");
     return serverProcess(command, args);
   }
-  const { mcpServers: { gate } } = clientBlock(config ?? null);
+  const gate = serveCommand(config ?? null);
   return serverProcess(gate.command, [...gate.args, "--log-level", "error"]);
 }
 
