@@ -9,18 +9,20 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { Payload } from "../law/types.ts";
 import type { CallerEvidence, PresentedEvidence } from "./evidence.ts";
 import type { Primitives } from "./primitives.ts";
-import type { OperatorProfile, TrustedKey } from "./profile.ts";
-import type {
-  Admission,
-  Attribution,
-  Correlation,
-  Head,
-  Material,
-  RunKey,
-  RunRecord,
-  RunState,
-  SubmissionScope,
-  TimeSource,
+import { type OperatorProfile, profileIdentity, type TrustedKey, trustedKeys } from "./profile.ts";
+import {
+  type Admission,
+  type Attribution,
+  type Correlation,
+  type Head,
+  type Material,
+  PROCEDURE,
+  type ProcedureName,
+  type RunKey,
+  type RunRecord,
+  type RunState,
+  type SubmissionScope,
+  type TimeSource,
 } from "./types.ts";
 
 /** Stamps of the named authorities, minted before a decision. */
@@ -99,6 +101,8 @@ export type Command = CreateCommand | OpenCommand | EvaluateCommand | SubmitComm
 
 /** What every decision reads beside law, state and command. */
 export interface Surroundings {
+  /** The rules to decide by: the current ones for a new record, the record's own for a replay. */
+  readonly procedure: ProcedureName;
   readonly primitives: Primitives;
   readonly profile: OperatorProfile;
   readonly profile_identity: Identity;
@@ -152,4 +156,15 @@ export type Decision = Accepted | Refused;
 /** The run key of a namespace and run id, in member order. */
 export function runKeyOf(namespaceId: number, runId: string): RunKey {
   return { namespace_id: namespaceId, run_id: runId };
+}
+
+/** What new records are decided under, given the operator's settings. */
+export function surroundingsUnder(primitives: Primitives, profile: OperatorProfile): Surroundings {
+  return {
+    procedure: PROCEDURE,
+    primitives,
+    profile,
+    profile_identity: profileIdentity(primitives.sha256, profile),
+    keys: trustedKeys(profile),
+  };
 }

@@ -9,8 +9,7 @@ import { contentHash, identify, identifyCanonical, type Identity } from "../cano
 import type { JsonObject } from "../canonical/json.ts";
 import type { DecidedRecord, Request, Stamps, Surroundings } from "./command.ts";
 import { asJson } from "./primitives.ts";
-import { type AcceptanceTime, type OperationFamily, PROCEDURE, type RunKey, type RunRecord } from "./types.ts";
-import type { RunState, TimeSource } from "./types.ts";
+import type { AcceptanceTime, OperationFamily, RunKey, RunRecord, RunState, TimeSource } from "./types.ts";
 
 /** Identities of time sources by object: an authority gives the same object for all stamps of one reading. */
 const timeSourceIdentities = new WeakMap<TimeSource, Identity>();
@@ -76,7 +75,7 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
     operation: { family: FAMILY[kind], identity: request.operation_id },
     operator_profile: surroundings.profile_identity,
     previous_record_id: state?.head.record_id ?? null,
-    procedure: PROCEDURE,
+    procedure: surroundings.procedure,
     record_kind: kind,
     revision: (state?.head.revision ?? 0) + 1,
     run_key: runKey,

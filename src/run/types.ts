@@ -9,8 +9,14 @@ import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Channel, Target, Timestamp } from "../law/types.ts";
 
-/** The kernel procedure that made a record; old ones stay runnable for ever. */
-export const PROCEDURE = "gate-kernel-1";
+/** The kernel procedures, the oldest first. A record names the one that made it and is always judged by that one. */
+export const PROCEDURES = ["gate-kernel-1", "gate-kernel-2"] as const;
+
+/** The name of a kernel procedure. */
+export type ProcedureName = typeof PROCEDURES[number];
+
+/** The procedure of every new record. */
+export const PROCEDURE: ProcedureName = "gate-kernel-2";
 
 /** The exact accepted head of a run: its last record. */
 export interface Head {
@@ -281,7 +287,7 @@ interface RecordEnvelope {
   readonly revision: number;
   readonly previous_record_id: Identity | null;
   readonly run_key: RunKey;
-  readonly procedure: typeof PROCEDURE;
+  readonly procedure: ProcedureName;
   readonly operation: OperationId;
   readonly invocation_identity: Identity;
   readonly acceptance_time: AcceptanceTime;

@@ -8,13 +8,13 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";
 import type { ScenarioLaw } from "../law/types.ts";
-import type { Command, Stamps, Surroundings } from "./command.ts";
+import { type Command, type Stamps, type Surroundings, surroundingsUnder } from "./command.ts";
 import { compileLaw } from "./compile.ts";
 import { decide } from "./decide.ts";
 import { fold, stateIdentity } from "./fold.ts";
 import { invocationIdentity } from "./invocation.ts";
 import { asJson } from "./primitives.ts";
-import { type OperatorProfile, profileIdentity, trustedKeys } from "./profile.ts";
+import { type OperatorProfile, profileIdentity } from "./profile.ts";
 import { STATEMENT } from "./statement.ts";
 import type { RunRecord, RunState } from "./types.ts";
 
@@ -53,10 +53,8 @@ Deno.test("run vectors: identities of the law, its graph and the operator profil
 Deno.test("run vectors: every step decides as published, byte for byte", async (test) => {
   const law = compileLaw(SCENARIO, deploy.scenario_law_identity, deploy.graph_identity);
   const surroundings: Surroundings = {
-    primitives: HOST_PRIMITIVES,
-    profile: PROFILE,
-    profile_identity: deploy.operator_profile_identity,
-    keys: trustedKeys(PROFILE),
+    ...surroundingsUnder(HOST_PRIMITIVES, PROFILE),
+    procedure: "gate-kernel-1",
   };
   let state: RunState | null = null;
   for (const step of STEPS) {

@@ -8,7 +8,7 @@ import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
 import {
   GOLDEN_FOLDER,
-  GOLDEN_PACKS,
+  GOLDEN_RUNS,
   goldenKeyFile,
   merkleVectors,
   writeGoldenPacks,
@@ -34,19 +34,22 @@ async function filesIn(folder: string, prefix = ""): Promise<Map<string, string>
 }
 
 for (const implementation of IMPLEMENTATIONS) {
-  Deno.test(`the golden runpacks are exported again, byte for byte, from ${implementation.name}`, () =>
-    withStores(implementation, {}, async ({ runs }) => {
-      const folder = await Deno.makeTempDir();
-      try {
-        await writeGoldenPacks(runs, join(folder, "repositories"), join(folder, "packs"));
-        for (const { name } of GOLDEN_PACKS) {
-          const exported = await filesIn(join(folder, "packs", name));
-          assert.deepEqual(exported, await filesIn(join(GOLDEN_FOLDER, name)), name);
+  for (const run of GOLDEN_RUNS) {
+    const names = run.packs.map(({ name }) => name);
+    Deno.test(`the golden runpacks ${names.join(", ")} are exported again, byte for byte, from ${implementation.name}`, () =>
+      withStores(implementation, {}, async ({ runs }) => {
+        const folder = await Deno.makeTempDir();
+        try {
+          await writeGoldenPacks(run, runs, join(folder, "repositories"), join(folder, "packs"));
+          for (const name of names) {
+            const exported = await filesIn(join(folder, "packs", name));
+            assert.deepEqual(exported, await filesIn(join(GOLDEN_FOLDER, name)), name);
+          }
+        } finally {
+          await Deno.remove(folder, { recursive: true });
         }
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
-    }));
+      }));
+  }
 }
 
 Deno.test("the vectors beside the golden runpacks are those that are published", async () => {

@@ -6,7 +6,6 @@
  */
 
 import { identifyCanonical, type Identity } from "../canonical/identity.ts";
-import { isJsonObject, member } from "../canonical/json.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
@@ -18,7 +17,7 @@ import { openReading, readManifestBytes } from "./verify/object_reader.ts";
 import type { MaterialPart, SegmentPart } from "./verify/object_walker.ts";
 import { openValues, readTypedValue } from "./verify/material_values.ts";
 import { runpackIdentity } from "./format/manifest.ts";
-import { procedureOf } from "./verify/procedures.ts";
+import { readRecord } from "./format/record_shape.ts";
 import type { Manifest, PackSource } from "./format/types.ts";
 import { createArtifacts, type PackArtifacts } from "./verify/artifacts.ts";
 import { createMeter } from "./verify/budget.ts";
@@ -118,11 +117,8 @@ async function takeSegment(
   const count = part.segment.last_revision - part.segment.first_revision + 1;
   for (const line of readLines(part.records, count) ?? []) {
     const value = readText(line);
-    const procedure = isJsonObject(value) ? member(value, "procedure") : undefined;
-    const record = value === undefined || typeof procedure !== "string"
-      ? null
-      : procedureOf(procedure)?.readRecord(value);
-    if (record === null || record === undefined) return;
+    const record = value === undefined ? null : readRecord(value);
+    if (record === null) return;
     records.push({ record, record_id: identifyCanonical(primitives.sha256, "run-record", line) });
     if (record.record_kind !== "stage_evaluated") continue;
     for (const { value_identity } of record.body.evidence) {

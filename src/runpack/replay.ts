@@ -19,7 +19,7 @@ import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageState, Trace
 import { sameJson } from "./format/canonical_text.ts";
 import { LAW_LIMITS, permissiveSurroundings } from "./verify/claims/scenario_law_construction.ts";
 import type { PackView, ViewedRecord } from "./material_view.ts";
-import { presentRecorded } from "./verify/procedure_kernel_1.ts";
+import { presentRecorded } from "./verify/decide_again.ts";
 import type { VerificationPrimitives } from "./verify/types.ts";
 
 /** How a stage would have stood where it was opened or evaluated. */
@@ -185,7 +185,7 @@ function judgeAnew(
   compiled: CompiledStage,
   before: ViewedRecord | undefined,
 ): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
-  const found = course.view.artifacts.surroundings(record.operator_profile);
+  const found = course.view.artifacts.surroundings(record);
   const items = record.body.evidence.flatMap((item) => presentAnew(course, compiled, item));
   if (typeof found === "string" || before === undefined) return { outcome: "unknown", trace: [] };
   const surroundings: QualificationSurroundings = {

@@ -100,7 +100,7 @@ Deno.test("the second verifier answers the vectors of every page of docs/format"
   assert.match(new TextDecoder().decode(stdout), /^\d{3} vectors hold\n$/);
 });
 
-for (const name of ["plain", "withheld", "signed"]) {
+for (const name of ["plain", "withheld", "signed", "kernel_2", "kernel_1_then_2"]) {
   Deno.test(`two verifiers give the same report on the golden pack "${name}", byte for byte`, async () => {
     await using second = new SecondVerifier();
     const { signatures, ...pack } = await readGolden(name);

@@ -1,4 +1,4 @@
-"""Deciding a record anew: what gate-kernel-1 makes of what a record retains (docs/format/records.md)."""
+"""Deciding a record anew: what its own procedure makes of what a record retains (docs/format/records.md)."""
 
 import ed25519
 import evidence

@@ -10,6 +10,8 @@ from shapes import (
 )
 from values import TYPES
 
+# The oldest first.
+PROCEDURES = ("gate-kernel-1", "gate-kernel-2")
 FAMILY = {
     "run_created": "create_run", "stage_opened": "open_stage", "stage_evaluated": "evaluate_stage", "artifact_submitted": "submit",
 }
@@ -91,7 +93,7 @@ _record = variant("record_kind", {
     kind: closed({
         "record_kind": text, "revision": integer(1), "previous_record_id": or_null(identity),
         "run_key": closed({"namespace_id": integer(1), "run_id": operation_identity}),
-        "procedure": one_of("gate-kernel-1"),
+        "procedure": one_of(*PROCEDURES),
         "operation": closed({"family": one_of(*FAMILY.values()), "identity": operation_identity}),
         "invocation_identity": identity,
         "acceptance_time": closed({

@@ -219,13 +219,16 @@ class Replay:
             self.broken(claim, "record_invalid")
         if not isinstance(record, dict) or not isinstance(record.get("procedure"), str):
             self.broken(claim, "record_invalid")
-        if record["procedure"] != "gate-kernel-1":
+        if record["procedure"] not in records.PROCEDURES:
             self.broken(claim, "procedure_unsupported")
         if not records.is_record(record):
             self.broken(claim, "record_invalid")
         head = self.head or {"record_id": None, "revision": 0}
         if record["revision"] != head["revision"] + 1 or record["previous_record_id"] != head["record_id"]:
             self.broken(claim, "chain_broken")
+        age = records.PROCEDURES.index
+        if self.previous is not None and age(record["procedure"]) < age(self.previous["procedure"]):
+            self.broken(claim, "procedure_downgraded")
         return record
 
     def creation(self, body):

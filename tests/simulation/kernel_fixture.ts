@@ -12,21 +12,22 @@ import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../../src/law/law.ts";
 import type { LawSurroundings } from "../../src/law/types.ts";
 import type { TypedValue } from "../../src/law/value/types.ts";
-import type {
-  Accepted,
-  CreateCommand,
-  Decision,
-  EvaluateCommand,
-  OpenCommand,
-  Request,
-  Stamps,
-  SubmitCommand,
-  Surroundings,
+import {
+  type Accepted,
+  type CreateCommand,
+  type Decision,
+  type EvaluateCommand,
+  type OpenCommand,
+  type Request,
+  type Stamps,
+  type SubmitCommand,
+  type Surroundings,
+  surroundingsUnder,
 } from "../../src/run/command.ts";
 import { type CompiledLaw, compileLaw } from "../../src/run/compile.ts";
 import { type CallerEvidence, hashValue, type PresentedEvidence } from "../../src/run/evidence.ts";
 import { asJson } from "../../src/run/primitives.ts";
-import { type OperatorProfile, profileIdentity, trustedKeys } from "../../src/run/profile.ts";
+import type { OperatorProfile } from "../../src/run/profile.ts";
 import type { AcquisitionWitness, Head, RunState } from "../../src/run/types.ts";
 import { PREDICATE_NAMES } from "../../src/law/value/types.ts";
 import type { EvaluatedAttempt, QualificationSurroundings } from "../../src/run/qualify.ts";
@@ -117,13 +118,7 @@ export function profileWith(changes: Partial<OperatorProfile> = {}): OperatorPro
 
 /** What decisions read, under a profile. */
 export function surroundingsWith(changes: Partial<OperatorProfile> = {}): Surroundings {
-  const profile = profileWith(changes);
-  return {
-    primitives: HOST_PRIMITIVES,
-    profile,
-    profile_identity: profileIdentity(SHA256, profile),
-    keys: trustedKeys(profile),
-  };
+  return surroundingsUnder(HOST_PRIMITIVES, profileWith(changes));
 }
 
 /** Milliseconds at which tests accept unless they say otherwise. */

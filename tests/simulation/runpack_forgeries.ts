@@ -92,6 +92,11 @@ export const FORGERIES: readonly ForgeryRow[] = [
   row("a record of an unknown procedure", { accepted_history_continuity: "procedure_unsupported" }, (parts) => {
     parts.records[AT.submit].procedure = "gate-kernel-0";
   }),
+  row("a record of an older procedure than the one before", {
+    accepted_history_continuity: "procedure_downgraded",
+  }, (parts) => {
+    parts.records[AT.submit].procedure = "gate-kernel-1";
+  }),
   row("a record with a member more", { accepted_history_continuity: "record_invalid" }, (parts) => {
     parts.records[AT.submit].note = "";
   }),

@@ -16,7 +16,7 @@ import { createPublisher, type Publication } from "../../src/runpack/host/publis
 import { type PackSigner, packSigner } from "../../src/runpack/host/signing.ts";
 import type { RunStore } from "../../src/store/types.ts";
 import { SHA256 } from "./kernel_fixture.ts";
-import { playGoldenRun, storeRun } from "./runpack_run.ts";
+import { playGoldenRun, type ProcedureAt, storeRun } from "./runpack_run.ts";
 import { WAL_FULL, withStores } from "./store_open.ts";
 
 /** Where the golden runpacks of this format lie. */
@@ -30,11 +30,28 @@ export function goldenSigner(): PackSigner {
   return signer;
 }
 
-/** The golden runpacks by name: what each withholds, and whether it is signed. */
-export const GOLDEN_PACKS: readonly { name: string; withheld: readonly string[]; isSigned: boolean }[] = [
-  { name: "plain", withheld: [], isSigned: false },
-  { name: "withheld", withheld: ["approved", "log"], isSigned: false },
-  { name: "signed", withheld: [], isSigned: true },
+/** A golden runpack: what it withholds, and whether it is signed. */
+interface GoldenPack {
+  readonly name: string;
+  readonly withheld: readonly string[];
+  readonly isSigned: boolean;
+}
+
+/** The golden runs: the procedures that made their records, and the golden runpacks of each. */
+export const GOLDEN_RUNS: readonly { procedureAt: ProcedureAt; packs: readonly GoldenPack[] }[] = [
+  {
+    procedureAt: () => "gate-kernel-1",
+    packs: [
+      { name: "plain", withheld: [], isSigned: false },
+      { name: "withheld", withheld: ["approved", "log"], isSigned: false },
+      { name: "signed", withheld: [], isSigned: true },
+    ],
+  },
+  { procedureAt: () => "gate-kernel-2", packs: [{ name: "kernel_2", withheld: [], isSigned: false }] },
+  {
+    procedureAt: (revision) => revision <= 6 ? "gate-kernel-1" : "gate-kernel-2",
+    packs: [{ name: "kernel_1_then_2", withheld: [], isSigned: false }],
+  },
 ];
 
 /** Publishes a run of a store into the local repository in a folder. */
@@ -51,11 +68,16 @@ export function publishTo(
   });
 }
 
-/** Writes every golden runpack below a folder, each in a folder of its name. */
-export async function writeGoldenPacks(runs: RunStore, scratch: string, folder: string): Promise<void> {
-  const run = playGoldenRun();
+/** Writes the golden runpacks of a run below a folder, each in a folder of its name. The store has to be empty. */
+export async function writeGoldenPacks(
+  { procedureAt, packs }: typeof GOLDEN_RUNS[number],
+  runs: RunStore,
+  scratch: string,
+  folder: string,
+): Promise<void> {
+  const run = playGoldenRun(0, procedureAt);
   await storeRun(runs, run);
-  for (const { name, withheld, isSigned } of GOLDEN_PACKS) {
+  for (const { name, withheld, isSigned } of packs) {
     const root = join(scratch, name);
     const published = await publishTo(root, runs, run.state.run_key, withheld, isSigned ? goldenSigner() : null);
     if (published.outcome !== "published") throw new Error(JSON.stringify(published));
@@ -91,9 +113,13 @@ export function merkleVectors(): string {
 }
 
 if (import.meta.main) {
-  await withStores(WAL_FULL, {}, async ({ runs }, scratch) => {
-    await writeGoldenPacks(runs, join(scratch, "repositories"), GOLDEN_FOLDER);
-  });
+  // What was written once is never written again.
+  const written = new Set([...Deno.readDirSync(GOLDEN_FOLDER)].map(({ name }) => name));
+  for (const run of GOLDEN_RUNS.filter(({ packs }) => packs.every(({ name }) => !written.has(name)))) {
+    await withStores(WAL_FULL, {}, async ({ runs }, scratch) => {
+      await writeGoldenPacks(run, runs, join(scratch, "repositories"), GOLDEN_FOLDER);
+    });
+  }
   await Deno.writeTextFile(join(GOLDEN_FOLDER, "signed.key.json"), goldenKeyFile());
   await Deno.writeTextFile(join(GOLDEN_FOLDER, "..", "merkle.json"), merkleVectors());
 }

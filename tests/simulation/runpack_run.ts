@@ -9,11 +9,11 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
-import type { Accepted, Command } from "../../src/run/command.ts";
+import type { Accepted, Command, Surroundings } from "../../src/run/command.ts";
 import type { CompiledLaw } from "../../src/run/compile.ts";
 import { decide } from "../../src/run/decide.ts";
 import { asJson } from "../../src/run/primitives.ts";
-import type { RunState } from "../../src/run/types.ts";
+import { PROCEDURE, type ProcedureName, type RunState } from "../../src/run/types.ts";
 import type { Artifact, RunStore, StoredLaw, StoredRecord } from "../../src/store/types.ts";
 import {
   accepted,
@@ -220,10 +220,14 @@ function stored({ records: [decided], result }: Accepted): StoredRecord {
   return { revision, record_id, record: body, material, receipt };
 }
 
-/** Plays the golden run, and as many more submissions as are asked for. */
-export function playGoldenRun(more = 0): PlayedRun {
+/** The procedure of a record by its revision. */
+export type ProcedureAt = (revision: number) => ProcedureName;
+
+/** Plays the golden run, and as many more submissions as are asked for, by the current procedure unless another is given. */
+export function playGoldenRun(more = 0, procedureAt: ProcedureAt = () => PROCEDURE): PlayedRun {
   const law = goldenLaw();
   const surroundings = surroundingsWith();
+  const at = (revision: number): Surroundings => ({ ...surroundings, procedure: procedureAt(revision) });
   const start = createCommand({
     correlation: { kind: "set", correlation_id: "release-17" },
     genesis: { kind: "declared", payload: { kind: "json", value: { branch: "main" } } },
@@ -231,15 +235,15 @@ export function playGoldenRun(more = 0): PlayedRun {
     contracts: [{ provider_id: "env", contract_identity: CONTRACT_IDENTITY }],
     schemas: [{ schema_id: "release", version: "1", schema_identity: SCHEMA_IDENTITY }],
   });
-  let last = accepted(decide(law, null, start, stampsAt(), surroundings));
+  let last = accepted(decide(law, null, start, stampsAt(), at(1)));
   const records = [stored(last)];
   const note: RunMove = (_law, state, operation) =>
     submitCommand(operation, state.head, { payload: { kind: "json", value: { note: operation } } });
   const moves = [...MOVES, ...Array.from({ length: more }, () => note)];
   moves.forEach((move, index) => {
     // Ten milliseconds a move, and one reading that is behind: it is clamped.
-    const at = stampsAt(stampsAt().time.reading_unix_millis + (index === 4 ? 0 : 10 * (index + 1)));
-    last = accepted(decide(law, last.state, move(law, last.state, index + 2), at, surroundings));
+    const stamps = stampsAt(stampsAt().time.reading_unix_millis + (index === 4 ? 0 : 10 * (index + 1)));
+    last = accepted(decide(law, last.state, move(law, last.state, index + 2), stamps, at(index + 2)));
     records.push(stored(last));
   });
   const { scenario_id, namespace_id } = law.law;

@@ -8,9 +8,8 @@ import { dirname, extname, join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
-import type { Surroundings } from "../../run/command.ts";
+import { surroundingsUnder } from "../../run/command.ts";
 import { compileLaw } from "../../run/compile.ts";
-import { profileIdentity, trustedKeys } from "../../run/profile.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -43,7 +42,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     if (diagnostics.length > 0) return refuse(casesFile, diagnostics, flags);
     const trial = {
       law: compiled,
-      surroundings: surroundingsOf(session),
+      surroundings: surroundingsUnder(HOST_PRIMITIVES, session.profile),
       sandbox: session.schemas,
       schemas: await loadSchemas(session, cases.schemas, casesFile),
     };
@@ -57,16 +56,6 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     } else writeOut(describe(casesFile, results, untested, wantsColour()));
     return failed === 0 ? EXIT.ok : EXIT.evaluatedFalse;
   });
-}
-
-function surroundingsOf({ profile }: ScenarioSession): Surroundings {
-  const primitives = HOST_PRIMITIVES;
-  return {
-    primitives,
-    profile,
-    profile_identity: profileIdentity(primitives.sha256, profile),
-    keys: trustedKeys(profile),
-  };
 }
 
 function refuse(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {

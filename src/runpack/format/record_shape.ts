@@ -1,5 +1,5 @@
 /**
- * The form of a record of `gate-kernel-1` (docs/format/records.md): closed objects, each member of its type. What the
+ * The form of a record of every known procedure (docs/format/records.md): closed objects, each member of its type. What the
  * members say of each other is for the claims to judge.
  *
  * @module
@@ -10,7 +10,7 @@ import { SPEC_LIMITS } from "../../law/limits.ts";
 import { VALUE_TYPES } from "../../law/value/types.ts";
 import { CORRELATION_ID } from "../../run/decide_create.ts";
 import { ITEMS_PER_CALL } from "../../run/evidence.ts";
-import { PROCEDURE, type RunRecord } from "../../run/types.ts";
+import { PROCEDURES, type RunRecord } from "../../run/types.ts";
 import {
   anything,
   closed,
@@ -170,7 +170,7 @@ function record(body: Shape): Shape {
     revision: integer(1),
     previous_record_id: orNull(identity),
     run_key: closed({ namespace_id: integer(1), run_id: operationIdentity }),
-    procedure: oneOf(PROCEDURE),
+    procedure: oneOf(...PROCEDURES),
     operation: closed({
       family: oneOf("create_run", "open_stage", "evaluate_stage", "submit"),
       identity: operationIdentity,
@@ -206,7 +206,7 @@ const isRecord = variant("record_kind", {
   artifact_submitted: record(artifactSubmitted),
 });
 
-/** A value as a record of `gate-kernel-1`, or null where it has not the form of one. */
+/** A value as a record, or null where it does not have the form of one. */
 export function readRecord(value: JsonValue): RunRecord | null {
   return isRecord(value) ? value as unknown as RunRecord : null;
 }

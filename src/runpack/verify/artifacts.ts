@@ -8,6 +8,7 @@ import { identifyBytes, type Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Surroundings } from "../../run/command.ts";
 import { trustedKeys } from "../../run/profile.ts";
+import type { RunRecord } from "../../run/types.ts";
 import { readCanonical } from "../format/canonical_text.ts";
 import { type ContractFacts, readContract } from "../format/contract_facts.ts";
 import { readProfile } from "../format/profile_shape.ts";
@@ -20,8 +21,10 @@ export interface PackArtifacts {
   /** Takes an artifact; what is wrong with it, or null. */
   readonly add: (reference: ArtifactReference, bytes: Uint8Array) => Violation | null;
   readonly listed: () => readonly ArtifactReference[];
-  /** What the kernel decides under, by operator profile. */
-  readonly surroundings: (profile: Identity) => Surroundings | "missing" | "invalid";
+  /** What the kernel decides a record under: the record's own procedure and operator profile. */
+  readonly surroundings: (
+    record: Pick<RunRecord, "operator_profile" | "procedure">,
+  ) => Surroundings | "missing" | "invalid";
   /** By identity; null where one has not the form of a contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
   readonly schema: (identity: Identity) => JsonValue | undefined;
@@ -32,7 +35,7 @@ export interface PackArtifacts {
 /** No artifacts yet. */
 export function createArtifacts(primitives: VerificationPrimitives): PackArtifacts {
   const listed: ArtifactReference[] = [];
-  const profiles = new Map<Identity, Surroundings | "invalid">();
+  const profiles = new Map<Identity, Omit<Surroundings, "procedure"> | "invalid">();
   const contracts = new Map<Identity, ContractFacts | null>();
   const schemas = new Map<Identity, JsonValue>();
   const sizes = new Map<string, number>();
@@ -61,7 +64,10 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
       return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
     },
     listed: () => listed,
-    surroundings: (profile) => profiles.get(profile) ?? "missing",
+    surroundings({ operator_profile, procedure }): Surroundings | "missing" | "invalid" {
+      const found = profiles.get(operator_profile) ?? "missing";
+      return typeof found === "string" ? found : { procedure, ...found };
+    },
     contracts,
     schema: (identity) => schemas.get(identity),
     size: (kind, identity) => sizes.get(`${kind} ${identity}`) ?? 0,

@@ -8,11 +8,11 @@ import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { Surroundings } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { FoldError } from "../../run/fold.ts";
-import type { RunRecord, RunState } from "../../run/types.ts";
+import { fold, FoldError } from "../../run/fold.ts";
+import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
 import { isCanonicalText, readLines, readText } from "../format/canonical_text.ts";
 import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
-import { checkLink, checkRecordTree } from "./claims/accepted_history_continuity.ts";
+import { checkLink, checkProcedure, checkRecordTree } from "./claims/accepted_history_continuity.ts";
 import { checkAdmission, checkProvenance } from "./claims/attribution_authorization_availability.ts";
 import { checkState } from "./claims/current_state_equivalence.ts";
 import { checkWithheld } from "./claims/evidence_retention_reconstruction.ts";
@@ -24,9 +24,9 @@ import { constructLaw } from "./claims/scenario_law_construction.ts";
 import type { MaterialPart, SegmentPart } from "./object_walker.ts";
 import { collectNames, openValues, type SegmentValues } from "./material_values.ts";
 import { leafHash } from "../format/merkle.ts";
+import { readRecord } from "../format/record_shape.ts";
 import { replayWork } from "./work_meter.ts";
-import type { Procedure } from "./procedure_kernel_1.ts";
-import { procedureOf } from "./procedures.ts";
+import { decideAgain } from "./decide_again.ts";
 import { SEGMENT_RECORDS } from "../format/types.ts";
 import { areBounded, stepValues } from "./step_values.ts";
 import type { Course } from "./state.ts";
@@ -123,9 +123,8 @@ async function takeRecord(
 ): Promise<RunRecord | null> {
   const { primitives: { sha256 }, manifest } = course;
   const value = readText(line);
-  const opened = openRecord(course, value);
-  if (opened === null || value === undefined) return null;
-  const { record, procedure } = opened;
+  const record = openRecord(course, value);
+  if (record === null || value === undefined) return null;
   course.tree.append(leafHash(sha256, line));
   const surroundings = surroundingsOf(course, record);
   if (surroundings === null) return null;
@@ -138,9 +137,7 @@ async function takeRecord(
     broken(course, "evidence_structural_admission", violation("items_unexpected", atRevision(record.revision)));
     return null;
   }
-  const step = course.law === null
-    ? null
-    : await openStep(course, course.law, { record, line }, procedure, surroundings, values);
+  const step = course.law === null ? null : await openStep(course, course.law, { record, line }, surroundings, values);
   const again = step !== null && wasDecidedAgain(step, line);
   const recordId = step?.recordId ?? identifyCanonical(sha256, "run-record", line);
   const chain = { record, recordId, previous: course.previous };
@@ -157,10 +154,10 @@ async function takeRecord(
     note(course, "acceptance_time_witness_structure", checkTime(sha256, chain));
   }
   if (step !== null) await judge(course, step, line, values);
-  const after = step === null ? null : foldStep(course, procedure, step, again);
+  const after = step === null ? null : foldStep(course, step, again);
   if (step !== null && after === null) return null;
   if (step === null || !again || !isDecidedReceipt(step, receipt)) {
-    judgeReceipt(procedure, { record, recordId, law: course.law }, after, receipt, course.findings);
+    judgeReceipt({ record, recordId, law: course.law }, after, receipt, course.findings);
   }
   course.state = after;
   course.head = { record_id: recordId, revision: record.revision };
@@ -181,11 +178,8 @@ function workOf({ work, artifacts, law, created }: Course, record: RunRecord, va
   });
 }
 
-/** The record of a text with its procedure, where it follows the one before; null where the history ends with it. */
-function openRecord(
-  course: Course,
-  value: JsonValue | undefined,
-): { readonly record: RunRecord; readonly procedure: Procedure } | null {
+/** The record of a text, where it follows the one before; null where the history ends with it. */
+function openRecord(course: Course, value: JsonValue | undefined): RunRecord | null {
   const claim = "accepted_history_continuity";
   const place = atRevision((course.head?.revision ?? 0) + 1);
   const name = isJsonObject(value) ? member(value, "procedure") : undefined;
@@ -193,14 +187,15 @@ function openRecord(
     broken(course, claim, violation("record_invalid", place));
     return null;
   }
-  const procedure = procedureOf(name);
-  if (procedure === undefined) {
+  if (!(PROCEDURES as readonly string[]).includes(name)) {
     broken(course, claim, violation("procedure_unsupported", place));
     return null;
   }
-  const record = procedure.readRecord(value);
-  const fault = record === null ? violation("record_invalid", place) : checkLink(record, course.head);
-  if (record !== null && fault === null) return { record, procedure };
+  const record = readRecord(value);
+  const fault = record === null
+    ? violation("record_invalid", place)
+    : checkLink(record, course.head) ?? checkProcedure(record, course.previous);
+  if (record !== null && fault === null) return record;
   broken(course, claim, fault ?? undefined);
   return null;
 }
@@ -227,7 +222,7 @@ function openRun(course: Course, { body }: Extract<RunRecord, { record_kind: "ru
 }
 
 function surroundingsOf(course: Course, record: RunRecord): Surroundings | null {
-  const found = course.artifacts.surroundings(record.operator_profile);
+  const found = course.artifacts.surroundings(record);
   if (typeof found !== "string") return found;
   const code = found === "missing" ? "profile_missing" : "profile_invalid";
   broken(course, "attribution_authorization_availability", violation(code, atRevision(record.revision)));
@@ -238,13 +233,12 @@ async function openStep(
   course: Course,
   law: CompiledLaw,
   { record, line }: { readonly record: RunRecord; readonly line: string },
-  procedure: Procedure,
   surroundings: Surroundings,
   held: SegmentValues,
 ): Promise<Step> {
   const values = await stepValues(record, held, course.withheld);
   const before = course.state;
-  const decision = procedure.decideAgain(record, { law, before, surroundings, values });
+  const decision = decideAgain(record, { law, before, surroundings, values });
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return {
     record,
@@ -274,10 +268,10 @@ async function judge(course: Course, step: Step, line: string, values: SegmentVa
 }
 
 /** The state after a step; null where its record cannot follow the state before. */
-function foldStep(course: Course, procedure: Procedure, step: Step, again: boolean): RunState | null {
+function foldStep(course: Course, step: Step, again: boolean): RunState | null {
   if (again && step.decision?.outcome === "accepted") return step.decision.state;
   try {
-    return procedure.fold(step.law, step.before, step.record, step.recordId);
+    return fold(step.law, step.before, step.record, step.recordId);
   } catch (error) {
     if (!(error instanceof FoldError)) throw error;
     broken(course);

@@ -19,7 +19,7 @@ import { SEMANTIC_REPLAY } from "./claims/pure_semantic_replay.ts";
 import { STAGE_OPEN } from "./claims/stage_open_consistency.ts";
 import { SUBMISSION } from "./claims/submission_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
-import type { Procedure } from "./procedure_kernel_1.ts";
+import { resultOf } from "./decide_again.ts";
 import type { PackArtifacts } from "./artifacts.ts";
 import { atItem, atRevision, type Findings, violation } from "./findings.ts";
 import { gapsOf, isValue, itemsOf, type RecordClaim, type Step } from "./step.ts";
@@ -117,7 +117,6 @@ export async function judgeVerdicts(
 
 /** Compares a receipt with the result that its record gives. */
 export function judgeReceipt(
-  procedure: Procedure,
   step: Pick<Step, "record" | "recordId"> & { readonly law: Step["law"] | null },
   after: RunState | null,
   line: string | undefined,
@@ -129,7 +128,7 @@ export function judgeReceipt(
     findings.violate(claim, violation("receipt_missing", atRevision(record.revision)));
     return;
   }
-  const result = procedure.resultOf(law, record, recordId, after);
+  const result = resultOf(law, record, recordId, after);
   if (result === null || receiptLine(record, result) === line) return;
   findings.violate(claim, explainReceipt(line, record));
 }

@@ -117,6 +117,7 @@ export type ViolationCode =
   | "record_unexpected"
   | "chain_broken"
   | "procedure_unsupported"
+  | "procedure_downgraded"
   | "record_tree_mismatch"
   | "head_mismatch"
   | "state_mismatch"

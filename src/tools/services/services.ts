@@ -13,8 +13,7 @@ import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquir
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
 import type { Providers } from "../../evidence/types.ts";
-import type { Surroundings } from "../../run/command.ts";
-import { profileIdentity, trustedKeys } from "../../run/profile.ts";
+import { type Surroundings, surroundingsUnder } from "../../run/command.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
@@ -88,12 +87,7 @@ async function readFileBounded(path: string, maximumBytes: number): Promise<Uint
 
 async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise<Surroundings> {
   const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readFileBounded, permissive);
-  return {
-    primitives: HOST_PRIMITIVES,
-    profile,
-    profile_identity: profileIdentity(HOST_PRIMITIVES.sha256, profile),
-    keys: trustedKeys(profile),
-  };
+  return surroundingsUnder(HOST_PRIMITIVES, profile);
 }
 
 /** Puts the services together. Key files named by the configuration are read here. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Head } from "../../../run/types.ts";
+import { type Head, PROCEDURES, type RunRecord } from "../../../run/types.ts";
 import type { RecordTree } from "../../format/merkle.ts";
 import type { Manifest } from "../../format/types.ts";
 import { atRevision, violation } from "../findings.ts";
@@ -24,6 +24,12 @@ export function checkLink(record: Link, before: Head | null): Violation | null {
   const follows = record.revision === (before?.revision ?? 0) + 1 &&
     record.previous_record_id === (before?.record_id ?? null);
   return follows ? null : violation("chain_broken", atRevision((before?.revision ?? 0) + 1));
+}
+
+/** Whether a record names no older procedure than the one before it; null stands before the first. */
+export function checkProcedure({ procedure, revision }: RunRecord, before: RunRecord | null): Violation | null {
+  const wentBack = before !== null && PROCEDURES.indexOf(procedure) < PROCEDURES.indexOf(before.procedure);
+  return wentBack ? violation("procedure_downgraded", atRevision(revision)) : null;
 }
 
 /** Whether the tree over all records is the manifest's. */

@@ -15,7 +15,7 @@ import { evaluateEvidence } from "../../../run/evaluate.ts";
 import type { EvaluatedAttempt, QualificationSurroundings, QualifiedEvidence } from "../../../run/qualify.ts";
 import { hasBoundSignature } from "../../../run/statement.ts";
 import type { DisqualificationReason, RecordedEvidence } from "../../../run/types.ts";
-import { presentRecorded } from "../procedure_kernel_1.ts";
+import { presentRecorded } from "../decide_again.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
 import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";

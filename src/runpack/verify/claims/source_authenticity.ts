@@ -14,7 +14,7 @@ import type { TrustedKey } from "../../../run/profile.ts";
 import type { EvaluatedAttempt, QualificationSurroundings } from "../../../run/qualify.ts";
 import { hasBoundSignature } from "../../../run/statement.ts";
 import type { RecordedEvidence } from "../../../run/types.ts";
-import { presentRecorded } from "../procedure_kernel_1.ts";
+import { presentRecorded } from "../decide_again.ts";
 import { atItem, violation } from "../findings.ts";
 import { isValue, itemsOf, type Step } from "../step.ts";
 import type { TrustedPublicKey, UnavailableReason, Violation } from "../types.ts";

@@ -1,23 +1,22 @@
 /**
- * `gate-kernel-1`, run again: from a record back to the command that it answered, and through the same decision.
+ * From a record back to the command that it answered, and through the same decision, by the record's own procedure.
  *
  * @module
  */
 
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { Command, Decision, EvaluateCommand, Surroundings } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../run/evidence.ts";
-import { attemptOf, fold } from "../../run/fold.ts";
+import { attemptOf } from "../../run/fold.ts";
 import { readyFrontier } from "../../run/frontier.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { requestOf } from "./procedure_request.ts";
-import { readRecord } from "../format/record_shape.ts";
 import { isValue, type StepValues } from "./step.ts";
 
 /** What a record is decided again at. */
@@ -27,32 +26,6 @@ export interface DecisionInputs {
   readonly surroundings: Surroundings;
   readonly values: StepValues;
 }
-
-/** One procedure by which records were made. Old ones stay for ever. */
-export interface Procedure {
-  /** The record that a value is; null where it has not the form of one. */
-  readonly readRecord: (value: JsonValue) => RunRecord | null;
-  /**
-   * The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made at
-   * all.
-   */
-  readonly decideAgain: (record: RunRecord, inputs: DecisionInputs) => Decision | null;
-  /** The state after a record, as it says itself. Throws where it cannot follow. */
-  readonly fold: (law: CompiledLaw, before: RunState | null, record: RunRecord, recordId: Identity) => RunState;
-  /**
-   * The result that was answered, from the record and the state after it; null where the law does not have what it
-   * names.
-   */
-  readonly resultOf: (
-    law: CompiledLaw | null,
-    record: RunRecord,
-    recordId: Identity,
-    after: RunState | null,
-  ) => JsonObject | null;
-}
-
-/** The procedure of `gate-kernel-1`. */
-export const GATE_KERNEL_1: Procedure = { readRecord, decideAgain, fold, resultOf };
 
 /** A recorded item as it was presented to qualification; without its value where that is not at hand. */
 export function presentRecorded(item: RecordedEvidence, value: TypedValue | null): PresentedEvidence {
@@ -129,7 +102,8 @@ function declaredOf(payload: Payload | null): { readonly kind: "declared"; reado
   return payload === null ? null : { kind: "declared", payload };
 }
 
-function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision | null {
+/** The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made. */
+export function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision | null {
   const command = commandOf(record, inputs);
   if (command === null) return null;
   try {
@@ -141,7 +115,11 @@ function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision | null
   }
 }
 
-function resultOf(
+/**
+ * The result that was answered, from the record and the state after it; null where the law does not have what it
+ * names.
+ */
+export function resultOf(
   law: CompiledLaw | null,
   record: RunRecord,
   recordId: Identity,
