@@ -110,6 +110,7 @@ interface ExportedDeclaration {
   readonly name: string;
   readonly offset: number;
   readonly typeOnly: boolean;
+  readonly constant: boolean;
 }
 
 const EXPORT = new RegExp(
@@ -124,19 +125,20 @@ export function findExports(code: string): ExportedDeclaration[] {
     name: match[2] ?? "",
     offset: match.index,
     typeOnly: match[1] === "interface" || match[1] === "type",
+    constant: match[1] === "const" || match[1] === "let",
   }));
 }
 
-/** Every symbol that a module of `src` exports says what it is for, in a block that stands right above it. */
+/** Functions, classes and types that a module of `src` exports say what they are for, in the block above them. */
 export function checkDocstrings(files: readonly SourceFile[]): Violation[] {
   return sourceModules(files).flatMap((file) => {
     const documented = new Set<string>();
-    return findExports(maskSource(file.text)).flatMap(({ name, offset }) => {
+    return findExports(maskSource(file.text)).filter(({ constant }) => !constant).flatMap(({ name, offset }) => {
       const above = file.text.slice(0, offset).replace(/(^|\n)\/\/ deno-lint-ignore[^\n]*\n$/, "$1").trimEnd();
       if (documented.has(name)) return [];
       documented.add(name);
       if (endsInDocstring(above)) return [];
-      const message = `Cannot export "${name}": it has no docstring`;
+      const message = `Cannot export "${name}" without a docstring: write what it is for in a block above it`;
       return [{ rule: "docstrings", path: file.path, line: lineAt(file.text, offset), message }];
     });
   });

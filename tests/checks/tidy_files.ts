@@ -9,9 +9,6 @@ import { KERNEL_ROOMS } from "./layering_rules.ts";
 import { maskSource, readImports, resolveSpecifier, type SourceFile, type Violation } from "./source.ts";
 import { findExports, SHORT_FORMS, sourceModules, wordsOf } from "./tidy_code.ts";
 
-/** A file is read in one sitting. */
-export const FILE_LINES_MAX = 400;
-
 /** A line of code is read without scrolling; `deno fmt` breaks at 120 what can be broken. */
 export const LINE_CHARACTERS_MAX = 140;
 
@@ -19,6 +16,7 @@ export const LINE_CHARACTERS_MAX = 140;
 export const TOP_LEVEL = [
   ".ci",
   ".gitignore",
+  "LICENSE",
   "README.md",
   "config",
   "deno.json",
@@ -28,6 +26,9 @@ export const TOP_LEVEL = [
   "src",
   "tests",
 ];
+
+/** Pages that hosts of code find by these names. */
+const PAGES_BY_CUSTOM = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
 
 /** Names that say nothing about what a file holds. */
 const EMPTY_NAMES = ["common", "helper", "helpers", "lib", "misc", "shared", "stuff", "temp", "util", "utils"];
@@ -39,18 +40,8 @@ export function checkTopLevel(files: readonly SourceFile[]): Violation[] {
     rule: "top level",
     path: entry,
     line: 0,
-    message: `Cannot keep "${entry}" at the top: entries are ${TOP_LEVEL.join(", ")}`,
+    message: `Cannot keep "${entry}" at the top: move it into one of ${TOP_LEVEL.join(", ")}`,
   }));
-}
-
-/** Files of code are short. Data and snapshots are as long as they are. */
-export function checkFileLength(files: readonly SourceFile[]): Violation[] {
-  return files.filter((file) => file.path.endsWith(".ts")).flatMap((file) => {
-    const lines = file.text.replace(/\n$/, "").split("\n").length;
-    if (lines <= FILE_LINES_MAX) return [];
-    const message = `Cannot accept ${lines} lines: ${FILE_LINES_MAX} is the limit`;
-    return [{ rule: "file length", path: file.path, line: 0, message }];
-  });
 }
 
 /** Lines of code are short. */
@@ -58,7 +49,7 @@ export function checkLineLength(files: readonly SourceFile[]): Violation[] {
   return files.filter((file) => file.path.endsWith(".ts")).flatMap((file) =>
     file.text.split("\n").flatMap((text, index) => {
       if (text.length <= LINE_CHARACTERS_MAX) return [];
-      const message = `Cannot accept ${text.length} characters: ${LINE_CHARACTERS_MAX} is the limit`;
+      const message = `Cannot accept ${text.length} characters: break the line before ${LINE_CHARACTERS_MAX}`;
       return [{ rule: "line length", path: file.path, line: index + 1, message }];
     })
   );
@@ -74,14 +65,14 @@ export function checkFileNames(files: readonly SourceFile[]): Violation[] {
 
 function nameRefusal(parts: readonly string[]): string | null {
   for (const part of parts) {
-    if (part === "README.md") continue;
+    if (PAGES_BY_CUSTOM.includes(part)) continue;
     if (!/^[a-z0-9]+(_[a-z0-9]+)*(\.[a-z0-9]+(_[a-z0-9]+)*)*$/.test(part)) {
-      return `Cannot accept name "${part}": names are in snake_case`;
+      return `Cannot accept name "${part}": rename it in snake_case`;
     }
     const stem = part.replace(/\..*$/, "");
     const short = wordsOf(stem).find((word) => SHORT_FORMS.includes(word));
     if (short !== undefined) return `Cannot accept name "${part}": "${short}" is a short form, write the word out`;
-    if (EMPTY_NAMES.includes(stem)) return `Cannot accept name "${part}": it does not say what is inside`;
+    if (EMPTY_NAMES.includes(stem)) return `Cannot accept name "${part}": name it after what is inside`;
   }
   return null;
 }
@@ -107,7 +98,8 @@ export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
     rule: "dead files",
     path: file.path,
     line: 0,
-    message: `Cannot keep a module that "main.ts" does not reach: nothing would miss it`,
+    message:
+      `Cannot keep a module that "main.ts" does not reach: import it, remove it, or name a fixture "*_fixture.ts"`,
   }));
 }
 
