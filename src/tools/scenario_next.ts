@@ -107,7 +107,7 @@ export function scenarioNext(services: Services): Tool {
         first: ["open_stage", "evaluate_stage"],
         decide: (run, requestOf, mint) => decideNext(services, input, { run, requestOf, mint, call }),
       }, call);
-      const outcome = "steps" in taken ? answer(services, input, call, taken) : taken;
+      const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
       return outcomeAnswer(outcome, () => {
         const stage = stage_id === undefined ? {} : { stage_id };
         return nextAfterStep({
@@ -178,12 +178,12 @@ async function repeatedStep(
   return last === null ? null : { law, steps: [readStep(last)], state, recorded: false };
 }
 
-function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Outcome {
+async function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, input.feedback);
   const opened = fromReceiptOf(taken.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);
   const [decision] = decisionsOf(taken);
   if (decision === undefined) throw new RangeError("Cannot answer: no stage was evaluated");
   const own = { decision, ...opened === null ? {} : { opened } };
-  return { outcome: "accepted", result: stepsResult(taken, own, feedbackMember(services, taken, granted)) };
+  return { outcome: "accepted", result: stepsResult(taken, own, await feedbackMember(services, taken, granted)) };
 }

@@ -88,7 +88,7 @@ export function scenarioTrigger(services: Services): Tool {
         first: ["submit", "evaluate_stage"],
         decide: (run, requestOf, mint) => decideTrigger(services, input.trigger, { run, requestOf, mint, call }),
       }, call);
-      const outcome = "steps" in taken ? answer(services, input, call, taken) : taken;
+      const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
       return outcomeAnswer(outcome, () =>
         nextAfterStep({
           tool: NAMED.name,
@@ -186,10 +186,10 @@ function requestedBindings(
   return bindings.map(({ binding_id }) => ({ binding_id, trigger_time: time }));
 }
 
-function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Outcome {
+async function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, undefined);
   const submitted = fromReceiptOf(taken.steps, "artifact_submitted", ["submission"]);
   const own: JsonObject = { ...submitted, decisions: decisionsOf(taken) };
-  return { outcome: "accepted", result: stepsResult(taken, own, feedbackMember(services, taken, granted)) };
+  return { outcome: "accepted", result: stepsResult(taken, own, await feedbackMember(services, taken, granted)) };
 }

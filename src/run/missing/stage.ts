@@ -14,7 +14,7 @@ import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "
 import type { Meter } from "./formula.ts";
 import { asJson } from "../primitives.ts";
 import { minimumLane, type OperatorProfile } from "../profile.ts";
-import type { EvidenceItem, RunState, StageClassification, TraceItem } from "../types.ts";
+import type { RunState, StageClassification, TraceItem } from "../types.ts";
 
 /** Most conditions of a stage whose evidence is described. */
 export const DESCRIBED_CONDITIONS = 32;
@@ -57,14 +57,6 @@ export type VerifiedOnly = (conditionId: string, sources: readonly (string | nul
 /** What an operator asks. */
 export function verifiedOnlyUnder(profile: OperatorProfile): VerifiedOnly {
   return (_, sources) => sources.some((source) => minimumLane(profile, source) === "verified");
-}
-
-/** What an attempt shows: that an item did not count for its lane. It is the same whenever the attempt is told. */
-export function verifiedOnlyIn(evidence: readonly Pick<EvidenceItem, "condition_id" | "reason">[]): VerifiedOnly {
-  const conditions = new Set(
-    evidence.filter(({ reason }) => reason === "lane").map(({ condition_id }) => condition_id),
-  );
-  return (conditionId) => conditions.has(conditionId);
 }
 
 /** Which evidence would count for a condition. */

@@ -10,11 +10,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/j
 import { readJson } from "../../canonical/scan.ts";
 import type { FeedbackLevel, ScenarioNextFeedbackConfig } from "../../config/types.ts";
 import { attemptOf } from "../../run/fold.ts";
-import { verifiedOnlyIn } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { TakenStep, TakenSteps } from "../mutation/derived_mutation.ts";
 import { missingMember } from "./missing_answer.ts";
+import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
 import type { Services } from "../services/services.ts";
 
@@ -95,12 +95,18 @@ function mayShowValue({ config, providers }: Services, { provider_id }: Recorded
   return providers.get(provider_id)?.allow_raw === true;
 }
 
-function shownAttempt(services: Services, taken: TakenSteps, step: TakenStep, level: FeedbackLevel): JsonObject[] {
+async function shownAttempt(
+  services: Services,
+  taken: TakenSteps,
+  step: TakenStep,
+  level: FeedbackLevel,
+): Promise<JsonObject[]> {
   const { record, record_id } = step;
   if (record.record_kind !== "stage_evaluated") return [];
-  const { evidence: items, ...attempt } = attemptOf(record, record_id);
+  const { evidence: _, ...attempt } = attemptOf(record, record_id);
   const stage = taken.law.stages[taken.law.stageIndex.get(attempt.stage_id) ?? -1];
-  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace, verifiedOnlyIn(items));
+  const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
+  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace, verifiedOnly);
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
   return [{ ...asJson(attempt) as JsonObject, ...level === "evidence" ? { evidence } : {}, ...missing }];
 }
@@ -116,11 +122,15 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
 }
 
 /** The member `feedback` of an answer; no member where a summary is all, nobody asked for more and nothing was denied. */
-export function feedbackMember(services: Services, taken: TakenSteps, granted: GrantedFeedback): JsonObject {
+export async function feedbackMember(
+  services: Services,
+  taken: TakenSteps,
+  granted: GrantedFeedback,
+): Promise<JsonObject> {
   const { level, asked, denied_reason } = granted;
   if (level === "summary" && !asked && denied_reason === undefined) return {};
   const attempts = level === "summary"
     ? {}
-    : fitting(taken.steps.flatMap((step) => shownAttempt(services, taken, step, level)));
+    : fitting((await Promise.all(taken.steps.map((step) => shownAttempt(services, taken, step, level)))).flat());
   return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...attempts } };
 }

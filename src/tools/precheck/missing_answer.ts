@@ -7,11 +7,12 @@
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import type { CompiledStage } from "../../run/compile.ts";
-import { missingOfTrace, type VerifiedOnly, verifiedOnlyIn } from "../../run/missing/stage.ts";
+import { missingOfTrace, type VerifiedOnly } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Attempt, RunKey, TraceItem } from "../../run/types.ts";
+import type { Admission, Attempt, RunKey, TraceItem } from "../../run/types.ts";
 import type { Outcome } from "../mutation/mutation.ts";
 import type { Services } from "../services/services.ts";
+import { verifiedOnlyAt } from "./recorded_profile.ts";
 
 /** The member `missing` of whatever has a trace; no member where nothing is missing. */
 export function missingMember(
@@ -30,7 +31,8 @@ export async function withMissing(services: Services, runKey: RunKey, outcome: O
   const run = await services.projections.load(runKey);
   const stage = run?.law.stages[run.law.stageIndex.get(String(attempt["stage_id"])) ?? -1];
   if (stage === undefined) return outcome;
-  const { trace, evidence } = attempt as unknown as Attempt;
-  const missing = missingMember(stage, trace, verifiedOnlyIn(evidence));
+  const { trace } = attempt as unknown as Attempt;
+  const { profile_id } = outcome.result["admission"] as unknown as Admission;
+  const missing = missingMember(stage, trace, await verifiedOnlyAt(services, profile_id));
   return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...missing } } };
 }

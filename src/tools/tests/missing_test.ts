@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { profileIdentity } from "../../run/profile.ts";
+import { withMissing } from "../precheck/missing_answer.ts";
 import { booleanCondition, condition, envelope, evidence, id, stage, withTools } from "./fixture_test.ts";
 import { type Scene, scene } from "./outcome_case_test.ts";
 import { SCANNED } from "./step_fixture_test.ts";
@@ -167,3 +170,50 @@ Deno.test("an attempt says of what did not count for its lane that it has to be 
     assert.deepEqual(await bench.call("scenario_evaluate_stage", input), answer);
   }, { providers: new Map([["scanner", provider]]) });
 });
+
+/** Where a condition's source has to be verified, as each answer that tells what is missing says it. */
+Deno.test("status, precheck, attempt, its repetition, its resolution and a step's feedback say alike who has to be verified", () =>
+  withTools(async (bench) => {
+    const at = await scene(bench, RELEASE);
+    const { law } = at;
+    const namesOf = (missing: unknown): string[] =>
+      (missing as { evidence: { condition_id: string; minimum_lane?: string }[] }[])[0]?.evidence
+        .map(({ condition_id, minimum_lane }) => `${condition_id} ${minimum_lane}`) ?? [];
+    const every = ["review verified", "tests verified", "waiver verified"];
+    const status = await bench.call("scenario_status", { ...at.run, include: ["missing"] });
+    assert.deepEqual(namesOf(status["missing"]), every, "scenario_status");
+    const named = { namespace_id: 2, scenario_id: "release", scenario_law_identity: law, stage_id: "build" };
+    const precheck = await bench.call("scenario_precheck_stage", { ...named, caller_evidence: [] });
+    assert.deepEqual(namesOf(precheck["missing"]), every, "scenario_precheck_stage");
+    await at.accept("scenario_open_stage", 1, { stage_id: "build" });
+    const input = { ...at.run, expected_head: at.head, operation_id: id(2), stage_id: "build", caller_evidence: [] };
+    const answer = await bench.call("scenario_evaluate_stage", input);
+    const { attempt, invocation_identity } = envelope(answer).result as {
+      attempt: JsonObject;
+      invocation_identity: string;
+    };
+    assert.deepEqual(namesOf(attempt["missing"]), every, "scenario_evaluate_stage");
+    // The operator has changed the setting since; the attempt was decided under the one before.
+    const { surroundings } = bench.services;
+    const profile = {
+      ...surroundings.profile,
+      trust: { ...surroundings.profile.trust, min_lane: "asserted" as const },
+    };
+    const profile_identity = profileIdentity(HOST_PRIMITIVES.sha256, profile);
+    const changed = { ...surroundings, profile, profile_identity };
+    const services = { ...bench.services, surroundings: changed, profiles: [changed] };
+    const resolved = await withMissing(services, at.run, { outcome: "accepted", result: envelope(answer).result });
+    assert.deepEqual(namesOf((resolved.result as { attempt: JsonObject }).attempt["missing"]), every, "a new setting");
+    assert.deepEqual(await bench.call("scenario_evaluate_stage", input), answer, "the repetition");
+    const operation_id = { family: "evaluate_stage", identity: id(2) };
+    const { namespace_id, run_id } = at.run;
+    const name = { namespace_id, run_id, operation_id, invocation_identity };
+    assert.deepEqual(await bench.call("scenario_resolve_mutation", name), answer, "the resolution");
+    const { accepted_head } = await bench.call("scenario_status", at.run) as { accepted_head: JsonObject };
+    const next = { expected_head: accepted_head, request_id: id(3), stage_id: "build", feedback: "trace" };
+    const step = { ...at.run, ...next };
+    const { feedback } = envelope(await bench.call("scenario_next", step)).result as {
+      feedback: { attempts: JsonObject[] };
+    };
+    assert.deepEqual(namesOf(feedback.attempts[0]?.["missing"]), every, "scenario_next");
+  }));

@@ -1,0 +1,26 @@
+/**
+ * The operator profile under which a record was decided: what an attempt lacked is told by its rules, whatever the operator
+ * has changed since.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { type VerifiedOnly, verifiedOnlyUnder } from "../../run/missing/stage.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import { StoreError } from "../../store/types.ts";
+import type { Services } from "../services/services.ts";
+
+/** Which conditions needed verified evidence under the profile that a record names. */
+export async function verifiedOnlyAt(services: Services, profileId: Identity): Promise<VerifiedOnly> {
+  return verifiedOnlyUnder(await profileAt(services, profileId));
+}
+
+async function profileAt({ profiles, runs }: Services, profileId: Identity): Promise<OperatorProfile> {
+  const known = profiles.find(({ profile_identity }) => profile_identity === profileId);
+  if (known !== undefined) return known.profile;
+  const artifact = await runs.getArtifact(profileId);
+  if (artifact === null) throw new StoreError("corrupt", `Cannot read operator profile "${profileId}": it is missing`);
+  return readJson(artifact.body) as unknown as OperatorProfile;
+}
