@@ -89,7 +89,8 @@ export interface ProviderTimeoutsConfig {
 /** A provider of type `mcp`: has `command` or `url`, and `capabilities_path`. */
 export interface McpProviderConfig extends CommonProviderConfig {
   readonly type: "mcp";
-  readonly config: null;
+  /** Not read: a program may read its own settings from the file. */
+  readonly config: JsonValue;
 }
 
 /** A provider of type `typed`: has `capabilities_path`, `runtime_profile_path` and `typed_protocol`. */

@@ -12,9 +12,6 @@ import { at } from "./toml_tree.ts";
 
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 
-/** How many documents the service brings. */
-export const SERVICE_DOCUMENTS = 24;
-
 /** The shape of `dev`. */
 export const devSchema = z.strictObject({
   allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
@@ -38,12 +35,10 @@ export const docsSchema = z.strictObject({
   include_default_docs: z.boolean().default(docs.include_default_docs)
     .describe("Put the service's own documents into the catalogue."),
   extra_paths: z.array(path()).max(64).default([]).describe("Further files or folders."),
-  max_doc_bytes: integer(1, 1048576).default(docs.max_doc_bytes).describe("Bytes of one document."),
-  max_docs: integer(1, 256).default(docs.max_docs).describe(
-    `Documents in the catalogue; those of the service are ${SERVICE_DOCUMENTS}.`,
-  ),
+  max_doc_bytes: integer(1, 1048576).default(docs.max_doc_bytes).describe("Bytes of one document of extra_paths."),
+  max_docs: integer(1, 256).default(docs.max_docs).describe("Documents of extra_paths."),
   max_sections: integer(1, 10).default(docs.max_sections).describe("Sections of one answer."),
-  max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of the catalogue."),
+  max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of all documents of extra_paths."),
 }).describe("The documentation catalogue and its search.");
 
 /** The shape of `validation`. */
@@ -58,17 +53,6 @@ export const validationSchema = z.strictObject({
     "Allow DeepEquals and DeepNotEquals.",
   ),
 }).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
-
-/** The rules over several members of `docs`: an operator who lowers a limit decides which documents go. */
-export function docsRules(tree: unknown, report: Report): void {
-  const maximum = at(tree, ["docs", "max_docs"]);
-  const isServed = [at(tree, ["docs", "enabled"]), at(tree, ["docs", "include_default_docs"])].every((one) =>
-    one !== false
-  );
-  if (!isServed || typeof maximum !== "number" || maximum < 1 || maximum >= SERVICE_DOCUMENTS) return;
-  const instead = "raise it, or set docs.include_default_docs = false";
-  report(["docs", "max_docs"], `must be >= ${SERVICE_DOCUMENTS} for the documents of the service: ${instead}`);
-}
 
 /** The rules over several members of `validation`. */
 export function validationRules(tree: unknown, report: Report): void {

@@ -17,8 +17,8 @@ import { arrayAt, at } from "./toml_tree.ts";
 import type { ProviderConfig } from "./types.ts";
 
 const timeouts = z.strictObject({
-  connect_timeout_ms: integer(100, 10000).default(T.connect_timeout_ms).describe(
-    "Milliseconds to wait for a connection.",
+  connect_timeout_ms: integer(100, 10000).optional().meta({ default: T.connect_timeout_ms }).describe(
+    "Milliseconds to wait for a connection; request_timeout_ms where that is lower than the default.",
   ),
   request_timeout_ms: integer(500, 30000).default(T.request_timeout_ms).describe("Milliseconds to wait for an answer."),
 }).describe("Timeouts of an external provider.");
@@ -44,7 +44,7 @@ const providerSchema = z.strictObject({
   typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
     "Protocol of a typed provider (not available yet).",
   ),
-  config: z.unknown().optional().describe("Settings of the provider itself."),
+  config: z.unknown().optional().describe("Settings of a built-in provider; gate does not read those of another."),
   trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
   timeouts: timeouts.prefault({}),
 });
@@ -107,7 +107,7 @@ function externalRules(entry: unknown, type: "mcp" | "typed", base: SettingPath,
   if (isBuiltinProviderName(providerName)) {
     report([...base, "name"], `must not be the built-in name "${providerName}" when type is "${type}"`);
   }
-  const foreign = type === "mcp" ? ["config", "runtime_profile_path", "typed_protocol"] : ["command"];
+  const foreign = type === "mcp" ? ["runtime_profile_path", "typed_protocol"] : ["command"];
   for (const member of foreign) mustNotSet(entry, member, type, base, report);
   const required = type === "mcp"
     ? ["capabilities_path"]
@@ -127,7 +127,7 @@ function connectionRules(entry: unknown, base: SettingPath, report: Report): voi
     report([...base, "allow_insecure_http"], "must be true when url begins with http://");
   }
   if (at(entry, ["command", 0]) === "") report([...base, "command", 0], "must not be empty");
-  const connect = at(entry, ["timeouts", "connect_timeout_ms"]) ?? T.connect_timeout_ms;
+  const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
   const request = at(entry, ["timeouts", "request_timeout_ms"]) ?? T.request_timeout_ms;
   if (typeof connect === "number" && typeof request === "number" && request < connect) {
     report([...base, "timeouts", "request_timeout_ms"], `must be >= connect_timeout_ms (${connect}), got ${request}`);
@@ -143,9 +143,14 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
 }
 
-/** An entry with its `config` completed: the defaults of a built-in provider, null where there is none. */
-export function completeProvider(entry: ParsedProvider): ProviderConfig {
-  const { config } = entry;
+/**
+ * An entry with `timeouts` and `config` completed: no connection is waited for longer than its request, and `config` has
+ * the defaults of a built-in provider, or is null where there is none.
+ */
+export function completeProvider(parsed: ParsedProvider): ProviderConfig {
+  const { config, timeouts: { request_timeout_ms, connect_timeout_ms } } = parsed;
+  const connecting = connect_timeout_ms ?? Math.min(T.connect_timeout_ms, request_timeout_ms);
+  const entry = { ...parsed, timeouts: { connect_timeout_ms: connecting, request_timeout_ms } };
   if (entry.type !== "builtin") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);

@@ -30,10 +30,7 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
     return { schema: anchorsSchema, rules: anchorRules };
   },
   dev: async () => ({ schema: (await import("./general.ts")).devSchema }),
-  docs: async () => {
-    const { docsRules, docsSchema } = await import("./general.ts");
-    return { schema: docsSchema, rules: docsRules };
-  },
+  docs: async () => ({ schema: (await import("./general.ts")).docsSchema }),
   evidence: async () => ({ schema: (await import("./evidence.ts")).evidenceSchema }),
   namespace: async () => {
     const { namespaceRules, namespaceSchema } = await import("./namespace.ts");

@@ -48,7 +48,7 @@ const feedbackDefaults = D.feedback.scenario_next;
 const scenarioNext = z.strictObject({
   default: level.default(feedbackDefaults.default).describe("Level for calls that are not local."),
   local_only_default: level.default(feedbackDefaults.local_only_default).describe("Level for local calls."),
-  max: level.default(feedbackDefaults.max).describe("The most that anybody gets."),
+  max: level.default(feedbackDefaults.max).describe("The highest level for any call; it lowers the two defaults too."),
   trace_subjects: z.array(z.string()).default([...feedbackDefaults.trace_subjects]).describe(
     "Subjects that may have trace.",
   ),
@@ -107,7 +107,7 @@ export const serverSchema = z.strictObject({
   limits: limits.prefault({}),
 }).describe("Transport, authentication, limits and audit.");
 
-/** The rules over several members of `server` (interface "Authentication"; transport, bind and feedback rules). */
+/** The rules over several members of `server` (interface "Authentication"; transport and bind rules). */
 export function serverRules(tree: unknown, report: Report): void {
   const transport = at(tree, ["server", "transport"]) ?? D.transport;
   if (transport === "stdio") stdioRules(tree, report);
@@ -116,7 +116,6 @@ export function serverRules(tree: unknown, report: Report): void {
     tlsRules(tree, report);
   }
   authRules(tree, report);
-  feedbackRules(tree, report);
 }
 
 function authMode(tree: unknown): unknown {
@@ -206,17 +205,4 @@ function authRules(tree: unknown, report: Report): void {
         `must be unique, but principals[${first}] has the same`,
       );}
   });
-}
-
-function feedbackRules(tree: unknown, report: Report): void {
-  const base = ["server", "feedback", "scenario_next"];
-  const rankOf = (member: "default" | "local_only_default" | "max"): number =>
-    LEVELS.findIndex((name) => name === (at(tree, [...base, member]) ?? feedbackDefaults[member]));
-  const maximum = rankOf("max");
-  for (const member of ["default", "local_only_default"] as const) {
-    const rank = rankOf(member);
-    if (maximum >= 0 && rank > maximum) {
-      report([...base, member], `must not exceed max ("${LEVELS[maximum]}"), got "${LEVELS[rank]}"`);
-    }
-  }
 }

@@ -89,13 +89,13 @@ export interface DocsConfig {
   readonly include_default_docs: boolean;
   /** Absolute paths of further files or folders, at most 64. */
   readonly extra_paths: readonly string[];
-  /** Bytes of one document, 1 to 1048576. */
+  /** Bytes of one document of `extra_paths`, 1 to 1048576. */
   readonly max_doc_bytes: number;
-  /** Documents in the catalogue, 1 to 256. */
+  /** Documents of `extra_paths`, 1 to 256. */
   readonly max_docs: number;
   /** Sections of one answer, 1 to 10. */
   readonly max_sections: number;
-  /** Bytes of the catalogue, 1 to 8388608. */
+  /** Bytes of all documents of `extra_paths`, 1 to 8388608. */
   readonly max_total_bytes: number;
 }
 

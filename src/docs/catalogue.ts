@@ -15,7 +15,7 @@ export interface Catalogue extends Documents {
   /**
    * Searches them. The same query has the same answer as long as the process lives.
    *
-   * @param maximumSections What the caller asks for; at least 1 and at most `docs.max_sections` are given
+   * @param maximumSections What the caller asks for, at least 1; at most `docs.max_sections` are given
    */
   readonly search: (query: string, maximumSections?: number) => DocsAnswer;
 }
@@ -23,7 +23,7 @@ export interface Catalogue extends Documents {
 /**
  * Reads the documents that a configuration names. They are cut and indexed at the first search.
  *
- * @throws {DocsError} When a document of the service exceeds a limit, or a path of `docs.extra_paths` is not there
+ * @throws {DocsError} When a path of `docs.extra_paths` is not there
  */
 export async function openCatalogue(config: DocsConfig): Promise<Catalogue> {
   const documents = await readDocuments(config);
@@ -32,7 +32,7 @@ export async function openCatalogue(config: DocsConfig): Promise<Catalogue> {
     ...documents,
     search: (query, maximumSections = SECTIONS_DEFAULT) => {
       search ??= createSearch(documents.docs, documents.docs.flatMap(splitSections));
-      return search(query, Math.min(Math.max(maximumSections, 1), config.max_sections));
+      return search(query, Math.min(maximumSections, config.max_sections));
     },
   };
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { DocsConfig } from "../config/types.ts";
 import type { Catalogue } from "./catalogue.ts";
 
@@ -22,7 +21,6 @@ export interface Documentation {
 
 /** The documentation of a configuration. */
 export function createDocumentation(config: DocsConfig): Documentation {
-  const standard = DEFAULT_SETTINGS.docs;
   let loading: Promise<Catalogue> | null = null;
   const open = async (): Promise<Catalogue> => (await import("./catalogue.ts")).openCatalogue(config);
   // What could not be read is tried again by whoever asks next.
@@ -33,8 +31,7 @@ export function createDocumentation(config: DocsConfig): Documentation {
   return {
     search: config.enabled && config.enable_search,
     resources: config.enabled && config.enable_resources,
-    isConfigured: config.enabled && (config.extra_paths.length > 0 ||
-      config.max_doc_bytes < standard.max_doc_bytes || config.max_total_bytes < standard.max_total_bytes),
+    isConfigured: config.enabled && config.extra_paths.length > 0,
     load: () => loading ??= open().catch(forget),
   };
 }

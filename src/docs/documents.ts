@@ -1,18 +1,14 @@
 /**
- * Reading the documents that a configuration names: those of the service, then those of the operator, within limits.
+ * Reading the documents that a configuration names: those of the service, then those of the operator, which alone have limits.
  *
  * @module
  */
 
 import { utf8Length } from "../canonical/utf8.ts";
-import type { ConfigProblem } from "../config/problems.ts";
 import type { DocsConfig } from "../config/types.ts";
 import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
 import { readExtraDocs } from "./extra_docs.ts";
 import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
-
-/** The limits of the catalogue. */
-export type DocLimits = Pick<DocsConfig, "max_doc_bytes" | "max_total_bytes">;
 
 /** The folder that the paths of {@link DEFAULT_DOCS} start from. */
 const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
@@ -20,14 +16,13 @@ const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
 /**
  * Reads every document.
  *
- * @throws {DocsError} When a document of the service exceeds a limit, or a path of `docs.extra_paths` is not there
+ * @throws {DocsError} When a path of `docs.extra_paths` is not there
  */
 export async function readDocuments(config: DocsConfig): Promise<Documents> {
   if (!config.enabled) return { docs: [], warnings: [] };
   const defaults = config.include_default_docs ? await Promise.all(DEFAULT_DOCS.map(readDefault)) : [];
   const extra = await readExtraDocs(config, defaults);
-  const problems = [...exceededLimits(defaults, config), ...extra.problems];
-  if (problems.length > 0) throw new DocsError(problems);
+  if (extra.problems.length > 0) throw new DocsError(extra.problems);
   return { docs: [...defaults, ...extra.docs], warnings: extra.warnings };
 }
 
@@ -49,18 +44,4 @@ async function readPage(file: string): Promise<DocPage> {
 function joinPages([first, ...others]: readonly DocPage[]): string {
   const asSection = (text: string): string => text.replace(/^## /gm, "#### ").replace(/^# /gm, "## ");
   return [first?.text ?? "", ...others.map(({ text }) => asSection(text))].join("\n");
-}
-
-/** What the service brings must fit as a whole: an operator who lowers a limit decides which documents go. */
-function exceededLimits(docs: readonly Doc[], limits: DocLimits): readonly ConfigProblem[] {
-  const needed = {
-    max_doc_bytes: Math.max(0, ...docs.map(({ bytes }) => bytes)),
-    max_total_bytes: docs.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
-  return (["max_doc_bytes", "max_total_bytes"] as const).filter((limit) => needed[limit] > limits[limit])
-    .map((limit) => ({
-      path: `docs.${limit}`,
-      message: `must be >= ${needed[limit]} for the documents of the service: ` +
-        "raise it, or set docs.include_default_docs = false",
-    }));
 }

@@ -50,7 +50,7 @@ export interface ExtraDocuments extends Documents {
 /**
  * Reads the documents of `docs.extra_paths`.
  *
- * @param taken The documents that stand before them in the catalogue
+ * @param taken The documents that stand before them in the catalogue; no limit counts these
  */
 export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): Promise<ExtraDocuments> {
   const reading: Reading = {
@@ -58,8 +58,8 @@ export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): 
     docs: [],
     warnings: [],
     ids: new Set(taken.map(({ doc_id }) => doc_id)),
-    docsLeft: config.max_docs - taken.length,
-    bytesLeft: Math.max(0, config.max_total_bytes - taken.reduce((sum, { bytes }) => sum + bytes, 0)),
+    docsLeft: config.max_docs,
+    bytesLeft: config.max_total_bytes,
     entriesLeft: EXTRA_ENTRIES_MAXIMUM,
   };
   const problems: ConfigProblem[] = [];

@@ -32,8 +32,8 @@ export function gateDocsSearch(services: Services): Tool {
     hints: READS,
     input: z.strictObject({
       query: z.string().max(QUERY_CHARACTERS_MAXIMUM),
-      max_sections: z.int().exactOptional().describe(
-        `Default ${SECTIONS_DEFAULT}; 1 to ${most}, taken into these bounds`,
+      max_sections: z.int().min(1).exactOptional().describe(
+        `Default ${SECTIONS_DEFAULT}; more than ${most} gives ${most}`,
       ),
     }),
     output: closed({

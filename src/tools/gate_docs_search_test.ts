@@ -25,6 +25,8 @@ Deno.test("gate_docs_search refuses what is no query", () =>
       [{ query: 1 }, "$.query"],
       [{ query: "a", max_sections: 1.5 }, "$.max_sections"],
       [{ query: "a", max_sections: null }, "$.max_sections"],
+      [{ query: "a", max_sections: 0 }, "$.max_sections"],
+      [{ query: "a", max_sections: -1 }, "$.max_sections"],
       [{ query: "a", limit: 1 }, "$.limit"],
       [{ query: "a".repeat(QUERY_CHARACTERS_MAXIMUM + 1) }, "$.query"],
     ];

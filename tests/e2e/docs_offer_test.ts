@@ -247,7 +247,6 @@ const UNUSABLE = `
 trust.default_policy = { require_signature = { keys = ["no.pub", "nor.pub"] } }
 [docs]
 extra_paths = ["FOLDER/missing"]
-max_doc_bytes = 1000
 [[providers]]
 name = "json"
 type = "builtin"
@@ -264,8 +263,7 @@ Deno.test("what the disk and the environment lack ends the process with 2 and ev
     await server.closeInput();
     assert.equal(await server.ended(), 2);
     const reasons = [
-      "Cannot use configuration [^;]*: docs\\.max_doc_bytes: must be >= \\d+ for the documents of the service: [^;]*",
-      "docs\\.extra_paths\\[0\\]: [^;]*missing[^;]* does not exist",
+      "Cannot use configuration [^;]*: docs\\.extra_paths\\[0\\]: [^;]*missing[^;]* does not exist",
       "providers\\[0\\]\\.config\\.root: must be a folder that can be read: it does not exist",
       "providers\\[1\\]\\.config\\.auth\\.basic_username: refers to variable [^;]*FIXTURE_NOT_SET[^;]*, which is not set",
       "providers\\[1\\]\\.config\\.auth\\.basic_password: refers to variable [^;]*FIXTURE_NOT_SET[^;]*, which is not set",

@@ -45,7 +45,7 @@ function isListed(
 }
 
 /**
- * The level that a caller gets: what it asks for or what is usual for it, no more than the maximum, and no more than its lists grant;
+ * The level that a caller gets: what it asks for or its default, no more than the maximum, and no more than its lists grant;
  * from evidence it falls to trace where that is granted, else to summary.
  */
 export function grantFeedback(
@@ -54,7 +54,8 @@ export function grantFeedback(
   namespaceId: number,
   requested: FeedbackLevel | undefined,
 ): GrantedFeedback {
-  const wanted = requested ?? (principal.authMethod === "local" ? config.local_only_default : config.default);
+  const usual = lower(principal.authMethod === "local" ? config.local_only_default : config.default, config.max);
+  const wanted = requested ?? usual;
   const mayEvidence = isListed(principal, namespaceId, config.evidence_subjects, config.evidence_roles);
   const mayTrace = mayEvidence || isListed(principal, namespaceId, config.trace_subjects, config.trace_roles);
   const capped = lower(wanted, config.max);

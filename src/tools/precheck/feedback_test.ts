@@ -28,6 +28,8 @@ Deno.test("grantFeedback() caps at the maximum, and gives what subjects and role
     [{ default: "trace" }, REMOTE, undefined, "summary denied"],
     [{ default: "trace", trace_subjects: ["token:00"] }, REMOTE, undefined, "trace"],
     [{ max: "summary", local_only_default: "summary" }, LOCAL, "trace", "summary asked denied"],
+    [{ max: "summary" }, LOCAL, undefined, "summary"],
+    [{ default: "evidence", trace_subjects: ["token:00"] }, REMOTE, undefined, "trace"],
     [{ ...evidence }, LOCAL, "evidence", "trace asked denied"],
     [{ ...evidence, evidence_subjects: ["stdio"] }, LOCAL, "evidence", "evidence asked"],
     [{ evidence_subjects: ["stdio"] }, LOCAL, "evidence", "trace asked denied"],
