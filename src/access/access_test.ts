@@ -134,7 +134,7 @@ Deno.test("checkRole() with configured principals refuses one without roles", ()
   assert.deepEqual(checkRole(true, REMOTE, status), {
     allowed: false,
     reason: "no_role_grants",
-    message: GENERIC_REFUSAL,
+    message: "Cannot use scenario_status in namespace 2: none of the caller's roles grants it",
   });
   const search = { group: "Read", tool: "gate_docs_search", namespaceId: null } as const;
   assert.match(JSON.stringify(checkRole(true, LOCAL, search)), /no role of .* in server\.auth\.principals grants it/);

@@ -1,5 +1,5 @@
 /**
- * How a refused caller is told so: a local caller learns which setting is in the way, a remote one only that the answer is no.
+ * What a refused caller reads: a local caller the setting to change, a remote one a text that is the same for every rule.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export type Decision =
   | { readonly allowed: true; readonly reason: string }
   | { readonly allowed: false; readonly reason: string; readonly message: string };
 
-/** What every remote caller is told, whatever the reason: a text that tells rules apart would disclose them. */
+/** The text for remote callers about a namespace or the registry: one that differs by rule would disclose the rules. */
 export const GENERIC_REFUSAL = "Cannot do this: the caller is not authorized";
 
 /**

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Decision, refuse } from "./refusal.ts";
+import type { Decision } from "./refusal.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 /** The groups that tools are granted in. */
@@ -107,6 +107,9 @@ export function checkRole(rolesInForce: boolean, principal: Principal, use: Tool
   const [role] = matchingRoles(principal, use);
   if (role !== undefined) return { allowed: true, reason: role.name };
   const where = typeof use.namespaceId === "number" ? ` in namespace ${use.namespaceId}` : "";
-  const why = `no role of "${principal.subject}" in server.auth.principals grants it`;
-  return refuse(principal, "no_role_grants", `Cannot use ${use.tool}${where}: ${why}`);
+  // A caller may know what it lacks; the names of settings and of its subject are for those on this machine.
+  const why = principal.authMethod === "local"
+    ? `no role of "${principal.subject}" in server.auth.principals grants it`
+    : "none of the caller's roles grants it";
+  return { allowed: false, reason: "no_role_grants", message: `Cannot use ${use.tool}${where}: ${why}` };
 }

@@ -16,7 +16,7 @@ async function startGate(folder: string, config: string, ...flags: readonly stri
   return await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } }));
 }
 
-/** Calls a tool; gives status, challenge, and the code of the JSON-RPC error or `called`. */
+/** Calls a tool; gives status, challenge, and the code of the JSON-RPC error, of the tool's error, or `called`. */
 async function call(
   { url }: HttpServer,
   name: string,
@@ -27,9 +27,11 @@ async function call(
   const answer = await send(url, JSON.stringify(body), {
     headers: { ...modernHeaders("tools/call", name), ...headers },
   });
-  const { error } = JSON.parse(answer.text) as { readonly error?: { readonly code: number; readonly message: string } };
-  const challenge = answer.headers["www-authenticate"];
-  const parts = [answer.status, error === undefined ? "called" : `${error.code} ${error.message}`, challenge];
+  const { error, result } = JSON.parse(answer.text) as { readonly error?: Wire; readonly result?: Wire };
+  const refusal = (result?.["structuredContent"] as Wire | undefined)?.["error"] as Wire | undefined;
+  assert.equal(result?.["isError"], refusal === undefined ? undefined : true);
+  const outcome = error === undefined ? refusal?.["code"] ?? "called" : `${error["code"]} ${error["message"]}`;
+  const parts = [answer.status, outcome, answer.headers["www-authenticate"]];
   return { said: parts.filter((part) => part !== undefined).join(", "), answer };
 }
 
@@ -54,6 +56,8 @@ roles = [{ name = "NamespaceReader", namespace_id = 2 }]
 
 const UNAUTHENTICATED = '401, -32001 Unauthenticated, Bearer realm="gate"';
 const UNAUTHORIZED = "403, -32003 Unauthorized";
+const NO_ROLE = "200, role_refused";
+const NOT_ALLOWED = "200, tool_not_allowed";
 
 const BEARER: readonly (readonly [token: string | null, tool: string, input: Wire, said: string])[] = [
   [null, "scenarios_list", { namespace_id: 2 }, UNAUTHENTICATED],
@@ -61,17 +65,17 @@ const BEARER: readonly (readonly [token: string | null, tool: string, input: Wir
   ["owner-toke", "scenarios_list", { namespace_id: 2 }, UNAUTHENTICATED],
   [fingerprint("owner-token"), "scenarios_list", { namespace_id: 2 }, UNAUTHENTICATED],
   ["owner-token", "scenario_define", { spec: spec() }, "200, called"],
-  ["owner-token", "scenarios_list", { namespace_id: 3 }, UNAUTHORIZED],
-  ["owner-token", "schemas_list", { namespace_id: 2 }, UNAUTHORIZED],
+  ["owner-token", "scenarios_list", { namespace_id: 3 }, NO_ROLE],
+  ["owner-token", "schemas_list", { namespace_id: 2 }, NOT_ALLOWED],
   ["reader-token", "scenarios_list", { namespace_id: 2 }, "200, called"],
   ["reader-token", "providers_list", {}, "200, called"],
-  ["reader-token", "scenario_define", { spec: spec({ scenario_id: "other" }) }, UNAUTHORIZED],
-  ["nobody-token", "scenarios_list", { namespace_id: 2 }, UNAUTHORIZED],
-  ["reader-token", "scenario_define", {}, UNAUTHORIZED],
-  ["reader-token", "scenario_status", { namespace_id: 3 }, UNAUTHORIZED],
-  ["reader-token", "scenario_status", {}, "200, called"],
-  ["nobody-token", "providers_list", {}, UNAUTHORIZED],
-  ["nobody-token", "providers_list", { surprise: true }, UNAUTHORIZED],
+  ["reader-token", "scenario_define", { spec: spec({ scenario_id: "other" }) }, NO_ROLE],
+  ["nobody-token", "scenarios_list", { namespace_id: 2 }, NO_ROLE],
+  ["reader-token", "scenario_define", {}, NO_ROLE],
+  ["reader-token", "scenario_status", { namespace_id: 3 }, NO_ROLE],
+  ["reader-token", "scenario_status", {}, "200, invalid_input"],
+  ["nobody-token", "providers_list", {}, NO_ROLE],
+  ["nobody-token", "providers_list", { surprise: true }, NO_ROLE],
 ];
 
 Deno.test("gate serve lets in who has a token, and to what its roles grant", (test) =>
@@ -131,7 +135,7 @@ Deno.test("gate serve on standard input and output gives stdio its roles", () =>
       await server.request("tools/call", { name, arguments: input, _meta: ENVELOPE });
     const listed = await ask("scenarios_list", { namespace_id: 2 });
     assert.deepEqual((listed["result"] as Wire)["structuredContent"], { items: [], next_token: null });
-    const { error } = await ask("scenario_define", { spec: spec() }) as { error?: { code: number; message: string } };
-    assert.equal(error?.code, -32003);
-    assert.match(error?.message ?? "", /no role of "stdio" in server\.auth\.principals grants it/);
+    const { isError, content } = (await ask("scenario_define", { spec: spec() }))["result"] as Wire;
+    assert.equal(isError, true);
+    assert.match(JSON.stringify(content), /no role of \\+"stdio\\+" in server\.auth\.principals grants it/);
   }));

@@ -111,18 +111,21 @@ function answered(state: State, answer: ToolAnswer): Promise<void> {
 
 const DONE = Promise.resolve();
 
+/** Codes of calls that end before their arguments are read. */
+const UNREAD_ARGUMENTS: ReadonlySet<string> = new Set(["invalid_input", "role_refused", "tool_not_allowed"]);
+
 function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
   const { refused } = state;
   const kind = kindOfTool(state.name);
   if (!answer.ok) {
     const { code } = answer.error;
-    // Arguments that could not be read are not repeated.
-    const facts = state.begun ? {} : code === "invalid_input" ? whoOf(state) : factsOf(state);
+    // Arguments that were not read are not repeated.
+    const facts = state.begun ? {} : UNREAD_ARGUMENTS.has(code) ? whoOf(state) : factsOf(state);
     const details = { ...facts, error_code: code };
     const failed = answer.error.kind === "unavailable" || answer.error.kind === "internal";
     const outcome = failed ? "failed" : "refused";
     if (refused !== null) return eventOf(state, kindOfDecision(refused), outcome, refused.reason, details);
-    return eventOf(state, kind, outcome, code, details);
+    return eventOf(state, code === "tool_not_allowed" ? "authorization" : kind, outcome, code, details);
   }
   const facts = state.begun ? {} : factsOf(state);
   const word = answerWord(answer);

@@ -61,13 +61,11 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** Kinds that tell more as a status even where the request itself was in order; the others are answers like any other. */
-const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set([
-  "unauthenticated",
-  "unauthorized",
-  "rate_limited",
-  "inflight_limit",
-]);
+/**
+ * Kinds that tell more as a status even where the request itself was in order; the others are answers like any other. A
+ * valid caller gets no 401 and 403: clients hide their bodies, and some begin to sign in.
+ */
+const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit"]);
 
 /** How long a client should stay away when the server is full and nothing tells when it will not be, in seconds. */
 const OVERLOAD_SECONDS = 1;

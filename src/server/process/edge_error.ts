@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Principal } from "../../access/types.ts";
 import { isJsonArray, isJsonObject, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { parseJson } from "../../canonical/scan.ts";
@@ -51,11 +50,6 @@ export interface EdgeError {
   readonly fault?: string;
   /** The resource that is not there. */
   readonly uri?: string;
-}
-
-/** A refusal: a local caller is told the setting, any other learns only that the answer is no, whichever rule says so. */
-export function unauthorized(localMessage: string, { authMethod }: Pick<Principal, "authMethod">): EdgeError {
-  return { kind: "unauthorized", message: authMethod === "local" ? localMessage : "Unauthorized" };
 }
 
 /** The `error` member of a JSON-RPC response. */

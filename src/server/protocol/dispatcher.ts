@@ -9,10 +9,11 @@ import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/server_types.ts";
+import { failure } from "../../tools/framework/errors.ts";
 import type { Call, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { Consultation, Consulted } from "./read_request.ts";
-import { type EdgeError, unauthorized } from "../process/edge_error.ts";
+import type { EdgeError } from "../process/edge_error.ts";
 import type { Log } from "../process/log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
 import { watchStoreFaults } from "../process/store_faults.ts";
@@ -65,20 +66,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
   const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
-  const findTool = async (name: string, call: Call): Promise<Tool | Refusal> => {
+  const callTool = async (name: string, input: JsonObject, call: Call, audit: CallAudit): Promise<CallOutcome> => {
     const tools = await load();
     const tool = permits(name) ? tools.get(name) : undefined;
     if (tool === undefined) {
-      return { error: unknownTool(name, [...tools.keys()].filter(isOffered)), reason: "tool_unknown" };
+      const error = unknownTool(name, [...tools.keys()].filter(isOffered));
+      audit.stopped(error, "tool_unknown");
+      return { ok: false, error };
     }
-    return isOffered(name) ? tool : { error: toolNotAllowed(name, call), reason: "tool_not_allowed" };
-  };
-
-  const callTool = async (name: string, input: JsonObject, call: Call, audit: CallAudit): Promise<CallOutcome> => {
-    const found = await findTool(name, call);
-    if ("error" in found) return stop(audit, found);
-    const answer = await found.handle(input, { ...call, witness: audit.witness });
-    if (!answer.ok && answer.error.code === "role_refused") return stop(audit, roleRefusal(answer.error.message, call));
+    const answer = isOffered(name)
+      ? await tool.handle(input, { ...call, witness: audit.witness })
+      : toolNotAllowed(name, call);
     lookForFaults(answer);
     await audit.answered(answer);
     return { ok: true, answer };
@@ -120,17 +118,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Why a call goes no further: what the client is told, and the word for the audit log. */
-interface Refusal {
-  readonly error: EdgeError;
-  readonly reason: string;
-}
-
-function stop(audit: CallAudit, { error, reason }: Refusal): CallOutcome {
-  audit.stopped(error, reason);
-  return { ok: false, error };
-}
-
 const UNAUDITED: CallAudit = {
   witness: { decided: () => undefined, acquired: () => undefined, begin: () => Promise.resolve(true) },
   answered: () => Promise.resolve(),
@@ -170,13 +157,10 @@ function unknownTool(name: string, known: readonly string[]): EdgeError {
   };
 }
 
-function toolNotAllowed(name: string, call: Call): EdgeError {
-  return unauthorized(
-    `Cannot call ${JSON.stringify(name)}: server.auth.allowed_tools does not list it`,
-    call.principal,
-  );
-}
-
-function roleRefusal(localMessage: string, call: Call): Refusal {
-  return { error: unauthorized(localMessage, call.principal), reason: "role_refused" };
+/** Refuses a tool that `tools/list` names: it is no secret that it exists. */
+function toolNotAllowed(name: string, { principal }: Call): ToolAnswer {
+  const why = principal.authMethod === "local"
+    ? "server.auth.allowed_tools does not list it"
+    : "it is not among the tools that callers may use";
+  return failure("tool_not_allowed", `Cannot call ${JSON.stringify(name)}: ${why}`);
 }

@@ -9,7 +9,7 @@ import { checkRole } from "../../access/roles.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Call, NamespaceList, ToolAnswer } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
-import { type EdgeError, unauthorized } from "../process/edge_error.ts";
+import type { EdgeError } from "../process/edge_error.ts";
 
 /** What somebody wants to read. */
 export interface Consultation<Found> {
@@ -52,7 +52,7 @@ export async function consult<Found>(
     const { allowed, reason } = decision;
     audit.witness.decided({ decision: "role", allowed, reason, namespace_id: null });
     if (!decision.allowed) {
-      const error = unauthorized(decision.message, principal);
+      const error: EdgeError = { kind: "unauthorized", message: decision.message };
       audit.stopped(error, "role_refused");
       return { ok: false, error };
     }

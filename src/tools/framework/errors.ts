@@ -51,6 +51,8 @@ const CODES = {
   namespace_refused: "unauthorized",
   /** The caller's roles do not grant the tool in that namespace. */
   role_refused: "unauthorized",
+  /** `server.auth.allowed_tools` does not list the tool. */
+  tool_not_allowed: "unauthorized",
   /** `schema_registry.acl` refuses the caller. */
   registry_refused: "unauthorized",
   /** `schema_registry.acl.require_signing` asks for signing metadata. */

@@ -189,6 +189,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   schema_exists: listSchemas("See which schemas are registered; a changed one needs a version of its own"),
   namespace_refused: askForAccess,
   role_refused: askForAccess,
+  tool_not_allowed: askForAccess,
   registry_refused: askForAccess,
   signing_required: corrected("Add signing {key_id, signature} to the record and call again"),
   schema_too_large: corrected("Register a schema of at most maximum_bytes bytes"),

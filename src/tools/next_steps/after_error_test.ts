@@ -64,6 +64,7 @@ const ROWS: readonly Row[] = [
   ["schema_exists", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /version of its own/, IN_2]]],
   ["namespace_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["role_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
+  ["tool_not_allowed", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["registry_refused", "schemas_get", { ...IN_2, ...SHAPE }, {}, [["schemas_get", /operator for access/, {}]]],
   ["signing_required", "schemas_register", { record: {} }, {}, [["schemas_register", /Add signing/, {}]]],
   ["schema_too_large", "schemas_register", { record: {} }, {}, [["schemas_register", /maximum_bytes/, {}]]],

@@ -1,0 +1,119 @@
+/** Both official clients show a model why its call was refused, over every transport of a real process. */
+
+import assert from "node:assert/strict";
+import { Client as ClientTwo, StreamableHTTPClientTransport as HttpTwo } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioTwo } from "@modelcontextprotocol/client/stdio";
+import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport as SseOne } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HttpOne } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { spec } from "@/tools/tests/fixture_test.ts";
+import { startServer } from "./client.ts";
+import { gateArgs, inFolder } from "./gate_command.ts";
+import { listening } from "./http_fixture.ts";
+
+/** A token that has the role of a reader, and the list that leaves `schemas_list` out. */
+const TOKEN = "reader-token";
+
+async function fingerprint(): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(TOKEN));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function settings(transport: "http" | "sse" | "stdio"): Promise<string> {
+  const lists = 'allowed_tools = ["scenario_define", "scenarios_list"]\n';
+  const principal = (subject: string): string =>
+    `[[server.auth.principals]]\nsubject = "${subject}"\nroles = [{ name = "NamespaceReader", namespace_id = 2 }]\n`;
+  if (transport === "stdio") return `[server.auth]\n${lists}${principal("stdio")}`;
+  return `[server]\ntransport = "${transport}"\nbind = "127.0.0.1:0"\n[server.auth]\nmode = "bearer_token"\n` +
+    `bearer_tokens = ["${TOKEN}"]\n${lists}${principal(`token:${await fingerprint()}`)}`;
+}
+
+/** What the two generations of the client have in common here. */
+interface Peer {
+  readonly callTool: (request: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+const INFO = { name: "suite", version: "1" };
+const HEADERS = { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } };
+const command = (cwd: string): { command: string; args: string[]; stderr: "ignore"; cwd: string } => {
+  const [program = "", ...args] = [Deno.execPath(), ...gateArgs("serve", "--config", "gate.toml")];
+  return { command: program, args, stderr: "ignore", cwd };
+};
+
+async function one(transport: Parameters<ClientOne["connect"]>[0]): Promise<Peer> {
+  const client = new ClientOne(INFO);
+  await client.connect(transport);
+  return client;
+}
+
+async function two(transport: Parameters<ClientTwo["connect"]>[0], mode: "legacy" | "auto"): Promise<Peer> {
+  const client = new ClientTwo(INFO, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  return client;
+}
+
+/** Client, transport, and how the client connects to an address, or over standard input and output in a folder. */
+const CLIENTS: readonly (readonly [
+  client: string,
+  transport: "http" | "sse" | "stdio",
+  connect: (where: string) => Promise<Peer>,
+])[] = [
+  ["1.x", "http", (url) => one(new HttpOne(new URL(url), HEADERS) as Parameters<ClientOne["connect"]>[0])],
+  ["2.x, initialize", "http", (url) => two(new HttpTwo(new URL(url), HEADERS), "legacy")],
+  ["2.x, probing", "http", (url) => two(new HttpTwo(new URL(url), HEADERS), "auto")],
+  ["1.x", "sse", (url) => one(new SseOne(new URL(url), HEADERS))],
+  ["1.x", "stdio", (folder) => one(new StdioOne(command(folder)))],
+  ["2.x, probing", "stdio", (folder) => two(new StdioTwo(command(folder)), "auto")],
+];
+
+/** A call, its code, and what its text says to a remote caller and to a local one. */
+const REFUSED = [
+  [
+    { name: "scenario_define", arguments: { spec: spec() } },
+    "role_refused",
+    "Cannot use scenario_define in namespace 2: none of the caller's roles grants it",
+    'Cannot use scenario_define in namespace 2: no role of "stdio" in server.auth.principals grants it',
+  ],
+  [
+    { name: "schemas_list", arguments: { namespace_id: 2 } },
+    "tool_not_allowed",
+    'Cannot call "schemas_list": it is not among the tools that callers may use',
+    'Cannot call "schemas_list": server.auth.allowed_tools does not list it',
+  ],
+] as const;
+
+async function checkRefusals(peer: Peer, isLocal: boolean): Promise<void> {
+  for (const [request, code, remote, local] of REFUSED) {
+    const { isError, content } = await peer.callTool(request) as {
+      readonly isError?: boolean;
+      readonly content: readonly [{ readonly text: string }];
+    };
+    assert.equal(isError, true);
+    const { error } = JSON.parse(content[0].text) as { error: Record<string, unknown> };
+    assert.deepEqual([error["code"], error["message"]], [code, isLocal ? local : remote]);
+  }
+  const { isError } = await peer.callTool({ name: "scenarios_list", arguments: { namespace_id: 2 } }) as {
+    readonly isError?: boolean;
+  };
+  assert.equal(isError ?? false, false, "what the role grants is answered");
+}
+
+for (const [client, transport, connect] of CLIENTS) {
+  Deno.test(`the official client ${client} shows over ${transport} why a call was refused`, () =>
+    inFolder(async (folder) => {
+      await Deno.writeTextFile(`${folder}/gate.toml`, await settings(transport));
+      if (transport === "stdio") {
+        const peer = await connect(folder);
+        await checkRefusals(peer, true);
+        await peer.close();
+        return;
+      }
+      const args = gateArgs("serve", "--config", "gate.toml");
+      await using server = await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } }));
+      const peer = await connect(`${server.url}/${transport === "sse" ? "sse" : "mcp"}`);
+      await checkRefusals(peer, false);
+      await peer.close();
+    }));
+}
