@@ -143,8 +143,10 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
       return denied("The server does not know the caller: HTTP 401", hasToken ? UNKNOWN_TOKEN : TOKEN);
     }
     const answer = answerIn(data["text"]);
-    if (status === 403) return explainForbidden(answer);
-    if (status === 413 && answer.message !== null) return new CliError("refused", answer.message);
+    if (status === 403) {
+      return denied(`The server refuses the caller: HTTP 403${answer === null ? "" : `: ${answer}`}`, FORBIDDEN);
+    }
+    if (status === 413 && answer !== null) return new CliError("refused", answer);
     return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, HINTS[status ?? 404] ?? null);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
@@ -157,29 +159,13 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
   return unreachable(`Cannot reach the server: ${reason}`, hint);
 }
 
-/** What the body of an answer says that is no 200. */
-interface HttpAnswer {
-  /** Of the error in it; null where there is none. */
-  readonly message: string | null;
-  /** Whether it names a request. */
-  readonly isToCall: boolean;
-}
-
-function answerIn(body: unknown): HttpAnswer {
+/** The message of the error in the body of an answer that is no 200; null where there is none. */
+function answerIn(body: unknown): string | null {
   const parsed = parseJson(typeof body === "string" ? body : "");
   const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
   const error = member(answer, "error");
   const message = isJsonObject(error) ? member(error, "message") : undefined;
-  return {
-    message: typeof message === "string" ? shown(message) : null,
-    isToCall: (member(answer, "id") ?? null) !== null,
-  };
-}
-
-/** Why a server answered with HTTP 403: where that names a request it was the call that is not granted, else who calls. */
-function explainForbidden({ message, isToCall }: HttpAnswer): CliError {
-  if (message !== null && isToCall) return denied(`The server refuses the call: ${message}`, NOT_GRANTED);
-  return denied(`The server refuses the caller: HTTP 403${message === null ? "" : `: ${message}`}`, FORBIDDEN);
+  return typeof message === "string" ? shown(message) : null;
 }
 
 /** The message of what lies at the bottom of an error. */
@@ -213,9 +199,6 @@ function unreachable(message: string, hint: string | null = null): CliError {
 const TOKEN = "--token-file names a file with a bearer token, --client-cert and --client-key a client certificate";
 
 const UNKNOWN_TOKEN = "it does not take the token of --token-file: its server.auth.bearer_tokens has to list it";
-
-const NOT_GRANTED =
-  "a role of its server.auth.principals has to grant it, and server.auth.allowed_tools to name the tool";
 
 /** What to do where a connection does not come about, by what the runtime says of it. */
 const REASON_HINTS: readonly (readonly [part: string, hint: string])[] = [

@@ -9,7 +9,6 @@ import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/server_types.ts";
-import { failure } from "../../tools/framework/errors.ts";
 import type { Call, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { Consultation, Consulted } from "./read_request.ts";
@@ -162,5 +161,6 @@ function toolNotAllowed(name: string, { principal }: Call): ToolAnswer {
   const why = principal.authMethod === "local"
     ? "server.auth.allowed_tools does not list it"
     : "it is not among the tools that callers may use";
-  return failure("tool_not_allowed", `Cannot call ${JSON.stringify(name)}: ${why}`);
+  const message = `Cannot call ${JSON.stringify(name)}: ${why}`;
+  return { ok: false, error: { code: "tool_not_allowed", kind: "unauthorized", message, retryable: false } };
 }
