@@ -14,6 +14,7 @@ import type { Surroundings } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
 import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
+import { type JudgedItem, judgedNow } from "./missing/causes.ts";
 import { type ExplainedTraceItem, explainErrors } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
 
@@ -30,6 +31,8 @@ export interface AssertedPrecheck {
   /** With the lane tested as an evaluation tests it. */
   readonly outcome: Kleene;
   readonly trace: readonly ExplainedTraceItem[];
+  /** Every item with its verdict. */
+  readonly items: readonly JudgedItem[];
   /** Present where the data would say something else if its lane were enough. */
   readonly blocked_by?: "trust_lane";
   /** What it would say; present with `blocked_by`. */
@@ -107,12 +110,18 @@ export function precheckAsserted(
   const judged = evaluate(trusted);
   const { outcome } = judged;
   const trace = explainErrors(judged.trace, items);
-  if (trusted.length === items.length) return { outcome, trace };
-  const untrusted = new Set(items.filter((item) => !trusted.includes(item)).map(({ condition_id }) => condition_id));
+  const verdicts = judged.evidence.map(judgedNow);
+  if (trusted.length === items.length) return { outcome, trace, items: verdicts };
+  const distrusted = items.filter((item) => !trusted.includes(item));
+  const untrusted = new Set(distrusted.map(({ condition_id }) => condition_id));
+  const all = [
+    ...verdicts,
+    ...distrusted.map((item) => judgedNow({ item, lane: "asserted", signed: false, reason: "lane" })),
+  ];
   const told = trace.map((line): ExplainedTraceItem =>
     untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line
   );
   const free = evaluate(items).outcome;
-  if (free === outcome) return { outcome, trace: told };
-  return { outcome, trace: told, blocked_by: "trust_lane", outcome_without_lane: free };
+  if (free === outcome) return { outcome, trace: told, items: all };
+  return { outcome, trace: told, items: all, blocked_by: "trust_lane", outcome_without_lane: free };
 }

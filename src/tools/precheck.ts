@@ -18,6 +18,7 @@ import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
 import { anyJson, identity, jsonObject, name, namespaceId } from "./framework/input.ts";
+import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
 import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./framework/output.ts";
@@ -62,8 +63,10 @@ export function precheck(services: Services): Tool {
     output: closed({ decision: DECISION, outcome: KLEENE, trace: listOf(OBJECT) }, {
       blocked_by: { const: "trust_lane" },
       outcome_without_lane: KLEENE,
+      causes: listOf(OBJECT),
       missing: listOf(OBJECT),
       trace_left_out: INTEGER,
+      causes_left_out: INTEGER,
     }),
     act: async (input, _raw, call) => {
       try {
@@ -166,7 +169,7 @@ async function withVerdicts(
 function answer(
   law: CompiledLaw,
   stage: CompiledStage,
-  judged: AssertedPrecheck,
+  { items, ...judged }: AssertedPrecheck,
   verifiedOnly: VerifiedOnly,
 ): ToolAnswer {
   const { stage_id, completion_requirement } = stage.stage;
@@ -177,6 +180,7 @@ function answer(
   return cutAnswer({
     decision: { kind, stage_id, unmet },
     ...asJson(judged) as JsonObject,
+    ...causesMember(stage, judged.trace, items),
     ...missingMember(stage, judged.trace, verifiedOnly),
   });
 }

@@ -8,12 +8,14 @@ import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
+import { judgedNow } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure } from "./framework/errors.ts";
 import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./framework/input.ts";
+import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
 import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./framework/output.ts";
@@ -52,8 +54,10 @@ export function scenarioPrecheckStage(services: Services): Tool {
     hints: READS,
     input,
     output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, {
+      causes: listOf(OBJECT),
       missing: listOf(OBJECT),
       trace_left_out: INTEGER,
+      causes_left_out: INTEGER,
     }),
     act: (input) => precheck(services, input),
   });
@@ -71,7 +75,11 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   if (!first.ok) return rejected(stage_id, first);
   const verifiedOnly = verifiedOnlyUnder(services.surroundings.profile);
   const told = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
-    cutAnswer({ ...precheckResult(precheck), ...missingMember(stage, precheck.trace, verifiedOnly) });
+    cutAnswer({
+      ...precheckResult(precheck),
+      ...causesMember(stage, precheck.trace, precheck.evidence.map(judgedNow)),
+      ...missingMember(stage, precheck.trace, verifiedOnly),
+    });
   const judged = [...evidence, ...assumedEvidence(law, input)];
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {

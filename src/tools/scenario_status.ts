@@ -6,14 +6,15 @@
 
 import { z } from "zod";
 import { canonicalize } from "../canonical/canonicalize.ts";
-import type { JsonValue } from "../canonical/json.ts";
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import { runKeyOf } from "../run/command.ts";
 import { readyFrontier } from "../run/frontier.ts";
 import { asJson } from "../run/primitives.ts";
 import type { OperatorProfile } from "../run/profile.ts";
-import type { Attempt, RunState } from "../run/types.ts";
+import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
+import { causesOfAttempts } from "./precheck/attempt_causes.ts";
 import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
@@ -57,7 +58,8 @@ export function scenarioStatus(services: Services): Tool {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }
       const known = TEXTS.get(run.state);
-      const text = known ?? statusText(run.state);
+      const text = known ??
+        statusText(run.state, await causesOfAttempts(services.runs, run.law, run.state, run.state.recent_attempts));
       if (known === undefined) TEXTS.set(run.state, text);
       if (include?.includes("missing") !== true) return textAnswer(text);
       return textAnswer(await withMissingStages(text, run, services.surroundings.profile));
@@ -71,8 +73,11 @@ async function withMissingStages(text: string, run: ProjectedRun, profile: Opera
   return `${text.slice(0, -1)},"missing":${await missingOfRunText(run, profile, maximum)}}`;
 }
 
-function statusText(state: RunState): string {
-  const recent = state.recent_attempts;
+function statusText(state: RunState, causes: ReadonlyMap<string, JsonObject>): string {
+  const recent = state.recent_attempts.map((attempt) => ({
+    ...asJson(attempt) as JsonObject,
+    ...causes.get(attempt.record_id),
+  }));
   // Canonical, so that every process says the same, whether it decided the records or read them.
   const textWith = (attempts: readonly JsonValue[]): string =>
     canonicalize(asJson({
@@ -88,7 +93,7 @@ function statusText(state: RunState): string {
       })),
       status: state.status,
     }));
-  const whole = textWith(asJson(recent) as readonly JsonValue[]);
+  const whole = textWith(recent);
   if (surelyFits(whole, RESULT_BYTES * ATTEMPTS_SHARE)) return whole;
   const bare = textWith([]);
   const attempts = recentAttempts(recent, (RESULT_BYTES - sentBytes(bare)) * ATTEMPTS_SHARE);
@@ -99,7 +104,7 @@ function statusText(state: RunState): string {
  * The newest attempts, oldest first, as many as take at most `maximum` bytes. The last one is always among them, its trace and
  * evidence cut where it is too large by itself. The others are counted, and in the history.
  */
-function recentAttempts(attempts: readonly Attempt[], maximum: number): readonly JsonValue[] {
+function recentAttempts(attempts: readonly JsonObject[], maximum: number): readonly JsonValue[] {
   const shown: JsonValue[] = [];
   let left = maximum;
   for (const attempt of attempts.toReversed()) {
@@ -107,7 +112,7 @@ function recentAttempts(attempts: readonly Attempt[], maximum: number): readonly
     const cut = shown.length === 0 ? boundedText(text, maximum) : text;
     left -= sentBytes(cut) + 2;
     if (left < 0 && shown.length > 0) break;
-    shown.unshift(cut === text ? asJson(attempt) : readJson(cut));
+    shown.unshift(cut === text ? attempt : readJson(cut));
   }
   return shown;
 }

@@ -52,7 +52,13 @@ export const ATTEMPT: JsonObject = closed({
   completed: { type: "boolean" },
   trace: listOf(OBJECT),
   evidence: listOf(OBJECT),
-}, { missing: listOf(OBJECT), trace_left_out: INTEGER, evidence_left_out: INTEGER });
+}, {
+  causes: listOf(OBJECT),
+  missing: listOf(OBJECT),
+  trace_left_out: INTEGER,
+  evidence_left_out: INTEGER,
+  causes_left_out: INTEGER,
+});
 
 /** The accepted result of open, evaluate or submit: what they share, and what is their own. */
 export function acceptedMutation(

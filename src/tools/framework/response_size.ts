@@ -48,6 +48,7 @@ const LISTS: ReadonlySet<string> = new Set([
   "trace",
   "evidence",
   "unmet",
+  "causes",
   "entry_intents",
   "prerequisite_trace",
   "rejections",

@@ -6,41 +6,26 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import { readJson } from "../../canonical/scan.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RunRecord, RunState } from "../../run/types.ts";
+import { evaluationsBackwards, type StoredEvaluation } from "../../store/evaluations.ts";
 import type { RunStore, StoredRecord } from "../../store/types.ts";
-
-/** Records in one read of the search, which goes backwards from the head. */
-const PAGE = 32;
-
-type Evaluated = Extract<RunRecord, { record_kind: "stage_evaluated" }>;
-
-interface StoredAttempt {
-  readonly record: Evaluated;
-  readonly stored: StoredRecord;
-}
 
 /** The last recorded attempt of a stage; null where the stage was never evaluated. */
 async function lastAttempt(
   runs: Pick<RunStore, "listRecords">,
   { run_key, head }: RunState,
   stageId: string,
-): Promise<StoredAttempt | null> {
-  for (let end = head.revision; end > 0; end -= PAGE) {
-    const after = Math.max(0, end - PAGE);
-    const page = await runs.listRecords(run_key, after, end - after);
-    for (const stored of page.toReversed()) {
-      const record = readJson(stored.record) as unknown as RunRecord;
-      if (record.record_kind === "stage_evaluated" && record.body.stage_id === stageId) return { record, stored };
-    }
+): Promise<StoredEvaluation | null> {
+  for await (const evaluation of evaluationsBackwards(runs, run_key, head.revision)) {
+    if (evaluation.record.body.stage_id === stageId) return evaluation;
   }
   return null;
 }
 
 /** The trace lines and the items with identity of the value, error and qualification, as one text. */
-function comparedText(record: Evaluated, recordId: string): string {
+function comparedText(record: StoredEvaluation["record"], recordId: string): string {
   const { trace, evidence } = attemptOf(record, recordId);
   return canonicalize(asJson({ trace, evidence }));
 }

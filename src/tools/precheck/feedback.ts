@@ -13,6 +13,7 @@ import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { TakenStep, TakenSteps } from "../mutation/derived_mutation.ts";
+import { causesOfRecord, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -104,12 +105,21 @@ async function shownAttempt(
 ): Promise<JsonObject[]> {
   const { record, record_id } = step;
   if (record.record_kind !== "stage_evaluated") return [];
-  const { evidence: _, ...attempt } = attemptOf(record, record_id);
-  const stage = taken.law.stages[taken.law.stageIndex.get(attempt.stage_id) ?? -1];
+  const { evidence: items, trace, ...attempt } = attemptOf(record, record_id);
+  const stage = stageOfAttempt(taken.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
-  const missing = stage === undefined ? {} : missingMember(stage, attempt.trace, verifiedOnly);
+  const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
+  const causes = stage === undefined ? {} : causesOfRecord(stage, record.body, step.material);
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
-  return [{ ...asJson(attempt) as JsonObject, ...level === "evidence" ? { evidence } : {}, ...missing }];
+  const isWhole = level === "evidence" || level === "trace" && items.length === 0;
+  return [{
+    ...asJson(attempt) as JsonObject,
+    ...level === "summary" ? {} : { trace: asJson(trace) },
+    ...level === "evidence" ? { evidence } : {},
+    ...isWhole ? {} : { withheld: true },
+    ...causes,
+    ...missing,
+  }];
 }
 
 /** The first attempts that one answer can hold, at least one; how many more there were is said beside them. */
@@ -122,16 +132,18 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
   return end < 0 ? { attempts } : { attempts: attempts.slice(0, end), left_out: attempts.length - end };
 }
 
-/** The member `feedback` of an answer; no member where a summary is all, nobody asked for more and nothing was denied. */
+/**
+ * The member `feedback` of an answer. There is none where every attempt is true, a summary is all, and the caller asked for nothing
+ * and was denied nothing.
+ */
 export async function feedbackMember(
   services: Services,
   taken: TakenSteps,
   granted: GrantedFeedback,
 ): Promise<JsonObject> {
   const { level, asked, denied_reason } = granted;
-  if (level === "summary" && !asked && denied_reason === undefined) return {};
-  const attempts = level === "summary"
-    ? {}
-    : fitting((await Promise.all(taken.steps.map((step) => shownAttempt(services, taken, step, level)))).flat());
-  return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...attempts } };
+  const isTold = asked || denied_reason !== undefined || level !== "summary";
+  const shown = (await Promise.all(taken.steps.map((step) => shownAttempt(services, taken, step, level)))).flat();
+  if (!isTold && shown.every(({ completed }) => completed === true)) return {};
+  return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...fitting(shown) } };
 }

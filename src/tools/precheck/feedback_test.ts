@@ -67,6 +67,7 @@ async function feedbackOf(
   options: BenchOptions,
   change: JsonObject,
   principal = LOCAL,
+  scanned = false,
 ): Promise<JsonObject | undefined> {
   let feedback: JsonObject | undefined;
   await withTools(async (bench) => {
@@ -74,30 +75,41 @@ async function feedbackOf(
     const answer = envelope(await bench.call("scenario_next", next(s, change), principal));
     assert.equal(answer.outcome, "accepted");
     feedback = answer.result["feedback"] as JsonObject | undefined;
-  }, { ...options, ...scanner(false) });
+  }, { ...options, ...scanner(scanned) });
   return feedback;
 }
 
-const ATTEMPT = ["attempt_number", "completed", "missing", "outcome", "record_id", "stage_id", "trace"];
+const SUMMARY = ["attempt_number", "causes", "completed", "missing", "outcome", "record_id", "stage_id"];
 
 function attemptIn(feedback: JsonObject | undefined): JsonObject {
   return (feedback?.["attempts"] as JsonObject[])[0] ?? {};
 }
 
-Deno.test("scenario_next() tells a summary nothing beside its decision unless it was asked or denied", async () => {
-  assert.equal(await feedbackOf({}, {}, REMOTE), undefined);
-  assert.deepEqual(await feedbackOf({}, { feedback: "summary" }, REMOTE), { level: "summary" });
-  assert.deepEqual(await feedbackOf({}, { feedback: "trace" }, REMOTE), {
-    level: "summary",
-    denied_reason: 'Cannot give feedback "trace": "summary" is what this caller may have',
-  });
+Deno.test("scenario_next() shows causes and what is missing in a summary, asked or not, and says that more is withheld", async () => {
+  for (const change of [{}, { feedback: "summary" }, { feedback: "trace" }]) {
+    const { level, denied_reason, attempts, ...rest } = await feedbackOf({}, change, REMOTE) ?? {};
+    assert.deepEqual(rest, {});
+    assert.equal(level, "summary");
+    const denied = 'Cannot give feedback "trace": "summary" is what this caller may have';
+    assert.equal(denied_reason, change.feedback === "trace" ? denied : undefined);
+    const [attempt = {}] = attempts as JsonObject[];
+    assert.deepEqual(Object.keys(attempt).sort(), [...SUMMARY, "withheld"]);
+    assert.deepEqual([attempt["outcome"], attempt["withheld"]], ["false", true]);
+  }
+});
+
+Deno.test("scenario_next() shows nothing beside the decision in a summary of a true attempt that nobody asked for", async () => {
+  const of = (change: JsonObject): Promise<JsonObject | undefined> => feedbackOf({}, change, REMOTE, true);
+  assert.equal(await of({}), undefined);
+  const [attempt = {}] = (await of({ feedback: "summary" }))?.["attempts"] as JsonObject[];
+  assert.deepEqual([attempt["outcome"], attempt["causes"], attempt["withheld"]], ["true", undefined, true]);
 });
 
 Deno.test("scenario_next() tells the attempt with its trace and what is missing, no items", async () => {
   const feedback = await feedbackOf({}, {});
   assert.equal(feedback?.["level"], "trace");
   const attempt = attemptIn(feedback);
-  assert.deepEqual(Object.keys(attempt).sort(), ATTEMPT);
+  assert.deepEqual(Object.keys(attempt).sort(), [...SUMMARY, "trace", "withheld"]);
   assert.deepEqual([attempt["outcome"], attempt["trace"]], ["false", [
     { condition_id: "built", path: "$", value: "false" },
   ]]);
@@ -108,7 +120,7 @@ const EVIDENCE = { max: "evidence", evidence_subjects: ["stdio"] } as const;
 Deno.test("scenario_next() shows values only where raw values may leave", async () => {
   const items = async (raw: Partial<GateConfig["evidence"]>, change: JsonObject): Promise<JsonObject[]> => {
     const feedback = await feedbackOf(withFeedback(EVIDENCE, raw), { feedback: "evidence", ...change });
-    assert.deepEqual(Object.keys(attemptIn(feedback)).sort(), [...ATTEMPT, "evidence"].sort());
+    assert.deepEqual(Object.keys(attemptIn(feedback)).sort(), [...SUMMARY, "evidence", "trace"].sort());
     return attemptIn(feedback)["evidence"] as JsonObject[];
   };
   const acquired = {
@@ -137,7 +149,9 @@ Deno.test("a step told again tells what the caller may have now", () =>
     const input = next(s);
     const local = envelope(await bench.call("scenario_next", input)).result;
     const { feedback: _, ...decided } = local;
-    assert.deepEqual(envelope(await bench.call("scenario_next", input, REMOTE)).result, decided);
+    const { feedback, ...again } = envelope(await bench.call("scenario_next", input, REMOTE)).result;
+    assert.deepEqual(again, decided);
+    assert.equal(attemptIn(feedback as JsonObject)["trace"], undefined);
     assert.deepEqual(envelope(await bench.call("scenario_next", input)).result, local);
   }, scanner(false)));
 
@@ -148,5 +162,6 @@ Deno.test("scenario_trigger() tells what is usual for its caller", () =>
     const input = trigger(s);
     const local = envelope(await bench.call("scenario_trigger", input)).result["feedback"] as JsonObject;
     assert.deepEqual([local["level"], (local["attempts"] as JsonObject[]).length], ["trace", 1]);
-    assert.equal(envelope(await bench.call("scenario_trigger", input, REMOTE)).result["feedback"], undefined);
+    const remote = envelope(await bench.call("scenario_trigger", input, REMOTE)).result["feedback"] as JsonObject;
+    assert.deepEqual([remote["level"], attemptIn(remote)["trace"]], ["summary", undefined]);
   }, scanner(false)));

@@ -1,0 +1,116 @@
+/**
+ * Why the conditions of an attempt are not judged as its stage needs them: for each the code of every item that did not count, and the
+ * counts of a quorum (docs/agent_playbook.md, "When the outcome is unknown").
+ *
+ * This is derived for each answer from the law and the attempt. It is part of no record, receipt or state.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import { FALSE, type Kleene, type Tri, TRUE, type TypedValue } from "../../law/value/types.ts";
+import type { CompiledCondition, CompiledStage } from "../compile.ts";
+import type { QualifiedEvidence } from "../qualify.ts";
+import type { DisqualificationReason, RecordedEvidence, TraceItem } from "../types.ts";
+import { unmetConditions } from "./missing.ts";
+import { judgedBy } from "./stage.ts";
+
+/** An item of an attempt or a precheck with its verdict. */
+export interface JudgedItem {
+  readonly condition_id: string;
+  readonly qualified: boolean;
+  readonly reason?: DisqualificationReason;
+  readonly error?: { readonly code: string };
+  /** Null where nothing was found; absent where the value was not retained. */
+  readonly value?: TypedValue | null;
+}
+
+/** The items of a quorum that count, and how many of one kind decide. */
+export interface QuorumCounts {
+  readonly holds: number;
+  readonly fails: number;
+  readonly needed: number;
+}
+
+/** Why one condition stands in the way. */
+export interface UnmetCause {
+  readonly condition_id: string;
+  readonly value: Kleene;
+  /** Of its trace line. */
+  readonly reason?: NonNullable<TraceItem["reason"]>;
+  /** One code for each item that did not count: the observed error, else the test that the item failed. Absent where all count. */
+  readonly cause?: readonly string[];
+  /** Present for a quorum whose counting values are known. */
+  readonly counts?: QuorumCounts;
+}
+
+/** A recorded item. The value is looked up by its identity, since a record names values and does not hold them. */
+export function judgedItem(
+  item: RecordedEvidence,
+  valueOf: (identity: Identity) => TypedValue | undefined,
+): JudgedItem {
+  const { condition_id, qualified, reason, error, found_nothing, value_identity } = item;
+  const value = found_nothing === true ? null : value_identity === undefined ? undefined : valueOf(value_identity);
+  return {
+    ...{ condition_id, qualified },
+    ...reason === undefined ? {} : { reason },
+    ...error === undefined ? {} : { error },
+    ...value === undefined ? {} : { value },
+  };
+}
+
+/** An item of a precheck. */
+export function judgedNow({ item, reason }: QualifiedEvidence): JudgedItem {
+  const { condition_id, error, value } = item;
+  const qualified = reason === null && error === undefined;
+  return {
+    condition_id,
+    qualified,
+    ...reason === null ? {} : { reason },
+    ...error === undefined ? { value } : { error },
+  };
+}
+
+function judge({ judge, onFoundNothing }: CompiledCondition, value: TypedValue | null): Tri {
+  return value === null ? onFoundNothing : judge(value);
+}
+
+function countsOf(condition: CompiledCondition, items: readonly JudgedItem[]): QuorumCounts | null {
+  const { combination } = condition.condition.evidence_use_policy;
+  if (combination.combination !== "Quorum") return null;
+  const values = items.flatMap(({ qualified, value }) => qualified ? [value] : []);
+  const judged = values.flatMap((value) => value === undefined ? [] : [judge(condition, value)]);
+  if (judged.length < values.length) return null;
+  const count = (wanted: Tri): number => judged.filter((value) => value === wanted).length;
+  return { holds: count(TRUE), fails: count(FALSE), needed: combination.minimum };
+}
+
+/** Whether {@link unmetCauses} of the stage reads values: those of a quorum alone. */
+export function countsValues({ conditions }: CompiledStage): boolean {
+  return conditions.some(({ condition }) => condition.evidence_use_policy.combination.combination === "Quorum");
+}
+
+/** One entry for each condition in the way, in the order in which the requirement names them; none where it holds. */
+export function unmetCauses(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  items: readonly JudgedItem[],
+): UnmetCause[] {
+  const lines = new Map(trace.map((line) => [line.condition_id, line]));
+  const itemsOf = Map.groupBy(items, (item) => item.condition_id);
+  return unmetConditions(stage.stage.completion_requirement, judgedBy(trace)).map((condition_id) => {
+    const { value, reason } = lines.get(condition_id) ?? { value: "unknown" };
+    const own = itemsOf.get(condition_id) ?? [];
+    const cause = own.flatMap(({ qualified, reason, error }) =>
+      qualified ? [] : [error?.code ?? reason ?? "unqualified"]
+    );
+    const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
+    const counts = condition === undefined ? null : countsOf(condition, own);
+    return {
+      ...{ condition_id, value },
+      ...reason === undefined ? {} : { reason },
+      ...cause.length === 0 ? {} : { cause },
+      ...counts === null ? {} : { counts },
+    };
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * The causes of attempts, in the one form in which every answer shows them.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
+import { countsValues, type JudgedItem, judgedItem, unmetCauses } from "../../run/missing/causes.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { Attempt, RunState, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
+import { evaluationsBackwards } from "../../store/evaluations.ts";
+import type { RunStore, StoredRecord } from "../../store/types.ts";
+
+/** The stage of a law that an attempt is about. */
+export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage | undefined {
+  return law.stages[law.stageIndex.get(stageId) ?? -1];
+}
+
+/** The member `causes` of whatever has a trace; no member where nothing stands in the way. */
+export function causesMember(
+  stage: CompiledStage,
+  trace: readonly TraceItem[],
+  items: readonly JudgedItem[],
+): JsonObject {
+  const causes = unmetCauses(stage, trace, items);
+  return causes.length === 0 ? {} : asJson({ causes }) as JsonObject;
+}
+
+/** The causes of a recorded attempt, with the values that its record retains. */
+export function causesOfRecord(
+  stage: CompiledStage,
+  { trace, evidence }: Pick<StageEvaluatedBody, "trace" | "evidence">,
+  material: StoredRecord["material"],
+): JsonObject {
+  const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
+  const valueOf = (identity: string): TypedValue | undefined => {
+    const body = bodies.get(identity);
+    const value = body === undefined ? undefined : readJson(body);
+    return isJsonObject(value) ? value as unknown as TypedValue : undefined;
+  };
+  const reads = countsValues(stage);
+  return causesMember(stage, trace, evidence.map((item) => judgedItem(item, reads ? valueOf : () => undefined)));
+}
+
+/**
+ * The causes of attempts of a run, by record id. Records are read only of stages with a quorum, whose counts need values.
+ *
+ * @param attempts Attempts that the state of the run has
+ */
+export async function causesOfAttempts(
+  runs: Pick<RunStore, "listRecords">,
+  law: CompiledLaw,
+  { run_key, head }: Pick<RunState, "run_key" | "head">,
+  attempts: readonly Attempt[],
+): Promise<Map<string, JsonObject>> {
+  const causes = new Map<string, JsonObject>();
+  const wanted = new Map<string, CompiledStage>();
+  for (const { record_id, stage_id, outcome, trace, evidence } of attempts) {
+    const stage = stageOfAttempt(law, stage_id);
+    if (stage === undefined || outcome === "true") continue;
+    if (countsValues(stage)) wanted.set(record_id, stage);
+    else causes.set(record_id, causesMember(stage, trace, evidence));
+  }
+  if (wanted.size === 0) return causes;
+  for await (const { record, stored } of evaluationsBackwards(runs, run_key, head.revision)) {
+    const stage = wanted.get(stored.record_id);
+    if (stage === undefined) continue;
+    wanted.delete(stored.record_id);
+    causes.set(stored.record_id, causesOfRecord(stage, record.body, stored.material));
+    if (wanted.size === 0) break;
+  }
+  return causes;
+}

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { answered, found, NOTHING, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { EvidenceResult } from "../../evidence/types.ts";
+import { type Bench, booleanCondition, envelope, evidence, id, REMOTE, stage, withTools } from "./fixture_test.ts";
+import { at, type Scene, scene } from "./outcome_case_test.ts";
+import { next, scanBinding, scannedCondition } from "./step_fixture_test.ts";
+
+/** The condition `built` of the stage `build`, with a change of its policy. */
+function law(policy: JsonObject): Readonly<Record<string, JsonValue>> {
+  const condition = scannedCondition("built");
+  const changed = { ...condition["evidence_use_policy"] as JsonObject, ...policy };
+  return {
+    conditions: [{ ...condition, evidence_use_policy: changed }],
+    acquisition_bindings: [scanBinding("built")],
+    stages: [stage("build", "built")],
+    completion_requirement: { Condition: "build" },
+  };
+}
+
+const QUORUM = { combination: { combination: "Quorum", minimum: 2 }, independence: "not_required" };
+const DIGEST_ONLY = { retention: "retain_digest_only", replay: "digest_only" };
+
+/** A boolean on `built`, retained as a digest where asked. */
+function built(value: boolean, retention = "RetainCanonicalValue"): JsonObject {
+  return { ...evidence("built", value), retention: { retention } };
+}
+
+function observed(code: string): EvidenceResult {
+  return { ...NOTHING, error: { code, message: "Cannot read the source" } };
+}
+
+/** Name, policy, what callers send, what the provider answers (null: it is not asked), and the causes in every answer. */
+const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult | null, readonly JsonObject[]][] = [
+  ["no evidence", {}, [], null, [{ condition_id: "built", value: "unknown", reason: "no_evidence" }]],
+  ["a false value", {}, [built(false)], null, [{ condition_id: "built", value: "false" }]],
+  ["two values that differ", {}, [built(true), built(false)], null, [
+    { condition_id: "built", value: "unknown", reason: "disagreement" },
+  ]],
+  ["an error that the provider observed", {}, [], observed("file_not_found"), [
+    { condition_id: "built", value: "unknown", reason: "error", cause: ["file_not_found"] },
+  ]],
+  ["a value of the lane asserted", {}, [], found(true, { lane: "asserted" }), [
+    { condition_id: "built", value: "unknown", reason: "unqualified", cause: ["lane"] },
+  ]],
+  ["a value without the signature that the law asks", { authorization: "signature" }, [built(true)], null, [
+    { condition_id: "built", value: "unknown", reason: "unqualified", cause: ["authorization"] },
+  ]],
+  ["one of two that a quorum needs", QUORUM, [built(true)], null, [
+    { condition_id: "built", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+  ]],
+  ["a quorum that is split", QUORUM, [built(true), built(false)], null, [
+    { condition_id: "built", value: "unknown", reason: "disagreement", counts: { holds: 1, fails: 1, needed: 2 } },
+  ]],
+  ["a quorum that fails", QUORUM, [built(false), built(false)], null, [
+    { condition_id: "built", value: "false", counts: { holds: 0, fails: 2, needed: 2 } },
+  ]],
+  ["a quorum beside an error", QUORUM, [built(true)], observed("file_not_found"), [{
+    ...{ condition_id: "built", value: "unknown", reason: "error" },
+    ...{ cause: ["file_not_found"], counts: { holds: 1, fails: 0, needed: 2 } },
+  }]],
+  ["a quorum beside a check that found nothing", QUORUM, [built(true)], NOTHING, [
+    { condition_id: "built", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+  ]],
+  [
+    "a quorum whose values are not retained",
+    { ...QUORUM, ...DIGEST_ONLY },
+    [built(true, "RetainDigestOnly")],
+    null,
+    [{ condition_id: "built", value: "unknown", reason: "no_evidence" }],
+  ],
+];
+
+type Row = typeof ROWS[number];
+
+function withRow([_, policy, __, answer]: Row, body: (bench: Bench, s: Scene) => Promise<void>): Promise<void> {
+  const provider = testProvider("scanner", () => answered(answer ?? NOTHING, Date.now()));
+  return withTools(async (bench) => await body(bench, await scene(bench, law(policy))), {
+    providers: new Map([["scanner", provider]]),
+  });
+}
+
+function evidenceOf([_, __, caller_evidence, answer]: Row): JsonObject {
+  return { caller_evidence, ...answer === null ? { local_acquisition: [] } : {} };
+}
+
+async function lastInStatus({ bench, run }: Scene): Promise<JsonObject> {
+  const { recent_attempts } = await bench.call("scenario_status", run, REMOTE);
+  return (recent_attempts as JsonObject[]).at(-1) ?? {};
+}
+
+function attemptIn(result: JsonObject): JsonObject {
+  return ((result["feedback"] as JsonObject)["attempts"] as JsonObject[])[0] ?? {};
+}
+
+for (const row of ROWS) {
+  Deno.test(`the causes of ${row[0]} are the same in every answer, whatever the level`, () =>
+    withRow(row, async (bench, s) => {
+      const expected = row[4];
+      const input = next(s, evidenceOf(row));
+      const remote = attemptIn(envelope(await bench.call("scenario_next", input, REMOTE)).result);
+      const local = attemptIn(envelope(await bench.call("scenario_next", input)).result);
+      assert.deepEqual([remote["causes"], remote["trace"], remote["withheld"]], [expected, undefined, true]);
+      assert.deepEqual([local["causes"], (local["trace"] as JsonObject[]).length], [expected, 1]);
+      assert.deepEqual(remote["missing"], local["missing"]);
+      assert.deepEqual((await lastInStatus(s))["causes"], expected);
+      s.head = (await bench.call("scenario_status", s.run))["accepted_head"] as JsonObject;
+      const evaluation = at(s, 7, { stage_id: "build", ...evidenceOf(row) });
+      const evaluated = envelope(await bench.call("scenario_evaluate_stage", evaluation)).result;
+      assert.deepEqual((evaluated["attempt"] as JsonObject)["causes"], expected);
+      assert.deepEqual((await lastInStatus(s))["causes"], expected);
+      assert.deepEqual(envelope(await bench.call("scenario_evaluate_stage", evaluation)).result, evaluated);
+    }));
+}
+
+Deno.test("causes stand in no record, no receipt and no state", () =>
+  withRow(ROWS[8] as Row, async (bench, s) => {
+    await bench.call("scenario_next", next(s, evidenceOf(ROWS[8] as Row)));
+    const stored = await bench.services.runs.listRecords(s.run, 0, 10);
+    assert.equal(stored.length, 3);
+    const run = await bench.services.projections.load(s.run);
+    const texts = [...stored.flatMap(({ record, receipt }) => [record, receipt.result]), JSON.stringify(run?.state)];
+    for (const text of texts) assert.doesNotMatch(text, /"(causes|counts|withheld)"/);
+  }));
+
+Deno.test("a true attempt and a condition that stands in no way have no causes", () =>
+  withTools(async (bench) => {
+    const either = { Or: [{ Condition: "a" }, { Condition: "b" }] };
+    const s = await scene(bench, {
+      conditions: ["a", "b", "c"].map((name) => booleanCondition(name)),
+      stages: [{ ...stage("build", "a"), completion_requirement: { And: [either, { Condition: "c" }] } }],
+      completion_requirement: { Condition: "build" },
+    });
+    const step = next(s, { caller_evidence: [evidence("a", true)] });
+    const held = envelope(await bench.call("scenario_next", step)).result;
+    const causes = attemptIn(held)["causes"] as JsonObject[];
+    assert.deepEqual(causes.map(({ condition_id }) => condition_id), ["c"]);
+    s.head = held["accepted_head"] as JsonObject;
+    const all = next(s, { request_id: id(3), caller_evidence: [evidence("a", true), evidence("c", true)] });
+    assert.equal(attemptIn(envelope(await bench.call("scenario_next", all)).result)["causes"], undefined);
+    assert.equal((await lastInStatus(s))["causes"], undefined);
+    assert.equal(envelope(await bench.call("scenario_next", all, REMOTE)).result["feedback"], undefined);
+  }));
+
+for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && items.length > 0)) {
+  Deno.test(`scenario_precheck_stage() shows the causes of ${row[0]}`, () =>
+    withRow(row, async (bench, s) => {
+      const { causes } = await bench.call("scenario_precheck_stage", {
+        ...{ namespace_id: 2, scenario_id: "release", scenario_law_identity: s.law, stage_id: "build" },
+        caller_evidence: [...row[2]],
+      });
+      // A precheck has the value of an item that no record would retain.
+      const [expected] = row[4];
+      const counts = row[1]["retention"] === undefined ? {} : { counts: { holds: 1, fails: 0, needed: 2 } };
+      assert.deepEqual(causes, [{ ...expected, ...counts }]);
+    }));
+}
