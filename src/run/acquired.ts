@@ -71,11 +71,12 @@ function admitItem(
   surroundings: QualificationSurroundings,
   attempt: EvaluatedAttempt,
   item: PresentedEvidence,
+  isSigned: typeof hasSourceSignature,
 ): PresentedEvidence {
   if (item.error !== undefined || item.provider_id === undefined) return item;
   const { profile } = surroundings;
   const trust = providerTrust(profile, item.provider_id, item.channel);
-  if (trust !== "audit" && !hasSourceSignature(surroundings, attempt, trust.require_signature.keys, item)) {
+  if (trust !== "audit" && !isSigned(surroundings, attempt, trust.require_signature.keys, item)) {
     const message = `Provider "${item.provider_id}" has to sign its results, and this one has no valid signature`;
     return withError(item, { code: "signature_invalid", message });
   }
@@ -91,6 +92,7 @@ function admitItem(
  * Acquired items in item id order, whatever order they arrived in. One that lacks the signature or the anchor that its provider
  * owes becomes an observed error: it is kept, its value is not believed.
  *
+ * @param isSigned Whether an item has the signature that its provider owes
  * @throws {TypeError} Where two items have one id, or one is to be retained otherwise than its condition says: faults of the
  * acquisition, not of evidence.
  */
@@ -98,6 +100,7 @@ export function admitAcquired(
   surroundings: QualificationSurroundings,
   attempt: EvaluatedAttempt,
   items: readonly PresentedEvidence[],
+  isSigned: typeof hasSourceSignature = hasSourceSignature,
 ): readonly PresentedEvidence[] {
   const sorted = sortedBy(items, ({ item_id }) => item_id);
   sorted.forEach((item, index) => {
@@ -109,5 +112,5 @@ export function admitAcquired(
       throw new TypeError(`Cannot admit evidence: item "${item.item_id}" has retention "${item.retention}"`);
     }
   });
-  return sorted.map((item) => admitItem(surroundings, attempt, item));
+  return sorted.map((item) => admitItem(surroundings, attempt, item, isSigned));
 }

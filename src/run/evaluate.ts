@@ -81,21 +81,30 @@ function judgeCondition(
   condition: CompiledCondition,
   presented: readonly QualifiedEvidence[],
 ): { readonly judgement: Judgement; readonly items: readonly QualifiedEvidence[] } {
-  if (presented.length === 0) return { judgement: NO_EVIDENCE, items: presented };
-  const policy = condition.condition.evidence_use_policy;
-  const { items, contradiction } = applyIndependence(policy, presented);
+  const { items, contradiction } = applyIndependence(condition.condition.evidence_use_policy, presented);
+  return { judgement: judgeQualified(condition, items, contradiction), items };
+}
+
+/**
+ * Judges a condition from its items, each with its verdict.
+ *
+ * @param contradiction Whether one acquisition contradicts itself
+ */
+export function judgeQualified(
+  condition: CompiledCondition,
+  items: readonly QualifiedEvidence[],
+  contradiction: boolean,
+): Judgement {
+  if (items.length === 0) return NO_EVIDENCE;
   const counting = items.filter(({ reason }) => reason === null);
-  if (counting.length === 0) return { judgement: UNQUALIFIED, items };
-  if (contradiction) return { judgement: DISAGREEMENT, items };
-  const { combination } = policy;
-  if (combination.combination === "AllQualifyingAgree") {
-    return { judgement: judgeAgreement(condition, counting), items };
-  }
+  if (counting.length === 0) return UNQUALIFIED;
+  if (contradiction) return DISAGREEMENT;
+  const { combination } = condition.condition.evidence_use_policy;
+  if (combination.combination === "AllQualifyingAgree") return judgeAgreement(condition, counting);
   const judgements = counting.map((item) => judgeItem(condition, item));
-  const judgement = combination.combination === "AnyQualifying"
+  return combination.combination === "AnyQualifying"
     ? judgeAny(judgements)
     : judgeQuorum(judgements, combination.minimum, counting.length === items.length);
-  return { judgement, items };
 }
 
 /** {@link judgeCondition} for the one item that most conditions have: it agrees with itself and is independent of nothing. */

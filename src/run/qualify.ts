@@ -95,15 +95,18 @@ function isIntact(
   }
 }
 
-/** In the domain, and valid under its schema: a verdict that is not there is not a valid one. */
+/**
+ * In the domain, and valid under its schema: a verdict that is not there is not a valid one. An item that found nothing
+ * has no value to be compatible. A verifier may hold the name of a value alone; the verdict on it counts all the same.
+ */
 function isCompatible(
   { observation_domain: domain }: CompiledCondition["condition"],
   item: PresentedEvidence,
 ): boolean {
-  if (item.value === null) return true;
+  if (item.value === null && item.value_identity === undefined) return true;
   if (domain.domain === "Json" && domain.schema !== undefined && item.schema_verdict !== "valid") return false;
   // A caller's item that is outside the domain is rejected before it gets here.
-  return item.channel === "caller_submission" || checkInDomain(item.value, domain) === null;
+  return item.channel === "caller_submission" || item.value === null || checkInDomain(item.value, domain) === null;
 }
 
 function isAssured(
@@ -200,11 +203,13 @@ function independenceKey(policy: EvidenceUsePolicy, { item, signed }: QualifiedE
  * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first. Observed
  * errors stay as they are, since they weigh for nothing.
  *
+ * @param same Whether a later item says the same as an earlier one
  * @returns The items, and whether one acquisition contradicts itself, which makes the condition Unknown.
  */
 export function applyIndependence(
   policy: EvidenceUsePolicy,
   items: readonly QualifiedEvidence[],
+  same: typeof sameObservation = sameObservation,
 ): { readonly items: readonly QualifiedEvidence[]; readonly contradiction: boolean } {
   if (policy.independence === "not_required") return { items, contradiction: false };
   const first = new Map<string, QualifiedEvidence>();
@@ -217,7 +222,7 @@ export function applyIndependence(
       first.set(key, one);
       return one;
     }
-    if (sameObservation(earlier.item, one.item)) return { ...one, reason: "not_independent" as const };
+    if (same(earlier.item, one.item)) return { ...one, reason: "not_independent" as const };
     contradiction = true;
     return one;
   });

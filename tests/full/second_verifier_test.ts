@@ -13,6 +13,9 @@ import {
   PRIMITIVES,
   verifyWhole,
 } from "../simulation/runpack_memory.ts";
+import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
+import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
+import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
 import { unlistedReasons } from "../simulation/runpack_violations.ts";
@@ -88,6 +91,25 @@ async function compare(
   assert.deepEqual(reportLines(theirs), reportLines(canonicalize(reportAsJson(report))), what);
 }
 
+/** An attempt of which a value will be absent: bare and bound signatures, and values that are equal by number. */
+const ABSENT: Given = {
+  caller: [{ value: "1.5", key: KEY_1, observed_at: NOW }],
+  acquired: {
+    "scan-1": { value: 1.5, key: KEY_1, bare: true },
+    "scan-2": { value: "1.50", key: KEY_1, observed_at: NOW },
+    "env-1": { value: 1.5, hash: "right" },
+    "ledger-1": { value: { error: "jsonpath_not_found" } },
+  },
+  branch: "main",
+};
+const TRUSTING = {
+  trust: {
+    min_lane: "verified",
+    default_policy: "audit",
+    providers: [{ provider_id: "scanner", policy: trusting(KEY_1) }],
+  },
+} as const;
+
 const chooserOf = (seed: number): (below: number) => number => {
   const random = randomOf(seed);
   return (below) => Math.floor(random() * below);
@@ -145,6 +167,24 @@ Deno.test("two verifiers agree on every forgery", async () => {
   for (const { name, forge: change } of FORGERIES) await compare(second, forge(run, change), {}, name);
 });
 
+Deno.test("two verifiers agree on packs of which a value is absent, honest and forged", async () => {
+  await using second = new SecondVerifier();
+  const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
+  for (const row of [...FORGED, ...HONEST]) {
+    for (const withheld of [null, "c", "branch"]) {
+      for (const keys of [null, trusted_keys]) {
+        await compare(second, packOfRow(row, withheld), { trusted_keys: keys }, `${row.name}, ${withheld}`);
+      }
+    }
+  }
+});
+
+Deno.test("two verifiers agree on packs of several contracts of one provider", async () => {
+  await using second = new SecondVerifier();
+  const given = { caller: [], acquired: { "scan-1": { value: 1 } }, branch: "main" };
+  await compare(second, forge(play(twoConditionLaw(), {}, [given]), secondContract), {}, "several contracts");
+});
+
 Deno.test("two verifiers agree on 200 mutations of single bytes and objects", async () => {
   await using second = new SecondVerifier();
   const [plain, choose] = [await readGolden("plain"), chooserOf(SEED + 30)];
@@ -168,13 +208,20 @@ Deno.test("two verifiers agree on 300 packs whose manifest, artifact list or nod
   }
 });
 
-Deno.test(`two verifiers agree on ${3 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
+Deno.test(`two verifiers agree on ${4 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
   await using second = new SecondVerifier();
   const trusted_keys = [await goldenKey()];
   const deploy = await deployRun();
   // The vectors only name contracts and a schema. With those of the test the signatures are over another head; without, they verify.
   const asRecorded = (parts: Parts): void => void parts.artifacts.splice(0, parts.artifacts.length - 1);
-  const runs = [[playGoldenRun(), () => {}], [deploy, bindArtifacts], [deploy, asRecorded]] as const;
+  const absent = play(twoConditionLaw({ independence: "distinct_provider" }, DECIMAL), TRUSTING, [ABSENT]);
+  const withheld = (parts: Parts): void => void parts.withheld.push("branch");
+  const runs = [
+    [playGoldenRun(), () => {}],
+    [deploy, bindArtifacts],
+    [deploy, asRecorded],
+    [absent, withheld],
+  ] as const;
   for (const [index, [run, prepare]] of runs.entries()) {
     const choose = chooserOf(SEED + index);
     for (let round = 0; round < REWRITES; round++) {

@@ -199,54 +199,57 @@ def _retention_fault(item, value):
     return None if evidence.value_hash(value) == item.get("content_hash") else "content_hash_mismatch"
 
 
+def _requalified(step, attempt):
+    """The evidence of an attempt qualified anew, (items, judgements); None where acquired items share an id or a retention is not the condition's."""
+    items = step.body["evidence"]
+    callers = [pair for pair in zip(items, step.items) if _is_caller(pair[0])]
+    acquired = sorted((pair for pair in zip(items, step.items) if not _is_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
+    for item, _ in acquired:
+        condition = attempt.conditions.get(item["condition_id"])
+        if condition is not None and item["retention"] != retention_of(condition):
+            return None
+    if len({item["item_id"] for item, _ in acquired}) < len(acquired):
+        return None
+    return evidence.qualify_all(attempt, callers + [evidence.admit(attempt, *pair) for pair in acquired])
+
+
 def use_policy(step, contracts):
     if step.record["record_kind"] != "stage_evaluated" or step.before is None:
         return None
     if records.law_stage(step.law, step.body["stage_id"]) is None:
         return None
     attempt = step.attempt()
-    items, whole = step.body["evidence"], not step.gaps
-    presented = [(item, value if isinstance(value, dict) else None) for item, value in zip(items, step.items)]
-    order = [index for index, item in enumerate(items) if _is_caller(item)]
-    acquired = sorted((index for index, item in enumerate(items) if not _is_caller(item)), key=lambda index: items[index]["item_id"])
-    for index, item in enumerate(items):
-        condition = attempt.conditions.get(item["condition_id"])
-        if whole and not _is_caller(item) and condition is not None and item["retention"] != retention_of(condition):
-            return "qualification_mismatch"
-    ids = [items[index]["item_id"] for index in acquired]
-    if whole and len(set(ids)) < len(ids):
+    anew = _requalified(step, attempt)
+    if anew is None:
         return "qualification_mismatch"
-    admitted = [
-        evidence.admit(attempt, *presented[index]) if whole and not _is_caller(items[index]) else presented[index]
-        for index in order + acquired
-    ]
-    anew, _, _ = evidence.evaluate(attempt, admitted)
-    for index, one in enumerate(anew):
-        code = _qualification_fault(items[index], step.items[index], one, whole)
-        code = code or _owed_fault(attempt, items[index], contracts)
+    for index, (item, value, one) in enumerate(zip(step.body["evidence"], step.items, anew[0])):
+        code = _qualification_fault(item, one) or _owed_fault(attempt, item, value, contracts)
         if code is not None:
             return code, index
     return None
 
 
-_WITHOUT_VALUE = ("scope", "channel", "authorization", "lane", "not_fresh", "integrity")
+def trace_holds(step):
+    """Whether an attempt of which a value is absent has the trace lines that do not need it."""
+    if step.before is None or records.law_stage(step.law, step.body["stage_id"]) is None:
+        return True
+    anew = _requalified(step, step.attempt())
+    if anew is None:
+        return False
+    told = ((anew[1].get(line["condition_id"]), (line["value"], line.get("reason"))) for line in step.body["trace"])
+    return all(judgement in (None, line) for judgement, line in told)
 
 
-def _qualification_fault(item, value, one, whole):
+def _qualification_fault(item, one):
     if one.lane != item["lane"]:
         return "lane_mismatch"
-    was, now = item.get("reason"), one.reason
-    if item["qualified"] != (was is None and "error" not in item):
+    if item["qualified"] != ("reason" not in item and "error" not in item):
         return "qualification_mismatch"
-    if whole:
-        return None if was == now and equal(one.item.get("error"), item.get("error")) else "qualification_mismatch"
-    settled = lambda reason: reason if reason in _WITHOUT_VALUE else None
-    if settled(was) == settled(now) or isinstance(value, dict) and settled(was) is None:
-        return None
-    return "qualification_mismatch"
+    same = item.get("reason") == one.reason and equal(one.item.get("error"), item.get("error"))
+    return None if same else "qualification_mismatch"
 
 
-def _owed_fault(attempt, item, contracts):
+def _owed_fault(attempt, item, value, contracts):
     """An item that gate found unsigned or unanchored: whether it was."""
     code = item.get("error", {}).get("code")
     if "acquisition" not in item or "provider_id" not in item or code not in ("anchor_invalid", "signature_invalid"):
@@ -256,10 +259,10 @@ def _owed_fault(attempt, item, contracts):
         return None
     if code == "signature_invalid":
         trust = evidence.trust_of(attempt, item)
-        keys = [] if trust == "audit" else trust["require_signature"]["keys"]
-        key = next((key for key in keys if key["key_id"] == item.get("signature", {}).get("key_id")), None)
-        signed = key is not None and evidence.is_source_signed_by_name(attempt, item, key)
-        return "qualification_mismatch" if trust == "audit" or signed else None
+        if trust == "audit":
+            return "qualification_mismatch"
+        found = evidence.source_signature(attempt, item, value, trust["require_signature"]["keys"])
+        return "qualification_mismatch" if found == evidence.SIGNED else None
     owes = any(wanted["provider_id"] == item["provider_id"] for wanted in attempt.profile["anchors"])
     contract = contracts.get(witness["contract_identity"])
     check = None if contract is None else laws.check_of(contract, witness["check_id"])
@@ -350,7 +353,7 @@ class Sources:
     """Claim 23 over all records."""
 
     def __init__(self, keys):
-        self.keys, self.counted, self.unsigned = keys, 0, 0
+        self.keys, self.counted, self.unsigned, self.open = keys, 0, 0, []
 
     def check(self, step):
         if self.keys is None or step.record["record_kind"] != "stage_evaluated" or step.before is None:
@@ -364,13 +367,20 @@ class Sources:
             self.counted += 1
             key = attempt.keys.get(item.get("signature", {}).get("key_id"))
             named = key is not None and "value_identity" in item and ed25519.decode_base64(key["public_key"]) in self.keys
-            if not named or not evidence.is_bound(attempt, item) and evidence.is_bare(attempt, item, value, key):
+            if not named:
                 self.unsigned += 1
             elif not evidence.is_bound(attempt, item):
-                return "signature_invalid", index
+                bare = evidence.bare_signature(item, value, key)
+                if bare == evidence.UNSIGNED:
+                    return "signature_invalid", index
+                if bare == evidence.OPEN:
+                    self.open.append(value)
+                self.unsigned += bare == evidence.SIGNED
         return None
 
-    def gap(self):
+    def gaps(self):
         if not self.keys:
-            return "no_trusted_keys"
-        return "no_evidence" if self.counted == 0 else "unsigned_evidence" if self.unsigned else None
+            return ["no_trusted_keys"]
+        if self.counted == 0:
+            return ["no_evidence"]
+        return self.open + (["unsigned_evidence"] if self.unsigned else [])

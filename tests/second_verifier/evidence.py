@@ -5,6 +5,7 @@ import values
 from canonical_json import Fault, canonical_bytes, parse
 from identities import content_hash, identify
 from records import leaf_visits
+from shapes import content_hash as is_content_hash
 
 TRUE, FALSE, UNKNOWN = values.TRUE, values.FALSE, values.UNKNOWN
 
@@ -92,11 +93,15 @@ def _meets(anchor, wanted):
 
 
 def admit(attempt, item, value):
-    """An acquired item held to what its provider owes: (item, value), its value lost where it owes one."""
+    """An acquired item held to what its provider owes: (item, value), its value lost where it owes one.
+
+    A value is a typed value, None where the item names none, or the reason why it is absent.
+    """
     if "error" in item or "provider_id" not in item:
         return item, value
     trust, provider = trust_of(attempt, item), item["provider_id"]
-    if trust != "audit" and not _is_source_signed(attempt, item, value, trust["require_signature"]["keys"]):
+    keys = [] if trust == "audit" else trust["require_signature"]["keys"]
+    if trust != "audit" and (value is None or source_signature(attempt, item, value, keys) == UNSIGNED):
         return _lost(item, "signature_invalid", f'Provider "{provider}" has to sign its results, and this one has no valid signature'), None
     owes = any(wanted["provider_id"] == provider for wanted in attempt.profile["anchors"])
     if owes and not anchor_counts(attempt, item):
@@ -110,33 +115,54 @@ def _lost(item, code, message):
     return {**kept, "error": {"code": code, "message": message}}
 
 
-def _is_source_signed(attempt, item, value, keys):
+SIGNED, UNSIGNED, OPEN = "signed", "unsigned", "open"
+
+
+def is_absent(value):
+    """Whether a value is named and not at hand."""
+    return isinstance(value, str)
+
+
+def _given(item):
+    """The names of a value in a provider's result: (identity, hash), each None where it is not there."""
+    said = item["acquisition"]["provider_result"].get("value") if "acquisition" in item else None
+    said = said if isinstance(said, dict) else {}
+    name, given = said.get("value_identity"), said.get("content_hash")
+    return name if isinstance(name, str) else None, given if is_content_hash(given) else None
+
+
+def _bare_hashes(item, value):
+    """The hashes that a source may have signed, and whether there can be no other."""
+    if isinstance(value, dict):
+        return [value_hash({"value": form}) for form in values.source_forms(value)], True
+    own, (_, given) = [item["content_hash"]] if "content_hash" in item else [], _given(item)
+    more = [given] if given is not None and given not in own else []
+    if value is None:
+        return own + more, True
+    if item.get("value_type") not in ("Decimal", "Digest"):
+        return own, True
+    return own + more, bool(more)
+
+
+def bare_signature(item, value, key):
+    """Whether a key signed the bare hash of an item's value."""
+    hashes, complete = _bare_hashes(item, value)
+    public_key, data = ed25519.decode_base64(key["public_key"]), ed25519.decode_base64(item["signature"]["signature"])
+    if public_key is None or data is None or (len(public_key), len(data)) != (32, 64):
+        return UNSIGNED
+    if any(ed25519.verify(public_key, canonical_bytes(one), data) for one in hashes):
+        return SIGNED
+    return UNSIGNED if complete else OPEN
+
+
+def source_signature(attempt, item, value, keys):
+    """Whether an item has the signature that its provider owes, by the first of the keys with its key id."""
     key = next((key for key in keys if key["key_id"] == item.get("signature", {}).get("key_id")), None)
-    if key is None or value is None:
-        return False
-    bare = [canonical_bytes(content_hash(canonical_bytes(form))) for form in values.source_forms(value)]
-    return is_signed_by(key, item["signature"], statements(attempt, item) + bare)
-
-
-def is_bare(attempt, item, value, key):
-    """Whether a key signed the bare hash of an item's value, of which only the hash may be there."""
-    hashes = [content_hash(canonical_bytes(form)) for form in values.source_forms(value)] if isinstance(value, dict) else []
-    if not hashes and "content_hash" in item:
-        hashes = [item["content_hash"]]
-    return is_signed_by(key, item["signature"], map(canonical_bytes, hashes))
-
-
-def is_source_signed_by_name(attempt, item, key):
-    """The same of an item whose value is lost, of which its provider's result has the names."""
-    said = item["acquisition"]["provider_result"].get("value")
-    if item.get("signature", {}).get("key_id") != key["key_id"] or not isinstance(said, dict):
-        return False
-    messages = []
-    if isinstance(said.get("value_identity"), str):
-        messages += statements(attempt, {**item, "value_identity": said["value_identity"]})
-    if isinstance(said.get("content_hash"), dict):
-        messages.append(canonical_bytes(said["content_hash"]))
-    return is_signed_by(key, item["signature"], messages)
+    if key is None:
+        return UNSIGNED
+    name = item.get("value_identity", _given(item)[0])
+    named = item if name is None else {**item, "value_identity": name}
+    return SIGNED if is_signed_by(key, item["signature"], statements(attempt, named)) else bare_signature(item, value, key)
 
 
 class Qualified:
@@ -184,6 +210,9 @@ def _is_compatible(condition, item, value):
     domain = condition["observation_domain"]
     if "schema" in domain and item.get("schema_verdict") != "valid":
         return False
+    if is_absent(value):
+        # Whether it is in the domain cannot be seen: as recorded. That of a caller is, or it would have been rejected.
+        return item["channel"] == "caller_submission" or item.get("reason") != "assurance"
     return item["channel"] == "caller_submission" or values.in_domain(value, domain)
 
 
@@ -226,7 +255,16 @@ def qualify(attempt, item, value):
 
 
 def _same(a, b):
-    return a.value is b.value is None if a.value is None or b.value is None else values.same(a.value, b.value)
+    """Whether a later item says the same as an earlier one: by their values where both are there, else by their names."""
+    if not is_absent(a.value) and not is_absent(b.value):
+        return a.value is b.value is None if a.value is None or b.value is None else values.same(a.value, b.value)
+    if "value_identity" not in a.item or "value_identity" not in b.item:
+        return False
+    if a.item["value_identity"] == b.item["value_identity"]:
+        return True
+    # Only these have equal values of several names: as recorded.
+    kinds = {a.item.get("value_type"), b.item.get("value_type")}
+    return kinds in ({"Decimal"}, {"Timestamp"}) and b.item.get("reason") == "not_independent"
 
 
 def _independence(policy, items):
@@ -264,7 +302,7 @@ def _judge_item(condition, one):
 
 
 def judge(condition, items):
-    """The judgement of a condition, (value, reason); marks dependent items on the way."""
+    """The judgement of a condition, (value, reason), None where it needs an absent value; marks dependent items on the way."""
     if not items:
         return UNKNOWN, "no_evidence"
     policy = condition["evidence_use_policy"]
@@ -274,13 +312,16 @@ def judge(condition, items):
         return UNKNOWN, "unqualified"
     if contradiction:
         return UNKNOWN, "disagreement"
+    agree = policy["combination"]["combination"] == "AllQualifyingAgree"
+    if agree and any("error" in one.item for one in counting):
+        return UNKNOWN, "error"
+    if any(is_absent(one.value) for one in counting):
+        return None
     judged = [_judge_item(condition, one) for one in counting]
     said = [value for value, _ in judged]
     unknown = next((one for one in judged if one[0] == UNKNOWN), None)
     combination = policy["combination"]
-    if combination["combination"] == "AllQualifyingAgree":
-        if any("error" in one.item for one in counting):
-            return UNKNOWN, "error"
+    if agree:
         return judged[0] if all(_same(counting[0], one) for one in counting) else (UNKNOWN, "disagreement")
     if combination["combination"] == "AnyQualifying":
         return (TRUE, None) if TRUE in said else unknown or (FALSE, None)
@@ -310,13 +351,18 @@ def kleene(requirement, truth):
     return TRUE if yes >= minimum else FALSE if yes + unknown < minimum else UNKNOWN
 
 
+def qualify_all(attempt, presented):
+    """Qualifies everything: (items as qualified, judgements by condition)."""
+    items = [qualify(attempt, item, value) for item, value in presented]
+    by_condition = {}
+    for one in items:
+        by_condition.setdefault(one.item["condition_id"], []).append(one)
+    return items, {leaf: judge(attempt.conditions[leaf], by_condition.get(leaf, [])) for leaf in attempt.leaves}
+
+
 def evaluate(attempt, presented):
     """Qualifies and judges everything: (items as qualified, outcome, trace)."""
-    items = [qualify(attempt, item, value) for item, value in presented]
-    judgements = {}
-    for leaf in attempt.leaves:
-        own = [one for one in items if one.item["condition_id"] == leaf]
-        judgements[leaf] = judge(attempt.conditions[leaf], own)
+    items, judgements = qualify_all(attempt, presented)
     outcome = kleene(attempt.stage["completion_requirement"], {leaf: said for leaf, (said, _) in judgements.items()})
     trace = []
     for path, leaf in leaf_visits(attempt.stage["completion_requirement"]):

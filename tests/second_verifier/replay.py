@@ -54,6 +54,7 @@ class Replay:
     def __init__(self, manifest, keys, budget):
         self.manifest, self.findings, self.assumptions, self.budget = manifest, Findings(), set(), budget
         self.sources, self.withheld, self.ended = claims.Sources(keys), set(manifest["withheld_conditions"]), None
+        self.law_opened = False
         self.law = self.work = self.state = self.head = self.previous = self.created = None
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
@@ -61,9 +62,12 @@ class Replay:
     def open(self, law_bytes, artifacts):
         """Takes the law and the artifacts, before the first segment."""
         self.law_bytes, self.artifacts = law_bytes, artifacts
-        violate = self.findings.violate
         self.read_artifacts()
-        violate("scenario_law_construction", self.construct())
+
+    def open_law(self, records_bytes):
+        """Constructs the law under the contracts that the first record binds."""
+        violate = self.findings.violate
+        violate("scenario_law_construction", self.construct(self.bound_contracts(records_bytes)))
         if self.law is None:
             return
         self.work = Work(self.law)
@@ -75,6 +79,9 @@ class Replay:
 
     def take(self, segment):
         """Takes the next segment; nothing more once the history has ended."""
+        if not self.law_opened:
+            self.law_opened = True
+            self.open_law(segment["records"])
         if self.ended is not None:
             return
         try:
@@ -115,11 +122,24 @@ class Replay:
             if not valid:
                 self.findings.violate("run_allocation_integrity", "artifact_invalid", f"artifacts/{index}")
 
-    def construct(self):
+    def bound_contracts(self, records_bytes):
+        """By provider, the first contract that the first line of the records binds for it, where the pack holds it and it is of that provider."""
+        line, ended, _ = records_bytes.partition(b"\n")
+        try:
+            first = parse_bytes(line, PACK_DEPTH) if ended and len(line) <= TEXT_BYTES else None
+        except Fault:
+            return {}
+        if not records.is_record(first) or first["record_kind"] != "run_created":
+            return {}
+        named = {}
+        for one in first["body"]["contracts"]:
+            named.setdefault(one["provider_id"], self.contracts.get(one["contract_identity"]))
+        return {name: one for name, one in named.items() if one is not None and one["provider_id"] == name}
+
+    def construct(self, contracts):
         value, is_canonical = parse_canonical(self.law_bytes)
         if not is_canonical:
             return "law_invalid"
-        contracts = {one["provider_id"]: one for one in self.contracts.values() if one is not None}
         fault = laws.construct(value, contracts)
         if fault is not None:
             return "law_invalid"
@@ -335,10 +355,13 @@ class Replay:
         for gap in step.gaps:
             for claim in NEED_VALUES:
                 self.findings.lack(claim, gap)
-        if not step.gaps:
+        if step.gaps:
+            holds = claims.trace_holds(step)
+        else:
             decided = step.decided()
-            if decided is None or canonical_bytes(decided) != line:
-                violate("pure_semantic_replay", "decision_mismatch")
+            holds = decided is not None and canonical_bytes(decided) == line
+        if not holds:
+            violate("pure_semantic_replay", "decision_mismatch")
         for item, value in zip(step.body.get("evidence", []), step.items):
             if claims.rests_on_unkept_value(item):
                 self.findings.lack("acquisition_admission_witness_reconstruction", "value_not_retained")
@@ -396,6 +419,5 @@ class Replay:
             violate("run_allocation_integrity", "artifact_unexpected", f"artifacts/{unexpected[0]}")
         if self.state is not None and records.state_identity(self.state) != manifest["state_identity"]:
             violate("current_state_equivalence", "state_mismatch")
-        gap = self.sources.gap()
-        if gap is not None:
+        for gap in self.sources.gaps():
             self.findings.lack("source_authenticity", gap)

@@ -129,7 +129,7 @@ class _Verification:
             "material_resolution": "supplied_offline_material_v1", "profile": self.profile,
             "request_identity": identify("request", request), "runpack_identity": self.identity,
             "trusted_bases": sorted({"sha256", *(["ed25519"] if self.replays else []), *self.signers()}),
-            "verifier_procedure": "gate-verifier-1",
+            "verifier_procedure": "gate-verifier-2",
         }
         return {**report, "report_identity": identify("report", report)}
 

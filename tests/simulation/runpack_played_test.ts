@@ -1,214 +1,14 @@
 import assert from "node:assert/strict";
-import { canonicalize } from "../../src/canonical/canonicalize.ts";
-import { identify } from "../../src/canonical/identity.ts";
-import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
-import { measureValue, presentAnswer } from "../../src/evidence/acquisition/present.ts";
-import type { EvidenceResult, LoadedContract, ProviderContract } from "../../src/evidence/types.ts";
-import { lawAsJson } from "../../src/law/normal_form.ts";
-import type { Accepted, Command } from "../../src/run/command.ts";
-import type { CompiledLaw } from "../../src/run/compile.ts";
-import { decide } from "../../src/run/decide.ts";
-import type { CallerEvidence, PresentedEvidence } from "../../src/run/evidence.ts";
+import type { JsonValue } from "../../src/canonical/json.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
-import { asJson } from "../../src/run/primitives.ts";
-import { statementTexts } from "../../src/run/statement.ts";
-import type { EvidenceSignature, RunState } from "../../src/run/types.ts";
 import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { randomOf } from "./crash/random.ts";
-import {
-  accepted,
-  createCommand,
-  evaluateCommand,
-  int,
-  KEY_1,
-  KEY_2,
-  NOW,
-  oneConditionLaw,
-  openCommand,
-  SHA256,
-  stampsAt,
-  surroundingsWith,
-  type TestKey,
-  trusting,
-} from "./kernel_fixture.ts";
+import type { Editable } from "./law_specs.ts";
+import { KEY_1, KEY_2, NOW, oneConditionLaw, trusting } from "./kernel_fixture.ts";
 import { forge } from "./runpack_forge.ts";
 import { packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
-import type { PlayedRun } from "./runpack_run.ts";
-
-const PROVIDERS = ["env", "time", "scanner", "ledger"];
-
-function loadedContract(provider_id: string): LoadedContract {
-  const contract: ProviderContract = {
-    provider_id,
-    name: provider_id,
-    description: "",
-    transport: provider_id === "env" || provider_id === "time" ? "builtin" : "mcp",
-    config_schema: {},
-    checks: [{
-      check_id: "read",
-      description: "",
-      determinism: "external",
-      params_required: false,
-      params_schema: true,
-      result_schema: {},
-      allowed_comparators: ["equals", "less_than"],
-      anchor_types: [],
-      content_types: ["application/json"],
-      examples: [],
-    }],
-    notes: [],
-  };
-  const text = canonicalize(asJson(contract));
-  const contract_identity = identify(SHA256, "contract", asJson(contract));
-  return {
-    contract,
-    contract_identity,
-    contract_hash: { algorithm: "sha256", value: SHA256(text) },
-    source: "file",
-    text,
-  };
-}
-
-const CONTRACTS = new Map(PROVIDERS.map((provider) => [provider, loadedContract(provider)]));
-
-/** What one item of a call says. */
-interface Said {
-  readonly value: JsonValue | { readonly error: string } | null;
-  readonly lane?: "verified" | "asserted";
-  readonly hash?: "right" | "wrong";
-  readonly key?: TestKey;
-  /** Signs the bare hash of the value, not the statement. */
-  readonly bare?: boolean;
-  readonly observed_at?: number;
-  readonly anchor?: boolean;
-  readonly acquired_at?: number;
-  readonly given?: boolean;
-}
-
-const ANCHOR = { anchor_type: "commit", anchor_value: '{"sha":"abc"}' };
-
-interface Scene {
-  readonly law: CompiledLaw;
-  readonly state: RunState;
-}
-
-function signatureOf({ law, state }: Scene, item: PresentedEvidence, { key, bare }: Said): EvidenceSignature | null {
-  if (key === undefined) return null;
-  const scope = { run_id: state.run_key.run_id, stage_id: "s", expected_head: state.head };
-  const [statement] = statementTexts(law, scope, item);
-  const text = bare === true || statement === undefined ? canonicalize(asJson(item.content_hash ?? {})) : statement;
-  return { scheme: "ed25519", key_id: key.key_id, signature: key.sign(text) };
-}
-
-/** An item as an acquisition would present it. */
-function acquire(scene: Scene, binding_id: string, said: Said): PresentedEvidence {
-  const { law } = scene;
-  const binding = law.bindingIndex.get(binding_id);
-  const condition = law.conditionIndex.get("c");
-  const loaded = CONTRACTS.get(binding?.provider_id ?? "");
-  assert.ok(binding !== undefined && condition !== undefined && loaded !== undefined);
-  const { value } = said;
-  const error = typeof value === "object" && value !== null && "error" in value
-    ? { code: String((value as JsonObject)["error"]), message: "Cannot read" }
-    : null;
-  const found = value === null || error !== null ? null : { kind: "json", value: value as JsonValue } as const;
-  const measured = found === null ? null : measureValue(found);
-  const hash = measured === null || said.hash === undefined
-    ? null
-    : { algorithm: "sha256", value: said.hash === "right" ? measured.content_hash.value : "0".repeat(64) } as const;
-  const present = (signature: EvidenceSignature | null): PresentedEvidence => {
-    const result: EvidenceResult = {
-      value: found,
-      lane: said.lane ?? "verified",
-      error,
-      evidence_hash: hash,
-      evidence_ref: null,
-      evidence_anchor: said.anchor === true ? ANCHOR : null,
-      signature,
-      content_type: found === null ? null : "application/json",
-      ...said.observed_at === undefined ? {} : { observed_at: said.observed_at },
-    };
-    const trigger_time = { kind: "unix_millis", value: NOW } as const;
-    const selected = { binding, ...said.given === true ? { trigger_time } : {} };
-    const answer = { ok: true, result, acquired_at: said.acquired_at ?? NOW, grant: {} } as const;
-    return presentAnswer({ selected, trigger_time, condition, loaded }, answer, measured, error);
-  };
-  return present(signatureOf(scene, present(null), said));
-}
-
-function callerSays(scene: Scene, said: Said, retention: CallerEvidence["retention"]["retention"]): CallerEvidence {
-  const value = int(typeof said.value === "number" ? said.value : 4);
-  const observed = said.observed_at === undefined ? {} : { observed_at: said.observed_at };
-  const anchor = said.anchor === true ? { anchor: ANCHOR } : {};
-  const item = { condition_id: "c", retention: { retention }, value, ...observed, ...anchor };
-  const value_identity = identify(SHA256, "evidence-value", asJson(value));
-  const presented = {
-    ...item,
-    value_identity,
-    content_hash: { algorithm: "sha256", value: SHA256(String(value.value)) },
-  };
-  const signature = signatureOf(scene, presented as unknown as PresentedEvidence, said);
-  return signature === null ? item : { ...item, signature };
-}
-
-/** What an evaluation is given: items of the caller, and what bindings acquired. */
-interface Given {
-  readonly caller: readonly Said[];
-  readonly acquired: Readonly<Record<string, Said>>;
-}
-
-/** A run that is created, opens its first stage, and evaluates it so often. */
-function play(law: CompiledLaw, profile: Partial<OperatorProfile>, evaluations: readonly Given[]): PlayedRun {
-  const surroundings = surroundingsWith(profile);
-  const records: PlayedRun["records"][number][] = [];
-  let last: Accepted | null = null;
-  const take = (command: Command): void => {
-    last = accepted(decide(law, last?.state ?? null, command, stampsAt(NOW + records.length), surroundings));
-    const [{ record, record_id, text, material }] = last.records;
-    const { revision, operation, invocation_identity } = record;
-    const receipt = { operation, invocation_identity, result: canonicalize(last.result) };
-    records.push({ revision, record_id, record: text, material, receipt });
-  };
-  const head = (): RunState => (last as Accepted | null)?.state ?? assert.fail("no run");
-  const contracts = PROVIDERS.map((provider_id) => ({
-    provider_id,
-    contract_identity: CONTRACTS.get(provider_id)?.contract_identity ?? "",
-  }));
-  const schemas = [{ schema_id: "release", version: "1", schema_identity: identify(SHA256, "schema", {}) }];
-  take(createCommand({ contracts, schemas }));
-  take(openCommand(2, head().head, "s"));
-  const retention = law.conditionIndex.get("c")?.retention ?? "RetainCanonicalValue";
-  for (const { caller, acquired } of evaluations) {
-    const scene = { law, state: head() };
-    if (scene.state.stages.find(({ stage_id }) => stage_id === "s")?.classification !== "open_incomplete") break;
-    take(evaluateCommand(records.length + 1, scene.state.head, "s", {
-      caller_evidence: caller.map((said) => callerSays(scene, said, retention)),
-      acquired: Object.entries(acquired).map(([binding, said]) => acquire(scene, binding, said)),
-    }));
-  }
-  const { scenario_law_identity, graph_identity } = law;
-  const { scenario_id, namespace_id } = law.law;
-  const artifacts = [
-    {
-      kind: "operator-profile",
-      identity: surroundings.profile_identity,
-      body: canonicalize(asJson(surroundings.profile)),
-    },
-    { kind: "schema", identity: identify(SHA256, "schema", {}), body: "{}" },
-    ...[...CONTRACTS.values()].map(({ contract_identity, text }) => ({
-      kind: "contract",
-      identity: contract_identity,
-      body: text,
-    })),
-  ] as PlayedRun["artifacts"];
-  const text = canonicalize(lawAsJson(law.law));
-  return {
-    law: { namespace_id, scenario_id, scenario_law_identity, graph_identity, law: text },
-    records,
-    artifacts,
-    state: head(),
-  };
-}
+import { DECIMAL, DIGEST, DIGEST_OBJECT } from "./runpack_absent_values.ts";
+import { type Given, play, type Said, twoConditionLaw } from "./runpack_played.ts";
 
 const violations = (report: VerificationReport): string[] =>
   Object.entries(statusesOf(report)).filter(([, status]) => status.startsWith("violated")).map((entry) =>
@@ -243,16 +43,22 @@ const PROFILES: readonly Partial<OperatorProfile>[] = [
   { permissive: { enabled: true, exempt_providers: ["ledger"] } },
 ];
 const VALUES: readonly Said["value"][] = [1, 4, 5, 9, null, "text", { error: "jsonpath_not_found" }];
+/** Domains in which a source may give a value in several forms, with values of them. */
+const DOMAINS: readonly (readonly [Editable, readonly Said["value"][]])[] = [
+  [{}, VALUES],
+  [DECIMAL, [1.5, "1.5", "1.50", 9, null]],
+  [DIGEST, [DIGEST_OBJECT, DIGEST_OBJECT.value, "e".repeat(64), null]],
+];
 
 Deno.test("verifyRunpack() violates nothing of what the kernel accepted, whatever policy, profile and evidence", async () => {
   const random = randomOf(23);
   const one = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-  const said = (): Said => ({
-    value: one(VALUES),
+  const said = (values: readonly Said["value"][]): Said => ({
+    value: one(values),
     ...random() < 0.3 ? { lane: "asserted" as const } : {},
     ...random() < 0.4 ? { hash: one(["right", "wrong"] as const) } : {},
     ...random() < 0.5 ? { key: one([KEY_1, KEY_2]) } : {},
-    ...random() < 0.2 ? { bare: true } : {},
+    ...random() < 0.3 ? { bare: one([true, 1.5]) } : {},
     ...random() < 0.6 ? { observed_at: NOW - Math.floor(random() * 300) } : {},
     ...random() < 0.4 ? { anchor: true } : {},
     ...random() < 0.3 ? { acquired_at: NOW - 200 } : {},
@@ -260,17 +66,27 @@ Deno.test("verifyRunpack() violates nothing of what the kernel accepted, whateve
   });
   let satisfied = 0;
   for (let round = 0; round < 400; round++) {
-    const law = oneConditionLaw(one(POLICIES));
+    const [condition, values] = one(DOMAINS);
+    const law = twoConditionLaw(one(POLICIES), condition);
     const bindings = [...law.bindingIndex.keys()].filter(() => random() < 0.4);
     const allowsCaller = random() < 0.7;
     const evaluations = Array.from({ length: 3 }, (): Given => ({
-      caller: allowsCaller ? Array.from({ length: Math.floor(random() * 3) }, said) : [],
-      acquired: Object.fromEntries(bindings.map((binding) => [binding, said()])),
+      caller: allowsCaller ? Array.from({ length: Math.floor(random() * 3) }, () => said(values)) : [],
+      acquired: Object.fromEntries(bindings.map((binding) => [binding, said(values)])),
+      ...random() < 0.8 ? { branch: one(["main", "side"]) } : {},
     }));
-    const pack = await packOf(play(law, one(PROFILES), evaluations));
-    const report = await verifyWhole(pack, { trusted_keys: [Uint8Array.fromBase64(KEY_1.public_key)] });
-    assert.deepEqual(violations(report), [], `round ${round}`);
-    if (statusesOf(report)["pure_semantic_replay"] === "satisfied") satisfied++;
+    const run = play(law, one(PROFILES), evaluations);
+    const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
+    const whole = await verifyWhole(await packOf(run), { trusted_keys });
+    // A signature that does not verify contradicts claim 23; an absent value may only leave that open.
+    const refuted = violations(whole).filter((found) => !found.startsWith("source_authenticity"));
+    assert.deepEqual(refuted, [], `round ${round}`);
+    for (const withheld of ["c", "branch"]) {
+      const pack = await packOf(run, run.records.length, { withheld_conditions: [withheld] });
+      const found = violations(await verifyWhole(pack, { trusted_keys }));
+      assert.deepEqual(found.filter((one) => !violations(whole).includes(one)), [], `round ${round}, ${withheld}`);
+    }
+    if (statusesOf(whole)["pure_semantic_replay"] === "satisfied") satisfied++;
   }
   assert.ok(satisfied > 200, `${satisfied} of 400 runs were decided again as a whole`);
 });

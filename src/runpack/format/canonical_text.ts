@@ -11,6 +11,7 @@ import { decodeUtf8Strict, readJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { TEXT_BYTES } from "./types.ts";
 
+const LINE_FEED = 0x0a;
 /** Code units of a text beyond which its bytes are counted: none takes more than three. */
 const SURELY_WITHIN = TEXT_BYTES / 3;
 
@@ -62,6 +63,13 @@ export function readLines(bytes: Uint8Array, most: number): readonly string[] | 
     at = end + 1;
   }
   return lines;
+}
+
+/** The value of the first of JSON lines; undefined where there is none that can be read. */
+export function readFirstLine(bytes: Uint8Array): JsonValue | undefined {
+  const end = bytes.indexOf(LINE_FEED);
+  const text = end < 0 || end > TEXT_BYTES ? null : decodeUtf8Strict(bytes.subarray(0, end));
+  return text === null ? undefined : readText(text);
 }
 
 /** Whether two JSON values are the same. */

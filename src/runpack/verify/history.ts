@@ -10,7 +10,7 @@ import type { Surroundings } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
-import { isCanonicalText, readLines, readText } from "../format/canonical_text.ts";
+import { isCanonicalText, readFirstLine, readLines, readText } from "../format/canonical_text.ts";
 import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
 import { checkLink, checkProcedure, checkRecordTree } from "./claims/accepted_history_continuity.ts";
 import { checkAdmission, checkProvenance } from "./claims/attribution_authorization_availability.ts";
@@ -18,7 +18,12 @@ import { checkState } from "./claims/current_state_equivalence.ts";
 import { checkWithheld } from "./claims/evidence_retention_reconstruction.ts";
 import { checkHead } from "./claims/exact_head_reconstruction.ts";
 import { checkFamily } from "./claims/operation_receipt_consistency.ts";
-import { checkAllocation, checkBoundContracts, checkBoundSchemas } from "./claims/run_allocation_integrity.ts";
+import {
+  boundContracts,
+  checkAllocation,
+  checkBoundContracts,
+  checkBoundSchemas,
+} from "./claims/run_allocation_integrity.ts";
 import { checkCreatedGraph, checkManifestGraph } from "./claims/scenario_graph_binding.ts";
 import { constructLaw } from "./claims/scenario_law_construction.ts";
 import type { MaterialPart, SegmentPart } from "./object_walker.ts";
@@ -44,7 +49,7 @@ export async function takePart(course: Course, part: MaterialPart): Promise<void
   else if (part.part === "artifact") {
     note(course, "run_allocation_integrity", course.artifacts.add(part.reference, part.bytes));
   } else {
-    if (course.stage === "law") await openLaw(course);
+    if (course.stage === "law") await openLaw(course, part);
     if (course.stage === "records") await takeSegment(course, part);
   }
 }
@@ -53,12 +58,11 @@ function note(course: Course, claim: ClaimName, found: Violation | null): void {
   if (found !== null) course.findings.violate(claim, found);
 }
 
-async function openLaw(course: Course): Promise<void> {
+/** Constructs the law under the contracts that the first record binds; it is the first line of the first segment. */
+async function openLaw(course: Course, { records }: SegmentPart): Promise<void> {
   course.stage = "records";
   const { primitives, manifest, artifacts, lawBytes } = course;
-  const contracts = new Map(
-    [...artifacts.contracts.values()].flatMap((one) => one === null ? [] : [[one.provider_id, one]]),
-  );
+  const contracts = boundContracts(readFirstLine(records), artifacts.contracts);
   const law = await constructLaw(primitives, lawBytes, manifest.scenario_law_identity, contracts);
   if ("code" in law) {
     note(course, "scenario_law_construction", law);
@@ -287,7 +291,6 @@ export function finishHistory(course: Course): void {
     note(course, "exact_head_reconstruction", checkHead(course.head, manifest));
     note(course, "run_allocation_integrity", course.named.check(course.artifacts.listed()));
     if (course.state !== null) note(course, "current_state_equivalence", checkState(sha256, course.state, manifest));
-    const gap = course.signatures.gap();
-    if (gap !== null) findings.lack("source_authenticity", gap);
+    for (const gap of course.signatures.gaps()) findings.lack("source_authenticity", gap);
   }
 }

@@ -38,8 +38,8 @@ const RECORD_CLAIMS: readonly RecordClaim[] = [
   ACQUISITION_WITNESS,
 ];
 
-/** What the kernel takes from an acquisition as it stands, and a replay has to look at by itself. */
-const ACQUIRED_CLAIMS: readonly RecordClaim[] = [
+/** What the kernel takes as it stands, an acquisition or a verdict, and a replay has to look at by itself. */
+const GIVEN_CLAIMS: readonly RecordClaim[] = [
   EVIDENCE_ADMISSION,
   EVIDENCE_RETENTION,
   EVIDENCE_USE_POLICY,
@@ -51,22 +51,24 @@ export function wasDecidedAgain({ decision }: Step, line: string): boolean {
   return decision?.outcome === "accepted" && decision.records[0]?.text === line;
 }
 
-function isAcquired({ channel }: RecordedEvidence): boolean {
-  return channel !== "caller_submission";
+/** Whether the kernel takes more of an item as it stands than its value. */
+function isGiven({ conditionIndex }: CompiledLaw, item: RecordedEvidence): boolean {
+  const domain = conditionIndex.get(item.condition_id)?.condition.observation_domain;
+  const asksVerdict = domain?.domain === "Json" && domain.schema !== undefined;
+  return item.channel !== "caller_submission" || asksVerdict || item.schema_verdict !== undefined;
 }
 
 /** Judges what a step decided. */
 export function judgeStep(step: Step, line: string, values: SegmentValues, findings: Findings): void {
   const again = wasDecidedAgain(step, line);
   const items = step.record.record_kind === "stage_evaluated" ? step.record.body.evidence : [];
-  const acquired = items.some(isAcquired);
-  if (again && !acquired) {
+  if (again && !items.some((item) => isGiven(step.law, item))) {
     for (const { kind, identity, body } of step.decision?.records[0]?.material ?? []) {
       values.confirm(kind, identity, body);
     }
     return;
   }
-  for (const claim of again ? ACQUIRED_CLAIMS : RECORD_CLAIMS) {
+  for (const claim of again ? GIVEN_CLAIMS : RECORD_CLAIMS) {
     const found = claim.check(step);
     if (found !== null) findings.violate(claim.claim, found);
   }

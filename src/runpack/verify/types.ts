@@ -10,7 +10,7 @@ import type { Primitives } from "../../run/primitives.ts";
 import type { HashStream } from "../format/types.ts";
 
 /** The procedure that this program verifies by. */
-export const VERIFIER_PROCEDURE = "gate-verifier-1";
+export const VERIFIER_PROCEDURE = "gate-verifier-2";
 /** The only way in which material is found: it is handed over. */
 export const MATERIAL_RESOLUTION = "supplied_offline_material_v1";
 

@@ -65,7 +65,7 @@ Deno.test("verifyRunpack() integrity_only_v1 evaluates three claims by their met
   assert.ok(claims.slice(3).every(({ status }) => canonicalize(asJson(status)) === '{"status":"not_requested"}'));
   assert.equal(profile, "integrity_only_v1");
   assert.equal(material_resolution, "supplied_offline_material_v1");
-  assert.equal(verifier_procedure, "gate-verifier-1");
+  assert.equal(verifier_procedure, "gate-verifier-2");
   assert.deepEqual([trusted_bases, assumptions], [["sha256"], []]);
 });
 

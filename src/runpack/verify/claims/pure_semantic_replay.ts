@@ -5,9 +5,11 @@
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
+import { triName } from "../../../law/value/types.ts";
 import { asJson } from "../../../run/primitives.ts";
 import { atRevision, violation } from "../findings.ts";
-import { gapsOf, type RecordClaim, type Step } from "../step.ts";
+import { qualificationOf, requalify } from "../requalify.ts";
+import { gapsOf, itemsOf, type RecordClaim, type Step } from "../step.ts";
 import type { Violation } from "../types.ts";
 
 /** The claim. */
@@ -16,8 +18,8 @@ export const SEMANTIC_REPLAY: RecordClaim = {
   method: "semantic_replay_v6",
   needsValues: true,
   check(step): Violation | null {
-    if (gapsOf(step.values).length > 0) return null;
-    return isDecided(step) ? null : violation("decision_mismatch", atRevision(step.record.revision));
+    const holds = gapsOf(step.values).length > 0 ? isTraceable(step) : isDecided(step);
+    return holds ? null : violation("decision_mismatch", atRevision(step.record.revision));
   },
 };
 
@@ -25,4 +27,16 @@ export const SEMANTIC_REPLAY: RecordClaim = {
 function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boolean {
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return decided !== undefined && decided.text === canonicalize(asJson(record));
+}
+
+/** Whether an attempt of which a value is absent has the trace lines that do not need it. */
+function isTraceable(step: Step): boolean {
+  const qualification = qualificationOf(step);
+  if (qualification === null || step.record.record_kind !== "stage_evaluated") return true;
+  const anew = requalify(qualification, itemsOf(step));
+  if (anew === null) return false;
+  return step.record.body.trace.every(({ condition_id, value, reason }) => {
+    const judgement = anew.judgements.get(condition_id);
+    return judgement === undefined || triName(judgement.value) === value && judgement.reason === reason;
+  });
 }

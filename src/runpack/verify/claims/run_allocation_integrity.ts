@@ -6,9 +6,11 @@
  */
 
 import type { Identity } from "../../../canonical/identity.ts";
+import type { JsonValue } from "../../../canonical/json.ts";
 import type { CompiledLaw } from "../../../run/compile.ts";
 import type { RunCreatedBody, RunKey, RunRecord } from "../../../run/types.ts";
 import type { ContractFacts } from "../../format/contract_facts.ts";
+import { readRecord } from "../../format/record_shape.ts";
 import { compareArtifacts } from "../../format/nodes.ts";
 import type { ArtifactReference } from "../../format/types.ts";
 import { atRevision, violation } from "../findings.ts";
@@ -43,6 +45,30 @@ export function checkBoundContracts(
     return contract !== null && contract.provider_id !== provider_id;
   });
   return other ? violation("contract_mismatch", atRevision(1)) : null;
+}
+
+/**
+ * The contracts that a first record binds, by provider: the first that it names for each, where the pack holds it and it
+ * is of that provider.
+ *
+ * @param first The value of the first record's line; undefined where it cannot be read
+ */
+export function boundContracts(
+  first: JsonValue | undefined,
+  held: ReadonlyMap<Identity, ContractFacts | null>,
+): ReadonlyMap<string, ContractFacts> {
+  const record = first === undefined ? null : readRecord(first);
+  if (record?.record_kind !== "run_created") return new Map();
+  // Of two entries with one key a map keeps the last.
+  const named = new Map(
+    record.body.contracts.toReversed().map(({ provider_id, contract_identity }) => [provider_id, contract_identity]),
+  );
+  const bound = new Map<string, ContractFacts>();
+  for (const [provider, identity] of named) {
+    const contract = held.get(identity) ?? null;
+    if (contract?.provider_id === provider) bound.set(provider, contract);
+  }
+  return bound;
 }
 
 /** Whether every schema that the law names is bound, each once, and no other. */

@@ -38,7 +38,7 @@ export interface ConstructedLaw {
  * Constructs the law.
  *
  * @param expected The identity that the manifest gives
- * @param contracts Contracts of the pack by provider
+ * @param contracts The contracts that the run is bound to, by provider
  */
 export async function constructLaw(
   primitives: VerificationPrimitives,
