@@ -8,7 +8,7 @@ import { ConfigError, type ConfigProblem } from "../config/problems.ts";
 import type { BuiltinProviderEntry, GateConfig, McpProviderConfig, ProviderConfig } from "../config/types.ts";
 import type { BuiltinProviderOptions } from "./builtin/engine.ts";
 import type { SchemaSandbox } from "./sandbox/schema_sandbox.ts";
-import type { Provider, Providers } from "./types.ts";
+import type { LoadedContract, Provider, Providers } from "./types.ts";
 
 /** What the world hands to providers; left out, it is the real one. */
 export interface ProvidersOptions extends BuiltinProviderOptions {
@@ -69,12 +69,27 @@ async function createExternal(
   if (entry.capabilities_path === null) {
     throw new TypeError(`Cannot start provider "${entry.name}": it has no contract`);
   }
-  const { loadContract } = await import("./contract/load.ts");
-  const owner = { provider_id: entry.name, transport: "mcp" } as const;
-  const loaded = await loadContract(entry.capabilities_path, owner, options.schemas);
+  const loaded = await contractOf(entry.name, entry.capabilities_path, options.schemas);
   const { createMcpProvider } = await import("./external/mcp_provider.ts");
   const clock = options.now === undefined ? {} : { now: options.now };
   return createMcpProvider(entry, loaded, { directory: config.base_dir, ...clock });
+}
+
+async function contractOf(provider_id: string, path: string, schemas: SchemaSandbox): Promise<LoadedContract> {
+  const { loadContract } = await import("./contract/load.ts");
+  return await loadContract(path, { provider_id, transport: "mcp" }, schemas);
+}
+
+/** What is wrong with the contracts of a configuration; no provider is made. */
+export async function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
+  const problems: ConfigProblem[] = [];
+  for (const [index, { type, name, capabilities_path: path }] of config.providers.entries()) {
+    if (type !== "mcp" || path === null) continue;
+    await contractOf(name, path, schemas).catch(async (error: unknown) => {
+      problems.push(...await problemsOf(error, `providers[${index}]`));
+    });
+  }
+  return problems;
 }
 
 /** The names of environment variables that a configuration refers to. */

@@ -5,7 +5,9 @@
  */
 
 import { loadConfig } from "../../config/load.ts";
-import { ConfigError, countOf, formatProblem } from "../../config/problems.ts";
+import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { unservedTools } from "../doctor/posture.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -21,20 +23,51 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
   if (file !== undefined && options.config !== undefined) {
     throw new CliError("usage", "Cannot check two configurations at once", "give FILE or --config, not both");
   }
-  const asJson = options.json === true;
+  const { config_path, problems, notices } = await check(file ?? options.config);
+  const valid = problems.length === 0;
+  if (options.json === true) writeResult("config check", { config_path, valid, problems, notices }, valid);
+  else {
+    const heading = valid
+      ? `${config_path ?? "built-in defaults"}: valid`
+      : `${config_path}: ${countOf(problems.length, "problem")}`;
+    const lines = [heading, ...problems.map(formatProblem), ...notices.map((notice) => `notice: ${notice}`)];
+    writeOut(lines.map((line) => `${line}\n`).join(""));
+  }
+  return valid ? EXIT.ok : EXIT.usage;
+}
+
+/** What a check found. */
+interface Checked {
+  readonly config_path: string | null;
+  readonly problems: readonly ConfigProblem[];
+  readonly notices: readonly string[];
+}
+
+async function check(named: string | undefined): Promise<Checked> {
   try {
-    const { config_path } = await loadConfig({ config: file ?? options.config });
-    if (asJson) writeResult("config check", { config_path, valid: true, problems: [] });
-    else writeOut(`${config_path ?? "built-in defaults"}: valid\n`);
-    return EXIT.ok;
+    const config = await loadConfig({ config: named });
+    const { config_path } = config;
+    return { config_path, problems: await problemsOfNamed(config), notices: unservedTools(config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const { configPath: config_path, problems } = error;
-    if (asJson) writeResult("config check", { config_path, valid: false, problems }, false);
-    else {
-      const heading = `${config_path}: ${countOf(problems.length, "problem")}`;
-      writeOut([heading, ...problems.map(formatProblem)].map((line) => `${line}\n`).join(""));
-    }
-    return EXIT.usage;
+    return { config_path: error.configPath, problems: error.problems, notices: [] };
+  }
+}
+
+/**
+ * What is wrong with the contracts that a configuration is made of. Folders, variables, keys, certificates, stores and
+ * ports are those of one machine: `gate doctor` looks at them there.
+ */
+async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProblem[]> {
+  if (!config.providers.some(({ type }) => type === "mcp")) return [];
+  const [{ contractProblems }, { createSchemaSandbox }] = await Promise.all([
+    import("../../evidence/providers.ts"),
+    import("../../evidence/sandbox/schema_sandbox.ts"),
+  ]);
+  const schemas = createSchemaSandbox();
+  try {
+    return await contractProblems(config, schemas);
+  } finally {
+    schemas.close();
   }
 }

@@ -107,10 +107,28 @@ export function idleAcl({ mode, allow_local_only, rules, default: otherwise }: R
   );
 }
 
-/** What is to be said of lists that leave no tool, of bearer tokens, and of values that every provider gives away. */
+/** Names in the lists of tools that the configuration accepts and this version does not serve. */
+export function unservedTools({ server: { tools, auth } }: GateConfig): readonly string[] {
+  const lists = [
+    ["server.tools.allowlist", tools.allowlist],
+    ["server.tools.denylist", tools.denylist],
+    ["server.auth.allowed_tools", auth?.allowed_tools ?? []],
+  ] as const;
+  return lists.flatMap(([list, names]) =>
+    names.flatMap((name, index) =>
+      UNAVAILABLE_TOOLS.includes(name) ? [`${list}[${index}]: this version does not serve the tool "${name}"`] : []
+    )
+  );
+}
+
+/**
+ * What is to be said of names of tools that are not served, of lists that leave no tool, of bearer tokens, and of values
+ * that every provider gives away.
+ */
 export function looseSettings(config: GateConfig): readonly string[] {
   const { evidence, server } = config;
   return [
+    ...unservedTools(config),
     ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools leave no tool: nothing can be called"],
     ...weakTokens(server.auth?.bearer_tokens ?? []),
     ...evidence.allow_raw_values && !evidence.require_provider_opt_in

@@ -110,6 +110,8 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
   });
   const SHORT = "is short: 22 characters are the least that hold 128 bits of chance";
   const NONE = "server.tools and server.auth.allowed_tools leave no tool: nothing can be called";
+  const unserved = (place: string): string =>
+    `server.tools.${place}: this version does not serve the tool "typed_providers_get"`;
   const IDLE = "has no effect while schema_registry.acl.mode is";
   const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
     ["a token of 22 characters", tokens("a".repeat(22))],
@@ -126,8 +128,19 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
       values(true, false),
       "evidence.require_provider_opt_in is false: raw values of every provider are disclosed",
     ],
-    ["a tool that is there", tools(["typed_providers_get", "scenario_define"])],
-    ["tools that are not there", tools(["typed_providers_get"]), NONE],
+    ["a tool that is there", tools(["scenario_define"])],
+    ["tools of which one is not served", tools(["scenario_define", "typed_providers_get"]), unserved("allowlist[1]")],
+    ["a tool that is not served", tools(["typed_providers_get"]), unserved("allowlist[0]"), NONE],
+    [
+      "a denied tool that is not served",
+      { server: { ...BASE.server, tools: { ...BASE.server.tools, denylist: ["typed_providers_get"] } } },
+      unserved("denylist[0]"),
+    ],
+    [
+      "an allowed tool that is not served",
+      { server: { ...BASE.server, auth: { ...AUTH_DEFAULTS, allowed_tools: ["precheck", "typed_providers_get"] } } },
+      'server.auth.allowed_tools[1]: this version does not serve the tool "typed_providers_get"',
+    ],
     ["a tool that is denied", tools(["precheck"]), NONE],
     ["lists without a tool in common", tools(["scenario_define"], ["scenario_start"]), NONE],
     ["a search", tools(["gate_docs_search"])],
