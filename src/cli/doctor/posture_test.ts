@@ -6,7 +6,7 @@ import type { GateConfig, RoleConfig } from "../../config/types.ts";
 import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { securityPosture, strangeRoles } from "./posture.ts";
+import { securityPosture, strangeRoles, unservedTools } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
@@ -110,8 +110,7 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
   });
   const SHORT = "is short: 22 characters are the least that hold 128 bits of chance";
   const NONE = "server.tools and server.auth.allowed_tools leave no tool: nothing can be called";
-  const unserved = (place: string): string =>
-    `server.tools.${place}: this version does not serve the tool "typed_providers_get"`;
+  const UNSERVED = 'server.tools.allowlist[0]: this version does not serve the tool "typed_providers_get"';
   const IDLE = "has no effect while schema_registry.acl.mode is";
   const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
     ["a token of 22 characters", tokens("a".repeat(22))],
@@ -129,18 +128,7 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
       "evidence.require_provider_opt_in is false: raw values of every provider are disclosed",
     ],
     ["a tool that is there", tools(["scenario_define"])],
-    ["tools of which one is not served", tools(["scenario_define", "typed_providers_get"]), unserved("allowlist[1]")],
-    ["a tool that is not served", tools(["typed_providers_get"]), unserved("allowlist[0]"), NONE],
-    [
-      "a denied tool that is not served",
-      { server: { ...BASE.server, tools: { ...BASE.server.tools, denylist: ["typed_providers_get"] } } },
-      unserved("denylist[0]"),
-    ],
-    [
-      "an allowed tool that is not served",
-      { server: { ...BASE.server, auth: { ...AUTH_DEFAULTS, allowed_tools: ["precheck", "typed_providers_get"] } } },
-      'server.auth.allowed_tools[1]: this version does not serve the tool "typed_providers_get"',
-    ],
+    ["a tool that is not served", tools(["typed_providers_get"]), UNSERVED, NONE],
     ["a tool that is denied", tools(["precheck"]), NONE],
     ["lists without a tool in common", tools(["scenario_define"], ["scenario_start"]), NONE],
     ["a search", tools(["gate_docs_search"])],
@@ -165,6 +153,21 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
       assert.deepEqual(lines.filter(({ level }) => level === "warn").map(({ message }) => message), [...said, memory]);
       assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is told");
     });
+  }
+});
+
+Deno.test("unservedTools() names each name of a list that this version does not serve, and where it stands", () => {
+  const { server } = BASE;
+  const names = ["precheck", "typed_providers_get"] as const;
+  const said = (place: string): string => `${place}[1]: this version does not serve the tool "typed_providers_get"`;
+  const rows: readonly (readonly [change: Partial<GateConfig["server"]>, ...said: string[]])[] = [
+    [{}],
+    [{ tools: { ...server.tools, allowlist: names } }, said("server.tools.allowlist")],
+    [{ tools: { ...server.tools, denylist: names } }, said("server.tools.denylist")],
+    [{ auth: { ...AUTH_DEFAULTS, allowed_tools: names } }, said("server.auth.allowed_tools")],
+  ];
+  for (const [change, ...lines] of rows) {
+    assert.deepEqual(unservedTools({ ...BASE, server: { ...server, ...change } }), lines);
   }
 });
 
