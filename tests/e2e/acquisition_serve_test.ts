@@ -42,7 +42,7 @@ config = { root = "reports", root_id = "reports" }
 [[providers]]
 name = "tickets"
 type = "mcp"
-command = ["deno", "run", "--no-prompt", "--allow-read=${SAMPLE}", "${SAMPLE}provider.ts"]
+command = ["${Deno.execPath()}", "run", "--no-prompt", "--allow-read=${SAMPLE}", "${SAMPLE}provider.ts"]
 capabilities_path = "${SAMPLE}contract.json"
 timeouts = { request_timeout_ms = 20000 }
 `;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { envelope, fixtureArgs, initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
-import { gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { gateArgs, inFolder } from "./gate_command.ts";
 import { listening, message, modernHeaders, send } from "./http_fixture.ts";
 import { LEAST_POLICY } from "../least_policy.ts";
 
@@ -26,7 +26,7 @@ async function withGate(
 ): Promise<void> {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, settings.replaceAll("FOLDER", folder));
-    const { args } = processOf(gateArgs("serve", "--config", `${folder}/gate.toml`));
+    const args = gateArgs("serve", "--config", `${folder}/gate.toml`);
     await using server = startServer({ args, cwd: folder });
     await work(server, folder);
   });
@@ -197,7 +197,7 @@ Deno.test("gate_docs_search finds what the operator added, and warns of what it 
     await Deno.writeTextFile(`${folder}/guides/runbook.md`, "# Runbook\n\n## Penguins\n\nFeed the penguins first.\n");
     await Deno.writeTextFile(`${folder}/guides/notes.txt`, "x");
     await Deno.writeTextFile(`${folder}/gate.toml`, `[docs]\nextra_paths = ["guides"]\n`);
-    const { args } = processOf(gateArgs("serve", "--config", `${folder}/gate.toml`));
+    const args = gateArgs("serve", "--config", `${folder}/gate.toml`);
     await using server = startServer({ args, cwd: folder });
     const { ask } = await meet(server, "legacy");
     const call = { name: "gate_docs_search", arguments: { query: "penguins", max_sections: 1 } };
