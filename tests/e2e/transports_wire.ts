@@ -96,8 +96,10 @@ export async function connectSse(
   });
   const post = async (text: string, id: number | null): Promise<Wire> => {
     const answer = slot(id);
-    const { status } = await send(server.url, text, { path: await path.promise, headers });
-    if (status !== 202) throw new Error(`Cannot send message: ${status}`);
+    const posted = await send(server.url, text, { path: await path.promise, headers });
+    // A text that is no message is refused by the answer of the POST, not on the stream.
+    if (posted.status === 400) return JSON.parse(posted.text) as Wire;
+    if (posted.status !== 202) throw new Error(`Cannot send message: ${posted.status}`);
     const message = await answer.promise;
     answers.delete(id);
     return message;
