@@ -13,7 +13,7 @@ import type { HttpHostOptions } from "./http_host.ts";
 import { createLimits, hasSeveralCallers, type Limits } from "./process/limits.ts";
 import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
 import type { Offer } from "./protocol/offer.ts";
-import { type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
+import { HANGUP_CODE, type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
@@ -80,7 +80,7 @@ export async function host(options: HostOptions): Promise<number> {
   const audit = createAuditService({ config: options.server.audit, writeError, log });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
-  const hangup = heedsHangup(options.server) ? watchHangup(audit.reopen) : null;
+  const hangup = watchHangup(heedsHangup(options.server) ? audit.reopen : endAtHangup);
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;
   const load = (): Promise<Runtime> => {
@@ -121,7 +121,7 @@ export async function host(options: HostOptions): Promise<number> {
   await closeRuntime(runtime, log);
   await audit.close();
   signals.close();
-  hangup?.close();
+  hangup.close();
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
   return (broken.signal.aborted ? startFailure(broken.signal.reason) : failure)?.exitCode ?? 0;
@@ -138,6 +138,11 @@ async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>):
 /** Whether SIGHUP asks to read files again; on stdio without such files it says that the terminal is gone. */
 function heedsHangup({ transport, audit }: ServerConfig): boolean {
   return transport !== "stdio" || audit.path !== null;
+}
+
+/** Ends as the system would end it, but not without the processes of providers. */
+function endAtHangup(): void {
+  Deno.exit(HANGUP_CODE);
 }
 
 /** Writes to standard error, one after the other: a line of the log never stands within one of the audit log. */

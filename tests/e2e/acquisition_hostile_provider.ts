@@ -55,7 +55,19 @@ function answer(request: Request): Answer {
   if (how === "process") {
     return { text: result(`{"structuredContent":{"value":{"kind":"json","value":${Deno.pid}}}}`), how: "fine" };
   }
+  if (how === "family" || how === "family_silent") {
+    const pids = `[${Deno.pid},${startStubborn()}]`;
+    const value = `{"value":{"kind":"json","value":${pids}},"content_type":"application/json"}`;
+    if (how === "family_silent") Deno.writeTextFileSync("family.json", pids);
+    return { text: result(`{"structuredContent":${value}}`), how: how === "family" ? "fine" : "silent" };
+  }
   return { text: result(FINE), how };
+}
+
+/** Starts a process that ignores every signal that can be ignored, and reads nothing; gives its id. */
+function startStubborn(): number {
+  const script = 'trap "" TERM INT HUP; while :; do sleep 1; done';
+  return new Deno.Command("/bin/sh", { args: ["-c", script], stdin: "null", stdout: "null" }).spawn().pid;
 }
 
 const encoder = new TextEncoder();

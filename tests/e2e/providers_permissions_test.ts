@@ -62,6 +62,10 @@ const ROWS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = 
     net: "all",
     deny_net: [],
   }],
+  ['[[providers]]\nname = "a"\ntype = "mcp"\ncommand = ["/opt/a", "-x"]\ncapabilities_path = "a.json"\n', {
+    run: Deno.build.os === "windows" ? ["/opt/a"] : ["/bin/kill", "/opt/a"],
+  }],
+  ['[[providers]]\nname = "a"\ntype = "mcp"\nurl = "https://a.example"\ncapabilities_path = "a.json"\n', { run: [] }],
 ];
 
 Deno.test("gate permissions derives each permission from the configuration", () =>

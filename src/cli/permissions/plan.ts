@@ -17,6 +17,7 @@ import { trustedKeyFiles } from "../../config/paths.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
+import { HAS_GROUPS, KILL_PROGRAM } from "../../evidence/external/process_group.ts";
 import { referencedEnvironment } from "../../evidence/providers.ts";
 import { headDraftPath, headPath } from "../../server/audit/head.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
@@ -87,7 +88,7 @@ export async function planPermissions(config: GateConfig, files: ServedFiles = {
     env: await envOf(config, notes),
     net,
     deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
-    run: unique(config.providers.flatMap((provider) => provider.command.slice(0, 1))),
+    run: programsOf(config),
     sys: sysOf(config, notes),
     notes,
   };
@@ -99,6 +100,12 @@ export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
 /** A path of the program itself; a compiled one has none on the disk, and names it from the root of a checkout. */
 export function ownPath(path: string): string {
   return Deno.build.standalone ? path : fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+}
+
+/** The programs of providers, and where there are any what ends all that they have started. */
+function programsOf({ providers }: GateConfig): readonly string[] {
+  const programs = providers.flatMap(({ command }) => command.slice(0, 1));
+  return unique(programs.length === 0 || !HAS_GROUPS ? programs : [...programs, KILL_PROGRAM]);
 }
 
 function unique(values: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { createProviders } from "../../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import { exitAtSignals } from "../../server/process/signals.ts";
 import type { Providers } from "../../evidence/types.ts";
 
 /** What a command works with. */
@@ -28,6 +29,7 @@ export async function withProviders<Result>(
 ): Promise<Result> {
   const config = await loadConfig({ config: file });
   const schemas = createSchemaSandbox();
+  const signals = exitAtSignals(Deno.exit);
   try {
     const providers = await createProviders(config, { schemas });
     try {
@@ -37,5 +39,6 @@ export async function withProviders<Result>(
     }
   } finally {
     schemas.close();
+    signals.close();
   }
 }

@@ -1,6 +1,6 @@
 /**
  * A provider's process as a transport of the protocol library: started without a shell and with a minimal environment, read
- * line by line within bounds, its standard error drained, and ended for good when it breaks a rule.
+ * line by line within bounds, its standard error drained, and ended with all that it has started when it breaks a rule.
  *
  * @module
  */
@@ -9,14 +9,13 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createLineCutter } from "./line_cutter.ts";
+import { HAS_GROUPS, killGroup, stopGroup, watchGroup } from "./process_group.ts";
 import { type Cloakroom, readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
 
 /** Bytes that may wait for the process to read them; then pings go unanswered. */
 const OUTGOING_IDLE_BYTES = 64 * 1024;
 /** Characters of the end of standard error that are kept. */
 const STDERR_TAIL = 4096;
-/** Milliseconds between asking a process to end and ending it. */
-const GRACE_MILLISECONDS = 1000;
 
 /** Names of the environment that a program needs to be found and to run at all; it gets no others. */
 const ENVIRONMENT = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT"];
@@ -61,8 +60,9 @@ function minimalEnvironment(): Record<string, string> {
 function spawn(options: ChildOptions): Deno.ChildProcess {
   const [program, ...args] = options.command;
   try {
-    return new Deno.Command(program ?? "", {
+    const process = new Deno.Command(program ?? "", {
       args,
+      detached: HAS_GROUPS,
       cwd: options.directory,
       clearEnv: true,
       env: minimalEnvironment(),
@@ -70,6 +70,8 @@ function spawn(options: ChildOptions): Deno.ChildProcess {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
+    watchGroup(process);
+    return process;
   } catch (error) {
     const why = error instanceof Deno.errors.NotCapable ? "gate may not run it" : "it cannot be run";
     throw new ExternalFailure("provider_unreachable", `Cannot start provider: ${why}`, false);
@@ -92,16 +94,16 @@ export function startChild(options: ChildOptions): Child {
     start: () => Promise.resolve(),
     send: (message) => send(message),
     close: () =>
-      Promise.resolve(end(new ExternalFailure("cancelled", "The provider is being closed", false), "SIGTERM")),
-    kill: (failure) => end(failure, "SIGKILL"),
+      Promise.resolve(end(new ExternalFailure("cancelled", "The provider is being closed", false), stopGroup)),
+    kill: (failure) => end(failure, killGroup),
     gone: process.status.then(() => end(new ExternalFailure("worker_died", "The provider's process ended"), null)),
   };
 
-  const end = (failure: ExternalFailure, signal: Deno.Signal | null): void => {
+  const end = (failure: ExternalFailure, stop: ((process: Deno.ChildProcess) => void) | null): void => {
     if (over !== null) return;
     over = failure;
     writer.abort().catch(() => {});
-    if (signal !== null) signalProcess(process, signal);
+    stop?.(process);
     options.ended(failure);
     child.onclose?.();
   };
@@ -137,7 +139,7 @@ export function startChild(options: ChildOptions): Child {
     const failure = error instanceof ExternalFailure
       ? error
       : new ExternalFailure("provider_protocol_error", "Cannot read reply of provider");
-    end(failure, "SIGKILL");
+    end(failure, killGroup);
   });
   const decoder = new TextDecoder();
   drain(process.stderr, (bytes) => {
@@ -158,19 +160,4 @@ export function noteOutgoing(cloakroom: Cloakroom, sent: JsonObject, method: Jso
 
 async function drain(stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Array) => void): Promise<void> {
   for await (const bytes of stream) take(bytes);
-}
-
-/** Signals a process that may be gone; one that is asked to end and does not is ended. */
-function signalProcess(process: Deno.ChildProcess, signal: Deno.Signal): void {
-  const attempt = (one: Deno.Signal): void => {
-    try {
-      process.kill(one);
-    } catch {
-      // It is gone.
-    }
-  };
-  attempt(signal);
-  if (signal === "SIGKILL") return;
-  const timer = setTimeout(() => attempt("SIGKILL"), GRACE_MILLISECONDS);
-  process.status.then(() => clearTimeout(timer));
 }

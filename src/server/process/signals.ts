@@ -11,10 +11,13 @@ export interface StopWatch {
   readonly close: () => void;
 }
 
-/** The signals that there are, with the exit code of a second one: 128 and the signal's number. */
+/** The signals that there are, with the exit code of a process that one ended: 128 and the signal's number. */
 const SIGNALS = Deno.build.os === "windows"
   ? [["SIGINT", 130], ["SIGBREAK", 149]] as const
   : [["SIGINT", 130], ["SIGTERM", 143]] as const;
+
+/** The exit code of a process that SIGHUP ended. */
+export const HANGUP_CODE = 129;
 
 /**
  * Watches for SIGINT and SIGTERM (on Windows SIGBREAK). The first asks for an orderly stop; a second one ends the process at once.
@@ -23,16 +26,38 @@ const SIGNALS = Deno.build.os === "windows"
  */
 export function watchSignals(exit: (code: number) => void): StopWatch {
   const controller = new AbortController();
+  const { close } = listen((code) => {
+    if (controller.signal.aborted) exit(code);
+    else controller.abort();
+  });
+  return { stop: controller.signal, close };
+}
+
+/**
+ * Ends the process at the first stop signal by an exit of its own, at which what it has started ends too. The system would end
+ * this process alone.
+ *
+ * @param exit Ends the process
+ */
+export function exitAtSignals(exit: (code: number) => void): { readonly close: () => void } {
+  const stops = listen(exit);
+  const hangup = watchHangup(() => exit(HANGUP_CODE));
+  return {
+    close: () => {
+      stops.close();
+      hangup.close();
+    },
+  };
+}
+
+/** Calls a function at each stop signal, with its exit code. */
+function listen(take: (code: number) => void): { readonly close: () => void } {
   const handlers = SIGNALS.map(([signal, code]) => {
-    const handler = (): void => {
-      if (controller.signal.aborted) exit(code);
-      else controller.abort();
-    };
+    const handler = (): void => take(code);
     Deno.addSignalListener(signal, handler);
     return { signal, handler };
   });
   return {
-    stop: controller.signal,
     close: () => {
       for (const { signal, handler } of handlers) Deno.removeSignalListener(signal, handler);
     },
@@ -42,10 +67,10 @@ export function watchSignals(exit: (code: number) => void): StopWatch {
 /**
  * Calls a function at each SIGHUP, for which the system would else end the process. Does nothing on Windows.
  *
- * @param reload What to do
+ * @param take What to do
  */
-export function watchHangup(reload: () => void): { readonly close: () => void } {
+export function watchHangup(take: () => void): { readonly close: () => void } {
   if (Deno.build.os === "windows") return { close: () => undefined };
-  Deno.addSignalListener("SIGHUP", reload);
-  return { close: () => Deno.removeSignalListener("SIGHUP", reload) };
+  Deno.addSignalListener("SIGHUP", take);
+  return { close: () => Deno.removeSignalListener("SIGHUP", take) };
 }
