@@ -11,10 +11,9 @@ import { integer, path, strings, text, token } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
 import { arrayAt, at } from "./toml_tree.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
-import type { FeedbackLevel } from "./types.ts";
+import { FEEDBACK_LEVELS as LEVELS } from "./server_types.ts";
 
 const D = DEFAULT_SETTINGS.server;
-const LEVELS: readonly FeedbackLevel[] = ["summary", "trace", "evidence"];
 
 const toolNames = z.array(z.enum(TOOL_NAMES)).max(128);
 

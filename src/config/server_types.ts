@@ -51,8 +51,10 @@ export interface AuditConfig {
   readonly path: string | null;
 }
 
-/** How much `scenario_next` tells, from least to most. */
-export type FeedbackLevel = "summary" | "trace" | "evidence";
+/** The levels of feedback of `scenario_next`, from least to most. */
+export const FEEDBACK_LEVELS = ["summary", "trace", "evidence"] as const;
+/** How much `scenario_next` tells. */
+export type FeedbackLevel = typeof FEEDBACK_LEVELS[number];
 
 /** `server.feedback`. */
 export interface FeedbackConfig {

@@ -15,7 +15,7 @@ import { asJson } from "../run/primitives.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { failure, toolError } from "./framework/errors.ts";
 import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
-import { closed, orNull, TEXT } from "./framework/output.ts";
+import { closed, ref } from "./framework/output.ts";
 import { findCheck, noProvider, shownProviders } from "./services/provider_discovery.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
@@ -59,18 +59,7 @@ export function evidenceQuery(services: Services): Tool {
       "and signature are null.",
     hints: READS_AND_ACQUIRES,
     input,
-    output: closed({
-      result: closed({
-        value: orNull("object"),
-        lane: TEXT,
-        error: orNull("object"),
-        evidence_hash: orNull("object"),
-        evidence_ref: orNull("object"),
-        evidence_anchor: orNull("object"),
-        signature: orNull("object"),
-        content_type: orNull("string"),
-      }, { observed_at: { type: "integer" } }),
-    }),
+    output: closed({ result: ref("queried") }),
     act: async (input, _raw, call) => {
       try {
         return await ask(services, input, call);

@@ -13,7 +13,8 @@ import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { answering, failure } from "./framework/errors.ts";
 import { withNext } from "./next_steps/after_error.ts";
 import { offerSteps } from "./next_steps/offered.ts";
-import { resultOrError } from "./framework/output.ts";
+import { resultOrError, shortOutput, withTypes } from "./framework/output.ts";
+import { RESULT_TYPES } from "./framework/result_types.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./framework/types.ts";
 
 /** Reads, and changes nothing. */
@@ -43,7 +44,7 @@ export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" |
   /** Paragraphs of the description, for an agent that has no other documentation. */
   readonly description: string;
   readonly input: Schema;
-  /** JSON Schema of the result. */
+  /** JSON Schema of the result, whole; it names shared types of `result_types.ts`. */
   readonly output: JsonObject;
   /** False for a tool that is about no namespace; {@link namespaceOfInput} finds that of any other. */
   readonly namespaced?: false;
@@ -79,8 +80,14 @@ export function makeTool<Schema extends z.ZodType>(
     get inputSchema(): JsonObject {
       return inputSchema ??= publishSchema(parts.input);
     },
-    wholeInputSchema: () => Promise.resolve(publishSchema(parts.input, true)),
-    outputSchema: resultOrError(parts.output),
+    get outputSchema(): JsonObject {
+      return shortOutput(parts.output, RESULT_TYPES);
+    },
+    wholeSchemas: () =>
+      Promise.resolve({
+        input: publishSchema(parts.input, true),
+        output: withTypes(resultOrError(parts.output), RESULT_TYPES),
+      }),
     async handle(input, call): Promise<ToolAnswer> {
       const answer = withNext(parts.name, input, await answerCall(services, parts, input, call));
       return offered(parts.name, input, call, answer);

@@ -21,13 +21,13 @@ import { anyJson, identity, jsonObject, name, namespaceId } from "./framework/in
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./framework/output.ts";
+import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
+import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
-import { DECISION } from "./mutation/step_answer.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import { inTurns } from "./framework/cooperative_scheduler.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
@@ -60,13 +60,10 @@ export function precheck(services: Services): Tool {
       "evaluation takes or acquires. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
-    output: closed({ decision: DECISION, outcome: KLEENE, trace: listOf(OBJECT) }, {
+    output: closed({ decision: ref("decision"), outcome: KLEENE, trace: listOf(ref("explained_item")) }, {
       blocked_by: { const: "trust_lane" },
       outcome_without_lane: KLEENE,
-      causes: listOf(OBJECT),
-      missing: listOf(OBJECT),
-      trace_left_out: INTEGER,
-      causes_left_out: INTEGER,
+      ...PRECHECK_MEMBERS,
     }),
     act: async (input, _raw, call) => {
       try {

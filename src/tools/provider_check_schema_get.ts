@@ -7,7 +7,8 @@
 import { z } from "zod";
 import { asJson } from "../run/primitives.ts";
 import { name } from "./framework/input.ts";
-import { closed, listOf, OBJECT, TEXT } from "./framework/output.ts";
+import { closed, ref, TEXT } from "./framework/output.ts";
+import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -27,19 +28,7 @@ export function providerCheckSchemaGet(services: Services): Tool {
     hints: READS,
     namespaced: false,
     input: z.strictObject({ provider_id: name, check_id: name }),
-    output: closed({
-      provider_id: TEXT,
-      check_id: TEXT,
-      params_required: { type: "boolean" },
-      params_schema: {},
-      result_schema: {},
-      allowed_comparators: listOf(TEXT),
-      determinism: TEXT,
-      anchor_types: listOf(TEXT),
-      content_types: listOf(TEXT),
-      examples: listOf(OBJECT),
-      contract_hash: OBJECT,
-    }),
+    output: closed({ provider_id: TEXT, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
     act: ({ provider_id, check_id }) => {
       const provider = findShown(services, provider_id);
       if ("code" in provider) return Promise.resolve({ ok: false, error: provider });

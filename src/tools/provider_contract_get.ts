@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { asJson } from "../run/primitives.ts";
 import { name } from "./framework/input.ts";
-import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import { closed, ref, TEXT } from "./framework/output.ts";
 import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -29,8 +29,8 @@ export function providerContractGet(services: Services): Tool {
     input: z.strictObject({ provider_id: name }),
     output: closed({
       provider_id: TEXT,
-      contract: OBJECT,
-      contract_hash: OBJECT,
+      contract: ref("contract"),
+      contract_hash: ref("hash"),
       source: { enum: ["builtin", "file"] },
       version: { type: "null" },
     }),

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { sortedBy } from "../canonical/order.ts";
-import { closed, listOf, TEXT } from "./framework/output.ts";
+import { closed, listOf, oneOfNames, TEXT } from "./framework/output.ts";
 import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -24,7 +24,11 @@ export function providersList(services: Services): Tool {
     hints: READS,
     namespaced: false,
     input: z.strictObject({}),
-    output: closed({ providers: listOf(closed({ provider_id: TEXT, transport: TEXT, checks: listOf(TEXT) })) }),
+    output: closed({
+      providers: listOf(
+        closed({ provider_id: TEXT, transport: oneOfNames("builtin", "mcp", "typed"), checks: listOf(TEXT) }),
+      ),
+    }),
     act: () => {
       const providers = shownProviders(services).map(({ provider_id, loaded: { contract } }) => ({
         provider_id,

@@ -9,7 +9,8 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
 import { success } from "./framework/errors.ts";
 import { namespaceId, operationIdentity } from "./framework/input.ts";
-import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import { closed, IDENTITY, variants } from "./framework/output.ts";
+import { refusalsOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
@@ -19,12 +20,10 @@ const NAMED = { name: "runpack_export", group: "Audit" } as const;
 /** Outcomes beside `published`. */
 const REFUSALS = ["run_not_found", "unauthorized", "limit_exceeded", "integrity_failure", "repository_unavailable"];
 
-const PUBLICATION: JsonObject = {
-  oneOf: [
-    closed({ outcome: { const: "published" }, runpack_identity: TEXT }),
-    closed({ outcome: { enum: REFUSALS }, result: OBJECT }),
-  ],
-};
+const PUBLICATION: JsonObject = variants(
+  closed({ outcome: { const: "published" }, runpack_identity: IDENTITY }),
+  ...refusalsOf(REFUSALS),
+);
 
 interface Run {
   readonly namespace_id: number;

@@ -7,7 +7,6 @@
 import { z } from "zod";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
-import type { JsonObject } from "../canonical/json.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
@@ -15,7 +14,7 @@ import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
 import { authorise } from "./services/authorise.ts";
 import { failure, success } from "./framework/errors.ts";
 import { identity } from "./framework/input.ts";
-import { closed, listOf, OBJECT, orNull, TEXT } from "./framework/output.ts";
+import { closed, ref } from "./framework/output.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -39,21 +38,6 @@ const input = z.strictObject({
 
 type Input = z.output<typeof input>;
 
-const TEXTS = listOf(TEXT);
-
-const REPORT: JsonObject = closed({
-  assumptions: TEXTS,
-  budget: OBJECT,
-  claims: listOf(closed({ claim: TEXT, status: OBJECT })),
-  material_resolution: TEXT,
-  profile: TEXT,
-  report_identity: TEXT,
-  request_identity: TEXT,
-  runpack_identity: orNull("string"),
-  trusted_bases: TEXTS,
-  verifier_procedure: TEXT,
-});
-
 /** The tool `runpack_verify`. */
 export function runpackVerify(services: Services): Tool {
   return makeTool(services, {
@@ -66,7 +50,7 @@ export function runpackVerify(services: Services): Tool {
       "record again. runpack_export gives the runpack_identity.",
     hints: READS,
     input,
-    output: closed({ report: REPORT }),
+    output: closed({ report: ref("report") }),
     // The namespace is that of the manifest, which has to be read first.
     namespaced: false,
     act: (decoded, _raw, call) => verify(services, decoded, call),

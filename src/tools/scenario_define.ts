@@ -16,7 +16,7 @@ import { failure, success, toolError } from "./framework/errors.ts";
 import { jsonObject } from "./framework/input.ts";
 import { knownChecks } from "./precheck/known_checks.ts";
 import { namesShown } from "./services/provider_discovery.ts";
-import { closed, TEXT } from "./framework/output.ts";
+import { closed, IDENTITY, TEXT } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
@@ -39,7 +39,7 @@ export function scenarioDefine(services: Services): Tool {
       "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
     hints: WRITES,
     input: z.strictObject({ spec: jsonObject(SPEC_SCHEMA) }),
-    output: closed({ graph_identity: TEXT, scenario_id: TEXT, scenario_law_identity: TEXT }),
+    output: closed({ graph_identity: IDENTITY, scenario_id: TEXT, scenario_law_identity: IDENTITY }),
     admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
     act: ({ spec }) => define(services, spec),
   });

@@ -13,7 +13,7 @@ import { withMissing } from "./precheck/missing_answer.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { acceptedMutation, ATTEMPT, outcomeOf, STAGE_IDS, TEXT } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
@@ -61,10 +61,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
       "run_status is complete. scenario_precheck_stage tries evidence without recording.",
     hints: WRITES_AND_ACQUIRES,
     input,
-    output: outcomeOf(
-      acceptedMutation({ stage_id: TEXT, attempt: ATTEMPT, ready_frontier: STAGE_IDS, run_status: TEXT }),
-      REFUSALS,
-    ),
+    output: outcomeOf(["evaluation"], REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
       const outcome = await runMutation(services, {

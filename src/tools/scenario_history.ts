@@ -8,7 +8,7 @@ import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
 import { runMembers } from "./framework/input.ts";
-import { closed, listOf, OBJECT, orNull, TEXT } from "./framework/output.ts";
+import { closed, IDENTITY, INTEGER, listOf, orNull, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
 import type { Services } from "./services/services.ts";
@@ -33,8 +33,8 @@ export function scenarioHistory(services: Services): Tool {
       limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
     }),
     output: closed({
-      records: listOf(closed({ record_id: TEXT, record: OBJECT })),
-      next_after_revision: orNull("integer"),
+      records: listOf(closed({ record_id: IDENTITY, record: ref("record") })),
+      next_after_revision: orNull(INTEGER),
     }),
     act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
       const runKey = runKeyOf(namespace_id, run_id);

@@ -13,7 +13,8 @@ import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { readStep, runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
-import { FEEDBACK_LEVELS, feedbackMember, grantFeedback } from "./precheck/feedback.ts";
+import { FEEDBACK_LEVELS } from "../config/server_types.ts";
+import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,
@@ -29,16 +30,9 @@ import { nextAfterStep } from "./next_steps/after_steps.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { OBJECT, outcomeOf } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
-import {
-  acceptedSteps,
-  DECISION,
-  decisionsOf,
-  fromReceiptOf,
-  stepsResult,
-  unrecordedStep,
-} from "./mutation/step_answer.ts";
+import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
 import { findUnchangedAttempt } from "./mutation/unchanged_attempt.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool } from "./framework/types.ts";
@@ -93,9 +87,7 @@ export function scenarioNext(services: Services): Tool {
       "attempt left it, nothing was recorded; bring other evidence or name another stage.",
     hints: WRITES_AND_ACQUIRES,
     input,
-    output: outcomeOf({
-      oneOf: [acceptedSteps({ decision: DECISION }, { opened: OBJECT }), unrecordedStep({ decision: DECISION })],
-    }, STEP_REFUSALS),
+    output: outcomeOf(["next_step", "unrecorded_step"], STEP_REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head, request_id, stage_id } = input;
       const taken = await runDerivedMutation(services, {

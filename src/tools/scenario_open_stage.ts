@@ -11,7 +11,7 @@ import { expectedHead, name, operationId, runMembers } from "./framework/input.t
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { acceptedMutation, INTEGER, listOf, OBJECT, outcomeOf, STAGE_IDS, TEXT } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
@@ -42,15 +42,7 @@ export function scenarioOpenStage(services: Services): Tool {
       "the accepted_head returned.",
     hints: WRITES,
     input: z.strictObject({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
-    output: outcomeOf(
-      acceptedMutation({
-        stage_id: TEXT,
-        stage_open_record_id: TEXT,
-        entry_intents: listOf(OBJECT),
-        ready_frontier: STAGE_IDS,
-      }, { entry_intents_left_out: INTEGER }),
-      REFUSALS,
-    ),
+    output: outcomeOf(["opening"], REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
       const mutation = {

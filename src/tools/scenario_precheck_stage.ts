@@ -18,7 +18,8 @@ import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from ".
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed, INTEGER, KLEENE, listOf, OBJECT } from "./framework/output.ts";
+import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
+import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
@@ -53,12 +54,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
       "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
-    output: closed({ outcome: KLEENE, trace: listOf(OBJECT) }, {
-      causes: listOf(OBJECT),
-      missing: listOf(OBJECT),
-      trace_left_out: INTEGER,
-      causes_left_out: INTEGER,
-    }),
+    output: closed({ outcome: KLEENE, trace: listOf(ref("explained_item")) }, PRECHECK_MEMBERS),
     act: (input) => precheck(services, input),
   });
 }

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
 import { creationName } from "./services/keyed_lock.ts";
-import { OBJECT, outcomeOf } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -29,7 +29,7 @@ export function scenarioResolveCreation(services: Services): Tool {
       creation_request_id: operationIdentity,
       invocation_identity: identity,
     }),
-    output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
+    output: outcomeOf(["creation"], RESOLVE_REFUSALS),
     refused: (error, raw) => unauthorized(NAMED.name, error, raw),
     act: ({ namespace_id, creation_request_id, invocation_identity }, raw) =>
       resolve(services, {

@@ -9,7 +9,7 @@ import { runKeyOf } from "../run/command.ts";
 import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
 import { mutationName } from "./services/keyed_lock.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
-import { OBJECT, outcomeOf } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -43,7 +43,7 @@ export function scenarioResolveMutation(services: Services): Tool {
       }),
       invocation_identity: identity,
     }),
-    output: outcomeOf(OBJECT, RESOLVE_REFUSALS),
+    output: outcomeOf(["opening", "evaluation", "submitting"], RESOLVE_REFUSALS),
     refused: (error, raw) => unauthorized(NAMED.name, error, raw),
     act: ({ namespace_id, run_id, operation_id, invocation_identity }, raw) => {
       const { family, identity } = operation_id;

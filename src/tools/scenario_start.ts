@@ -9,7 +9,7 @@ import { createRun } from "./mutation/creation.ts";
 import { briefly, identity, name, namespaceId, operationIdentity, payload } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { closed, HEAD, INTEGER, OBJECT, outcomeOf, TEXT } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
@@ -24,19 +24,6 @@ const REFUSALS = [
   "correlation_rejected",
   "authority_unavailable",
 ];
-
-/** The accepted creation result. */
-const CREATION = closed({
-  acceptance_time: OBJECT,
-  admission: OBJECT,
-  correlation: OBJECT,
-  creation_request_id: TEXT,
-  genesis: OBJECT,
-  head: HEAD,
-  invocation_identity: TEXT,
-  run_key: closed({ namespace_id: INTEGER, run_id: TEXT }),
-  scenario_law_identity: TEXT,
-});
 
 /** The tool `scenario_start`. */
 export function scenarioStart(services: Services): Tool {
@@ -63,7 +50,7 @@ export function scenarioStart(services: Services): Tool {
         z.strictObject({ kind: z.literal("declared"), payload: briefly(payload, "As payload of scenario_submit") }),
       ]),
     }),
-    output: outcomeOf(CREATION, REFUSALS),
+    output: outcomeOf(["creation"], REFUSALS),
     act: async (input, raw, call) => {
       const outcome = await createRun(services, { tool: NAMED.name, input: raw, ...input }, call);
       return outcomeAnswer(outcome, () => nextAfterCreation(raw, outcome));

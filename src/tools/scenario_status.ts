@@ -18,7 +18,8 @@ import { causesOfAttempts } from "./precheck/attempt_causes.ts";
 import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
-import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "./framework/output.ts";
+import { closed, IDENTITY, INTEGER, listOf, ref, TEXT } from "./framework/output.ts";
+import { CLASSIFICATION, RUN_STATUS } from "./framework/record_types.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS, textAnswer } from "./make_tool.ts";
@@ -45,13 +46,13 @@ export function scenarioStatus(services: Services): Tool {
     hints: READS,
     input: z.strictObject({ ...runMembers, include: z.array(z.literal("missing")).max(1).exactOptional() }),
     output: closed({
-      accepted_head: HEAD,
+      accepted_head: ref("head"),
       committed_intent_count: INTEGER,
-      ready_frontier: STAGE_IDS,
-      recent_attempts: listOf(OBJECT),
-      stages: listOf(closed({ stage_id: TEXT, classification: TEXT }, { stage_open_record_id: TEXT })),
-      status: TEXT,
-    }, { missing: listOf(OBJECT), recent_attempts_left_out: INTEGER }),
+      ready_frontier: listOf(TEXT),
+      recent_attempts: listOf(ref("attempt")),
+      stages: listOf(closed({ stage_id: TEXT, classification: CLASSIFICATION }, { stage_open_record_id: IDENTITY })),
+      status: RUN_STATUS,
+    }, { missing: listOf(ref("stage_missing")), recent_attempts_left_out: INTEGER }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {

@@ -11,7 +11,7 @@ import { expectedHead, identity, name, operationId, payload, runMembers } from "
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { acceptedMutation, closed, OBJECT, outcomeOf, TEXT } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
@@ -52,18 +52,7 @@ export function scenarioSubmit(services: Services): Tool {
         z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: identity }),
       ]),
     }),
-    output: outcomeOf(
-      acceptedMutation({
-        submission: closed({
-          record_id: TEXT,
-          content_type: TEXT,
-          scope: OBJECT,
-          payload_identity: TEXT,
-          content_hash: OBJECT,
-        }),
-      }),
-      REFUSALS,
-    ),
+    output: outcomeOf(["submitting"], REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head, operation_id, content_type, payload, scope } = input;
       const outcome = await runMutation(services, {

@@ -21,10 +21,10 @@ import { nextAfterStep } from "./next_steps/after_steps.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { runComplete } from "./next_steps/stage_choice.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
-import { listOf, OBJECT, outcomeOf } from "./framework/output.ts";
+import { outcomeOf } from "./framework/outcome_types.ts";
 import { STEP_REFUSALS } from "./scenario_next.ts";
 import type { Services } from "./services/services.ts";
-import { acceptedSteps, DECISION, decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
+import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool } from "./framework/types.ts";
 
@@ -74,7 +74,7 @@ export function scenarioTrigger(services: Services): Tool {
       "Retry a lost answer with the same trigger_id and arguments.",
     hints: WRITES_AND_ACQUIRES,
     input,
-    output: outcomeOf(acceptedSteps({ decisions: listOf(DECISION) }, { submission: OBJECT }), STEP_REFUSALS),
+    output: outcomeOf(["triggering"], STEP_REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head } = input;
       const { trigger_id, kind, source_id } = input.trigger;

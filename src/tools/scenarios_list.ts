@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
-import { closed, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
+import { closed, IDENTITY, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS, textAnswer } from "./make_tool.ts";
@@ -27,8 +27,8 @@ export function scenariosList(services: Services): Tool {
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     output: closed({
-      items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: TEXT })),
-      next_token: orNull("string"),
+      items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: IDENTITY })),
+      next_token: orNull(TEXT),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id };

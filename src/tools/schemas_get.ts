@@ -7,8 +7,8 @@
 import { z } from "zod";
 import { failure } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed } from "./framework/output.ts";
-import { refuseRegistry, SCHEMA_RECORD } from "./services/schema_record.ts";
+import { closed, ref } from "./framework/output.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS, textAnswer } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
@@ -24,7 +24,7 @@ export function schemasGet(services: Services): Tool {
       "Gives one registered schema record, exactly as it was registered. schemas_list shows which there are.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
-    output: closed({ record: SCHEMA_RECORD }),
+    output: closed({ record: ref("schema_record") }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
     act: async ({ namespace_id, schema_id, version }) => {
       const found = await services.schemas.get(namespace_id, schema_id, version);

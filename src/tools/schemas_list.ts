@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { namespaceId, pageMembers } from "./framework/input.ts";
-import { closed, listOf, OBJECT, orNull } from "./framework/output.ts";
+import { closed, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
@@ -25,7 +25,7 @@ export function schemasList(services: Services): Tool {
       "cursor = next_token until next_token is null.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
-    output: closed({ items: listOf(OBJECT), next_token: orNull("string") }),
+    output: closed({ items: listOf(ref("schema_record")), next_token: orNull(TEXT) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id };

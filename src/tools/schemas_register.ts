@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { failure, toolError } from "./framework/errors.ts";
-import { closed, OBJECT } from "./framework/output.ts";
+import { closed, ref } from "./framework/output.ts";
 import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, textAnswer, WRITES } from "./make_tool.ts";
@@ -30,7 +30,7 @@ export function schemasRegister(services: Services): Tool {
       "conditions name before scenario_define.",
     hints: WRITES,
     input: z.strictObject({ record: schemaRecord }),
-    output: closed({ record: OBJECT }),
+    output: closed({ record: ref("schema_record") }),
     admit: ({ record }, call) => refuseRegistry(services, call, "register", record.namespace_id),
     act: ({ record }, raw) => register(services, record, member(raw, "record") as JsonObject),
   });

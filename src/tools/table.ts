@@ -76,9 +76,9 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
   return {
     ...shown,
     hints,
-    wholeInputSchema: async () => {
+    wholeSchemas: async () => {
       const tool = loaded ?? await loadOnce();
-      return await tool.wholeInputSchema?.() ?? tool.inputSchema;
+      return await tool.wholeSchemas?.() ?? { input: tool.inputSchema, output: tool.outputSchema };
     },
     handle: (input, call) =>
       loaded === undefined ? loadOnce().then((tool) => tool.handle(input, call)) : loaded.handle(input, call),

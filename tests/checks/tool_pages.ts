@@ -6,6 +6,8 @@
 
 import { type JsonObject, member } from "../../src/canonical/json.ts";
 import { withTools } from "../../src/tools/tests/fixture_test.ts";
+import { withTypes } from "../../src/tools/framework/output.ts";
+import { RESULT_TYPES } from "../../src/tools/framework/result_types.ts";
 import type { Tool } from "../../src/tools/framework/types.ts";
 import { schemaText } from "./schema_text.ts";
 import { settingsFile } from "./settings_page.ts";
@@ -69,13 +71,16 @@ function indexPage(tools: readonly Tool[]): string {
     "with `next: [{tool, arguments_hint, why}]`. A domain failure is a result with `isError: true` and",
     "`{error: {code, kind, message, retryable, details?}}`. Anything wrong with the request itself is a JSON-RPC error.",
     "",
+    "Each page shows the result whole: one closed object for each outcome, then the types that it names. The resource",
+    "`gate://schemas/<tool>` has the same as JSON Schema, in `$defs.output`. `tools/list` shows members, types and outcomes.",
+    "",
   ].join("\n");
 }
 
 async function toolPage(tool: Tool): Promise<string> {
-  const input = await tool.wholeInputSchema?.() ?? tool.inputSchema;
+  const { input, output } = await tool.wholeSchemas?.() ?? { input: tool.inputSchema, output: tool.outputSchema };
   const { name, title, description, group, hints } = tool;
-  const [result] = (member(tool.outputSchema, "oneOf") ?? []) as JsonObject[];
+  const [result = {}] = (member(output, "oneOf") ?? []) as JsonObject[];
   return [
     `# ${name}`,
     "",
@@ -90,7 +95,7 @@ async function toolPage(tool: Tool): Promise<string> {
     ...block(schemaText(input), input),
     "## Result",
     "",
-    ...block(schemaText(result), tool.outputSchema),
+    ...block(schemaText(result), withTypes(result, RESULT_TYPES)),
   ].join("\n");
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkAnswers } from "./checked_answers.ts";
 import { processOf } from "./gate_command.ts";
 
 /** A JSON-RPC message as it came. */
@@ -75,7 +76,9 @@ export function startServer(command: ServerCommand): ServerProcess {
   const input = child.stdin.getWriter();
   let nextId = 1000;
   let open = true;
+  const checked = checkAnswers();
   const write = async (bytes: Uint8Array | string): Promise<void> => {
+    checked.sent(typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes));
     await input.write(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
   };
   const send = (message: unknown): Promise<void> => write(`${JSON.stringify(message)}\n`);
@@ -83,19 +86,12 @@ export function startServer(command: ServerCommand): ServerProcess {
     if (open) await input.close().catch(() => undefined);
     open = false;
   };
-  const seen = new Map<unknown, Wire>();
-  let read = 0;
-  const answer = (id: string | number | null): Promise<Wire> =>
-    output.until(`the answer to ${JSON.stringify(id)}; standard error: ${errors.text()}`, () => {
-      const lines = output.lines();
-      for (; read < lines.length; read++) {
-        const message = JSON.parse(lines[read] ?? "") as Wire;
-        if ("id" in message) seen.set(message["id"], message);
-      }
-      const found = seen.get(id);
-      seen.delete(id);
-      return found;
-    });
+  const find = finder(output, errors);
+  const answer = async (id: string | number | null): Promise<Wire> => {
+    const message = await find(id);
+    await checked.received(message);
+    return message;
+  };
   const ended = async (): Promise<number> => {
     const [status] = await Promise.all([child.status, output.done, errors.done]);
     return status.code;
@@ -137,6 +133,23 @@ interface Collected {
   /** Waits until something is found in it. */
   readonly until: <T>(what: string, find: () => T | undefined) => Promise<T>;
   readonly done: Promise<void>;
+}
+
+/** Waits for messages by their ids, each of which is given once. */
+function finder(output: Collected, errors: Collected): (id: string | number | null) => Promise<Wire> {
+  const seen = new Map<unknown, Wire>();
+  let read = 0;
+  return (id) =>
+    output.until(`the answer to ${JSON.stringify(id)}; standard error: ${errors.text()}`, () => {
+      const lines = output.lines();
+      for (; read < lines.length; read++) {
+        const message = JSON.parse(lines[read] ?? "") as Wire;
+        if ("id" in message) seen.set(message["id"], message);
+      }
+      const found = seen.get(id);
+      seen.delete(id);
+      return found;
+    });
 }
 
 function collect(stream: ReadableStream<Uint8Array>): Collected {

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
+import { assertPublished } from "../answers.ts";
 import type { Goal, SeenServer } from "./agent_script.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 
@@ -139,6 +140,7 @@ export async function withServerIn(folder: string, body: (server: SeenServer) =>
       tools,
       call: async (name, input) => {
         const answer = await client.callTool({ name, arguments: input as Record<string, unknown> });
+        await assertPublished(name, answer.structuredContent as JsonObject);
         return answer.structuredContent as JsonObject;
       },
     });

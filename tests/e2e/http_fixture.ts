@@ -7,6 +7,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { delay } from "@/server/process/log.ts";
+import { checkAnswer } from "./checked_answers.ts";
 import { fixtureArgs, type ServerProcess, startServer, type Wire } from "./client.ts";
 
 /** An HTTP server process. */
@@ -75,7 +76,13 @@ export interface Sending {
 }
 
 /** Sends one request on a connection of its own. */
-export function send(url: string, body: string | null, sending: Sending = {}): Promise<Answer> {
+export async function send(url: string, body: string | null, sending: Sending = {}): Promise<Answer> {
+  const answer = await exchangeOne(url, body, sending);
+  if (body !== null) await checkAnswer(body, answer.text);
+  return answer;
+}
+
+function exchangeOne(url: string, body: string | null, sending: Sending): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const { method = body === null ? "GET" : "POST", path = "/mcp", headers = {}, ...tls } = sending;
   const target = new URL(url);

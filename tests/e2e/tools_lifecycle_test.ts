@@ -7,6 +7,7 @@ import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { evidence, id, schemaRecord, spec } from "@/tools/tests/fixture_test.ts";
+import { assertPublished } from "../answers.ts";
 import { gateArgs, inFolder, STORES } from "./gate_command.ts";
 
 /** What a tool answered: its structured result, and whether that is an error. */
@@ -37,9 +38,10 @@ function command(folder: string): { command: string; args: string[]; cwd: string
 }
 
 /** The result of a call, of which text and structure are the same JSON. */
-function read(result: unknown): Answer {
+async function read(name: string, result: unknown): Promise<Answer> {
   const { content, structuredContent, isError } = result as CallResult;
   assert.deepEqual(JSON.parse(content[0]?.text ?? ""), structuredContent);
+  await assertPublished(name, structuredContent);
   return { value: structuredContent, isError: isError === true };
 }
 
@@ -49,7 +51,8 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
     await client.connect(new TransportTwo(command(folder)));
     await client.listTools();
     return {
-      call: async (name, input) => read(await client.callTool({ name, arguments: input as Record<string, unknown> })),
+      call: async (name, input) =>
+        await read(name, await client.callTool({ name, arguments: input as Record<string, unknown> })),
       close: () => client.close(),
     };
   },
@@ -59,7 +62,8 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
     // This generation checks results against the output schemas that it listed, those of errors too.
     await client.listTools();
     return {
-      call: async (name, input) => read(await client.callTool({ name, arguments: input as Record<string, unknown> })),
+      call: async (name, input) =>
+        await read(name, await client.callTool({ name, arguments: input as Record<string, unknown> })),
       close: () => client.close(),
     };
   },

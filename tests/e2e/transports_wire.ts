@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkAnswer } from "./checked_answers.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { type HttpServer, listening, modernHeaders, send, type Sending } from "./http_fixture.ts";
 import { gateArgs, STORES } from "./gate_command.ts";
@@ -101,6 +102,7 @@ export async function connectSse(
     if (posted.status === 400) return JSON.parse(posted.text) as Wire;
     if (posted.status !== 202) throw new Error(`Cannot send message: ${posted.status}`);
     const message = await answer.promise;
+    await checkAnswer(text, JSON.stringify(message));
     answers.delete(id);
     return message;
   };

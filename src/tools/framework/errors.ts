@@ -95,6 +95,9 @@ export type ToolErrorCode = keyof typeof CODES;
 /** Every code, in the order of the documentation. */
 export const TOOL_ERROR_CODES: readonly ToolErrorCode[] = Object.keys(CODES) as ToolErrorCode[];
 
+/** Every kind of error. */
+export const TOOL_ERROR_KINDS: readonly ToolErrorKind[] = [...new Set(Object.values(CODES))];
+
 const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
   "store_busy",
   "store_closed",

@@ -22,7 +22,8 @@ const EMBEDDED_SPEC: JsonObject = { $id: "gate://schemas/scenario", ...SPEC_SCHE
 
 /** The JSON Schemas of a tool as one document, which is that of its arguments. */
 export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
-  const input = await tool.wholeInputSchema?.() ?? tool.inputSchema;
+  const { input, output: { $defs: types = {}, ...output } } = await tool.wholeSchemas?.() ??
+    { input: tool.inputSchema, output: tool.outputSchema };
   const properties = member(input, "properties");
   const takesSpec = isJsonObject(properties) && member(properties, "spec") !== undefined;
   return {
@@ -32,7 +33,8 @@ export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
     $ref: "#/$defs/input",
     $defs: {
       input: takesSpec ? { ...input, properties: { ...properties, spec: EMBEDDED_SPEC } } : input,
-      output: tool.outputSchema,
+      output,
+      ...types as JsonObject,
     },
   };
 }

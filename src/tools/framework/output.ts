@@ -1,20 +1,31 @@
 /**
- * JSON Schemas of results, written compactly: agents pay for every byte of `tools/list`. Accepted results are closed;
- * refusals say only what all of them have in common.
+ * How JSON Schemas of results are written. A schema names shared types by reference; {@link withTypes} puts those that it
+ * reaches beside it. The list of tools shows the short form of {@link shortOutput}, since agents pay for every byte of it.
  *
  * @module
  */
 
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 
 /** A string. */
 export const TEXT: JsonObject = { type: "string" };
 /** An integer. */
 export const INTEGER: JsonObject = { type: "integer" };
-/** An object that is described elsewhere. */
+/** True or false. */
+export const BOOLEAN: JsonObject = { type: "boolean" };
+/** An object whose members depend on something outside the contract, such as a JSON Schema that a caller wrote. */
 export const OBJECT: JsonObject = { type: "object" };
+/** An identity: 64 lower-case hex digits. */
+export const IDENTITY: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
+/** A 128-bit identity: 32 lower-case hex digits. */
+export const SHORT_IDENTITY: JsonObject = { type: "string", pattern: "^[0-9a-f]{32}$" };
+/** A list of strings. */
+export const TEXTS: JsonObject = { type: "array", items: TEXT };
 /** A truth value of three-valued logic. */
 export const KLEENE: JsonObject = { enum: ["true", "false", "unknown"] };
+
+/** Members of an object, by name. */
+export type Members = Readonly<Record<string, JsonValue>>;
 
 /** An array of such items. */
 export function listOf(items: JsonObject): JsonObject {
@@ -22,14 +33,21 @@ export function listOf(items: JsonObject): JsonObject {
 }
 
 /** Such a value, or null. */
-export function orNull(type: string): JsonObject {
-  return { type: [type, "null"] };
+export function orNull(schema: JsonObject): JsonObject {
+  return typeof schema["type"] === "string" && Object.keys(schema).length === 1
+    ? { type: [schema["type"], "null"] }
+    : { oneOf: [schema, { type: "null" }] };
+}
+
+/** One of several constants. */
+export function oneOfNames(...names: readonly string[]): JsonObject {
+  return { enum: names };
 }
 
 /** An object with these members and no others. */
 export function closed(
-  required: Readonly<Record<string, JsonValue>>,
-  optional: Readonly<Record<string, JsonValue>> = {},
+  required: Members,
+  optional: Members = {},
 ): JsonObject {
   return {
     type: "object",
@@ -39,51 +57,83 @@ export function closed(
   };
 }
 
-/** An accepted head of a run. */
-export const HEAD: JsonObject = closed({ record_id: TEXT, revision: INTEGER });
-/** Stage ids. */
-export const STAGE_IDS: JsonObject = listOf(TEXT);
-/** One evaluation of a stage. */
-export const ATTEMPT: JsonObject = closed({
-  attempt_number: INTEGER,
-  record_id: TEXT,
-  stage_id: TEXT,
-  outcome: KLEENE,
-  completed: { type: "boolean" },
-  trace: listOf(OBJECT),
-  evidence: listOf(OBJECT),
-}, {
-  causes: listOf(OBJECT),
-  missing: listOf(OBJECT),
-  trace_left_out: INTEGER,
-  evidence_left_out: INTEGER,
-  causes_left_out: INTEGER,
-});
-
-/** The accepted result of open, evaluate or submit: what they share, and what is their own. */
-export function acceptedMutation(
-  own: Readonly<Record<string, JsonValue>>,
-  optional: Readonly<Record<string, JsonValue>> = {},
-): JsonObject {
-  return closed({
-    accepted_head: HEAD,
-    operation_id: OBJECT,
-    invocation_identity: TEXT,
-    acceptance_time: OBJECT,
-    admission: OBJECT,
-    ...own,
-  }, optional);
+/** Exactly one of several schemas. */
+export function variants(...schemas: readonly JsonObject[]): JsonObject {
+  return { oneOf: schemas };
 }
 
-/** An outcome envelope: the accepted variant as it is, the others by name, `result` saying what is needed to go on. */
-export function outcomeOf(accepted: JsonObject, refusals: readonly string[]): JsonObject {
-  const refused = { properties: { outcome: { enum: refusals }, result: OBJECT }, required: ["outcome", "result"] };
-  return closed({ outcome: { oneOf: [closed({ outcome: { const: "accepted" }, result: accepted }), refused] } });
+const DEFINITIONS = "#/$defs/";
+
+/** A shared type, by its name in `result_types.ts`. */
+export function ref(name: string): JsonObject {
+  return { $ref: `${DEFINITIONS}${name}` };
 }
 
-const ERROR: JsonObject = { properties: { error: OBJECT }, required: ["error"] };
+/** The name that a schema refers to; null where it is no reference. */
+function referredName(schema: JsonObject): string | null {
+  const reference = member(schema, "$ref");
+  return typeof reference === "string" ? reference.slice(DEFINITIONS.length) : null;
+}
+
+function typeOf(types: JsonObject, name: string): JsonObject {
+  const found = member(types, name);
+  if (!isJsonObject(found)) throw new RangeError(`Cannot publish schema: there is no result type "${name}"`);
+  return found;
+}
+
+function typesReached(schema: JsonValue, types: JsonObject): JsonObject {
+  const reached: Record<string, JsonValue> = {};
+  const visit = (value: JsonValue): void => {
+    if (isJsonArray(value)) return value.forEach(visit);
+    if (!isJsonObject(value)) return;
+    const name = referredName(value);
+    if (name === null) return Object.values(value).forEach(visit);
+    if (reached[name] !== undefined) return;
+    const type = typeOf(types, name);
+    reached[name] = type;
+    visit(type);
+  };
+  visit(schema);
+  return reached;
+}
+
+/** A schema as a document: with the shared types that it reaches. */
+export function withTypes(schema: JsonObject, types: JsonObject): JsonObject {
+  const reached = typesReached(schema, types);
+  return Object.keys(reached).length === 0 ? schema : { ...schema, $defs: reached };
+}
 
 /** The output schema of a tool: its result, or a domain error. */
 export function resultOrError(result: JsonObject): JsonObject {
-  return { type: "object", oneOf: [result, ERROR] };
+  return { type: "object", oneOf: [result, closed({ error: ref("error") })] };
+}
+
+/**
+ * The short form of an output schema: the members of the result with their types, the names of its outcomes, and that a
+ * domain error may stand in its place. Every value that meets the whole schema meets this one.
+ */
+export function shortOutput(result: JsonObject, types: JsonObject): JsonObject {
+  const { properties, required } = result as { properties: JsonObject; required: readonly string[] };
+  const shown = Object.entries(properties).map(([name, schema]) => [name, shortMember(schema as JsonObject, types)]);
+  const short = { properties: Object.fromEntries(shown), required, additionalProperties: false };
+  return { type: "object", oneOf: [short, { required: ["error"] }] };
+}
+
+function shortMember(schema: JsonObject, types: JsonObject): JsonObject {
+  const name = referredName(schema);
+  if (name !== null) return shortMember(typeOf(types, name), types);
+  const { oneOf: options, enum: names, type } = schema as Readonly<Record<string, JsonValue>>;
+  if (isJsonArray(options)) return shortVariants(options.filter(isJsonObject));
+  if (names !== undefined) return { enum: names };
+  return type === undefined ? {} : { type };
+}
+
+/** Variants that `outcome` tells apart, by the names of the outcomes; of others only their types. */
+function shortVariants(options: readonly JsonObject[]): JsonObject {
+  const outcomes = options.map((option) => {
+    const outcome = member((option["properties"] ?? {}) as JsonObject, "outcome");
+    return isJsonObject(outcome) ? outcome["const"] : undefined;
+  }).filter((outcome) => outcome !== undefined);
+  if (outcomes.length === 0) return options.some((option) => option["type"] !== "object") ? {} : OBJECT;
+  return { type: "object", properties: { outcome: { enum: outcomes } }, required: ["outcome"] };
 }

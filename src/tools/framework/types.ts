@@ -104,6 +104,13 @@ export type ToolAnswer =
   | { readonly ok: true; readonly result: JsonObject; readonly text?: string }
   | { readonly ok: false; readonly error: ToolError };
 
+/** The schemas of a tool, closed everywhere. */
+export interface WholeSchemas {
+  readonly input: JsonObject;
+  /** A document: what it names as `#/$defs/<type>` stands in its `$defs`. */
+  readonly output: JsonObject;
+}
+
 /** One MCP tool. */
 export interface Tool {
   readonly name: ToolName;
@@ -114,10 +121,10 @@ export interface Tool {
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;
-  /** The same with nothing shortened; what is listed is whole unless given. */
-  readonly wholeInputSchema?: () => Promise<JsonObject>;
-  /** `{type: "object", oneOf: [<result>, {error}]}`. */
+  /** `{type: "object", oneOf: [<result>, {error}]}`, of whose members only types and outcomes are listed. */
   readonly outputSchema: JsonObject;
+  /** Both schemas with nothing shortened; what is listed is whole unless given. */
+  readonly wholeSchemas?: () => Promise<WholeSchemas>;
   /** Decodes, authorises on namespace and registry, acts. Never throws for bad input; what it throws is an internal error. */
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 }

@@ -4,43 +4,12 @@
  * @module
  */
 
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import { readyFrontier } from "../../run/frontier.ts";
 import { unmetConditions } from "../../run/missing/missing.ts";
 import { judgedBy } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { TakenStep, TakenSteps } from "./derived_mutation.ts";
-import { closed, HEAD, INTEGER, listOf, OBJECT, STAGE_IDS, TEXT } from "../framework/output.ts";
-
-/** What was decided of a stage. */
-export const DECISION: JsonObject = closed({
-  kind: { enum: ["advance", "hold", "complete"] },
-  stage_id: TEXT,
-  unmet: STAGE_IDS,
-}, { unmet_left_out: INTEGER });
-
-/** The accepted result of a call of several steps: what these share, and what is their own. */
-export function acceptedSteps(
-  own: Readonly<Record<string, JsonValue>>,
-  optional: Readonly<Record<string, JsonValue>> = {},
-): JsonObject {
-  return closed({
-    accepted_head: HEAD,
-    operations: listOf(OBJECT),
-    invocation_identity: TEXT,
-    acceptance_time: OBJECT,
-    admission: OBJECT,
-    ...own,
-    ready_frontier: STAGE_IDS,
-    run_status: TEXT,
-  }, { ...optional, feedback: OBJECT });
-}
-
-/** The accepted result of a step that repeats an earlier attempt: nothing was recorded, so nothing of a record stands in it. */
-export function unrecordedStep(own: Readonly<Record<string, JsonValue>>): JsonObject {
-  const head = { accepted_head: HEAD, recorded: { const: false } };
-  return closed({ ...head, ...own, ready_frontier: STAGE_IDS, run_status: TEXT }, { feedback: OBJECT });
-}
 
 /** The decision on each stage that was evaluated, in order: it advances, holds, or completes the run. */
 export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {

@@ -8,7 +8,8 @@ import { inScope } from "../../access/roles.ts";
 import type { Principal } from "../../access/types.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import type { FeedbackLevel, ScenarioNextFeedbackConfig } from "../../config/types.ts";
+import { FEEDBACK_LEVELS, type FeedbackLevel } from "../../config/server_types.ts";
+import type { ScenarioNextFeedbackConfig } from "../../config/types.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
@@ -18,9 +19,6 @@ import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
 import type { Services } from "../services/services.ts";
-
-/** The levels, from least to most. */
-export const FEEDBACK_LEVELS = ["summary", "trace", "evidence"] as const satisfies readonly FeedbackLevel[];
 
 /** What a caller gets. */
 export interface GrantedFeedback {

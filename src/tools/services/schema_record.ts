@@ -9,7 +9,6 @@ import { checkRegistry } from "../../access/registry_acl.ts";
 import type { RegistryAction } from "../../config/store_types.ts";
 import { toolError } from "../framework/errors.ts";
 import { jsonObject, name, namespaceId } from "../framework/input.ts";
-import { closed, INTEGER, OBJECT, TEXT } from "../framework/output.ts";
 import type { Services } from "./services.ts";
 import type { Call, ToolError } from "../framework/types.ts";
 
@@ -37,15 +36,6 @@ export const schemaRecord = z.strictObject({
 
 /** A decoded schema record. */
 export type SchemaRecordInput = z.output<typeof schemaRecord>;
-
-/** The published shape of a stored record. */
-export const SCHEMA_RECORD = closed({
-  schema_id: TEXT,
-  version: TEXT,
-  namespace_id: INTEGER,
-  schema: OBJECT,
-  created_at: closed({ kind: TEXT, value: INTEGER }),
-}, { description: TEXT, signing: OBJECT });
 
 /** Why a caller may not do something to the schemas of a namespace; null when it may. */
 export function refuseRegistry(

@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { assertPublished } from "../../../tests/answers.ts";
 import { LEAST_POLICY } from "../../../tests/least_policy.ts";
 import { tenantsOf } from "../../access/principal.ts";
 import type { Principal } from "../../access/types.ts";
@@ -71,18 +71,6 @@ export interface BenchOptions extends Partial<Pick<ServiceParts, "time" | "runId
   readonly change?: (services: Services) => Services;
 }
 
-const validators = new Map<string, (value: unknown) => boolean>();
-
-/** Whether a value meets a tool's published output schema. */
-function meetsOutput(tool: Tool, value: JsonObject): boolean {
-  let validate = validators.get(tool.name);
-  if (validate === undefined) {
-    validate = new Ajv2020({ strict: false, allErrors: true }).compile(tool.outputSchema);
-    validators.set(tool.name, validate);
-  }
-  return validate(value);
-}
-
 /** Runs a test with tools of its own. */
 export async function withTools(test: (bench: Bench) => Promise<void>, options: BenchOptions = {}): Promise<void> {
   const config = testConfig(options.config);
@@ -126,7 +114,7 @@ function benchOf(services: Services): Bench {
     const call: Call = { principal, signal: new AbortController().signal, correlationId: null };
     const answer = await tool.handle(structuredClone(input), call);
     const value = (answer.ok ? answer.result : { error: answer.error }) as JsonObject;
-    assert.ok(meetsOutput(tool, value), `${name}: ${JSON.stringify(value)}`);
+    await assertPublished(name, value);
     checkBytes(name, JSON.stringify(value));
     if (answer.ok && answer.text !== undefined) assert.deepEqual(JSON.parse(answer.text), answer.result);
     return answer.ok ? answer.result : answer.error;

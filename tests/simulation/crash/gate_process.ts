@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { JsonObject } from "@/canonical/json.ts";
+import { assertPublished } from "../../answers.ts";
 import { gateArgs, processOf } from "../../e2e/gate_command.ts";
 
 /** A tool's answer: its `structuredContent`. */
@@ -84,8 +86,11 @@ export async function startGate(configPath: string, stderr: "inherit" | "null" =
     clientInfo: { name: "crash", version: "1" },
   });
   await writer.write(encoder.encode(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`));
-  const call = (tool: string, input: unknown): Promise<Answer> =>
-    request("tools/call", { name: tool, arguments: input });
+  const call = async (tool: string, input: unknown): Promise<Answer> => {
+    const answer = await request("tools/call", { name: tool, arguments: input });
+    if (!("protocol_error" in answer)) await assertPublished(tool, answer as JsonObject);
+    return answer;
+  };
   return {
     call,
     decide: async (tool, input) => (await call(tool, input))["outcome"] as Answer,

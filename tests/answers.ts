@@ -1,0 +1,69 @@
+/**
+ * Checks answers of tools against the schemas that the tools publish: the whole schema of the resource
+ * `gate://schemas/<tool>` and the short one of `tools/list`, each by two validators.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonObject } from "../src/canonical/json.ts";
+import { DEFAULT_SETTINGS } from "../src/config/defaults.ts";
+import { HOST_PRIMITIVES } from "../src/evidence/host_primitives.ts";
+import { compileSchema } from "../src/evidence/json_schema/compile.ts";
+import { createSchemaSandbox } from "../src/evidence/sandbox/schema_sandbox.ts";
+import { closeStores, openStores } from "../src/store/open.ts";
+import { fullToolSchema } from "../src/tools/framework/full_schemas.ts";
+import { createServices } from "../src/tools/services/services.ts";
+import { createTools } from "../src/tools/table.ts";
+
+/** Says what is wrong with a value; null where it is valid. */
+type Validate = (value: JsonObject) => string | null;
+
+function withAjv(schema: JsonObject): Validate {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+  return (value) => validate(value) ? null : JSON.stringify(validate.errors);
+}
+
+function withOwnValidator(schema: JsonObject): Validate {
+  const compiled = compileSchema(schema);
+  assert.ok("validator" in compiled, JSON.stringify(compiled));
+  return (value) => compiled.validator(value);
+}
+
+/** The validators of every tool, by what they validate with. */
+async function loadValidators(): Promise<ReadonlyMap<string, Readonly<Record<string, Validate>>>> {
+  const { run_state_store: run, schema_registry: schemas } = DEFAULT_SETTINGS;
+  const stores = await openStores({ run, schemas }, HOST_PRIMITIVES.sha256);
+  const schemaSandbox = createSchemaSandbox();
+  try {
+    const config = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/" };
+    const tools = [...createTools(await createServices({ config, ...stores, schemaSandbox })).values()];
+    return new Map(
+      await Promise.all(tools.map(async (tool) => {
+        const whole = { ...await fullToolSchema(tool), $ref: "#/$defs/output" };
+        const validators = {
+          "whole schema, ajv": withAjv(whole),
+          "whole schema, own validator": withOwnValidator(whole),
+          "listed schema, ajv": withAjv(tool.outputSchema),
+          "listed schema, own validator": withOwnValidator(tool.outputSchema),
+        };
+        return [tool.name, validators] as const;
+      })),
+    );
+  } finally {
+    schemaSandbox.close();
+    await closeStores(stores);
+  }
+}
+
+let loading: ReturnType<typeof loadValidators> | undefined;
+
+/** Asserts that an answer meets what its tool publishes. Tools that gate does not have are passed over. */
+export async function assertPublished(tool: string, answer: JsonObject): Promise<void> {
+  const validators = (await (loading ??= loadValidators())).get(tool) ?? {};
+  for (const [by, validate] of Object.entries(validators)) {
+    const fault = validate(answer);
+    assert.equal(fault, null, `${tool} (${by}): ${fault}\n${JSON.stringify(answer)?.slice(0, 20_000)}`);
+  }
+}
