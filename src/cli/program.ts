@@ -261,8 +261,11 @@ function addExplain(program: Command, finish: Finish): void {
     );
 }
 
+/** The topic of `gate help` that is no command. */
+const EXIT_CODES = "exit-codes";
+
 function addHelp(program: Command, finish: Finish): void {
-  const topics = [...program.commands.map((one) => one.name()), "exit-codes"];
+  const topics = [...program.commands.map((one) => one.name()), EXIT_CODES];
   const help = command(program, "help", "Explain a command, or the exit codes", [
     "gate help config check",
     "gate help config check --json",
@@ -270,12 +273,29 @@ function addHelp(program: Command, finish: Finish): void {
   ]);
   withValues(withJson(help), { topic: topics })
     .argument("[topic...]", "a command, or exit-codes")
-    .action(async (topic: readonly string[], flags: Flags) => {
-      if (topic.length === 1 && topic[0] === "exit-codes") {
+    .action(async (named: readonly string[], flags: Flags) => {
+      const topic = findTopic(named, topics);
+      if (topic.length === 1 && topic[0] === EXIT_CODES) {
         finish((await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags));
       } else if (flags["json"] === true) tellHelp(program, topic);
       else findCommand(program, topic).outputHelp();
     });
+}
+
+/**
+ * The topic that is meant: by its name, by the beginning of one name, or, for the exit codes, by a name that is near.
+ *
+ * @param topics The commands of the first level, and `exit-codes`
+ */
+function findTopic(named: readonly string[], topics: readonly string[]): readonly string[] {
+  const [first = "", ...rest] = named;
+  if (named.length === 0 || topics.includes(first)) return named;
+  const whole = named.join("-");
+  const [exact, other] = topics.filter((topic) => topic.startsWith(whole));
+  if (exact !== undefined && other === undefined) return [exact];
+  const [begun, another] = topics.filter((topic) => topic.startsWith(first));
+  if (begun !== undefined && another === undefined && begun !== EXIT_CODES) return [begun, ...rest];
+  return nearest(whole, topics) === EXIT_CODES ? [EXIT_CODES] : named;
 }
 
 /** Writes what help says of a command, for a program. */
@@ -321,7 +341,7 @@ function commandPath(program: Command, argv: readonly string[]): string[] {
 
 function unknownCommand(name: string, parent: Command): CliError {
   const names = parent.commands.map((candidate) => candidate.name());
-  const meant = nearest(name, parent.name() === "gate" ? [...names, "exit-codes"] : names);
+  const meant = nearest(name, parent.name() === "gate" ? [...names, EXIT_CODES] : names);
   const hint = meant === null ? `known are ${names.join(", ")}` : `did you mean "${meant}"?`;
   return new CliError("usage", `Unknown command "${name}"`, hint);
 }

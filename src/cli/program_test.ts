@@ -89,20 +89,50 @@ Deno.test("every example calls a command that there is, with flags that it has a
   assert.equal(checked.size, LEAVES.length);
 });
 
-Deno.test("help is one JSON object where --json asks for one, from either door", async () => {
+/** What a command line writes to standard output, as JSON. */
+async function listen(argv: readonly string[]): Promise<unknown> {
   const { stdout } = Deno;
   const written: string[] = [];
   const write = stdout.writeSync.bind(stdout);
-  const listen = async (argv: readonly string[]): Promise<unknown> => {
-    written.length = 0;
-    stdout.writeSync = (bytes) => (written.push(new TextDecoder().decode(bytes)), bytes.length);
-    try {
-      assert.equal(await runProgram(argv), EXIT.ok);
-    } finally {
-      stdout.writeSync = write;
+  stdout.writeSync = (bytes) => (written.push(new TextDecoder().decode(bytes)), bytes.length);
+  try {
+    assert.equal(await runProgram(argv), EXIT.ok);
+  } finally {
+    stdout.writeSync = write;
+  }
+  return JSON.parse(written.join(""));
+}
+
+/** What follows `gate help`, and the command that it shows; null where the topic is refused. */
+const TOPICS: readonly [string, string | null][] = [
+  ["exit-codes", "help exit-codes"],
+  ["exit", "help exit-codes"],
+  ["exi", "help exit-codes"],
+  ["exit codes", "help exit-codes"],
+  ["exitcodes", "help exit-codes"],
+  ["exit-code", "help exit-codes"],
+  ["explain", "explain"],
+  ["exp", "explain"],
+  ["scen", "scenario"],
+  ["scen check", "scenario check"],
+  ["ex", null],
+  ["scenaroi", null],
+  ["scenario chec", null],
+  ["nothing", null],
+];
+
+Deno.test("gate help finds a topic by the beginning of its name, and the exit codes by a name that is near", async () => {
+  for (const [topic, shown] of TOPICS) {
+    const help = listen(["help", ...topic.split(" "), "--json"]);
+    if (shown === null) await assert.rejects(help, CliError, topic);
+    else {
+      const { command, result } = await help as { command: string; result: { words?: string[] } };
+      assert.equal(result.words === undefined ? command : result.words.join(" "), shown, topic);
     }
-    return JSON.parse(written.join(""));
-  };
+  }
+});
+
+Deno.test("help is one JSON object where --json asks for one, from either door", async () => {
   for (const described of TREE) {
     const expected = { ok: true, command: "help", result: described };
     assert.deepEqual(await listen(["help", ...described.words, "--json"]), expected);
