@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../canoni
 import { readJson } from "../canonical/scan.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
+import { unmetCauses } from "../run/missing/causes.ts";
 import { unmetConditions } from "../run/missing/missing.ts";
 import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
@@ -177,7 +178,7 @@ function answer(
   return cutAnswer({
     decision: { kind, stage_id, unmet },
     ...asJson(judged) as JsonObject,
-    ...causesMember(stage, judged.trace, items),
+    ...causesMember(unmetCauses(stage, judged.trace, items)),
     ...missingMember(stage, judged.trace, verifiedOnly),
   });
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import { judgedNow } from "../run/missing/causes.ts";
+import { judgedNow, unmetCauses } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
@@ -73,7 +73,7 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const told = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
     cutAnswer({
       ...precheckResult(precheck),
-      ...causesMember(stage, precheck.trace, precheck.evidence.map(judgedNow)),
+      ...causesMember(unmetCauses(stage, precheck.trace, precheck.evidence.map(judgedNow))),
       ...missingMember(stage, precheck.trace, verifiedOnly),
     });
   const judged = [...evidence, ...assumedEvidence(law, input)];

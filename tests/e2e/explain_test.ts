@@ -39,14 +39,16 @@ const SPEC: JsonObject = {
   value_limits: { selection: "InheritOperator" },
 };
 
-/** Starts a run in the store of a folder's configuration; gives its id and first head. */
-async function startRun(folder: string): Promise<{ readonly runId: string; readonly head: JsonObject }> {
+type ToolCall = (name: string, input: JsonObject) => Promise<JsonObject>;
+
+/** Calls tools on the store of a folder's configuration. */
+async function withStore<Result>(folder: string, body: (call: ToolCall) => Promise<Result>): Promise<Result> {
   const runtime = await openRuntime(await loadConfig({ config: join(folder, "gate.toml") }), {
     dataDir: join(folder, ".gate"),
     signingKey: null,
   });
   const principal = { subject: "stdio", authMethod: "local", policyClass: null, roles: [], tenants: [1] } as const;
-  const call = async (name: string, input: JsonObject): Promise<JsonObject> => {
+  const call: ToolCall = async (name, input) => {
     const answer = await runtime.tools.get(name)?.handle(input, {
       principal,
       signal: new AbortController().signal,
@@ -56,6 +58,15 @@ async function startRun(folder: string): Promise<{ readonly runId: string; reado
     return answer.result;
   };
   try {
+    return await body(call);
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Starts a run; gives its id and first head. */
+function startRun(folder: string): Promise<{ readonly runId: string; readonly head: JsonObject }> {
+  return withStore(folder, async (call) => {
     const { scenario_law_identity = "" } = await call("scenario_define", { spec: SPEC });
     const started = await call("scenario_start", {
       namespace_id: 2,
@@ -67,9 +78,30 @@ async function startRun(folder: string): Promise<{ readonly runId: string; reado
     });
     const { result } = started["outcome"] as { result: { run_key: { run_id: string }; head: JsonObject } };
     return { runId: result.run_key.run_id, head: result.head };
-  } finally {
-    await runtime.close();
-  }
+  });
+}
+
+/** Evaluates a stage of a run at a head; gives the next head. */
+function evaluate(
+  folder: string,
+  runId: string,
+  head: JsonObject,
+  stage_id: string,
+  values: Readonly<Record<string, boolean>>,
+): Promise<JsonObject> {
+  return withStore(folder, async (call) => {
+    const caller_evidence = Object.entries(values).map(([condition_id, value]) => ({
+      condition_id,
+      retention: { retention: "RetainCanonicalValue" },
+      value: { value, value_type: "Boolean" },
+    }));
+    const named = { namespace_id: 2, scenario_id: "release", run_id: runId, expected_head: head };
+    const request_id = crypto.randomUUID().replaceAll("-", "");
+    const answer = await call("scenario_next", { ...named, request_id, stage_id, caller_evidence });
+    const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
+    assert.equal(outcome, "accepted", JSON.stringify(answer));
+    return result["accepted_head"] as JsonObject;
+  });
 }
 
 Deno.test("gate explain says what a run is missing", async () => {
@@ -79,7 +111,7 @@ Deno.test("gate explain says what a run is missing", async () => {
     const { runId, head } = await startRun(folder);
     const told = await gate(folder, "explain", runId);
     assert.deepEqual(told, {
-      code: 0,
+      code: 4,
       stderr: "",
       stdout: `Run ${runId} of scenario "release" in namespace 2 is active at revision 1
 2 stages are not complete.
@@ -107,12 +139,39 @@ Stage "apply" is blocked
 `,
     });
     const json = JSON.parse((await gate(folder, "explain", "--json", "--namespace", "2", runId)).stdout);
-    assert.deepEqual([json.ok, json.command], [true, "explain"]);
+    assert.deepEqual([json.ok, json.command], [false, "explain"]);
+    assert.deepEqual(json.result.last_attempts, []);
     assert.deepEqual(json.result.accepted_head, head);
     assert.deepEqual([json.result.status, json.result.ready_frontier], ["active", ["build"]]);
     assert.deepEqual(json.result.missing[0].waits_for, { sets: [["build"]], complete: true });
   });
 });
+
+/** Attempts, one after the other, and what explain says then: exit code, and a part of what it prints. */
+const ATTEMPTS: readonly [string, Readonly<Record<string, boolean>>, number, string][] = [
+  ["build", {}, 4, "  Its last attempt, number 1, was unknown\n    tests is unknown, no evidence\n"],
+  ["build", { tests: false }, 3, "  Its last attempt, number 2, was false\n    tests is false\n"],
+  ["build", { tests: true }, 4, "number 3, was unknown\n    review is unknown, no evidence\n    waiver is unknown"],
+  ["build", { tests: true, review: true }, 4, 'Stage "apply" is ready to be opened\n  To be complete'],
+  ["apply", { deployed: false }, 3, 'Stage "apply" is open\n  Its last attempt, number 5, was false\n'],
+  ["apply", { deployed: true }, 0, "is complete at revision 9\nNothing is missing.\n"],
+];
+
+Deno.test("gate explain exits with 3 where an open stage was judged false, 4 where it is incomplete, 0 where it is complete", () =>
+  inFolder(async (folder) => {
+    await gate(folder, "init");
+    await Deno.mkdir(join(folder, ".gate"), { recursive: true });
+    const { runId, head } = await startRun(folder);
+    let at = head;
+    for (const [stage, values, code, said] of ATTEMPTS) {
+      at = await evaluate(folder, runId, at, stage, values);
+      const told = await gate(folder, "explain", runId);
+      assert.deepEqual([told.code, told.stderr], [code, ""], told.stdout);
+      assert.ok(told.stdout.includes(said), told.stdout);
+      const json = await gate(folder, "explain", "--json", runId);
+      assert.deepEqual([json.code, JSON.parse(json.stdout).ok], [code, code === 0]);
+    }
+  }));
 
 Deno.test("gate explain refuses what is no run", async () => {
   await inFolder(async (folder) => {

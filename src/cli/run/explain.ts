@@ -1,5 +1,5 @@
 /**
- * `gate explain`: what a run is missing, from the store that it lies in.
+ * `gate explain`: what a run is missing, and why its last attempts did not complete it, from the store that it lies in.
  *
  * @module
  */
@@ -10,10 +10,13 @@ import type { GateConfig } from "../../config/types.ts";
 import { readyFrontier } from "../../run/frontier.ts";
 import { missingOfRun } from "../../run/missing/stage.ts";
 import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
+import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
+import type { RunState } from "../../run/types.ts";
+import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { describeMissing, describeRun } from "./explain_view.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { layersOf } from "../scenario/layers.ts";
@@ -33,34 +36,65 @@ const MISSING_CHARACTERS = 8 * 1024 * 1024;
 /** Runs that are looked at in one read while a run is searched for. */
 const RUN_PAGE = 1000;
 
-/** Runs `gate explain RUN`. */
+/** A run as the store has it, with the last attempt of each stage that is open. */
+interface ExplainedRun extends ProjectedRun {
+  readonly attempts: readonly LastAttempt[];
+}
+
+/** Runs `gate explain RUN`. Its exit code says whether the run is complete, else whether an open stage was judged False. */
 export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
   if (!isOperationIdentity(runId)) {
     throw new CliError("usage", `Cannot use run "${runId}": must be 32 lower-case hex digits`);
   }
   const namespaceId = namespaceOf(options.namespace);
   const config = await loadConfig({ config: options.config });
-  const { law, state } = await loadRun(config, runId, namespaceId);
+  const { law, state, attempts } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
+  const code = exitCodeOf(state, attempts);
   if (options.json === true) {
-    writeResult("explain", {
+    const result = {
       ...state.run_key,
       scenario_id: state.scenario_id,
       accepted_head: state.head,
       status: state.status,
       ready_frontier: readyFrontier(state),
       missing,
-    });
+      last_attempts: attempts,
+    };
+    writeResult("explain", result, code === EXIT.ok);
   } else {
     const colour = wantsColour();
     // In an order in which the stages can be passed; the law has them by name.
     const place = new Map(layersOf(law.law).flat().map(({ stage_id }, index) => [stage_id, index]));
     const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
     const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
-    writeOut(describeRun(state, colour) + describeMissing(inOrder, law.law, colour));
+    writeOut(describeRun(state, colour) + describeMissing(inOrder, attempts, law.law, colour));
   }
-  return EXIT.ok;
+  return code;
+}
+
+function exitCodeOf({ status }: RunState, attempts: readonly LastAttempt[]): ExitCode {
+  if (status === "complete") return EXIT.ok;
+  return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
+}
+
+/** The last attempts of the stages that are open, in the order of the law. */
+async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }: ProjectedRun): Promise<LastAttempt[]> {
+  const open = state.stages.filter(({ classification, attempt_count }) =>
+    classification === "open_incomplete" && attempt_count > 0
+  ).map(({ stage_id }) => stage_id);
+  const found = new Map<string, LastAttempt>();
+  if (open.length === 0) return [];
+  for await (const { record: { body }, stored } of evaluationsBackwards(runs, state.run_key, state.head.revision)) {
+    const { stage_id, attempt_number, outcome } = body;
+    const stage = stageOfAttempt(law, stage_id);
+    if (stage === undefined || !open.includes(stage_id) || found.has(stage_id)) continue;
+    const causes = causesOfRecord(stage, body, stored.material);
+    found.set(stage_id, { stage_id, attempt_number, record_id: stored.record_id, outcome, causes });
+    if (found.size === open.length) break;
+  }
+  return open.flatMap((stageId) => found.get(stageId) ?? []);
 }
 
 function namespaceOf(given: string | undefined): number | null {
@@ -70,14 +104,14 @@ function namespaceOf(given: string | undefined): number | null {
   throw new CliError("usage", `Cannot use --namespace "${given}": must be an integer of at least 1`);
 }
 
-function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ProjectedRun> {
+function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ExplainedRun> {
   return withStoreFile(storeFile(config, "run_state_store"), async () => {
     const { openSqliteRunStore } = await import("../../store/sqlite/open.ts");
     const runs = await openSqliteRunStore(config.run_state_store, sha256);
     try {
       const namespace_id = namespaceId ?? await findNamespace(runs, runId);
       const run = namespace_id === null ? null : await projectRuns(runs, sha256).load({ namespace_id, run_id: runId });
-      if (run !== null) return run;
+      if (run !== null) return { ...run, attempts: await lastAttempts(runs, run) };
       const where = namespaceId === null ? "the store" : `namespace ${namespaceId}`;
       throw new CliError("run_not_found", `Cannot find run "${runId}" in ${where}`);
     } finally {

@@ -6,6 +6,8 @@
 
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
+import type { Kleene } from "../../law/value/types.ts";
+import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification } from "../../run/types.ts";
@@ -52,10 +54,38 @@ function describeEvidence({ condition_id }: CountingEvidence, law: EvidenceLaw):
   return `    ${shown(condition_id)}: ${conditionWords(condition)}\n${lines.join("")}`;
 }
 
-/** One stage: where it stands, what it waits for, what would complete it, and the evidence that counts. */
-export function describeStage(stage: StageStanding, law: EvidenceLaw, colour: boolean): string {
+/** The last attempt at a stage that is still open. */
+export interface LastAttempt {
+  readonly stage_id: string;
+  readonly attempt_number: number;
+  readonly record_id: string;
+  readonly outcome: Kleene;
+  readonly causes: readonly UnmetCause[];
+}
+
+function describeCause({ condition_id, value, reason, cause = [], counts }: UnmetCause): string {
+  const why = reason === undefined ? "" : `, ${reason.replaceAll("_", " ")}`;
+  const codes = cause.length === 0 ? "" : `: ${cause.map(shown).join(", ")}`;
+  const tally = counts === undefined
+    ? ""
+    : ` (${counts.holds} of ${counts.needed} needed hold, ${counts.fails} of ${counts.needed} fail)`;
+  return `    ${shown(condition_id)} is ${value}${why}${codes}${tally}\n`;
+}
+
+function describeAttempt({ outcome, attempt_number, causes }: LastAttempt): string[] {
+  return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...causes.map(describeCause)];
+}
+
+/** One stage: where it stands, its last attempt, what it waits for, what would complete it, and the evidence that counts. */
+export function describeStage(
+  stage: StageStanding,
+  attempt: LastAttempt | undefined,
+  law: EvidenceLaw,
+  colour: boolean,
+): string {
   const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
   const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
+  if (attempt !== undefined) lines.push(...describeAttempt(attempt));
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
   }
@@ -69,9 +99,17 @@ export function describeStage(stage: StageStanding, law: EvidenceLaw, colour: bo
 }
 
 /** What there is to say of all stages. */
-export function describeMissing(missing: readonly StageStanding[], law: EvidenceLaw, colour: boolean): string {
+export function describeMissing(
+  missing: readonly StageStanding[],
+  attempts: readonly LastAttempt[],
+  law: EvidenceLaw,
+  colour: boolean,
+): string {
   if (missing.length === 0) return "Nothing is missing.\n";
   const count = countOf(missing.length, "stage");
   return `${count} ${missing.length === 1 ? "is" : "are"} not complete.\n` +
-    missing.map((stage) => describeStage(stage, law, colour)).join("");
+    missing.map((stage) => {
+      const attempt = attempts.find(({ stage_id }) => stage_id === stage.stage_id);
+      return describeStage(stage, attempt, law, colour);
+    }).join("");
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { StageStanding } from "../../run/missing/stage.ts";
+import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { EvidenceUsePolicy } from "../../law/types.ts";
 import { describeStage, type EvidenceLaw } from "./explain_view.ts";
 
@@ -43,7 +44,7 @@ const LAW: EvidenceLaw = {
 };
 
 Deno.test("describeStage() says all that is asked of evidence, in words", () => {
-  const told = describeStage(READY, LAW, false);
+  const told = describeStage(READY, undefined, LAW, false);
   const evidence = [
     "    tests: a boolean that is there, whatever it is",
     "        evidence: sent by the caller",
@@ -56,7 +57,7 @@ Deno.test("describeStage() says all that is asked of evidence, in words", () => 
 });
 
 Deno.test("describeStage() says which bound was hit, and nothing where none was", () => {
-  const whole = describeStage(READY, LAW, false);
+  const whole = describeStage(READY, undefined, LAW, false);
   assert.doesNotMatch(whole, /more/);
   const rows: readonly [Partial<StageStanding>, string][] = [
     [{ complete: false }, "    tests\n    or another set: there may be more than are shown\n"],
@@ -65,7 +66,33 @@ Deno.test("describeStage() says which bound was hit, and nothing where none was"
     [{ evidence_left_out: 68 }, "    and that for 68 more conditions\n"],
   ];
   for (const [change, told] of rows) {
-    const text = describeStage({ ...READY, ...change }, LAW, false);
+    const text = describeStage({ ...READY, ...change }, undefined, LAW, false);
     assert.ok(text.includes(told), text);
+  }
+});
+
+Deno.test("describeStage() says of the last attempt why each condition stands in the way", () => {
+  const causes: readonly [UnmetCause, string][] = [
+    [{ condition_id: "tests", value: "false" }, "tests is false"],
+    [{ condition_id: "tests", value: "unknown", reason: "no_evidence" }, "tests is unknown, no evidence"],
+    [
+      { condition_id: "tests", value: "unknown", reason: "unqualified", cause: ["signature_invalid", "not_fresh"] },
+      "tests is unknown, unqualified: signature_invalid, not_fresh",
+    ],
+    [
+      { condition_id: "tests", value: "unknown", reason: "disagreement", counts: { holds: 1, fails: 0, needed: 2 } },
+      "tests is unknown, disagreement (1 of 2 needed hold, 0 of 2 fail)",
+    ],
+  ];
+  for (const [cause, line] of causes) {
+    const attempt = {
+      stage_id: "build",
+      attempt_number: 3,
+      record_id: "0",
+      outcome: "unknown",
+      causes: [cause],
+    } as const;
+    const text = describeStage(READY, attempt, LAW, false);
+    assert.ok(text.includes(`  Its last attempt, number 3, was unknown\n    ${line}\n  To be complete`), text);
   }
 });

@@ -8,9 +8,9 @@ import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
-import { countsValues, type JudgedItem, judgedItem, unmetCauses } from "../../run/missing/causes.ts";
+import { countsValues, judgedItem, type UnmetCause, unmetCauses } from "../../run/missing/causes.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Attempt, RunState, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
+import type { Attempt, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore, StoredRecord } from "../../store/types.ts";
 
@@ -20,12 +20,7 @@ export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage
 }
 
 /** The member `causes` of whatever has a trace; no member where nothing stands in the way. */
-export function causesMember(
-  stage: CompiledStage,
-  trace: readonly TraceItem[],
-  items: readonly JudgedItem[],
-): JsonObject {
-  const causes = unmetCauses(stage, trace, items);
+export function causesMember(causes: readonly UnmetCause[]): JsonObject {
   return causes.length === 0 ? {} : asJson({ causes }) as JsonObject;
 }
 
@@ -34,7 +29,7 @@ export function causesOfRecord(
   stage: CompiledStage,
   { trace, evidence }: Pick<StageEvaluatedBody, "trace" | "evidence">,
   material: StoredRecord["material"],
-): JsonObject {
+): UnmetCause[] {
   const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
   const valueOf = (identity: string): TypedValue | undefined => {
     const body = bodies.get(identity);
@@ -42,7 +37,7 @@ export function causesOfRecord(
     return isJsonObject(value) ? value as unknown as TypedValue : undefined;
   };
   const reads = countsValues(stage);
-  return causesMember(stage, trace, evidence.map((item) => judgedItem(item, reads ? valueOf : () => undefined)));
+  return unmetCauses(stage, trace, evidence.map((item) => judgedItem(item, reads ? valueOf : () => undefined)));
 }
 
 /**
@@ -62,14 +57,14 @@ export async function causesOfAttempts(
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || outcome === "true") continue;
     if (countsValues(stage)) wanted.set(record_id, stage);
-    else causes.set(record_id, causesMember(stage, trace, evidence));
+    else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence)));
   }
   if (wanted.size === 0) return causes;
   for await (const { record, stored } of evaluationsBackwards(runs, run_key, head.revision)) {
     const stage = wanted.get(stored.record_id);
     if (stage === undefined) continue;
     wanted.delete(stored.record_id);
-    causes.set(stored.record_id, causesOfRecord(stage, record.body, stored.material));
+    causes.set(stored.record_id, causesMember(causesOfRecord(stage, record.body, stored.material)));
     if (wanted.size === 0) break;
   }
   return causes;

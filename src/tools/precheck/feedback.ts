@@ -14,7 +14,7 @@ import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { TakenStep, TakenSteps } from "../mutation/derived_mutation.ts";
-import { causesOfRecord, stageOfAttempt } from "./attempt_causes.ts";
+import { causesMember, causesOfRecord, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -107,7 +107,7 @@ async function shownAttempt(
   const stage = stageOfAttempt(taken.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
-  const causes = stage === undefined ? {} : causesOfRecord(stage, record.body, step.material);
+  const causes = stage === undefined ? {} : causesMember(causesOfRecord(stage, record.body, step.material));
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;
   return [{
