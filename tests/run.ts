@@ -1,5 +1,5 @@
 /**
- * Runs a plan of the project's tests and says how many passed: `deno run -P=test tests/run.ts ok|test|full|proof`.
+ * Runs a plan of the project's tests and counts them: `deno run -P=test tests/run.ts quick|ok|test|full|proof`.
  *
  * The last line is `N passed, N failed`, alone. The exit code is 0 only if something ran, nothing failed and nothing was
  * skipped: a skipped test reads as green, so it counts as failed here.
@@ -30,16 +30,38 @@ const STATIC_STEPS: readonly Step[] = [
   },
 ];
 
-const UNIT_STEPS: readonly Step[] = [
-  { name: "project checks", kind: "tests", options: ["--parallel"], paths: ["tests/checks"], minutes: 5 },
-  {
-    name: "unit tests and documentation examples",
-    kind: "tests",
-    options: ["--doc", ...UNIT_OPTIONS],
-    paths: ["src", ...PAGES],
-    minutes: 10,
-  },
+const CHECKS: Step = {
+  name: "project checks",
+  kind: "tests",
+  options: ["--parallel"],
+  paths: ["tests/checks"],
+  minutes: 5,
+};
+
+/** Unit tests of more than a second each: brute force, peers and hostile input. `test` runs them, `ok` does not. */
+const SLOW = [
+  "src/config/files_test.ts",
+  "src/evidence/builtin/yaml_document_test.ts",
+  "src/evidence/json_path/limits_test.ts",
+  "src/evidence/json_path/peer_test.ts",
+  "src/evidence/json_schema/compile_peer_test.ts",
+  "src/run/missing/missing_test.ts",
+  "src/tools/framework/response_size_test.ts",
 ];
+
+const UNIT_TESTS: Step = {
+  name: "unit tests and documentation examples",
+  kind: "tests",
+  options: ["--doc", ...UNIT_OPTIONS],
+  paths: ["src", ...PAGES],
+  minutes: 10,
+};
+
+/** The unit tests without slow ones, and with fewer runs of each property. */
+const SHORT_UNIT_TESTS: Step = {
+  ...UNIT_TESTS,
+  options: [...UNIT_TESTS.options, "--preload=tests/few_runs.ts", `--ignore=${SLOW.join(",")}`],
+};
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -57,30 +79,61 @@ const WHOLE_STEPS: readonly Step[] = [
   },
 ];
 
-const PLANS: Readonly<Record<string, readonly Step[]>> = {
-  ok: [...STATIC_STEPS, ...UNIT_STEPS],
-  test: [...STATIC_STEPS, ...UNIT_STEPS, ...WHOLE_STEPS],
-  full: FULL_STEPS,
-  proof: PROOF_STEPS,
+const PLANS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
+  quick: quickSteps,
+  ok: () => [...STATIC_STEPS, CHECKS, SHORT_UNIT_TESTS],
+  test: () => [...STATIC_STEPS, CHECKS, UNIT_TESTS, ...WHOLE_STEPS],
+  full: () => FULL_STEPS,
+  proof: () => PROOF_STEPS,
 };
 
+/** The static steps, and the tests in each folder of `src` where a file differs from the last commit. */
+async function quickSteps(): Promise<readonly Step[]> {
+  const git = new Deno.Command("git", { args: ["status", "--porcelain", "--untracked-files=all"], stderr: "inherit" });
+  const { success, stdout } = await git.output();
+  if (!success) throw new Error("Cannot list changed files: git status failed");
+  const changed = new TextDecoder().decode(stdout).split("\n").map((line) => line.slice(3).split(" -> ").at(-1) ?? "");
+  const folders = new Set(changed.flatMap((path) => /^src\/.*(?=\/[^/]+\.ts$)/.exec(path)?.[0] ?? []));
+  const tests = [...folders].flatMap((folder) => testsIn(folder)).filter((path) => !SLOW.includes(path));
+  if (tests.length === 0) return STATIC_STEPS;
+  const options = [...UNIT_OPTIONS, "--preload=tests/few_runs.ts"];
+  return [...STATIC_STEPS, { name: "tests beside changed files", kind: "tests", options, paths: tests, minutes: 5 }];
+}
+
+function testsIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith("_test.ts")).map(({ name }) =>
+      `${folder}/${name}`
+    );
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
 async function main(planName: string | undefined): Promise<number> {
-  const plan = Object.hasOwn(PLANS, planName ?? "") ? PLANS[planName ?? ""] : undefined;
+  const plan = await (Object.hasOwn(PLANS, planName ?? "") ? PLANS[planName ?? ""]?.() : undefined);
   if (plan === undefined) {
     console.error(`Cannot run plan "${planName ?? ""}": plans are ${Object.keys(PLANS).join(", ")}`);
     return 2;
   }
   let total: Tally = { passed: 0, failed: 0 };
   const failures: string[] = [];
-  for (const step of plan) {
-    console.log(`\n== ${step.name}`);
+  const started = performance.now();
+  for (const [index, step] of plan.entries()) {
+    console.log(`\n== Step ${index + 1} of ${plan.length}: ${step.name} (${secondsSince(started)} so far)`);
     const tally = await runStep(step);
     total = addTallies(total, tally);
     if (tally.failed > 0) failures.push(step.name);
   }
   if (failures.length > 0) console.log(`\nFailed: ${failures.join("; ")}`);
+  console.log(`\n${plan.length} steps took ${secondsSince(started)}`);
   console.log(`\n${formatTally(total)}`);
   return exitCodeOf(total);
+}
+
+function secondsSince(instant: number): string {
+  return `${Math.round((performance.now() - instant) / 1000)} s`;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args[0]));
