@@ -20,7 +20,7 @@ import { serveStdio } from "./stdio/serve_stdio.ts";
 /** The tools, and what ends with them. */
 export interface Runtime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
-  /** Names of the stores that cannot take a write and a read now. */
+  /** Names of the stores that cannot take a write and a read now, with the cause where that may be shown. */
   readonly unready?: () => Promise<readonly string[]>;
   /** The namespaces that a caller may use and whose number begins with a text; without it none are told. */
   readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;

@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     logLevel,
     // Everything beneath the tools loads behind the first answer.
     loadRuntime: async (log) => {
-      const runtime = await openRuntime(options, docs);
+      const runtime = await openRuntime(options, docs, log);
       await warnOfDocs(docs, log);
       return runtime;
     },
@@ -53,10 +53,11 @@ export async function serve(options: ServeOptions): Promise<number> {
   });
 }
 
-async function openRuntime(options: ServeOptions, docs: Documentation): Promise<Runtime> {
+async function openRuntime(options: ServeOptions, docs: Documentation, log: Log): Promise<Runtime> {
   const { isMistaken, isStoreFailure, openRuntime } = await import("../tools/runtime.ts");
   try {
-    return await openRuntime(options.config, { ...options, docs });
+    const storeNotice = (message: string): void => log("error", message);
+    return await openRuntime(options.config, { ...options, docs, storeNotice });
   } catch (error) {
     if (isMistaken(error)) throw new StartFailure(error, MISCONFIGURED);
     throw isStoreFailure(error) ? new StartFailure(error, UNREACHABLE) : error;

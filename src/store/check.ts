@@ -11,12 +11,13 @@ import { checkArtifacts, checkLaws, checkOrphans, checkSchemas } from "./sqlite/
 import { checkRuns } from "./sqlite/check_runs.ts";
 import { type Connection, openReaderConnection, readFormat, schemaFault } from "./sqlite/connection.ts";
 import { isBusy, toStoreError } from "./sqlite/errors.ts";
+import { findLoss } from "./sqlite/high_water_mark.ts";
 import { StoreError } from "./types.ts";
 
 /**
  * Checks a store's file while others may use it: SQLite's own structure check, each law, artifact and schema against its identity, the
- * whole chain of each run with its receipts and its head, and each snapshot, rebuilt from the records where a fold is handed in. Never
- * stops at the first problem. Changes nothing.
+ * whole chain of each run with its receipts and its head, and each snapshot, rebuilt from the records where a fold is handed in, and the
+ * high-water mark beside the file. Never stops at the first problem. Changes nothing.
  *
  * @throws {StoreError} Where the file cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `io`
  */
@@ -112,5 +113,7 @@ async function checkStructure({ connection, report, turn }: Checking): Promise<v
     const line = String(row["integrity_check"]);
     if (line !== "ok") report("file", line);
   }
+  const loss = findLoss(connection);
+  if (loss !== null) report("file", `Store "${connection.path}" is not what it was: ${loss}`);
   await turn();
 }

@@ -27,6 +27,7 @@ export interface Stores {
  * data; what a file holds is verified when it is read.
  *
  * @param sha256 Used for verifying what is read
+ * @param notice Told in a sentence where a store holds less than was once committed to it
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  *
  * @example
@@ -48,7 +49,11 @@ export interface Stores {
  * await stores.schemas.close();
  * ```
  */
-export async function openStores(options: StoresOptions, sha256: Sha256): Promise<Stores> {
+export async function openStores(
+  options: StoresOptions,
+  sha256: Sha256,
+  notice?: (message: string) => void,
+): Promise<Stores> {
   const { run, schemas } = options;
   if (run.type === "memory" && schemas.type === "memory") {
     return { runs: openMemoryRunStore(run), schemas: openMemorySchemaRegistry(schemas) };
@@ -56,12 +61,12 @@ export async function openStores(options: StoresOptions, sha256: Sha256): Promis
   // Loaded only where it is used: a process without a file never pays for SQLite.
   const sqlite = await import("./sqlite/open.ts");
   if (run.type === "memory") {
-    return { runs: openMemoryRunStore(run), schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256) };
+    return { runs: openMemoryRunStore(run), schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256, notice) };
   }
   if (schemas.type === "memory") {
-    return { runs: await sqlite.openSqliteRunStore(run, sha256), schemas: openMemorySchemaRegistry(schemas) };
+    return { runs: await sqlite.openSqliteRunStore(run, sha256, notice), schemas: openMemorySchemaRegistry(schemas) };
   }
-  return await sqlite.openSqliteStores(options, sha256);
+  return await sqlite.openSqliteStores(options, sha256, notice);
 }
 
 /** Closes both stores; the second one also when the first one fails. */

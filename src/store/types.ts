@@ -191,22 +191,34 @@ export type StoreErrorCode =
   /** The file is of a format version this program does not know. */
   | "version_unsupported"
   | "disk_full"
+  /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
+  | "file_lost"
   | "closed"
   | "io";
 
-/** A failure of the store itself; nothing was changed by the call that got it. */
+/**
+ * A failure of the store itself. Nothing was changed by the call that got it, except with `file_lost`: such a call may have been
+ * committed into a file that the path no longer names.
+ */
 export class StoreError extends Error {
   /** What went wrong. */
   readonly code: StoreErrorCode;
   /** Hint for retryable codes (`queue_full`, `busy`), milliseconds. */
   readonly retryAfterMillis: number | null;
+  /** Why, in words that callers may read: they name no path. */
+  readonly publicReason: string | null;
 
   /** A store failure with its code, a sentence, and for retryable codes a hint. */
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown; retryAfterMillis?: number }) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options?: { cause?: unknown; retryAfterMillis?: number; publicReason?: string },
+  ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = "StoreError";
     this.code = code;
     this.retryAfterMillis = options?.retryAfterMillis ?? null;
+    this.publicReason = options?.publicReason ?? null;
   }
 
   /** Whether the same call may succeed later. */

@@ -28,6 +28,8 @@ export interface RuntimeOptions {
   readonly signingKey: string | null;
   /** The documentation where others serve it too; that of the configuration unless given. */
   readonly docs?: Documentation;
+  /** Told in a sentence where a store holds less than was once committed to it. */
+  readonly storeNotice?: (message: string) => void;
 }
 
 /** Open tools. */
@@ -51,7 +53,8 @@ export interface ToolRuntime {
  * @throws {KeyError} When the key that signs runpacks cannot be read
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
-  const stores = await openStores({ run: config.run_state_store, schemas: config.schema_registry }, sha256);
+  const { run_state_store: run, schema_registry: schemas } = config;
+  const stores = await openStores({ run, schemas }, sha256, options.storeNotice);
   const schemaSandbox = createSchemaSandbox();
   let { providers, measures } = countProviders(new Map());
   let publisher: Promise<OpenPublisher> | null = null;
@@ -141,8 +144,14 @@ async function unreadyOf(
 ): Promise<readonly string[]> {
   const [run, schema] = await Promise.allSettled([runs.ready(), schemas.ready()]);
   return [
-    ...run.status === "rejected" ? ["run_state_store"] : [],
-    ...schema.status === "rejected" ? ["schema_registry"] : [],
+    ...run.status === "rejected" ? [unreadyStore("run_state_store", run.reason)] : [],
+    ...schema.status === "rejected" ? [unreadyStore("schema_registry", schema.reason)] : [],
     ...await (await openPublisher()).unready(),
   ];
+}
+
+/** The name of a store, with what is wrong with it where that may be shown. */
+function unreadyStore(name: string, reason: unknown): string {
+  const why = reason instanceof StoreError ? reason.publicReason : null;
+  return why === null ? name : `${name}: ${why}`;
 }

@@ -10,8 +10,9 @@ import { trustedKeyFiles } from "../../config/paths.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { missingAccess } from "../../store/sqlite/access.ts";
-import { openReaderConnection, otherAt, requireStore } from "../../store/sqlite/connection.ts";
+import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../store/sqlite/connection.ts";
 import { toStoreError } from "../../store/sqlite/errors.ts";
+import { findLoss } from "../../store/sqlite/high_water_mark.ts";
 import { readPublicKey } from "../../tools/services/operator_profile.ts";
 import { readBounded } from "../runpack/keys.ts";
 
@@ -52,6 +53,8 @@ export function checkStoreFile(check: string, path: string): Finding {
 function checkNewStore(check: string, path: string): Finding {
   const folder = nearestExisting(dirname(path));
   try {
+    const orphaned = orphanedLog(path);
+    if (orphaned !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${orphaned}` };
     Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
     return { check, status: "ok", message: `${path} will be created` };
   } catch (error) {
@@ -68,7 +71,10 @@ function lookThrough(check: string, path: string): Finding {
       return { check, status: "ok", message: `${path} is a database without anything in it: it becomes a store` };
     }
     const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
-    return rows.length === 1 && rows[0] === "ok"
+    const isSound = rows.length === 1 && rows[0] === "ok";
+    const loss = isSound ? findLoss(connection) : null;
+    if (loss !== null) return { check, status: "note", message: `${path} is not what it was: ${loss}` };
+    return isSound
       ? { check, status: "ok", message: `${path} opens and passes the quick check` }
       : { check, status: "fail", message: `${path} is damaged: ${rows.join("; ")}` };
   } finally {

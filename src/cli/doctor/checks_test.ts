@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { loadConfig } from "../../config/load.ts";
 import { CREATE_TABLES } from "../../store/sqlite/format.ts";
+import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
 
 /** Runs a body with a fresh folder, which is removed afterwards. */
@@ -56,6 +57,22 @@ Deno.test("checkFolder() writes where the folder is or will be, and leaves nothi
 const STORES: readonly (readonly [what: string, place: (path: string) => void, status: Finding["status"], RegExp])[] = [
   ["nothing", () => {}, "ok", /store\.db will be created$/],
   ["a store", (path) => database(path, CREATE_TABLES), "ok", /store\.db opens and passes the quick check$/],
+  [
+    "a store that held more",
+    (path) => {
+      database(path, CREATE_TABLES);
+      const mark = JSON.stringify({ laws: 0, records: 3, schemas: 0, record_id: "c".repeat(64) });
+      Deno.writeTextFileSync(markPath(path), `${mark.padEnd(511)}\n`);
+    },
+    "note",
+    /store\.db is not what it was: it lost what was accepted, and holds 0 of at least 3 records$/,
+  ],
+  [
+    "nothing beside the log of a store",
+    (path) => Deno.writeTextFileSync(`${path}-wal`, "log"),
+    "fail",
+    /^Cannot open store ".*": its file is gone and its log ".*-wal" is still there/,
+  ],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), "ok", /it becomes a store$/],
   ["a folder", (path) => Deno.mkdirSync(path), "fail", /^Cannot open store ".*": it is a folder, expected a file$/],
   [

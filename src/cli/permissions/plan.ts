@@ -20,6 +20,7 @@ import { grantedNames } from "../../evidence/builtin/env.ts";
 import { HAS_GROUPS, KILL_PROGRAM } from "../../evidence/external/process_group.ts";
 import { referencedEnvironment } from "../../evidence/providers.ts";
 import { headDraftPath, headPath } from "../../server/audit/head.ts";
+import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 
 /** What is allowed of one kind: everything, or these. */
@@ -80,7 +81,8 @@ export async function planPermissions(config: GateConfig, files: ServedFiles = {
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, files.dataDir);
   const key = files.signingKey === undefined ? [] : [files.signingKey];
-  const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config)];
+  const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
+  const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config), ...logs];
   const write = writePaths(config, dataDir);
   return {
     read: unique([...read, ...write].flatMap(withRealPath)),
@@ -164,7 +166,8 @@ function providerPaths(config: GateConfig): readonly string[] {
 /** Files that gate writes, by their folder where that is still to be made, and the folder of runpacks. */
 function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   const audit = config.server.audit.path;
-  const files = [...storeFiles(config), ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
+  const stores = storeFiles(config).flatMap((path) => [path, markPath(realPath(path))]);
+  const files = [...stores, ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
   return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
 }
 
@@ -175,7 +178,7 @@ function writtenFolders(config: GateConfig): readonly string[] {
   return files.map(dirname);
 }
 
-/** The files of the stores; their journals need no listing of their own. */
+/** The files of the stores. SQLite itself needs no permission for what it writes beside them. */
 function storeFiles(config: GateConfig): readonly string[] {
   return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
 }

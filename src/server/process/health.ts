@@ -23,7 +23,7 @@ export interface HealthOptions {
 
 /** Readiness. */
 export interface Health {
-  /** Closed words for what is missing; none where the service is ready. */
+  /** Closed words for what is missing, a store's with the cause where that may be shown; none where the service is ready. */
   readonly reasons: () => Promise<readonly string[]>;
 }
 

@@ -19,6 +19,17 @@ export interface Connection {
   readonly statement: (sql: string) => StatementSync;
 }
 
+/** Device, number and length of a file. */
+export type FileIdentity = Pick<Deno.FileInfo, "dev" | "ino" | "size">;
+
+/** The connection that writes, with the file that it has open. */
+export interface WriterConnection extends Connection {
+  /** The path with links followed: SQLite keeps the log beside that file. */
+  readonly realPath: string;
+  /** The file that stood at the path when SQLite opened it. */
+  readonly identity: FileIdentity;
+}
+
 /** What of the storage options a connection needs. */
 export type ConnectionOptions = Pick<StorageOptions, "journal_mode" | "sync_mode" | "busy_timeout_ms">;
 
@@ -77,13 +88,16 @@ function toConnection(database: DatabaseSync, path: string): Connection {
  * @throws {StoreError} `corrupt` for a file that is empty or no database, `version_unsupported` for one of another format or program,
  * `busy`, `io`
  */
-export function openWriterConnection(path: string, options: ConnectionOptions): Connection {
+export function openWriterConnection(path: string, options: ConnectionOptions): WriterConnection {
   const isMade = createFile(path);
   try {
-    return openToWrite(path, options);
+    if (isMade) refuseOrphanedLog(path);
+    const { dev, ino, size } = Deno.statSync(path);
+    const realPath = Deno.realPathSync(path);
+    return { ...openToWrite(path, options), realPath, identity: { dev, ino, size } };
   } catch (error) {
     if (isMade && isEmptyFile(path)) Deno.removeSync(path);
-    throw error;
+    throw toStoreError(error, path, "open store");
   }
 }
 
@@ -99,6 +113,8 @@ function openToWrite(path: string, options: ConnectionOptions): Connection {
           `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
       );
       if (isNew) createTables(connection);
+      // After a change of the journal's mode SQLite makes the files beside the database at the first read.
+      else readFormat(connection);
       return connection;
     });
   });
@@ -219,6 +235,31 @@ function opened(path: string, open: () => Connection): Connection {
   } catch (error) {
     throw toStoreError(error, path, "open store");
   }
+}
+
+/** The file at a path; null where there is no file. */
+export function identityOf(path: string): FileIdentity | null {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    throw error;
+  }
+}
+
+/**
+ * Why no store is made at a path: the log of one that is gone is beside it. SQLite would remove the log, and with it what only the log
+ * holds. Null where there is no such log.
+ */
+export function orphanedLog(path: string): string | null {
+  const log = `${path}-wal`;
+  if ((identityOf(log)?.size ?? 0) === 0) return null;
+  return `its file is gone and its log "${log}" is still there: put the file back, or move the log away`;
+}
+
+function refuseOrphanedLog(path: string): void {
+  const why = orphanedLog(path);
+  if (why !== null) throw new StoreError("io", `Cannot open store "${path}": ${why}`);
 }
 
 /** Closes the database when what follows its opening fails. */

@@ -129,6 +129,20 @@ for (const [what, prepare, code, message] of OPENINGS) {
     }));
 }
 
+Deno.test("openStores() makes no store beside the log of one that is gone, and leaves the log as it is", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/gate.db`;
+    await Deno.writeTextFile(`${path}-wal`, "what is left");
+    await assert.rejects(
+      openStores(storesOptions(folder, WAL_FULL), sha256),
+      /its file is gone and its log ".*" is still/,
+    );
+    assert.equal(await Deno.readTextFile(`${path}-wal`), "what is left");
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name), ["gate.db-wal"]);
+    await Deno.writeTextFile(`${path}-wal`, "");
+    await closeStores(await openStores(storesOptions(folder, WAL_FULL), sha256));
+  }));
+
 Deno.test("openStores() leaves the log beside an empty file alone, and waits for another process that makes a store of it", () =>
   withFolder(async (folder) => {
     const path = `${folder}/gate.db`;

@@ -7,9 +7,11 @@
 import { resolve } from "node:path";
 
 import { type StorageOptions, StoreError } from "../types.ts";
-import { type Connection, EmptyFileError, openWriterConnection } from "./connection.ts";
-import { isBusy } from "./errors.ts";
+import { type Connection, EmptyFileError, openWriterConnection, type WriterConnection } from "./connection.ts";
+import { isBusy, toStoreError } from "./errors.ts";
+import { createFileGuard, type FileGuard } from "./file_guard.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
+import { findLoss, keepMark } from "./high_water_mark.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -19,11 +21,15 @@ export interface StoreFile {
   readonly writer: Writer;
   readonly readers: ReaderPool;
   readonly heads: HeadCache;
+  readonly guard: FileGuard;
   /** One more user of the file. */
   readonly retain: () => void;
-  /** One user less; the last one commits what is queued and closes. */
+  /** One user less; the last one commits what is queued and closes, or abandons a file that is no longer the one at the path. */
   readonly release: () => Promise<void>;
 }
+
+/** Told something about a store that whoever runs it should know. */
+export type Notice = (message: string) => void;
 
 /** How long an opening that met a busy database stays away, milliseconds. */
 const BUSY_PAUSE_MILLIS = 10;
@@ -35,24 +41,62 @@ const BUSY_PAUSE_MILLIS = 10;
 const EMPTY_MILLIS = 1000;
 
 /**
- * Opens a store's file, making it where there is none. Reads no more than the header.
+ * Connections to files that were removed or replaced. To close one could write its log into a file that another process has open with a
+ * log of its own, and so could their collection as garbage. They stay open until the process exits, which closes none of them.
+ */
+const ABANDONED: Connection[] = [];
+
+/**
+ * Opens a store's file, making it where there is none. Reads no more than the header and how much it holds.
  *
+ * @param notice Told in a sentence where the store holds less than was once committed to it
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  */
-export async function openStoreFile(options: StorageOptions): Promise<StoreFile> {
+export async function openStoreFile(options: StorageOptions, notice: Notice = () => {}): Promise<StoreFile> {
   const path = storePath(options);
   const connection = await openPatiently(path, options);
-  const writer = createWriter(connection, options);
-  const readers = createReaderPool(path, options);
+  try {
+    return useConnection(connection, options, notice);
+  } catch (error) {
+    const known = toStoreError(error, path, "open store");
+    if (known.code === "file_lost") ABANDONED.push(connection);
+    else connection.database.close();
+    throw known;
+  }
+}
+
+function useConnection(connection: WriterConnection, options: StorageOptions, notice: Notice): StoreFile {
+  const { path } = connection;
+  const guard = createFileGuard(connection, options);
+  const loss = findLoss(connection);
+  if (loss !== null) {
+    notice(`Store "${path}" is not what it was: ${loss}. A backup was restored, or its files were changed`);
+  }
+  const mark = keepMark(connection);
+  const writer = createWriter(connection, options, { verify: guard.verify, committed: mark.committed });
+  const readers = createReaderPool(path, options, guard);
   let users = 1;
   const release = async (): Promise<void> => {
     users -= 1;
     if (users > 0) return;
     await writer.drain();
-    await readers.close();
-    connection.database.close();
+    const connections = [...await readers.end(), connection];
+    const isLost = !isVerified(guard);
+    mark.close(isLost);
+    if (isLost) ABANDONED.push(...connections);
+    else for (const { database } of connections) database.close();
   };
-  return { path, writer, readers, heads: createHeadCache(connection), retain: () => void (users += 1), release };
+  const retain = (): void => void (users += 1);
+  return { path, writer, readers, heads: createHeadCache(connection), guard, retain, release };
+}
+
+function isVerified(guard: FileGuard): boolean {
+  try {
+    guard.verify();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The absolute path of a store's file, so that names that SQLite takes for something else are plain names. */
@@ -63,7 +107,7 @@ export function storePath(options: Pick<StorageOptions, "path">): string {
   return resolve(options.path);
 }
 
-async function openPatiently(path: string, options: StorageOptions): Promise<Connection> {
+async function openPatiently(path: string, options: StorageOptions): Promise<WriterConnection> {
   const since = performance.now();
   for (;;) {
     try {

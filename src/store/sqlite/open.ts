@@ -7,7 +7,7 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
-import { openStoreFile, storePath } from "./file.ts";
+import { type Notice, openStoreFile, storePath } from "./file.ts";
 import { createSqliteRunStore } from "./run_store.ts";
 import { createSqliteSchemaRegistry } from "./schema_registry.ts";
 
@@ -15,13 +15,17 @@ type RunStorage = StorageOptions & { readonly max_versions: number | null };
 type SchemaStorage = StorageOptions & SchemaLimits;
 
 /** Opens a run store on a file of its own. */
-export async function openSqliteRunStore(options: RunStorage, sha256: Sha256): Promise<RunStore> {
-  return createSqliteRunStore(await openStoreFile(options), { max_versions: options.max_versions, sha256 });
+export async function openSqliteRunStore(options: RunStorage, sha256: Sha256, notice?: Notice): Promise<RunStore> {
+  return createSqliteRunStore(await openStoreFile(options, notice), { max_versions: options.max_versions, sha256 });
 }
 
 /** Opens a schema registry on a file of its own. */
-export async function openSqliteSchemaRegistry(options: SchemaStorage, sha256: Sha256): Promise<SchemaRegistry> {
-  return createSqliteSchemaRegistry(await openStoreFile(options), options, sha256);
+export async function openSqliteSchemaRegistry(
+  options: SchemaStorage,
+  sha256: Sha256,
+  notice?: Notice,
+): Promise<SchemaRegistry> {
+  return createSqliteSchemaRegistry(await openStoreFile(options, notice), options, sha256);
 }
 
 /**
@@ -32,6 +36,7 @@ export async function openSqliteSchemaRegistry(options: SchemaStorage, sha256: S
 export async function openSqliteStores(
   options: { readonly run: RunStorage; readonly schemas: SchemaStorage },
   sha256: Sha256,
+  notice?: Notice,
 ): Promise<{ readonly runs: RunStore; readonly schemas: SchemaRegistry }> {
   const { run, schemas } = options;
   if (storePath(run) === storePath(schemas)) {
@@ -39,16 +44,16 @@ export async function openSqliteStores(
     if (differing !== undefined) {
       throw new StoreError("io", `Cannot open "${storePath(run)}" for runs and schemas: "${differing}" differs`);
     }
-    const file = await openStoreFile(run);
+    const file = await openStoreFile(run, notice);
     file.retain();
     return {
       runs: createSqliteRunStore(file, { max_versions: run.max_versions, sha256 }),
       schemas: createSqliteSchemaRegistry(file, schemas, sha256),
     };
   }
-  const runs = await openSqliteRunStore(run, sha256);
+  const runs = await openSqliteRunStore(run, sha256, notice);
   try {
-    return { runs, schemas: await openSqliteSchemaRegistry(schemas, sha256) };
+    return { runs, schemas: await openSqliteSchemaRegistry(schemas, sha256, notice) };
   } catch (error) {
     await runs.close();
     throw error;

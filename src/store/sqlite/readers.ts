@@ -16,6 +16,7 @@ import { setImmediate } from "node:timers";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { type Connection, openReaderConnection } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
+import type { FileGuard } from "./file_guard.ts";
 
 /** Reading connections to one file. */
 export interface ReaderPool {
@@ -27,8 +28,8 @@ export interface ReaderPool {
    * @param slice Reads a part; returns whether there is more to do
    */
   readonly long: (slice: (connection: Connection) => boolean) => Promise<void>;
-  /** Lets what is being read end with an error, then closes the connections. */
-  readonly close: () => Promise<void>;
+  /** Lets what is being read end with an error, and gives the connections to the caller, who closes them. */
+  readonly end: () => Promise<readonly Connection[]>;
 }
 
 /** What of the storage options the readers need. */
@@ -37,6 +38,7 @@ export type ReaderOptions = Pick<StorageOptions, "busy_timeout_ms" | "read_pool_
 interface PoolState {
   readonly path: string;
   readonly options: ReaderOptions;
+  readonly guard: FileGuard;
   readonly connections: (Connection | undefined)[];
   /** Places of connections that no long read has; the last is taken first. */
   readonly free: number[];
@@ -47,24 +49,30 @@ interface PoolState {
 /** How long a read that met a busy database stays away, milliseconds. */
 const BUSY_PAUSE_MILLIS = 5;
 
-/** Makes a pool; opens nothing yet. */
-export function createReaderPool(path: string, options: ReaderOptions): ReaderPool {
+/** Makes a pool; opens nothing yet. Nothing is read from a file that is no longer the one that the path names. */
+export function createReaderPool(path: string, options: ReaderOptions, guard: FileGuard): ReaderPool {
   const places = Array.from({ length: options.read_pool_size }, (_, place) => place);
-  const state: PoolState = { path, options, connections: [], free: places, waiting: [], closed: false };
+  const state: PoolState = { path, options, guard, connections: [], free: places, waiting: [], closed: false };
   return {
     point: (read) => retrying(state, () => read(connectionAt(state, 0))),
     long: (slice) => readLong(state, slice),
-    close: async () => {
+    end: async () => {
       state.closed = true;
       while (state.free.length < options.read_pool_size) await turn();
-      for (const connection of state.connections.splice(0)) connection?.database.close();
+      return state.connections.splice(0).filter((connection) => connection !== undefined);
     },
   };
 }
 
 function connectionAt(state: PoolState, place: number): Connection {
   if (state.closed) throw new StoreError("closed", `Cannot read "${state.path}": it is closed`);
-  return state.connections[place] ??= openReaderConnection(state.path, state.options);
+  state.guard.verifyThisTurn();
+  const known = state.connections[place];
+  if (known !== undefined) return known;
+  const opened = state.connections[place] = openReaderConnection(state.path, state.options);
+  // The path may have named another file by then.
+  state.guard.verify();
+  return opened;
 }
 
 async function readLong(state: PoolState, slice: (connection: Connection) => boolean): Promise<void> {

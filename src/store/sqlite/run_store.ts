@@ -59,6 +59,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
       use(async () => {
+        file.guard.verifyThisTurn();
         const known = file.heads.get(runKey);
         if (known !== undefined) return known;
         const head = await file.readers.point((connection) => findRun(connection, runKey));

@@ -5,7 +5,8 @@
  * the event loop has no more ready work that adds to it, at the latest for `batch_max_wait_ms`, and are then applied in one transaction. A
  * lone caller waits for one turn of the loop, not for the clock. Each operation makes its own comparisons inside the transaction and
  * writes nothing where they fail; one that fails in a way nobody expected makes the whole transaction roll back, and the batch is repeated
- * with a transaction for each operation, so that only the failing caller sees the failure. Nobody is answered before the commit.
+ * with a transaction for each operation, so that only the failing caller sees the failure. Nobody is answered before the commit, or
+ * when the files of the store are no longer those that the path names.
  *
  * @module
  */
@@ -38,6 +39,14 @@ export interface Writer {
   readonly drain: () => Promise<void>;
 }
 
+/** What is done around each transaction. */
+export interface CommitHooks {
+  /** Called before a transaction begins and before anybody is answered; throws where the files are not those that were opened. */
+  readonly verify: () => void;
+  /** Called after a commit. */
+  readonly committed: () => void;
+}
+
 interface Operation {
   readonly bytes: number;
   readonly apply: (connection: Connection) => unknown;
@@ -49,6 +58,7 @@ interface Operation {
 interface WriterState {
   readonly connection: Connection;
   readonly options: WriterOptions;
+  readonly hooks: CommitHooks;
   readonly queue: Operation[];
   /** Whether a look at the queue is on its way. */
   scheduled: boolean;
@@ -65,10 +75,11 @@ interface WriterState {
 const BUSY_PAUSE_MILLIS = 5;
 
 /** Starts a writer on a connection, which it then has to itself. */
-export function createWriter(connection: Connection, options: WriterOptions): Writer {
+export function createWriter(connection: Connection, options: WriterOptions, hooks: CommitHooks): Writer {
   const state: WriterState = {
     connection,
     options,
+    hooks,
     queue: [],
     scheduled: false,
     seen: 0,
@@ -138,10 +149,11 @@ function finish(state: WriterState): void {
  * @returns Whether the database is busy and the operations stay in the queue for another try
  */
 function flush(state: WriterState): boolean {
-  const { connection, queue } = state;
+  const { connection, hooks, queue } = state;
   const batch = queue.slice(0, batchLength(state));
   const results: unknown[] = [];
   try {
+    hooks.verify();
     connection.statement("BEGIN IMMEDIATE").run();
     for (const operation of batch) results.push(operation.apply(connection));
     connection.statement("COMMIT").run();
@@ -151,8 +163,23 @@ function flush(state: WriterState): boolean {
   leave(state, batch.length);
   state.batches++;
   state.operations += batch.length;
-  for (const [index, operation] of batch.entries()) operation.resolve(results[index]);
+  const fault = faultAfterCommit(state);
+  for (const [index, operation] of batch.entries()) {
+    if (fault === null) operation.resolve(results[index]);
+    else operation.reject(fault);
+  }
   return false;
+}
+
+/** Why nobody may be answered, although the transaction was committed; null where everybody may. */
+function faultAfterCommit({ connection, hooks }: WriterState): StoreError | null {
+  try {
+    hooks.verify();
+    hooks.committed();
+    return null;
+  } catch (error) {
+    return toStoreError(error, connection.path, "write to");
+  }
 }
 
 function failed(state: WriterState, batch: readonly Operation[], error: unknown): boolean {

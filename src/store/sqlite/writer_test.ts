@@ -46,7 +46,7 @@ async function withWriter(changes: Partial<StorageOptions>, run: (bench: Bench) 
     const watcher = new DatabaseSync(path, { readOnly: true });
     const committed = (): string[] =>
       watcher.prepare("SELECT scenario_id FROM laws ORDER BY law_row").all().map((row) => String(row["scenario_id"]));
-    const writer = createWriter(connection, options);
+    const writer = createWriter(connection, options, { verify: () => {}, committed: () => {} });
     try {
       await run({ writer, connection, path, committed, batches: () => sizes });
     } finally {
@@ -214,4 +214,21 @@ Deno.test("drain() waits for what is queued and refuses what comes", () =>
     await drained;
     assert.deepEqual(committed(), names(5));
     await Promise.all(queued);
+  }));
+
+Deno.test("a commit whose files differ afterwards is nobody's answer, and is not made again", () =>
+  withFolder(async (folder) => {
+    const connection = openWriterConnection(`${folder}/gate.db`, STORAGE);
+    let calls = 0;
+    const verify = (): void => {
+      calls += 1;
+      if (calls === 2) throw new StoreError("file_lost", "Cannot use it");
+    };
+    const writer = createWriter(connection, STORAGE, { verify, committed: () => assert.fail("it counts as a commit") });
+    let applied = 0;
+    const answers = await Promise.allSettled([1, 2].map(() => writer.submit(1, () => applied += 1)));
+    assert.deepEqual(answers.map(({ status }) => status), ["rejected", "rejected"]);
+    assert.equal(applied, 2);
+    await writer.drain();
+    connection.database.close();
   }));

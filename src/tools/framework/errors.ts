@@ -136,14 +136,16 @@ const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCod
   version_unsupported: ["store_version_unsupported", "Cannot answer: the store is of a version not known here"],
   disk_full: ["store_full", "Cannot write: the disk of the store is full"],
   closed: ["store_closed", "Cannot answer: the server is shutting down, try again"],
+  file_lost: ["store_failed", "Cannot answer: the store lost a file that it has open, the server has to be restarted"],
   io: ["store_failed", "Cannot answer: the store failed to read or write"],
 };
 
 /** The domain error that a failure of the store amounts to. */
 export function storeFailure(error: StoreError): ToolError {
   const [code, message] = STORE_ERRORS[error.code];
-  const wait = error.retryAfterMillis;
-  return toolError(code, message, wait === null ? undefined : { retry_after_ms: wait });
+  const { retryAfterMillis: wait, publicReason } = error;
+  const reason = publicReason === null ? "" : `: ${publicReason}`;
+  return toolError(code, `${message}${reason}`, wait === null ? undefined : { retry_after_ms: wait });
 }
 
 /**

@@ -217,6 +217,7 @@ const STORE_ERRORS: readonly (readonly [StoreErrorCode, code: string, kind: stri
   ["version_unsupported", "store_version_unsupported", "internal", false],
   ["disk_full", "store_full", "unavailable", false],
   ["closed", "store_closed", "unavailable", true],
+  ["file_lost", "store_failed", "internal", false],
   ["io", "store_failed", "internal", false],
 ];
 

@@ -1,0 +1,132 @@
+/**
+ * Compares the files that SQLite has open with the files that the path names now.
+ *
+ * SQLite goes on with files that were removed or replaced: it commits into them without an error, and the next process that opens the
+ * path sees none of it. Two processes with different `-shm` files do not see each other's locks and overwrite each other's commits. So
+ * each commit, each turn of the event loop with reads, and readiness compare device and inode of all files, and the length of the
+ * write-ahead log.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+
+import { fileReason } from "../file_reason.ts";
+import { type StorageOptions, StoreError } from "../types.ts";
+import type { Connection, FileIdentity, WriterConnection } from "./connection.ts";
+import { identityOf } from "./connection.ts";
+import { integer } from "./rows.ts";
+
+/** Compares the files of one store. Once one differs, every later comparison fails: only a new process may open the path again. */
+export interface FileGuard {
+  /**
+   * Compares now.
+   *
+   * @throws {StoreError} `file_lost` where a file differs, `io` where one cannot be compared
+   */
+  readonly verify: () => void;
+  /**
+   * Compares at the first call in a turn of the event loop, and repeats what that found.
+   *
+   * @throws {StoreError} As `verify`
+   */
+  readonly verifyThisTurn: () => void;
+}
+
+interface OpenedFile {
+  /** Its name in messages. */
+  readonly name: string;
+  readonly path: string;
+  readonly identity: FileIdentity | null;
+}
+
+/** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** Reports how many frames of the log are valid, without moving any. */
+const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
+
+/** Comparisons that have to find a log too short: between two of them another process may have emptied it as SQLite does. */
+const SHORT_FINDINGS = 3;
+
+/**
+ * Starts to guard the files of a connection that was just opened.
+ *
+ * @throws {StoreError} As {@link FileGuard.verify}
+ */
+export function createFileGuard(
+  connection: WriterConnection,
+  { journal_mode }: Pick<StorageOptions, "journal_mode">,
+): FileGuard {
+  const { path } = connection;
+  const files = openedFiles(connection, journal_mode);
+  const frameBytes = FRAME_HEADER_BYTES + pageSize(connection);
+  let lost: StoreError | null = null;
+  let isVerified = false;
+  const expire = (): void => {
+    isVerified = false;
+  };
+  const verify = (): void => {
+    if (lost !== null) throw lost;
+    const why = files.map(differenceOf).find((found) => found !== null) ??
+      (journal_mode === "wal" && isCutShort(connection, frameBytes) ? 'its "-wal" file was cut short' : null);
+    if (why === null) return;
+    lost = new StoreError("file_lost", `Cannot use store "${path}": ${why} while it was open`, { publicReason: why });
+    throw lost;
+  };
+  const verifyThisTurn = (): void => {
+    if (isVerified) return;
+    verify();
+    isVerified = true;
+    setImmediate(expire);
+  };
+  verify();
+  return { verify, verifyThisTurn };
+}
+
+function openedFiles(connection: WriterConnection, mode: StorageOptions["journal_mode"]): readonly OpenedFile[] {
+  const { path, realPath, identity } = connection;
+  // SQLite keeps the log and its index beside the file that a link leads to, for as long as a connection is open.
+  const beside = mode === "wal" ? ["-wal", "-shm"] : [];
+  return [
+    { name: "file", path, identity },
+    ...beside.map((end) => ({
+      name: `"${end}" file`,
+      path: `${realPath}${end}`,
+      identity: identityOf(`${realPath}${end}`),
+    })),
+  ];
+}
+
+/** How a file differs from the one that was opened; null where it is that one. */
+function differenceOf({ name, path, identity }: OpenedFile): string | null {
+  const now = lookAt(path);
+  if (now === null) return `its ${name} was removed or renamed`;
+  return now.dev === identity?.dev && now.ino === identity.ino ? null : `its ${name} was replaced by another`;
+}
+
+function lookAt(path: string): FileIdentity | null {
+  try {
+    return identityOf(path);
+  } catch (error) {
+    const why = fileReason(error) ?? String(error);
+    throw new StoreError("io", `Cannot use store: "${path}" cannot be compared: ${why}`, { cause: error });
+  }
+}
+
+/** Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. */
+function isCutShort(connection: WriterConnection, frameBytes: number): boolean {
+  const wal = `${connection.realPath}-wal`;
+  for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
+    const row = connection.statement(WAL_STATE).get();
+    const frames = row === undefined ? 0 : integer(row, "log");
+    if (frames <= 0 || (lookAt(wal)?.size ?? 0) >= WAL_HEADER_BYTES + frames * frameBytes) return false;
+  }
+  return true;
+}
+
+function pageSize(connection: Connection): number {
+  const row = connection.statement("PRAGMA page_size").get();
+  return row === undefined ? 0 : integer(row, "page_size");
+}

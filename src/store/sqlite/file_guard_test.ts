@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { DatabaseSync } from "node:sqlite";
+
+import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { backupStore } from "../backup.ts";
+import { checkStore } from "../check.ts";
+import { closeStores, openStores } from "../open.ts";
+import { StoreError } from "../types.ts";
+import { openWriterConnection } from "./connection.ts";
+import { createFileGuard } from "./file_guard.ts";
+
+const OPTIONS = storesOptions("", WAL_FULL).run;
+
+/** What SQLite and gate themselves do to the files of a store that others have open. */
+const LEGITIMATE: Readonly<Record<string, (folder: string, round: number) => Promise<void> | void>> = {
+  "a passive checkpoint": (folder) => pragma(folder, "wal_checkpoint(PASSIVE)"),
+  "a full checkpoint": (folder) => pragma(folder, "wal_checkpoint(FULL)"),
+  "a checkpoint that restarts the log": (folder) => pragma(folder, "wal_checkpoint(RESTART)"),
+  "a checkpoint that empties the log": (folder) => pragma(folder, "wal_checkpoint(TRUNCATE)"),
+  "a limit for the log's length": (folder) => pragma(folder, "journal_size_limit = 0"),
+  "a vacuum": (folder) => pragma(folder, "incremental_vacuum; VACUUM"),
+  "a check": async (folder) => {
+    assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
+  },
+  "a backup": async (folder, round) => {
+    await backupStore(`${folder}/gate.db`, `${folder}/copy${round}.db`, { sha256 });
+  },
+  "another store on the file, opened and closed": async (folder, round) => {
+    const other = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await other.runs.append(appendTo(runKey(`other ${round}`), null, `other ${round}`));
+    await closeStores(other);
+  },
+};
+
+function pragma(folder: string, text: string): void {
+  using database = new DatabaseSync(`${folder}/gate.db`, { timeout: 5_000 });
+  database.exec(`PRAGMA ${text.replace(/; VACUUM$/, "")}`);
+  if (text.endsWith("VACUUM")) database.exec("VACUUM");
+}
+
+Deno.test("a store takes what SQLite does to its files for what it is, over 5 rounds and 2 restarts", () =>
+  withFolder(async (folder) => {
+    let head = null;
+    for (const start of [1, 2, 3]) {
+      const stores = await openStores(storesOptions(folder, WAL_FULL), sha256, (message) => assert.fail(message));
+      if (start === 1) await stores.runs.putLaw(LAW);
+      for (let round = 0; round < 5; round++) {
+        for (const [what, act] of Object.entries(LEGITIMATE)) {
+          const append = appendTo(runKey("one"), head, `${start} ${round} ${what}`);
+          assert.deepEqual(await stores.runs.append(append), { outcome: "accepted" }, what);
+          head = headAfter(append);
+          await act(folder, start * 10 + round);
+          await stores.runs.ready();
+          assert.deepEqual((await stores.runs.getHead(runKey("one")))?.head, head, what);
+        }
+      }
+      await closeStores(stores);
+    }
+  }));
+
+const WRITER = fileURLToPath(new URL("../../../tests/simulation/store_writer.ts", import.meta.url));
+const CONFIG = fileURLToPath(new URL("../../../deno.json", import.meta.url));
+
+Deno.test("a store takes the work of other processes for what it is, while the log is emptied under all of them", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 20_000 }), sha256);
+    await stores.runs.putLaw(LAW);
+    await stores.runs.append(appendTo(runKey("contended"), null, "create contended"));
+    const writers = ["together 1", "together 2"].map((name) =>
+      new Deno.Command(Deno.execPath(), {
+        args: ["run", "--no-prompt", "--allow-all", "--config", CONFIG, WRITER, folder, name, "4", "40"],
+        env: { NO_COLOR: "1" },
+        stdout: "null",
+        stderr: "piped",
+      }).output()
+    );
+    let isWorking = true;
+    const working = Promise.all(writers).finally(() => isWorking = false);
+    for (let round = 0; isWorking; round++) {
+      pragma(folder, `wal_checkpoint(${round % 2 === 0 ? "TRUNCATE" : "RESTART"})`);
+      await stores.runs.ready();
+      await stores.runs.append(appendTo(runKey(`own ${round}`), null, `own ${round}`));
+    }
+    for (const { code, stderr } of await working) assert.equal(code, 0, new TextDecoder().decode(stderr));
+    await closeStores(stores);
+    assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
+  }));
+
+/** Bytes that are cut from the end of a log of which every byte is in use, and whether that is seen. */
+const CUTS: readonly (readonly [bytes: number, isSeen: boolean])[] = [[0, false], [1, true], [4096, true]];
+
+for (const [bytes, isSeen] of CUTS) {
+  Deno.test(`createFileGuard() ${isSeen ? "sees" : "accepts"} a log that is shorter by ${bytes} bytes`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/gate.db`;
+      const connection = openWriterConnection(path, OPTIONS);
+      const guard = createFileGuard(connection, OPTIONS);
+      const { size } = await Deno.stat(`${path}-wal`);
+      assert.ok(size > 4096);
+      await Deno.truncate(`${path}-wal`, size - bytes);
+      const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === "file_lost";
+      if (isSeen) assert.throws(guard.verify, isLost);
+      else guard.verify();
+      // Once lost it stays lost, also when the files are put right.
+      await Deno.truncate(`${path}-wal`, size);
+      if (isSeen) assert.throws(guard.verify, isLost);
+      connection.database.close();
+    }));
+}
+
+Deno.test("createFileGuard() compares once a turn where that is asked, and follows links", () =>
+  withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/real`);
+    await Deno.symlink(`${folder}/real/gate.db`, `${folder}/link.db`);
+    openWriterConnection(`${folder}/real/gate.db`, OPTIONS).database.close();
+    const connection = openWriterConnection(`${folder}/link.db`, OPTIONS);
+    const guard = createFileGuard(connection, OPTIONS);
+    guard.verifyThisTurn();
+    Deno.removeSync(`${folder}/real/gate.db-shm`);
+    guard.verifyThisTurn();
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.throws(guard.verifyThisTurn, /its "-shm" file was removed or renamed while it was open/);
+    connection.database.close();
+  }));
