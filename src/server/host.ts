@@ -13,7 +13,7 @@ import type { HttpHostOptions } from "./http_host.ts";
 import { createLimits, hasSeveralCallers, type Limits } from "./process/limits.ts";
 import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
 import type { Offer } from "./protocol/offer.ts";
-import { HANGUP_CODE, type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
+import { exitWhenUncaught, HANGUP_CODE, type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
@@ -80,6 +80,7 @@ export async function host(options: HostOptions): Promise<number> {
   const audit = createAuditService({ config: options.server.audit, writeError, log });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
+  exitWhenUncaught();
   const hangup = watchHangup(heedsHangup(options.server) ? audit.reopen : endAtHangup);
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;

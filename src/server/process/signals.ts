@@ -1,5 +1,5 @@
 /**
- * What the process does when it is told to stop.
+ * What the process does when it is told to stop, or fails in a way that nothing catches.
  *
  * @module
  */
@@ -73,4 +73,17 @@ export function watchHangup(take: () => void): { readonly close: () => void } {
   if (Deno.build.os === "windows") return { close: () => undefined };
   Deno.addSignalListener("SIGHUP", take);
   return { close: () => Deno.removeSignalListener("SIGHUP", take) };
+}
+
+/**
+ * Ends the process with exit code 1 at an error that nothing catches. The runtime would do so too, but closes open databases on its way,
+ * and a database whose files were replaced must not be closed.
+ */
+export function exitWhenUncaught(): void {
+  const end = (thrown: unknown): never => {
+    Deno.stderr.writeSync(new TextEncoder().encode(`error: Uncaught ${Deno.inspect(thrown)}\n`));
+    Deno.exit(1);
+  };
+  addEventListener("error", ({ error }) => end(error));
+  addEventListener("unhandledrejection", ({ reason }) => end(reason));
 }
