@@ -7,6 +7,7 @@ import { viewPack } from "../../src/runpack/material_view.ts";
 import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { renderDocument } from "../../src/runpack/view/page.ts";
+import { FORGED, packOfRow } from "../simulation/runpack_absent_values.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
 import { identityOf, type MemoryPack, memorySource, PRIMITIVES } from "../simulation/runpack_memory.ts";
@@ -160,7 +161,8 @@ Deno.test("the page says of tampered packs what the command line says", async ()
   bytes[10] = (bytes[10] ?? 0) ^ 1;
   flipped.set(name, bytes);
   const forgery = FORGERIES.find((one) => one.name === "a gate that is opened by a forged trace");
-  assert.ok(forgery !== undefined);
+  const outdated = FORGED.find((one) => one.name === "acquired ten days before a maximum age of a minute");
+  assert.ok(forgery !== undefined && outdated !== undefined);
   const rows: readonly (readonly [string, MemoryPack, string])[] = [
     ["missing", { ...golden, objects: without }, "object_missing"],
     ["flipped", { ...golden, objects: flipped }, "object_identity_mismatch"],
@@ -171,6 +173,7 @@ Deno.test("the page says of tampered packs what the command line says", async ()
     ],
     ["cut", { ...golden, manifest: golden.manifest.slice(0, -1) }, "manifest_not_canonical"],
     ["forged", forge(playGoldenRun(), forgery.forge), "decision_mismatch"],
+    ["absent", packOfRow(outdated, "branch"), "qualification_mismatch"],
   ];
   for (const [what, pack, code] of rows) {
     const path = `${tested.folder}/${what}.runpack`;
