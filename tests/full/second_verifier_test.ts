@@ -185,6 +185,22 @@ Deno.test("two verifiers agree on packs of several contracts of one provider", a
   await compare(second, forge(play(twoConditionLaw(), {}, [given]), secondContract), {}, "several contracts");
 });
 
+Deno.test("two verifiers agree on packs that begin with any record but the first", async () => {
+  await using second = new SecondVerifier();
+  const run = playGoldenRun();
+  for (let first = 1; first < run.records.length; first++) {
+    for (const withheld of [[], ["approved", "built", "report"]]) {
+      const pack = forge(run, (parts) => {
+        for (const part of [parts.records, parts.receipts]) part.splice(0, first);
+        Object.assign(parts.records[0], { revision: 1, previous_record_id: null });
+        for (const item of parts.records[0].body.evidence ?? []) item.retention = "RetainDigestOnly";
+        parts.withheld.push(...withheld);
+      });
+      await compare(second, pack, {}, `first ${first}`);
+    }
+  }
+});
+
 Deno.test("two verifiers agree on 200 mutations of single bytes and objects", async () => {
   await using second = new SecondVerifier();
   const [plain, choose] = [await readGolden("plain"), chooserOf(SEED + 30)];

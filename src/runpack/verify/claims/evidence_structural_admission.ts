@@ -22,7 +22,8 @@ export const EVIDENCE_ADMISSION: RecordClaim = {
   method: "evidence_admission_v6",
   needsValues: true,
   check(step): Violation | null {
-    if (step.record.record_kind !== "stage_evaluated") return null;
+    // Of the first record nothing but its kind is looked at: it has no state to be decided at.
+    if (step.record.record_kind !== "stage_evaluated" || step.before === null) return null;
     const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
     // A stage that is not in the law is another claim's.
     if (stage === undefined) return null;
