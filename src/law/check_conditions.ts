@@ -9,7 +9,8 @@ import type { Draft } from "./decode_shape.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { below, type Place, placeAt } from "./json_path.ts";
 import type { Collector } from "./refusals.ts";
-import { quote } from "./suggest.ts";
+import { HINTS_MAXIMUM } from "./check_names.ts";
+import { didYouMean, quote } from "./suggest.ts";
 import type { Condition, LawSurroundings } from "./types.ts";
 import { checkPredicate } from "./value/predicate.ts";
 import { checkDomain } from "./value/typed_value.ts";
@@ -20,6 +21,7 @@ export function checkConditions(refusals: Collector, draft: DraftSpec, surroundi
   draft.schemas?.forEach((schema, index) => {
     if (schema !== undefined) checkSchema(refusals, schema, placeAt("schemas", index), surroundings);
   });
+  if (surroundings.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
     checkCondition(refusals, condition, placeAt("conditions", index), draft, surroundings);
   });
@@ -29,6 +31,24 @@ function checkSchema(refusals: Collector, schema: DomainSchema, place: Place, su
   if (surroundings.hasSchema(schema.schema_id, schema.version)) return;
   const message = `Schema ${quote(schema.schema_id)} version ${quote(schema.version)} is not registered`;
   refusals.refuse("schema_not_found", place, message);
+}
+
+/**
+ * A packet names a schema by its id alone. In a law that declares schemas it is one of them, so that a misspelled name is found; a law
+ * that declares none has free names.
+ */
+function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: DraftSpec): void {
+  const known = new Set(schemas.flatMap((schema) => schema?.schema_id ?? []));
+  if (known.size === 0) return;
+  let hints = HINTS_MAXIMUM;
+  stages.forEach(({ entry_packets = [] }, index) => {
+    entry_packets.forEach(({ schema_id }, at) => {
+      if (schema_id === undefined || known.has(schema_id)) return;
+      const hint = hints-- > 0 ? didYouMean(schema_id, known) : "";
+      const message = `Schema ${quote(schema_id)} is not among the schemas of the spec${hint}`;
+      refusals.refuse("packet_schema_not_found", placeAt("stages", index, "entry_packets", at, "schema_id"), message);
+    });
+  });
 }
 
 function checkCondition(

@@ -53,7 +53,7 @@ export function checkDistinct(
 }
 
 /** How many unresolved names of a spec are compared with all known ones, which is quadratic. */
-const HINTS_MAXIMUM = 16;
+export const HINTS_MAXIMUM = 16;
 
 /** The names of a draft that leaves and bindings may use; null where the array that gives them is broken. */
 export interface KnownNames {

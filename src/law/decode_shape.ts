@@ -213,6 +213,8 @@ export function readOr<T>(
 /**
  * The member that tells the variants of an object apart: its value picks the variant. Gives undefined, with the
  * reason recorded, where there is no object or no such variant.
+ *
+ * @param hint Ends the message where the member is not there
  */
 export function readVariant<const Name extends string>(
   refusals: Collector,
@@ -220,6 +222,7 @@ export function readVariant<const Name extends string>(
   place: Place,
   discriminator: string,
   names: readonly Name[],
+  hint = "",
 ): Name | undefined {
   if (!isJsonObject(value)) {
     const choice = names.length > 1 ? "one of " : "";
@@ -230,7 +233,7 @@ export function readVariant<const Name extends string>(
   const name = member(value, discriminator);
   if (name !== undefined) return readChoice(names)(refusals, name, below(place, discriminator));
   const message = `Member ${quote(discriminator)} is required; expected ${names.length > 1 ? "one of " : ""}`;
-  refusals.refuse("member_missing", below(place, discriminator), message + quoteAll(names));
+  refusals.refuse("member_missing", below(place, discriminator), message + quoteAll(names) + hint);
   return undefined;
 }
 

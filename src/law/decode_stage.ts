@@ -5,7 +5,7 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { isJsonArray, type JsonValue } from "../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { checkDistinct } from "./check_names.ts";
 import { contentTypeMismatch, readContentType, readPayload } from "./decode_payload.ts";
 import { isWhole, readSet } from "./decode_policy.ts";
@@ -103,9 +103,23 @@ const readTargets: Read<Target[]> = (refusals, value, place) => {
   return isJsonArray(value) && whole.length === value.length ? whole : undefined;
 };
 
+/** The hint for a target in the spelling of the disclosure policy, which names targets by other members. */
+function policyHint(value: JsonValue): string {
+  if (!isJsonObject(value) || member(value, "target_kind") === undefined) return "";
+  return '; "target_kind" is what a rule of the policy has, a packet has {"kind": "agent", "agent_id": ID}, ' +
+    '{"kind": "session", "session_id": ID}, {"kind": "channel", "channel": NAME} or {"kind": "external", "system": NAME, "target": NAME}';
+}
+
 /** Reads where a packet may be sent. */
 const readTarget: Read<Target> = (refusals, value, place) => {
-  const kind = readVariant(refusals, value, place, "kind", ["agent", "session", "external", "channel"]);
+  const kind = readVariant(
+    refusals,
+    value,
+    place,
+    "kind",
+    ["agent", "session", "external", "channel"],
+    policyHint(value),
+  );
   switch (kind) {
     case undefined:
       return undefined;

@@ -133,7 +133,7 @@ Deno.test("constructLaw() has a test for every refusal code", () => {
   const tested = new Set<string>(
     ROWS.flatMap(([, , ...refusals]) => refusals).map((refusal) => refusal.split(" ")[0] ?? ""),
   );
-  // These have a test of their own above.
+  // These have a test of their own.
   for (
     const code of [
       "predicate_not_enabled",
@@ -143,6 +143,7 @@ Deno.test("constructLaw() has a test for every refusal code", () => {
       "requirement_too_deep",
       "requirement_too_large",
       "more_refusals",
+      "packet_schema_not_found",
     ]
   ) {
     tested.add(code);
@@ -237,4 +238,42 @@ Deno.test("reproveLaw() accepts a law in normal form and nothing else", () => {
   assert.equal(reproveLaw(law, surroundings()).ok, false);
   assert.equal(reproveLaw(fullSpec(), surroundings()).ok, false);
   assert.equal(reproveLaw({}, surroundings()).ok, false);
+});
+
+/** `schema_id` of the packet, the schemas of the spec, and the refusal of a new law. */
+const PACKET_SCHEMAS: readonly [string, readonly string[], string | null][] = [
+  ["brief", [], null],
+  ["brief", ["brief"], null],
+  ["brief", ["report", "brief"], null],
+  ["brief", ["report"], 'Schema "brief" is not among the schemas of the spec'],
+  ["reprot", ["report"], 'Schema "reprot" is not among the schemas of the spec; did you mean "report"?'],
+];
+
+Deno.test("constructLaw() has packets of a new law name a schema of the spec, where it declares any", () => {
+  for (const [schema_id, declared, message] of PACKET_SCHEMAS) {
+    const spec = leastSpec();
+    spec.schemas = declared.map((id) => ({ schema_id: id, version: "1" }));
+    const packet = { packet_id: "p", schema_id, content_type: "application/json", payload: { kind: "json", value: 1 } };
+    spec.stages[0].entry_packets = [packet];
+    const open = { ...surroundings({}), hasSchema: (): boolean => true };
+    const refused = constructLaw(spec, { ...open, checksPacketSchemas: true });
+    assert.deepEqual(
+      refused.ok ? [] : refused.refusals,
+      message === null
+        ? []
+        : [{ code: "packet_schema_not_found", path: "$.stages[0].entry_packets[0].schema_id", message }],
+    );
+    const stored = constructLaw(spec, open);
+    assert.ok(stored.ok && reproveLaw(lawAsJson(stored.law), open).ok, "a stored law stays a law");
+  }
+});
+
+Deno.test("constructLaw() says of a target in the spelling of the policy how a packet spells it", () => {
+  const reasons = reasonsOf((s) => s.stages[0].entry_packets[0].targets[0] = { target_kind: "agent", target_id: "a" });
+  assert.deepEqual(reasons.map(({ code, path }) => `${code} ${path}`), [
+    "member_missing $.stages[0].entry_packets[0].targets[0].kind",
+  ]);
+  assert.match(reasons[0]?.message ?? "", /"target_kind" is what a rule of the policy has.*"agent_id": ID/);
+  const [other] = reasonsOf((s) => s.stages[0].entry_packets[0].targets[0] = { agent_id: "a" });
+  assert.doesNotMatch(other?.message ?? "", /target_kind/);
 });

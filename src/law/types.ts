@@ -172,6 +172,7 @@ export type RefusalCode =
   | "stage_not_found"
   | "leaf_names_condition"
   | "schema_not_found"
+  | "packet_schema_not_found"
   // requirement proofs
   | "requirement_too_deep"
   | "requirement_too_large"
@@ -231,6 +232,11 @@ export interface LawSurroundings {
   readonly limits: LawLimits;
   /** Schemas registered in the law's namespace, by `schemaKey`. */
   readonly hasSchema: (schemaId: string, version: string) => boolean;
+  /**
+   * Whether the packets of a law that declares schemas have to name one of these. Absent where a stored law is proved again: a law that
+   * was defined before this rule stays a law.
+   */
+  readonly checksPacketSchemas?: boolean;
   /** The facts of a check; "provider" where the provider is not known, "check" where it lacks that check. */
   readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "check";
   /** Names that a refusal may suggest: of providers, or of the checks of one. Absent where none may be told. */

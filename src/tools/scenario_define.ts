@@ -82,6 +82,10 @@ function invalidSpec(refusals: readonly Refusal[]): ToolError {
 /** What to do before the corrected spec is defined: what it names has to be there. */
 function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
   const steps: JsonObject[] = [];
+  if (codes.has("packet_schema_not_found")) {
+    const why = "See which schemas are registered: each packet names one of the schemas of the spec";
+    steps.push({ tool: "schemas_list", arguments_hint: {}, why });
+  }
   if (codes.has("schema_not_found")) {
     const why = "Register each schema that the refusals name, or leave it out";
     steps.push({ tool: "schemas_register", arguments_hint: {}, why });
@@ -137,6 +141,7 @@ async function surroundingsOf(
   return {
     limits: lawLimits(services),
     hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
+    checksPacketSchemas: true,
     findCheck,
     namesShown: (providerId) => namesShown(services, providerId),
   };

@@ -116,6 +116,7 @@ async function proveSource(source: Source, { config, providers, schemas, profile
       assumed.add(`Schema "${schemaId}" version "${version}" is registered in the namespace`);
       return true;
     },
+    checksPacketSchemas: true,
     findCheck,
     namesShown: (providerId) => namesOf(providers, providerId),
   });

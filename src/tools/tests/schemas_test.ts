@@ -15,6 +15,7 @@ import {
   REMOTE,
   schemaRecord,
   spec,
+  stage,
   startRun,
   STORES,
   withTools,
@@ -266,3 +267,22 @@ for (const store of STORES) {
       }, { store }));
   }
 }
+
+Deno.test("scenario_define has packets name a schema of the spec, and says where the schemas are listed", () =>
+  withTools(async (bench) => {
+    await bench.call("schemas_register", { record: schemaRecord() });
+    const packet = { packet_id: "p", content_type: "application/json", payload: { kind: "json", value: 1 } };
+    const define = (schema_id: string, schemas: readonly JsonObject[]): JsonObject => {
+      const build = { ...stage("build", "built"), entry_packets: [{ ...packet, schema_id }] };
+      return { spec: spec({ scenario_id: schema_id, schemas, stages: [build, stage("deploy", "deployed", "build")] }) };
+    };
+    const report = [{ schema_id: "report", version: "1" }];
+    const refused = await bench.fail("scenario_define", define("reports", report));
+    assert.match(JSON.stringify(refused.details), /packet_schema_not_found/);
+    assert.deepEqual((refused.next as readonly JsonObject[]).map(({ tool }) => tool), [
+      "schemas_list",
+      "scenario_define",
+    ]);
+    await bench.call("scenario_define", define("report", report));
+    await bench.call("scenario_define", define("anything", []));
+  }));
