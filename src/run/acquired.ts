@@ -17,7 +17,8 @@ import { anchorCounts } from "./anchor.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
 import type { OperatorProfile, TrustedKey, TrustPolicy } from "./profile.ts";
-import type { EvaluatedAttempt, QualificationSurroundings } from "./qualify.ts";
+import type { EvaluatedAttempt } from "./attempt.ts";
+import type { QualificationSurroundings } from "./qualify.ts";
 import { hasBoundSignature } from "./statement.ts";
 import type { ObservedError } from "./types.ts";
 

@@ -8,16 +8,22 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { DecidedRecord, Decision, EvaluateCommand, Refused, Stamps, Surroundings } from "./command.ts";
 import { admitAcquired } from "./acquired.ts";
+import { attemptAt, CLOCK_BEHIND_RUN } from "./attempt.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence } from "./evaluate.ts";
 import { presentCallerEvidence, type PresentedEvidence, valueMaterial } from "./evidence.ts";
 import { attemptOf, fold } from "./fold.ts";
 import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
 import { asJson } from "./primitives.ts";
-import type { EvaluatedAttempt, QualificationSurroundings, QualifiedEvidence } from "./qualify.ts";
+import type { QualificationSurroundings, QualifiedEvidence } from "./qualify.ts";
 import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, findStage, refusal } from "./refusal.ts";
 import type { RecordedEvidence, RunState, StageTraceItem } from "./types.ts";
+
+/** Whether an item has what was observed, a value or nothing found, be it that it cannot be judged now. */
+function hasObserved({ error }: PresentedEvidence): boolean {
+  return error === undefined || error === CLOCK_BEHIND_RUN;
+}
 
 /** An item as the record retains it. */
 export function recordEvidence({ item, lane, reason }: QualifiedEvidence): RecordedEvidence {
@@ -36,7 +42,7 @@ export function recordEvidence({ item, lane, reason }: QualifiedEvidence): Recor
     ...item.value === null ? {} : { value_type: item.value.value_type },
     ...item.content_hash === undefined ? {} : { content_hash: item.content_hash },
     ...item.hash_recomputes ? {} : { hash_recomputes: false as const },
-    ...item.value === null && item.error === undefined ? { found_nothing: true as const } : {},
+    ...item.value === null && hasObserved(item) ? { found_nothing: true as const } : {},
     ...item.observed_at === undefined ? {} : { observed_at: item.observed_at },
     ...item.signature === undefined ? {} : { signature: item.signature },
     ...item.anchor === undefined ? {} : { anchor: item.anchor },
@@ -120,14 +126,13 @@ export function decideEvaluate(
     return refusal("acquisition_failed", { stage_id, failures: command.acquisition_failures });
   }
   const { compiled } = admitted;
-  const attempt: EvaluatedAttempt = {
-    run_id: state.run_key.run_id,
-    stage_id,
-    expected_head: command.expected_head,
-    accepted_audit_instant: acceptanceTime(surroundings, state, stamps.time).accepted_audit_instant,
-  };
-  const { primitives, profile, keys } = surroundings;
-  const qualification: QualificationSurroundings = { primitives, law, profile, keys, attempt };
+  const scope = { run_id: state.run_key.run_id, stage_id, expected_head: command.expected_head };
+  const attempt = attemptAt(surroundings.procedure, scope, {
+    ...acceptanceTime(surroundings, state, stamps.time),
+    ...stamps.time,
+    last_audit_instant: state.accepted_audit_instant,
+  });
+  const qualification: QualificationSurroundings = { ...surroundings, law, attempt };
   const items = [...admitted.items, ...admitAcquired(qualification, attempt, command.acquired)];
   const evaluation = evaluateEvidence(compiled, items, qualification);
   const completed = evaluation.outcome === "true";

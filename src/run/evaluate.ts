@@ -10,6 +10,7 @@ import type { PresentedEvidence } from "./evidence.ts";
 import { type Program, runProgram } from "./program.ts";
 import {
   applyIndependence,
+  observeClock,
   type QualificationSurroundings,
   type QualifiedEvidence,
   qualifyItem,
@@ -156,9 +157,10 @@ const NONE = -1;
 /** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
 export function evaluateEvidence(
   compiled: CompiledStage,
-  items: readonly PresentedEvidence[],
+  presented: readonly PresentedEvidence[],
   surroundings: QualificationSurroundings,
 ): Evaluation {
+  const items = observeClock(surroundings, presented);
   const { conditions, slotOf, scratch: { places } } = compiled;
   const evidence: QualifiedEvidence[] = [];
   // Most conditions have one item, whose place is all there is to remember.

@@ -170,14 +170,14 @@ export function precheckStage(
   assumed: readonly AssumedAcquisition[],
   surroundings: Surroundings,
 ): Precheck {
-  const { primitives, profile, keys } = surroundings;
+  const { primitives, profile } = surroundings;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
   const assumption = assumeItems(primitives.sha256, compiled, assumed, maximumValueBytes(law, profile));
   if (!presentation.ok || assumption.rejections.length > 0) {
     return { ok: false, rejections: [...presentation.ok ? [] : presentation.rejections, ...assumption.rejections] };
   }
   const items = [...presentation.items, ...assumption.items];
-  const evaluation = evaluateEvidence(compiled, items, { primitives, law, profile, keys, attempt: null });
+  const evaluation = evaluateEvidence(compiled, items, { ...surroundings, law, attempt: null });
   const assumptions = new Map(compiled.conditions.map((condition) => {
     const id = condition.condition.condition_id;
     return [id, assumptionsOf(condition, items.filter(({ condition_id }) => condition_id === id))];

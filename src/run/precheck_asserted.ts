@@ -98,14 +98,14 @@ export function precheckAsserted(
   values: readonly AssertedValue[],
   surroundings: Surroundings,
 ): AssertedPrecheck {
-  const { primitives, profile, keys } = surroundings;
+  const { primitives, profile } = surroundings;
   const maximumBytes = maximumValueBytes(law, profile);
   const items = values.flatMap((asserted) => {
     const compiled = stage.conditions[stage.slotOf.get(asserted.condition_id) ?? -1];
     return compiled === undefined ? [] : [assertedItem(primitives.sha256, compiled, stage, asserted, maximumBytes)];
   });
   const evaluate = (counted: readonly PresentedEvidence[]): Evaluation =>
-    evaluateEvidence(stage, counted, { primitives, law, profile, keys, attempt: null });
+    evaluateEvidence(stage, counted, { ...surroundings, law, attempt: null });
   const trusted = items.filter(({ provider_id }) => minimumLane(profile, provider_id ?? null) === "asserted");
   const judged = evaluate(trusted);
   const { outcome } = judged;

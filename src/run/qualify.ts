@@ -7,28 +7,20 @@
 import type { EvidenceUsePolicy } from "../law/types.ts";
 import { checkInDomain, domainEqual } from "../law/value/typed_value.ts";
 import { anchorCounts } from "./anchor.ts";
+import { CLOCK_BEHIND_RUN, type EvaluatedAttempt } from "./attempt.ts";
+import type { Surroundings } from "./command.ts";
 import type { CompiledCondition, CompiledLaw } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
-import type { Primitives } from "./primitives.ts";
-import { type Lane, minimumLane, type OperatorProfile, type TrustedKey } from "./profile.ts";
-import { type AttemptScope, hasBoundSignature } from "./statement.ts";
+import { type Lane, minimumLane } from "./profile.ts";
+import { hasBoundSignature } from "./statement.ts";
 import type { DisqualificationReason } from "./types.ts";
 
 /** The provider whose checks tell of the trigger time. */
 const TIME_PROVIDER = "time";
 
-/** The attempt that evidence is qualified for. */
-export interface EvaluatedAttempt extends AttemptScope {
-  /** Unix milliseconds of acceptance. */
-  readonly accepted_audit_instant: number;
-}
-
 /** What qualification reads beside condition and item. */
-export interface QualificationSurroundings {
-  readonly primitives: Primitives;
+export interface QualificationSurroundings extends Surroundings {
   readonly law: CompiledLaw;
-  readonly profile: OperatorProfile;
-  readonly keys: ReadonlyMap<string, TrustedKey>;
   /**
    * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met,
    * and lanes are not tested. No signature of a caller can be bound to it.
@@ -63,14 +55,14 @@ function isAuthorized(policy: EvidenceUsePolicy, item: PresentedEvidence, signed
   return policy.authorized_key_ids.includes(item.signature.key_id);
 }
 
-function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean, acceptedAt: number): boolean {
+function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean, evaluatedAt: number): boolean {
   if (policy.freshness.freshness === "NotRequired") return true;
   const instants: number[] = [];
   if (item.acquisition !== undefined) instants.push(item.acquisition.acquired_at);
   if (signed && item.observed_at !== undefined) instants.push(item.observed_at);
   if (instants.length === 0) return false;
   const oldest = Math.min(...instants);
-  return Math.max(...instants) <= acceptedAt && acceptedAt - oldest <= policy.freshness.maximum_age_millis;
+  return Math.max(...instants) <= evaluatedAt && evaluatedAt - oldest <= policy.freshness.maximum_age_millis;
 }
 
 function isAnchored({ attempt, profile }: QualificationSurroundings, item: PresentedEvidence): boolean {
@@ -164,7 +156,7 @@ function disqualification(
   }
   // An observed error has no value to be fresh, intact or assured; it counts as Unknown.
   if (item.error !== undefined) return null;
-  if (attempt !== null && !isFresh(policy, item, signed, attempt.accepted_audit_instant)) return "not_fresh";
+  if (attempt !== null && !isFresh(policy, item, signed, attempt.evaluated_at)) return "not_fresh";
   if (!isIntact(surroundings, policy, item, signed)) return "integrity";
   return isAssured(surroundings, condition, item, signed) ? null : "assurance";
 }
@@ -173,6 +165,28 @@ function isSigned(surroundings: QualificationSurroundings, item: PresentedEviden
   const { primitives, keys, law, attempt } = surroundings;
   if (attempt === null) return item.channel !== "caller_submission";
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
+}
+
+/** Whether an item says what the time authority read, so that nobody gave the time that it tells of. */
+function restsOnAuthority({ provider_id, acquisition }: PresentedEvidence): boolean {
+  return provider_id === TIME_PROVIDER && acquisition !== undefined && acquisition.trigger_time_given !== true;
+}
+
+/**
+ * The items as a time authority leaves them that is too far behind the run: every item of a condition that is judged by it becomes an
+ * observed error. It keeps its value, so that a replay finds the error again.
+ */
+export function observeClock(
+  { law, attempt }: QualificationSurroundings,
+  items: readonly PresentedEvidence[],
+): readonly PresentedEvidence[] {
+  if (attempt?.clock_behind_run !== true) return items;
+  const stamped = new Set(items.filter(restsOnAuthority).map(({ condition_id }) => condition_id));
+  return items.map((item) => {
+    const freshness = law.conditionIndex.get(item.condition_id)?.condition.evidence_use_policy.freshness.freshness;
+    const isJudgedByIt = freshness === "MaximumAge" || stamped.has(item.condition_id);
+    return isJudgedByIt && item.error === undefined ? { ...item, error: CLOCK_BEHIND_RUN } : item;
+  });
 }
 
 /** Tests one item alone; independence needs its peers and comes after. */

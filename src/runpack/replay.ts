@@ -10,6 +10,7 @@ import type { Refusal } from "../law/types.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
 import { FALSE, type Kleene, type Tri, triName, TRUE, type TypedValue, UNKNOWN } from "../law/value/types.ts";
 import { type CompiledCondition, type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
+import { attemptAt } from "../run/attempt.ts";
 import { evaluateEvidence } from "../run/evaluate.ts";
 import type { PresentedEvidence } from "../run/evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/frontier.ts";
@@ -188,18 +189,20 @@ function judgeAnew(
   const found = course.view.artifacts.surroundings(record);
   const items = record.body.evidence.flatMap((item) => presentAnew(course, compiled, item));
   if (typeof found === "string" || before === undefined) return { outcome: "unknown", trace: [] };
+  const scope = {
+    run_id: record.run_key.run_id,
+    stage_id: record.body.stage_id,
+    expected_head: { record_id: before.record_id, revision: before.record.revision },
+  };
   const surroundings: QualificationSurroundings = {
-    primitives: course.primitives,
+    ...found,
     // What was signed then names the law that was in force then.
     law: { ...course.next, scenario_law_identity: course.view.law.scenario_law_identity },
-    profile: found.profile,
-    keys: found.keys,
-    attempt: {
-      run_id: record.run_key.run_id,
-      stage_id: record.body.stage_id,
-      expected_head: { record_id: before.record_id, revision: before.record.revision },
-      accepted_audit_instant: record.acceptance_time.accepted_audit_instant,
-    },
+    attempt: attemptAt(record.procedure, scope, {
+      ...record.acceptance_time,
+      ...record.body.time_source,
+      last_audit_instant: before.record.acceptance_time.accepted_audit_instant,
+    }),
   };
   return keepJudgements(course, record.body, compiled, evaluateEvidence(compiled, items, surroundings).trace);
 }

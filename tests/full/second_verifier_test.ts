@@ -16,6 +16,7 @@ import {
 import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
 import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
 import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
+import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
 import { unlistedReasons } from "../simulation/runpack_violations.ts";
@@ -165,6 +166,16 @@ Deno.test("two verifiers agree on every forgery", async () => {
   await using second = new SecondVerifier();
   const run = playGoldenRun();
   for (const { name, forge: change } of FORGERIES) await compare(second, forge(run, change), {}, name);
+  const clock = playClockRun();
+  for (const withheld_conditions of [[], ["fresh"], ["said", "open"]]) {
+    await compare(
+      second,
+      await packOf(clock, undefined, { withheld_conditions }),
+      {},
+      `withheld ${withheld_conditions}`,
+    );
+  }
+  for (const { name, forge: change } of CLOCK_FORGERIES) await compare(second, forge(clock, change), {}, name);
 });
 
 Deno.test("two verifiers agree on packs of which a value is absent, honest and forged", async () => {

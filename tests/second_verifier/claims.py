@@ -176,7 +176,7 @@ def _has_members(item):
     valued = "value_identity" in item
     if valued != ("value_type" in item) or valued != ("content_hash" in item):
         return False
-    if valued + ("error" in item) + ("found_nothing" in item) != 1:
+    if valued + ("error" in evidence.without_clock_error(item)) + ("found_nothing" in item) != 1:
         return False
     if not _is_caller(item):
         return "provider_id" in item and "binding_id" in item
@@ -201,7 +201,7 @@ def _retention_fault(item, value):
 
 def _requalified(step, attempt):
     """The evidence of an attempt qualified anew, (items, judgements); None where acquired items share an id or a retention is not the condition's."""
-    items = step.body["evidence"]
+    items = [evidence.without_clock_error(item) for item in step.body["evidence"]]
     callers = [pair for pair in zip(items, step.items) if _is_caller(pair[0])]
     acquired = sorted((pair for pair in zip(items, step.items) if not _is_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
     for item, _ in acquired:
@@ -336,7 +336,7 @@ def _result_fault(item, witness):
 def _says_same(item, result):
     if result["error"] is not None:
         return "error" in item and equal(result["error"], item["error"])
-    if "error" in item:
+    if "error" in evidence.without_clock_error(item):
         return item["error"]["code"] in OBSERVED_BY_GATE
     if result["value"] is None:
         return item.get("found_nothing") is True

@@ -62,8 +62,7 @@ class Step:
 
     def attempt(self):
         stage = records.law_stage(self.law, self.body["stage_id"])
-        accepted_at = self.record["acceptance_time"]["accepted_audit_instant"]
-        return evidence.Attempt(self.law, self.law_identity, self.profile, stage, self.before, accepted_at)
+        return evidence.Attempt(self.law, self.law_identity, self.profile, stage, self.before, self.record)
 
     def decided(self):
         """The record that deciding anew gives, or None."""
@@ -184,7 +183,7 @@ class Step:
         for item, value in zip(self.body["evidence"], self.items):
             if isinstance(value, str):
                 raise Refused
-            kept = {name: member for name, member in item.items() if name not in dropped}
+            kept = {name: member for name, member in evidence.without_clock_error(item).items() if name not in dropped}
             if item["channel"] != "caller_submission":
                 acquired.append((kept, value))
                 continue

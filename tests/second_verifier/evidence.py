@@ -23,9 +23,15 @@ def key_book(profile):
 class Attempt:
     """What evidence is qualified for."""
 
-    def __init__(self, law, law_identity, profile, stage, before, accepted_at):
+    def __init__(self, law, law_identity, profile, stage, before, record):
         self.law, self.law_identity, self.profile, self.stage = law, law_identity, profile, stage
-        self.run_key, self.head, self.accepted_at = before["run_key"], before["head"], accepted_at
+        self.run_key, self.head = before["run_key"], before["head"]
+        self.procedure = record["procedure"]
+        if self.procedure == "gate-kernel-1":
+            self.evaluated_at, self.clock_behind = record["acceptance_time"]["accepted_audit_instant"], False
+        else:
+            self.evaluated_at = record["body"]["time_source"]["reading_unix_millis"]
+            self.clock_behind = before["accepted_audit_instant"] - self.evaluated_at > 60_000
         self.keys = key_book(profile)
         self.bindings = {binding["binding_id"]: binding for binding in law["acquisition_bindings"]}
         self.conditions = {condition["condition_id"]: condition for condition in law["conditions"]}
@@ -199,9 +205,9 @@ def _is_fresh(attempt, policy, item, signed):
     instants = [item["acquisition"]["acquired_at"]] if "acquisition" in item else []
     if signed and "observed_at" in item:
         instants.append(item["observed_at"])
-    if not instants or max(instants) > attempt.accepted_at:
+    if not instants or max(instants) > attempt.evaluated_at:
         return False
-    return attempt.accepted_at - min(instants) <= policy["freshness"]["maximum_age_millis"]
+    return attempt.evaluated_at - min(instants) <= policy["freshness"]["maximum_age_millis"]
 
 
 def _is_compatible(condition, item, value):
@@ -315,7 +321,7 @@ def judge(condition, items):
     agree = policy["combination"]["combination"] == "AllQualifyingAgree"
     if agree and any("error" in one.item for one in counting):
         return UNKNOWN, "error"
-    if any(is_absent(one.value) for one in counting):
+    if any(is_absent(one.value) and "error" not in one.item for one in counting):
         return None
     judged = [_judge_item(condition, one) for one in counting]
     said = [value for value, _ in judged]
@@ -351,8 +357,39 @@ def kleene(requirement, truth):
     return TRUE if yes >= minimum else FALSE if yes + unknown < minimum else UNKNOWN
 
 
+CLOCK_BEHIND_RUN = {
+    "code": "clock_behind_run",
+    "message": "The time authority reads more than 60000 ms before the run's last accepted instant",
+}
+
+
+def is_clock_error(item):
+    """Whether a recorded item has the error of a clock behind the run beside what was observed."""
+    return item.get("error", {}).get("code") == "clock_behind_run" and ("value_identity" in item or "found_nothing" in item)
+
+
+def without_clock_error(item):
+    return {name: member for name, member in item.items() if name != "error"} if is_clock_error(item) else item
+
+
+def _observe_clock(attempt, presented):
+    """What is judged by a clock that is too far behind the run has an error, beside its value."""
+    if not attempt.clock_behind:
+        return presented
+    stamped = {
+        item["condition_id"] for item, _ in presented
+        if item.get("provider_id") == "time" and "acquisition" in item and "trigger_time_given" not in item["acquisition"]
+    }
+    for condition in attempt.law["conditions"]:
+        if condition["evidence_use_policy"]["freshness"]["freshness"] == "MaximumAge":
+            stamped.add(condition["condition_id"])
+    hit = lambda item: item["condition_id"] in stamped and "error" not in item
+    return [({**item, "error": CLOCK_BEHIND_RUN} if hit(item) else item, value) for item, value in presented]
+
+
 def qualify_all(attempt, presented):
     """Qualifies everything: (items as qualified, judgements by condition)."""
+    presented = _observe_clock(attempt, presented)
     items = [qualify(attempt, item, value) for item, value in presented]
     by_condition = {}
     for one in items:
@@ -381,7 +418,7 @@ def recorded(one):
         item["reason"] = one.reason
     if one.value is not None:
         item["value_type"] = one.value["value_type"]
-    elif "error" not in item:
+    elif item.get("error", CLOCK_BEHIND_RUN) is CLOCK_BEHIND_RUN:
         item["found_nothing"] = True
     return item
 

@@ -30,7 +30,8 @@ import { asJson } from "../../src/run/primitives.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import type { AcquisitionWitness, Head, RunState } from "../../src/run/types.ts";
 import { PREDICATE_NAMES } from "../../src/law/value/types.ts";
-import type { EvaluatedAttempt, QualificationSurroundings } from "../../src/run/qualify.ts";
+import type { EvaluatedAttempt } from "../../src/run/attempt.ts";
+import type { QualificationSurroundings } from "../../src/run/qualify.ts";
 import { statementTexts } from "../../src/run/statement.ts";
 import { type Editable, flag, LIMITS, policy, stage } from "./law_specs.ts";
 
@@ -352,7 +353,8 @@ export const ATTEMPT: EvaluatedAttempt = {
   run_id: hex32(0xabc),
   stage_id: "s",
   expected_head: { record_id: SHA256("head"), revision: 7 },
-  accepted_audit_instant: NOW,
+  evaluated_at: NOW,
+  clock_behind_run: false,
 };
 
 /** What qualification reads, under a profile. */
@@ -361,8 +363,7 @@ export function qualificationWith(
   changes: Partial<OperatorProfile> = {},
   attempt: EvaluatedAttempt | null = ATTEMPT,
 ): QualificationSurroundings {
-  const { primitives, profile, keys } = surroundingsWith(changes);
-  return { primitives, law, profile, keys, attempt };
+  return { ...surroundingsWith(changes), law, attempt };
 }
 
 /** An item with a signature by a key over its statement, which names the attempt and, where asked, head and content hash. */

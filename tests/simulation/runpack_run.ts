@@ -9,7 +9,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
-import type { Accepted, Command, Surroundings } from "../../src/run/command.ts";
+import type { Accepted, Command, CreateCommand, Surroundings } from "../../src/run/command.ts";
 import type { CompiledLaw } from "../../src/run/compile.ts";
 import { decide } from "../../src/run/decide.ts";
 import { asJson } from "../../src/run/primitives.ts";
@@ -223,45 +223,67 @@ function stored({ records: [decided], result }: Accepted): StoredRecord {
 /** The procedure of a record by its revision. */
 export type ProcedureAt = (revision: number) => ProcedureName;
 
-/** Plays the golden run, and as many more submissions as are asked for, by the current procedure unless another is given. */
-export function playGoldenRun(more = 0, procedureAt: ProcedureAt = () => PROCEDURE): PlayedRun {
-  const law = goldenLaw();
-  const surroundings = surroundingsWith();
-  const at = (revision: number): Surroundings => ({ ...surroundings, procedure: procedureAt(revision) });
-  const start = createCommand({
-    correlation: { kind: "set", correlation_id: "release-17" },
-    genesis: { kind: "declared", payload: { kind: "json", value: { branch: "main" } } },
-    allocation: { authority_id: "gate.random", run_id: hex32(0x17) },
-    contracts: [{ provider_id: "env", contract_identity: CONTRACT_IDENTITY }],
-    schemas: [{ schema_id: "release", version: "1", schema_identity: SCHEMA_IDENTITY }],
-  });
+/** What a run is played with. */
+export interface Play {
+  readonly law: CompiledLaw;
+  readonly surroundings: Surroundings;
+  readonly start: CreateCommand;
+  readonly moves: readonly RunMove[];
+  /** Milliseconds from the reading of the first record to that of a move, counted from 0. */
+  readonly clock: (move: number) => number;
+  readonly procedureAt?: ProcedureAt;
+  /** Artifacts beside the operator profile. */
+  readonly artifacts: readonly Artifact[];
+}
+
+/** Plays a run by the current procedure, unless another is given. */
+export function playRun({ law, surroundings, start, moves, clock, procedureAt, artifacts }: Play): PlayedRun {
+  const at = (revision: number): Surroundings => ({ ...surroundings, procedure: procedureAt?.(revision) ?? PROCEDURE });
   let last = accepted(decide(law, null, start, stampsAt(), at(1)));
   const records = [stored(last)];
-  const note: RunMove = (_law, state, operation) =>
-    submitCommand(operation, state.head, { payload: { kind: "json", value: { note: operation } } });
-  const moves = [...MOVES, ...Array.from({ length: more }, () => note)];
   moves.forEach((move, index) => {
-    // Ten milliseconds a move, and one reading that is behind: it is clamped.
-    const stamps = stampsAt(stampsAt().time.reading_unix_millis + (index === 4 ? 0 : 10 * (index + 1)));
+    const stamps = stampsAt(stampsAt().time.reading_unix_millis + clock(index));
     last = accepted(decide(law, last.state, move(law, last.state, index + 2), stamps, at(index + 2)));
     records.push(stored(last));
   });
   const { scenario_id, namespace_id } = law.law;
   const { scenario_law_identity, graph_identity } = law;
+  const { profile, profile_identity } = surroundings;
   return {
     law: { namespace_id, scenario_id, scenario_law_identity, graph_identity, law: canonicalize(lawAsJson(law.law)) },
     records,
+    artifacts: [...artifacts, {
+      kind: "operator-profile",
+      identity: profile_identity,
+      body: canonicalize(asJson(profile)),
+    }],
+    state: last.state,
+  };
+}
+
+/** Plays the golden run, and as many more submissions as are asked for, by the current procedure unless another is given. */
+export function playGoldenRun(more = 0, procedureAt: ProcedureAt = () => PROCEDURE): PlayedRun {
+  const note: RunMove = (_law, state, operation) =>
+    submitCommand(operation, state.head, { payload: { kind: "json", value: { note: operation } } });
+  return playRun({
+    law: goldenLaw(),
+    surroundings: surroundingsWith(),
+    procedureAt,
+    start: createCommand({
+      correlation: { kind: "set", correlation_id: "release-17" },
+      genesis: { kind: "declared", payload: { kind: "json", value: { branch: "main" } } },
+      allocation: { authority_id: "gate.random", run_id: hex32(0x17) },
+      contracts: [{ provider_id: "env", contract_identity: CONTRACT_IDENTITY }],
+      schemas: [{ schema_id: "release", version: "1", schema_identity: SCHEMA_IDENTITY }],
+    }),
+    moves: [...MOVES, ...Array.from({ length: more }, () => note)],
+    // Ten milliseconds a move, and one reading that is behind: it is clamped.
+    clock: (move) => move === 4 ? 0 : 10 * (move + 1),
     artifacts: [
       { kind: "contract", identity: CONTRACT_IDENTITY, body: canonicalize(CONTRACT) },
       { kind: "schema", identity: SCHEMA_IDENTITY, body: canonicalize(SCHEMA) },
-      {
-        kind: "operator-profile",
-        identity: surroundings.profile_identity,
-        body: canonicalize(asJson(surroundings.profile)),
-      },
     ],
-    state: last.state,
-  };
+  });
 }
 
 /** Puts a played run into a store, or the records of it after a revision. */

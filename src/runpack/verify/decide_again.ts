@@ -8,6 +8,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { Command, Decision, EvaluateCommand, Surroundings } from "../../run/command.ts";
+import { isClockError } from "../../run/attempt.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../run/evidence.ts";
@@ -27,11 +28,15 @@ export interface DecisionInputs {
   readonly values: StepValues;
 }
 
-/** A recorded item as it was presented to qualification; without its value where that is not at hand. */
+/**
+ * A recorded item as it was presented to qualification; without its value where that is not at hand. The error that a clock behind the
+ * run gives is left out: qualification finds it again.
+ */
 export function presentRecorded(item: RecordedEvidence, value: TypedValue | null): PresentedEvidence {
-  const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, ...rest } = item;
+  const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, error, ...rest } = item;
   return {
     ...rest,
+    ...error === undefined || isClockError(item) ? {} : { error },
     lane: item.acquisition?.lane ?? "verified",
     value,
     hash_recomputes: item.hash_recomputes !== false,

@@ -6,13 +6,14 @@
  */
 
 import { admitAcquired, hasSourceSignature } from "../../run/acquired.ts";
+import { attemptAt, type EvaluatedAttempt } from "../../run/attempt.ts";
 import type { CompiledCondition, CompiledStage } from "../../run/compile.ts";
 import type { Judgement } from "../../run/evaluate.ts";
 import { judgeQualified } from "../../run/evaluate.ts";
 import type { PresentedEvidence } from "../../run/evidence.ts";
 import {
   applyIndependence,
-  type EvaluatedAttempt,
+  observeClock,
   type QualificationSurroundings,
   type QualifiedEvidence,
   qualifyItem,
@@ -36,14 +37,13 @@ export function qualificationOf({ record, before, law, surroundings }: Step): Qu
   if (record.record_kind !== "stage_evaluated" || before === null) return null;
   const stage = law.stages[law.stageIndex.get(record.body.stage_id) ?? -1];
   if (stage === undefined) return null;
-  const attempt = {
-    run_id: before.run_key.run_id,
-    stage_id: record.body.stage_id,
-    expected_head: before.head,
-    accepted_audit_instant: record.acceptance_time.accepted_audit_instant,
-  };
-  const { primitives, profile, keys } = surroundings;
-  return { stage, surroundings: { primitives, law, profile, keys, attempt } };
+  const scope = { run_id: before.run_key.run_id, stage_id: record.body.stage_id, expected_head: before.head };
+  const attempt = attemptAt(record.procedure, scope, {
+    ...record.acceptance_time,
+    ...record.body.time_source,
+    last_audit_instant: before.accepted_audit_instant,
+  });
+  return { stage, surroundings: { ...surroundings, law, attempt } };
 }
 
 /** Evidence with its verdicts, in the order of a record, and the judgements that need no absent value. */
@@ -103,7 +103,7 @@ function admit(surroundings: AttemptSurroundings, known: Known): readonly Presen
       if (one === undefined || typeof one.value !== "string") return hasSourceSignature(at, attempt, trusted, item);
       return findSourceSignature(surroundings, trusted, one) !== "unsigned";
     });
-    return [...items.filter(isCaller), ...admitted];
+    return observeClock(surroundings, [...items.filter(isCaller), ...admitted]);
   } catch (error) {
     // The kernel throws where acquired items could not have come from an acquisition.
     if (error instanceof TypeError) return null;

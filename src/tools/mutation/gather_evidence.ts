@@ -57,14 +57,13 @@ export async function gatherEvidence(services: Services, evaluating: Evaluating)
   return { ...command, schema_verdicts: verdicts, acquired, acquisition_failures: failures };
 }
 
-/** Asks the providers. The trigger time is a stamp minted before, never behind what the run has accepted. */
+/** Asks the providers. The trigger time is a reading of the time authority, taken before they are asked. */
 async function acquire(
   services: Services,
   { law, state, command, call, mint }: Evaluating,
   bindings: readonly SelectedBinding[],
 ): Promise<Acquisition> {
   if (bindings.length === 0) return { acquired: [], failures: [] };
-  const stamp = Math.max(mint().time.reading_unix_millis, state.accepted_audit_instant);
   const { namespace_id, run_id } = state.run_key;
   return await services.acquirer.acquire({
     law,
@@ -76,7 +75,7 @@ async function acquire(
       run_id,
       stage_id: command.stage_id,
       operation_id: command.operation_id,
-      trigger_time: { kind: "unix_millis", value: stamp },
+      trigger_time: { kind: "unix_millis", value: mint().time.reading_unix_millis },
       ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
     },
     boundContracts: await boundContracts(services, state.run_key),

@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
+import { isClockError } from "../../../run/attempt.ts";
 import type { AcquisitionWitness, RecordedEvidence } from "../../../run/types.ts";
 import { sameJson } from "../../format/canonical_text.ts";
 import { channelOf } from "../../format/contract_facts.ts";
@@ -136,7 +137,7 @@ function hashFails(result: JsonObject): boolean {
 function saysSame(item: RecordedEvidence, result: JsonObject): boolean {
   const [value, error] = [member(result, "value") ?? null, member(result, "error") ?? null];
   if (error !== null) return item.error !== undefined && sameJson(error, item.error);
-  if (item.error !== undefined) return OBSERVED_BY_GATE.includes(item.error.code);
+  if (item.error !== undefined && !isClockError(item)) return OBSERVED_BY_GATE.includes(item.error.code);
   if (value === null) return item.found_nothing === true;
   return isJsonObject(value) && item.value_identity !== undefined &&
     member(value, "value_identity") === item.value_identity && hashFits(item, value);

@@ -9,6 +9,7 @@ import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { compareCodePoints } from "../../../canonical/order.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import { checkInDomain } from "../../../law/value/typed_value.ts";
+import { isClockError } from "../../../run/attempt.ts";
 import type { CompiledStage } from "../../../run/compile.ts";
 import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../../run/evidence.ts";
 import type { RecordedEvidence } from "../../../run/types.ts";
@@ -79,9 +80,10 @@ function itemFault({ law, surroundings }: Step, stage: CompiledStage, { item, va
   return bytes > maximumValueBytes(law, surroundings.profile) ? "value_invalid" : null;
 }
 
-/** Exactly one of a value, an error, and nothing found; a caller says neither of the last two. */
+/** Exactly one of a value, an error, and nothing found, but for an error of the clock; a caller says neither of the last two. */
 function hasMembers(item: RecordedEvidence): boolean {
-  const { value_identity, value_type, content_hash, error, found_nothing } = item;
+  const { value_identity, value_type, content_hash, found_nothing } = item;
+  const error = isClockError(item) ? undefined : item.error;
   const valued = value_identity !== undefined;
   if (valued !== (value_type !== undefined) || valued !== (content_hash !== undefined)) return false;
   if ([valued, error !== undefined, found_nothing === true].filter(Boolean).length !== 1) return false;

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { readJson } from "../../src/canonical/scan.ts";
+import { CLOCK_FORGERIES, playClockRun } from "./runpack_clock_run.ts";
+import type { Editable } from "./law_specs.ts";
+import { forge } from "./runpack_forge.ts";
+import { packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
+import type { VerificationReport } from "../../src/runpack/verify/types.ts";
+
+const RUN = playClockRun();
+
+function violated(report: VerificationReport): Readonly<Record<string, string>> {
+  const found = Object.entries(statusesOf(report)).filter(([, status]) => status.startsWith("violated "));
+  return Object.fromEntries(found.map(([claim, status]) => [claim, status.split(" ")[1]?.replace(":", "") ?? ""]));
+}
+
+Deno.test("a run whose clock jumped ahead: what the clock decides is Unknown until it is at most 60,000 ms behind", () => {
+  const attempts = RUN.records.flatMap(({ record }) => {
+    const { record_kind, body } = readJson(record) as Editable;
+    if (record_kind !== "stage_evaluated") return [];
+    const trace = body.trace.map(({ condition_id, value, reason = "" }: Editable) =>
+      `${condition_id} ${value} ${reason}`.trim()
+    );
+    return [trace.join(", ")];
+  });
+  assert.deepEqual(attempts, [
+    "fresh true, open true, plain true, said unknown unqualified",
+    "fresh true, open true, plain true, said unknown unqualified",
+    "fresh unknown error, open unknown error, plain true, said unknown error",
+  ]);
+});
+
+Deno.test("a run whose clock jumped verifies, with every value and with values withheld", async () => {
+  for (const withheld_conditions of [[], ["fresh"], ["said", "open"]]) {
+    const report = await verifyWhole(await packOf(RUN, undefined, { withheld_conditions }));
+    assert.deepEqual(violated(report), {});
+    const expected = withheld_conditions.length === 0 ? "satisfied" : "unavailable value_withheld";
+    assert.equal(statusesOf(report)["pure_semantic_replay"], expected);
+  }
+});
+
+for (const { name, forge: change, violates } of CLOCK_FORGERIES) {
+  Deno.test(`verifyRunpack() ${name}: ${Object.values(violates).join(", ")}`, async () => {
+    assert.deepEqual(violated(await verifyWhole(forge(RUN, change))), violates);
+  });
+}
