@@ -55,6 +55,7 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
   { name: "commander", rooms: ["cli"] },
   { name: "json-p3", rooms: ["evidence"] },
   { name: "smol-toml", rooms: ["config", "cli"] },
+  { name: "toml-eslint-parser", rooms: ["cli"] },
   { name: "yaml", rooms: ["evidence", "cli"] },
   { name: "zod", rooms: ["config", "tools", "server"] },
 ];

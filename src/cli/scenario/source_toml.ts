@@ -1,11 +1,11 @@
 /**
- * TOML documents with the place of their members: of those that stand on a line of their own, exactly; of what is written
- * within a line or an array of several lines, the member around it.
+ * TOML documents with the line and column of each member and item.
  *
  * @module
  */
 
 import { parse, TomlError } from "smol-toml";
+import { type AST, parseTOML } from "toml-eslint-parser";
 import type { JsonValue } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
@@ -62,13 +62,10 @@ interface Place {
   readonly value: Position;
 }
 
-const KEY =
-  /^\s*((?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*'))*)\s*=\s*/;
-const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$/;
-const NAME = /[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*'/g;
-
+/** Finds places by a syntax tree of its own, which is built when a fault is located first. */
 function tomlLocator(text: string): Locator {
-  const places = placesOf(text);
+  const places = new Map<string, Place>();
+  for (const node of parseTOML(text).body[0].body) addPlaces(places, node, []);
   return {
     locate(steps: Steps, part: "name" | "value"): Position {
       for (let length = steps.length; length > 0; length--) {
@@ -80,69 +77,30 @@ function tomlLocator(text: string): Locator {
   };
 }
 
-/** Every header and member that starts a line, by its path. */
-function placesOf(text: string): Map<string, Place> {
-  const places = new Map<string, Place>();
-  const counts = new Map<string, number>();
-  let prefix: (string | number)[] = [];
-  let inside: string | null = null;
-  text.split("\n").forEach((lineText, index) => {
-    const line = index + 1;
-    if (inside !== null) {
-      if (endsValue(lineText, inside)) inside = null;
-      return;
-    }
-    const header = HEADER.exec(lineText);
-    if (header !== null) {
-      prefix = headerSteps(header[1] === "[[", names(header[2] ?? ""), counts);
-      const position = { line, column: lineText.search(/\S/) + 1 };
-      places.set(formatPath(prefix), { name: position, value: position });
-      return;
-    }
-    const key = KEY.exec(lineText);
-    if (key === null) return;
-    const name = { line, column: lineText.search(/\S/) + 1 };
-    places.set(formatPath([...prefix, ...names(key[1] ?? "")]), { name, value: { line, column: key[0].length + 1 } });
-    inside = opensValue(lineText.slice(key[0].length));
-  });
-  return places;
-}
-
-function names(dotted: string): string[] {
-  return (dotted.match(NAME) ?? []).map((name) => {
-    if (name.startsWith("'")) return name.slice(1, -1);
-    return name.startsWith('"') ? JSON.parse(name) as string : name;
-  });
-}
-
-/** The steps of a header: each array of tables on the way stands at its last item. */
-function headerSteps(isArray: boolean, dotted: readonly string[], counts: Map<string, number>): (string | number)[] {
-  const steps: (string | number)[] = [];
-  dotted.forEach((name, at) => {
-    steps.push(name);
-    const path = formatPath(steps);
-    const isLast = at === dotted.length - 1;
-    if (isLast && isArray) counts.set(path, (counts.get(path) ?? -1) + 1);
-    const count = counts.get(path);
-    if (count !== undefined) steps.push(count);
-  });
-  return steps;
-}
-
-/** What a value that goes on over the line waits for: the end of a text, or of an array. */
-function opensValue(value: string): string | null {
-  for (const quotes of ['"""', "'''"]) {
-    if (value.startsWith(quotes)) return value.indexOf(quotes, 3) < 0 ? quotes : null;
+function addPlaces(places: Map<string, Place>, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
+  if (node.type === "TOMLTable") {
+    const position = positionOf(node);
+    places.set(formatPath(node.resolvedKey), { name: position, value: position });
+    for (const member of node.body) addPlaces(places, member, node.resolvedKey);
+    return;
   }
-  return value.startsWith("[") && balance(value) > 0 ? "]" : null;
+  const steps = [...prefix, ...node.key.keys.map((key) => key.type === "TOMLBare" ? key.name : key.value)];
+  places.set(formatPath(steps), { name: positionOf(node.key), value: positionOf(node.value) });
+  addInner(places, node.value, steps);
 }
 
-function endsValue(lineText: string, inside: string): boolean {
-  // An array of several lines ends, as formatters write it, on a line that begins with its bracket.
-  return inside === "]" ? lineText.trimStart().startsWith("]") : lineText.includes(inside);
+function addInner(places: Map<string, Place>, value: AST.TOMLContentNode, steps: Steps): void {
+  if (value.type === "TOMLInlineTable") {
+    for (const member of value.body) addPlaces(places, member, steps);
+  } else if (value.type === "TOMLArray") {
+    for (const [index, element] of value.elements.entries()) {
+      const position = positionOf(element);
+      places.set(formatPath([...steps, index]), { name: position, value: position });
+      addInner(places, element, [...steps, index]);
+    }
+  }
 }
 
-function balance(value: string): number {
-  const bare = value.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'|#.*$/g, "");
-  return (bare.match(/\[/g)?.length ?? 0) - (bare.match(/\]/g)?.length ?? 0);
+function positionOf({ loc: { start } }: AST.TOMLNode): Position {
+  return { line: start.line, column: start.column + 1 };
 }
