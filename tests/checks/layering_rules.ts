@@ -52,6 +52,8 @@ export const PACKAGES: readonly { readonly name: string; readonly rooms: readonl
   { name: "@modelcontextprotocol/client", rooms: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", rooms: ["runpack/host"] },
   { name: "@modelcontextprotocol/server", rooms: ["server"] },
+  { name: "@noble/ed25519", rooms: ["runpack/browser", "cli"] },
+  { name: "@noble/hashes", rooms: ["runpack/browser"] },
   { name: "commander", rooms: ["cli"] },
   { name: "json-p3", rooms: ["evidence"] },
   { name: "smol-toml", rooms: ["config", "cli"] },

@@ -16,7 +16,6 @@ export const NATIVE_JSON: readonly { readonly path: string; readonly uses: numbe
   { path: "src/server/protocol/request_id_recovery.ts", uses: 1, reason: "whether a text that was refused is JSON" },
   { path: "src/cli/scenario/place.ts", uses: 1, reason: "a lone string" },
   { path: "src/cli/scenario/source_json.ts", uses: 1, reason: "a lone string" },
-  { path: "src/cli/scenario/source_toml.ts", uses: 1, reason: "a lone string" },
 ];
 
 /** Any use of `JSON` but to write, and the method of a response or blob that parses its body. */

@@ -6,7 +6,6 @@
  */
 
 import { sha256 } from "../../evidence/host_primitives.ts";
-import { isPublicKey } from "../../runpack/edwards25519.ts";
 import { packSigner } from "../../runpack/host/signing.ts";
 import { readPublicKey } from "../../tools/services/operator_profile.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -56,11 +55,22 @@ async function readTrustedKey(path: string): Promise<Uint8Array> {
   const key = await readPublicKey(path, () => Promise.resolve(file)).catch((error: Error) => {
     throw new CliError("usage", error.message);
   });
-  if (!isPublicKey(key)) {
+  if (!await isPublicKey(key)) {
     const hint = "a private key of 32 bytes looks like that; name the public key that belongs to it";
     throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are no Ed25519 public key`, hint);
   }
   return key;
+}
+
+/** Whether 32 bytes are a point of the curve, as each public key is and about half of all other bytes are not. */
+async function isPublicKey(bytes: Uint8Array): Promise<boolean> {
+  const { Point } = await import("@noble/ed25519");
+  try {
+    Point.fromBytes(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isPrivate(path: string): CliError {
