@@ -17,6 +17,7 @@ import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulatio
 import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
 import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
+import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
 import { unlistedReasons } from "../simulation/runpack_violations.ts";
@@ -187,6 +188,20 @@ Deno.test("two verifiers agree on packs of which a value is absent, honest and f
         await compare(second, packOfRow(row, withheld), { trusted_keys: keys }, `${row.name}, ${withheld}`);
       }
     }
+  }
+});
+
+Deno.test("two verifiers agree on 150 random runs of which values are absent, judged otherwise in one place", async () => {
+  await using second = new SecondVerifier();
+  const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
+  const random = randomOf(SEED + 50);
+  for (let round = 0; round < 150; round++) {
+    const run = playRandomRun(random);
+    const pack = forge(run, (parts) => {
+      if (round % 3 > 0) rejudge(parts, random);
+      parts.withheld.push(round % 2 === 0 ? "branch" : "c");
+    });
+    await compare(second, pack, { trusted_keys }, `seed ${SEED}, round ${round}`);
   }
 });
 

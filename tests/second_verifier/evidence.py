@@ -307,6 +307,13 @@ def _judge_item(condition, one):
     return said, why if said == UNKNOWN else None
 
 
+def _named(one):
+    """An item whose value is its name, where nothing but presence and equality is asked."""
+    name = one.item.get("value_identity")
+    value = one.value if name is None else {"value": name, "value_type": "String"}
+    return Qualified(one.item, value, one.signed, one.lane, one.reason)
+
+
 def judge(condition, items):
     """The judgement of a condition, (value, reason), None where it needs an absent value; marks dependent items on the way."""
     if not items:
@@ -322,7 +329,12 @@ def judge(condition, items):
     if agree and any("error" in one.item for one in counting):
         return UNKNOWN, "error"
     if any(is_absent(one.value) and "error" not in one.item for one in counting):
-        return None
+        names = {one.item.get("value_identity") for one in counting}
+        is_open = condition["observation_domain"]["domain"] in ("Decimal", "Timestamp") and len(names - {None}) > 1
+        presence = condition["predicate"]["predicate"] in ("Exists", "NotExists")
+        if agree and is_open or not presence and not (agree and len(names) > 1):
+            return None
+        counting = [_named(one) for one in counting]
     judged = [_judge_item(condition, one) for one in counting]
     said = [value for value, _ in judged]
     unknown = next((one for one in judged if one[0] == UNKNOWN), None)

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { identify } from "../../src/canonical/identity.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
@@ -111,6 +112,16 @@ export const DIGEST = {
 };
 /** A hash as an object. */
 export const DIGEST_OBJECT = { algorithm: "sha256", value: DIGEST_VALUE };
+
+/** Names a value in an item, its witness and the receipt. */
+function named(item: Editable, parts: Parts, value: Editable): void {
+  const value_identity = rekey(parts, "evidence-value", value);
+  const content_hash = { algorithm: "sha256", value: SHA256(canonicalize(value.value)) };
+  delete item.found_nothing;
+  Object.assign(item, { value_identity, value_type: value.value_type, content_hash });
+  item.acquisition.provider_result.value = { kind: "json", content_hash, value_identity };
+  parts.receipts[2].result.attempt.evidence.at(-1).value_identity = value_identity;
+}
 
 /** Items that counted and must not have, or the other way round, by the reason that shows it. */
 export const FORGED: readonly AbsentRow[] = [
@@ -253,13 +264,14 @@ export const FORGED: readonly AbsentRow[] = [
   {
     name: "a false value that its trace calls true",
     acquired: { "scan-1": { value: 1 } },
-    change: (item, parts) => {
-      const value_identity = rekey(parts, "evidence-value", { value: 9, value_type: "Integer" });
-      const value = SHA256("9");
-      item.value_identity = item.acquisition.provider_result.value.value_identity = value_identity;
-      item.content_hash.value = item.acquisition.provider_result.value.content_hash.value = value;
-      parts.receipts[2].result.attempt.evidence.at(-1).value_identity = value_identity;
-    },
+    change: (item, parts) => named(item, parts, { value: 9, value_type: "Integer" }),
+    violates: DECISION,
+  },
+  {
+    name: "a value that was found, of which its trace says that there is none",
+    condition: { predicate: { predicate: "NotExists" } },
+    acquired: { "scan-1": { value: null } },
+    change: (item, parts) => named(item, parts, { value: 1, value_type: "Integer" }),
     violates: DECISION,
   },
 ];

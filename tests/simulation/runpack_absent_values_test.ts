@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { randomOf } from "./crash/random.ts";
 import { KEY_1 } from "./kernel_fixture.ts";
 import { forge } from "./runpack_forge.ts";
 import { FORGED, HONEST, ONLY_BY_VALUE, packOfRow, secondContract } from "./runpack_absent_values.ts";
 import { statusesOf, verifyWhole } from "./runpack_memory.ts";
 import { play, twoConditionLaw } from "./runpack_played.ts";
+import { playRandomRun, rejudge } from "./runpack_random_run.ts";
 import { playGoldenRun } from "./runpack_run.ts";
 import { unlistedReasons } from "./runpack_violations.ts";
 
@@ -76,4 +78,29 @@ Deno.test("verifyRunpack() other contracts of a provider in the list: the law is
   const report = await verifyWhole(pack);
   assert.deepEqual(codesOf(statusesOf(report)), { run_allocation_integrity: "artifact_unexpected" });
   assert.deepEqual(report.assumptions, ["json_schema_verdict_as_recorded"], "the bindings were checked");
+});
+
+Deno.test("verifyRunpack() an absent value of one condition hides no verdict and no trace line of another", async () => {
+  const random = randomOf(31);
+  let violated = 0;
+  for (let round = 0; round < 300; round++) {
+    const run = playRandomRun(random);
+    const seed = Math.floor(random() * 1e6);
+    const statuses = async (withheld: readonly string[]): Promise<readonly (string | undefined)[]> => {
+      const pack = forge(run, (parts) => {
+        rejudge(parts, randomOf(seed));
+        parts.withheld.push(...withheld);
+      });
+      const all = statusesOf(await verifyWhole(pack));
+      return ["evidence_use_policy_satisfaction", "pure_semantic_replay"].map((claim) => all[claim]);
+    };
+    const [verdicts, replay] = await statuses([]);
+    const [hidden, traced] = await statuses(["branch"]);
+    const isVerdict = verdicts?.startsWith("violated") === true;
+    if (isVerdict || hidden?.startsWith("violated") === true) assert.equal(hidden, verdicts, `round ${round}`);
+    // A verdict that was written anew is another decision too, which is for the claim above to find.
+    else if (replay?.startsWith("violated") === true) assert.equal(traced, replay, `round ${round}`);
+    if (isVerdict || replay?.startsWith("violated") === true) violated++;
+  }
+  assert.ok(violated > 100, `${violated} of 300`);
 });

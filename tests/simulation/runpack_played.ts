@@ -53,7 +53,7 @@ function loadedContract(provider_id: string): LoadedContract {
       params_required: false,
       params_schema: true,
       result_schema: {},
-      allowed_comparators: ["equals", "exists", "less_than"],
+      allowed_comparators: ["equals", "exists", "less_than", "not_exists"],
       anchor_types: [],
       content_types: ["application/json"],
       examples: [],

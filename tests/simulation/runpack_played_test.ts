@@ -1,81 +1,23 @@
 import assert from "node:assert/strict";
-import type { JsonValue } from "../../src/canonical/json.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { randomOf } from "./crash/random.ts";
-import type { Editable } from "./law_specs.ts";
 import { KEY_1, KEY_2, NOW, oneConditionLaw, trusting } from "./kernel_fixture.ts";
 import { forge } from "./runpack_forge.ts";
 import { packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
-import { DECIMAL, DIGEST, DIGEST_OBJECT } from "./runpack_absent_values.ts";
-import { type Given, play, type Said, twoConditionLaw } from "./runpack_played.ts";
+import { play, type Said } from "./runpack_played.ts";
+import { playRandomRun } from "./runpack_random_run.ts";
 
 const violations = (report: VerificationReport): string[] =>
   Object.entries(statusesOf(report)).filter(([, status]) => status.startsWith("violated")).map((entry) =>
     entry.join(": ")
   );
 
-/** Members of policies and profiles that random runs choose from. */
-const POLICIES: readonly Readonly<Record<string, JsonValue>>[] = [
-  {},
-  { authorization: "signature" },
-  { combination: { combination: "AnyQualifying" } },
-  { combination: { combination: "Quorum", minimum: 2 }, independence: "distinct_provider" },
-  { freshness: { freshness: "MaximumAge", maximum_age_millis: 100 } },
-  { integrity: "anchored_content" },
-  { integrity: "signed_content", independence: "not_required" },
-  { required_assurance: ["content_integrity", "source_anchor"] },
-  { required_assurance: ["source_signature"] },
-  { allowed_channels: ["local_acquisition", "provider_acquisition"] },
-  { retention: "retain_digest_only", replay: "digest_only" },
-];
-const PROFILES: readonly Partial<OperatorProfile>[] = [
-  {},
-  { trust: { min_lane: "asserted", default_policy: trusting(KEY_1), providers: [] } },
-  {
-    trust: {
-      min_lane: "verified",
-      default_policy: "audit",
-      providers: [{ provider_id: "scanner", policy: trusting(KEY_1) }],
-    },
-  },
-  { anchors: [{ provider_id: "scanner", anchor_type: "commit", required_fields: ["sha"] }] },
-  { permissive: { enabled: true, exempt_providers: ["ledger"] } },
-];
-const VALUES: readonly Said["value"][] = [1, 4, 5, 9, null, "text", { error: "jsonpath_not_found" }];
-/** Domains in which a source may give a value in several forms, with values of them. */
-const DOMAINS: readonly (readonly [Editable, readonly Said["value"][]])[] = [
-  [{}, VALUES],
-  [DECIMAL, [1.5, "1.5", "1.50", 9, null]],
-  [DIGEST, [DIGEST_OBJECT, DIGEST_OBJECT.value, "e".repeat(64), null]],
-];
-
 Deno.test("verifyRunpack() violates nothing of what the kernel accepted, whatever policy, profile and evidence", async () => {
   const random = randomOf(23);
-  const one = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-  const said = (values: readonly Said["value"][]): Said => ({
-    value: one(values),
-    ...random() < 0.3 ? { lane: "asserted" as const } : {},
-    ...random() < 0.4 ? { hash: one(["right", "wrong"] as const) } : {},
-    ...random() < 0.5 ? { key: one([KEY_1, KEY_2]) } : {},
-    ...random() < 0.3 ? { bare: one([true, 1.5]) } : {},
-    ...random() < 0.6 ? { observed_at: NOW - Math.floor(random() * 300) } : {},
-    ...random() < 0.4 ? { anchor: true } : {},
-    ...random() < 0.3 ? { acquired_at: NOW - 200 } : {},
-    ...random() < 0.3 ? { given: true } : {},
-  });
   let satisfied = 0;
   for (let round = 0; round < 400; round++) {
-    const [condition, values] = one(DOMAINS);
-    const law = twoConditionLaw(one(POLICIES), condition);
-    const bindings = [...law.bindingIndex.keys()].filter(() => random() < 0.4);
-    const allowsCaller = random() < 0.7;
-    const evaluations = Array.from({ length: 3 }, (): Given => ({
-      caller: allowsCaller ? Array.from({ length: Math.floor(random() * 3) }, () => said(values)) : [],
-      acquired: Object.fromEntries(bindings.map((binding) => [binding, said(values)])),
-      ...random() < 0.8 ? { branch: one(["main", "side"]) } : {},
-    }));
-    const run = play(law, one(PROFILES), evaluations);
+    const run = playRandomRun(random);
     const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
     const whole = await verifyWhole(await packOf(run), { trusted_keys });
     // A signature that does not verify contradicts claim 23; an absent value may only leave that open.

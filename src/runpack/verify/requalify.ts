@@ -85,9 +85,8 @@ export function requalify(qualification: Qualification, items: readonly StepItem
       (earlier, later) => saysSame(known, earlier, later),
     );
     judged.forEach((one, index) => evidence[own[index] ?? -1] = one);
-    if (isJudged(known, condition, judged, contradiction)) {
-      judgements.set(condition.condition.condition_id, judgeQualified(condition, judged, contradiction));
-    }
+    const judgement = judgeNamed(known, condition, judged, contradiction);
+    if (judgement !== null) judgements.set(condition.condition.condition_id, judgement);
   }
   return { evidence, judgements };
 }
@@ -132,20 +131,38 @@ function saysSame(known: Known, earlier: PresentedEvidence, later: PresentedEvid
   const [a, b] = [known.get(earlier)?.item, known.get(later)?.item];
   if (a?.value_identity === undefined || b?.value_identity === undefined) return false;
   if (a.value_identity === b.value_identity) return true;
-  // Only these have equal values of several names.
-  const isOpen = a.value_type === b.value_type && (a.value_type === "Decimal" || a.value_type === "Timestamp");
+  const isOpen = a.value_type === b.value_type && isSpeltInSeveralWays(a.value_type);
   return isOpen && b.reason === "not_independent";
 }
 
-/** Whether the judgement of a condition needs no absent value. */
-function isJudged(
+/** The judgement of a condition; null where it needs an absent value. */
+function judgeNamed(
   known: Known,
-  { condition }: CompiledCondition,
+  condition: CompiledCondition,
   items: readonly QualifiedEvidence[],
   contradiction: boolean,
-): boolean {
+): Judgement | null {
+  const { observation_domain: { domain }, predicate: { predicate }, evidence_use_policy } = condition.condition;
   const counting = items.filter(({ reason }) => reason === null);
-  if (contradiction || counting.every(({ item }) => !isAbsent(known, item))) return true;
-  const { combination } = condition.evidence_use_policy.combination;
-  return combination === "AllQualifyingAgree" && counting.some(({ item }) => item.error !== undefined);
+  const agree = evidence_use_policy.combination.combination === "AllQualifyingAgree";
+  const isSettled = contradiction || counting.every(({ item }) => item.error !== undefined || !isAbsent(known, item)) ||
+    agree && counting.some(({ item }) => item.error !== undefined);
+  if (isSettled) return judgeQualified(condition, items, contradiction);
+  const names = new Set(counting.map(({ item }) => item.value_identity));
+  const isOpen = isSpeltInSeveralWays(domain) && names.size > (names.has(undefined) ? 2 : 1);
+  const asksPresence = predicate === "Exists" || predicate === "NotExists";
+  if (agree && isOpen || !asksPresence && !(agree && names.size > 1)) return null;
+  return judgeQualified(condition, items.map(standIn), contradiction);
+}
+
+/** An item whose value is its name: as good as the value itself where nothing but presence and equality is asked. */
+function standIn(one: QualifiedEvidence): QualifiedEvidence {
+  const { value_identity } = one.item;
+  if (value_identity === undefined) return one;
+  return { ...one, item: { ...one.item, value: { value: value_identity, value_type: "String" } } };
+}
+
+/** Only values of these types are equal under several names. */
+function isSpeltInSeveralWays(type: string | undefined): boolean {
+  return type === "Decimal" || type === "Timestamp";
 }
