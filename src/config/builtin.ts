@@ -5,12 +5,21 @@
  */
 
 import { z } from "zod";
+import type { JsonObject } from "../canonical/json.ts";
 import { hostKey } from "./host_name.ts";
 import { integer, name, path, stringMap, strings } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
 import { USER_AGENT } from "./product_version.ts";
 import { at, isTable } from "./toml_tree.ts";
-import { isHeaderValue, isReservedHeader, referencedVariable } from "./request_headers.ts";
+import {
+  HEADER_VALUE,
+  isHeaderValue,
+  isReservedHeader,
+  referencedVariable,
+  RESERVED_HEADERS,
+  RESERVED_PREFIXES,
+} from "./request_headers.ts";
+import { any, isSet, matches, not, type Rule } from "./rules.ts";
 import type { BuiltinProviderName } from "./types.ts";
 
 const MEBIBYTE = 1048576;
@@ -41,7 +50,7 @@ const jsonConfig = z.strictObject({
 
 const host = name().refine((value) => hostKey(value) !== null, {
   error: "must be a host name alone, without scheme, port and path",
-});
+}).meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^/\\\\?#@*\\s]+$" }] });
 
 const request = {
   allow_http: z.boolean().default(false).describe("Allow http:// addresses."),
@@ -65,6 +74,8 @@ const credential = z.string().min(1).check(({ value, issues }) => {
     ? "must be ASCII text without control characters and outer spaces"
     : "must name a variable after env:";
   issues.push({ code: "custom", message, input: value });
+}).meta({
+  anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
 });
 
 const restAuth = z.strictObject({
@@ -76,9 +87,18 @@ const restAuth = z.strictObject({
   bearer_token: credential.nullable().default(null).describe("Bearer token: a literal or env:NAME."),
 });
 
+/** What JSON Schema says of the headers of every request. */
+const HEADERS: JsonObject = {
+  propertyNames: {
+    pattern: HEADER_NAME.source,
+    not: { anyOf: [{ pattern: anyCase(RESERVED_HEADERS, "") }, { pattern: anyCase(RESERVED_PREFIXES, "start") }] },
+  },
+  additionalProperties: { type: "string", pattern: HEADER_VALUE.source },
+};
+
 const restConfig = z.strictObject({
   ...request,
-  default_headers: stringMap().default({}).describe("Headers of every request."),
+  default_headers: stringMap().meta({ type: "object", ...HEADERS }).default({}).describe("Headers of every request."),
   auth: restAuth.nullable().default(null).describe("Credentials of every request."),
 });
 
@@ -99,45 +119,55 @@ export function isBuiltinProviderName(value: unknown): value is BuiltinProviderN
   return typeof value === "string" && Object.hasOwn(BUILTIN_CONFIG_SCHEMAS, value);
 }
 
-/** The rules over several members of the `config` of `rest`. */
-export function restConfigRules(config: unknown, base: SettingPath, report: Report): void {
-  headerRules(
-    at(config, ["default_headers"]),
-    at(config, ["auth", "api_key_header"]),
-    [...base, "default_headers"],
-    report,
-  );
-  const has = (member: string): boolean => at(config, ["auth", member]) !== undefined;
-  const auth = [...base, "auth"];
-  if (has("api_key_header") && !has("api_key_value")) {
-    report([...auth, "api_key_value"], "is required when api_key_header is set");
-  }
-  if (has("api_key_value") && !has("api_key_header")) {
-    report([...auth, "api_key_header"], "is required when api_key_value is set");
-  }
-  const user = at(config, ["auth", "basic_username"]);
-  if (typeof user === "string" && referencedVariable(user) === null && user.includes(":")) {
-    report([...auth, "basic_username"], "must not hold a colon");
-  }
-  if (has("basic_password") && !has("basic_username")) {
-    report([...auth, "basic_username"], "is required when basic_password is set");
-  }
-  const keyHeader = at(config, ["auth", "api_key_header"]);
-  const isAuthorized = has("bearer_token") || has("basic_username");
-  if (isAuthorized && typeof keyHeader === "string" && keyHeader.toLowerCase() === "authorization") {
-    report([...auth, "api_key_header"], "must not be Authorization together with bearer_token or basic_username");
-  }
-  if (has("bearer_token") && (has("basic_username") || has("basic_password"))) {
-    report([...auth, "bearer_token"], "must not be set together with basic_username or basic_password");
-  }
+const HAS_BASIC = isSet(["auth", "basic_username"]);
+const HAS_BEARER = isSet(["auth", "bearer_token"]);
+
+/** One member of `auth` needs another. */
+function needs(member: string, other: string): Rule {
+  return {
+    when: isSet(["auth", member]),
+    then: isSet(["auth", other]),
+    at: ["auth", other],
+    message: `is required when ${member} is set`,
+  };
 }
 
-function headerRules(headers: unknown, keyHeader: unknown, base: SettingPath, report: Report): void {
+/** The rules over several members of the `config` of a built-in provider. */
+export const BUILTIN_CONFIG_RULES: Readonly<Partial<Record<BuiltinProviderName, readonly Rule[]>>> = {
+  rest: [
+    needs("api_key_header", "api_key_value"),
+    needs("api_key_value", "api_key_header"),
+    {
+      when: matches(["auth", "basic_username"], ":"),
+      then: matches(["auth", "basic_username"], "^env:"),
+      at: ["auth", "basic_username"],
+      message: "must not hold a colon",
+    },
+    needs("basic_password", "basic_username"),
+    {
+      when: any(HAS_BEARER, HAS_BASIC),
+      then: not(matches(["auth", "api_key_header"], anyCase(["authorization"], ""))),
+      at: ["auth", "api_key_header"],
+      message: "must not be Authorization together with bearer_token or basic_username",
+    },
+    {
+      when: HAS_BEARER,
+      then: not(any(HAS_BASIC, isSet(["auth", "basic_password"]))),
+      at: ["auth", "bearer_token"],
+      message: "must not be set together with basic_username or basic_password",
+    },
+  ],
+};
+
+/** What is wrong with the headers of every request, each by itself and against the others. */
+export function headerChecks(config: unknown, base: SettingPath, report: Report): void {
+  const headers = at(config, ["default_headers"]);
+  const keyHeader = at(config, ["auth", "api_key_header"]);
   if (!isTable(headers)) return;
   const seen = new Set<string>();
   const ofKey = typeof keyHeader === "string" ? keyHeader.toLowerCase() : null;
   for (const [header, value] of Object.entries(headers)) {
-    const where = [...base, header];
+    const where = [...base, "default_headers", header];
     const key = header.toLowerCase();
     if (!HEADER_NAME.test(header)) report(where, "must have a header name as its name");
     if (isReservedHeader(header)) report(where, "must not be a header that gate or the protocol decides");
@@ -148,4 +178,10 @@ function headerRules(headers: unknown, keyHeader: unknown, base: SettingPath, re
     if (key === ofKey) report(where, "must not be the header that config.auth.api_key_header names");
     seen.add(key);
   }
+}
+
+/** A pattern of words in any case: whole ones, or with `start` what begins with one. */
+function anyCase(words: readonly string[], where: "" | "start"): string {
+  const folded = words.map((word) => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+  return `^(?:${folded.join("|")})${where === "start" ? "" : "$"}`;
 }

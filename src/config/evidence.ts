@@ -9,7 +9,7 @@ import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { integer, name, path, strings, text } from "./primitives.ts";
 import type { Report } from "./problems.ts";
-import { arrayAt, at } from "./toml_tree.ts";
+import { uniqueMembers } from "./rules.ts";
 
 const { evidence, trust, provider_discovery: discovery } = DEFAULT_SETTINGS;
 
@@ -54,14 +54,7 @@ export const providerDiscoverySchema = z.strictObject({
   max_response_bytes: integer(1).default(discovery.max_response_bytes).describe("Bytes of one answer."),
 }).describe("Which provider contracts may be disclosed.");
 
-/** The rules over several members of `anchors`. */
-export function anchorRules(tree: unknown, report: Report): void {
-  const seen = new Map<unknown, number>();
-  arrayAt(tree, ["anchors", "providers"]).forEach((entry, index) => {
-    const provider = at(entry, ["provider_id"]);
-    if (typeof provider !== "string") return;
-    const first = seen.get(provider);
-    if (first === undefined) seen.set(provider, index);
-    else report(["anchors", "providers", index, "provider_id"], `must be unique, but providers[${first}] has the same`);
-  });
+/** What no rule over members can say: that no two requirements are of one provider. */
+export function anchorChecks(tree: unknown, report: Report): void {
+  uniqueMembers(tree, ["anchors", "providers"], "provider_id", report);
 }

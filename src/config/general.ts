@@ -7,8 +7,7 @@
 import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { integer, path } from "./primitives.ts";
-import type { Report } from "./problems.ts";
-import { at } from "./toml_tree.ts";
+import { is, not, type Rule } from "./rules.ts";
 
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 
@@ -55,9 +54,9 @@ export const validationSchema = z.strictObject({
 }).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
 
 /** The rules over several members of `validation`. */
-export function validationRules(tree: unknown, report: Report): void {
-  const allowed = at(tree, ["validation", "allow_permissive"]) ?? validation.allow_permissive;
-  if (at(tree, ["validation", "strict"]) === false && allowed === false) {
-    report(["validation", "allow_permissive"], "must be true when validation.strict is false");
-  }
-}
+export const validationRules: readonly Rule[] = [{
+  when: is(["strict"], [false], validation.strict),
+  then: not(is(["allow_permissive"], [false], validation.allow_permissive)),
+  at: ["allow_permissive"],
+  message: "must be true when validation.strict is false",
+}];

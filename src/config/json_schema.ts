@@ -6,57 +6,21 @@
 
 import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
-import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./builtin.ts";
-import { settingsSchema } from "./schema.ts";
+import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./builtin.ts";
+import { rulesSchema } from "./rules.ts";
+import { publishedSettings } from "./schema.ts";
+import { UNAVAILABLE_RULES } from "./unsupported_settings.ts";
 
-/** A condition over several members, in words of JSON Schema. */
-type Condition = { readonly if: JsonObject; readonly then: JsonObject };
-
-/** Members with a fixed value, all required. */
-function having(members: Readonly<Record<string, string | boolean>>): JsonObject {
-  return {
-    properties: Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { const: value }])),
-    required: Object.keys(members),
-  };
-}
-
-/** The conditional rules of the sections that JSON Schema can say without hiding what they mean. */
-const CONDITIONS: Readonly<Record<string, readonly Condition[]>> = {
-  server: [
-    { if: having({ transport: "http" }), then: { required: ["bind"] } },
-    { if: having({ transport: "sse" }), then: { required: ["bind"] } },
-  ],
-  namespace: [
-    { if: having({ allow_default: true }), then: { required: ["default_tenants"] } },
-  ],
-  policy: [
-    { if: having({ engine: "static" }), then: { required: ["static"] } },
-    { if: { properties: { static: { type: "object" } }, required: ["static"] }, then: having({ engine: "static" }) },
-  ],
-  run_state_store: [{ if: having({ type: "sqlite" }), then: { required: ["path"] } }],
-  schema_registry: [{ if: having({ type: "sqlite" }), then: { required: ["path"] } }],
-  validation: [{ if: having({ strict: false }), then: having({ allow_permissive: true }) }],
-};
-
-/** The conditional rules of one provider. */
-function providerConditions(): readonly Condition[] {
-  const builtin = BUILTIN_PROVIDER_NAMES.map((name): Condition => ({
-    if: having({ type: "builtin", name }),
-    then: { properties: { config: schemaOf(BUILTIN_CONFIG_SCHEMAS[name]) } },
-  }));
-  return [
-    { if: having({ type: "builtin" }), then: { properties: { name: { enum: BUILTIN_PROVIDER_NAMES } } } },
-    ...builtin,
-    { if: having({ type: "builtin", name: "json" }), then: { required: ["config"] } },
-    {
-      if: having({ type: "mcp" }),
-      then: { required: ["capabilities_path"], anyOf: [{ required: ["command"] }, { required: ["url"] }] },
-    },
-    {
-      if: having({ type: "typed" }),
-      then: { required: ["capabilities_path", "runtime_profile_path", "typed_protocol"] },
-    },
-  ];
+/** What `config` holds for each built-in provider: its shape and the rules over its members. */
+function builtinConfigs(): readonly JsonObject[] {
+  return BUILTIN_PROVIDER_NAMES.map((name) => {
+    const config = { ...schemaOf(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
+    const rules = rulesSchema(BUILTIN_CONFIG_RULES[name] ?? []);
+    return {
+      if: { properties: { type: { const: "builtin" }, name: { const: name } }, required: ["type", "name"] },
+      then: { properties: { config: rules.length === 0 ? config : { ...config, allOf: rules } } },
+    };
+  });
 }
 
 function schemaOf(schema: z.ZodType): JsonObject {
@@ -64,17 +28,16 @@ function schemaOf(schema: z.ZodType): JsonObject {
   return rest as JsonObject;
 }
 
-/** The JSON Schema (2020-12) of a configuration file, every default in place. */
+/** The JSON Schema (2020-12) of a configuration file, every default and every rule in place that JSON Schema can say. */
 export async function configJsonSchema(): Promise<JsonObject> {
-  const root = schemaOf(await settingsSchema());
+  const { schema, rules, fileRules } = await publishedSettings();
+  const root = schemaOf(schema);
   const properties = root["properties"] as Record<string, Record<string, unknown>>;
-  for (const [section, conditions] of Object.entries(CONDITIONS)) {
-    properties[section] = { ...properties[section], allOf: conditions };
-  }
+  for (const [section, own] of rules) properties[section] = { ...properties[section], allOf: rulesSchema(own) };
   const providers = properties["providers"] ?? {};
-  properties["providers"] = {
-    ...providers,
-    items: { ...(providers["items"] as object), allOf: providerConditions() },
-  };
-  return { $schema: "https://json-schema.org/draft/2020-12/schema", title: "gate.toml", ...root };
+  const items = { ...(providers["items"] as object), allOf: builtinConfigs() };
+  properties["providers"] = { ...providers, items };
+  const title = "gate.toml";
+  const allOf = [...rulesSchema(fileRules), ...rulesSchema(UNAVAILABLE_RULES)];
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", title, ...root, allOf };
 }

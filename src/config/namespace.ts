@@ -7,8 +7,7 @@
 import { z } from "zod";
 import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "./defaults.ts";
 import { httpUrl, integer, token } from "./primitives.ts";
-import type { Report } from "./problems.ts";
-import { at } from "./toml_tree.ts";
+import { is, isFilled, isSet, not, type Rule } from "./rules.ts";
 
 const D = DEFAULT_SETTINGS.namespace;
 
@@ -35,25 +34,45 @@ export const namespaceSchema = z.strictObject({
   authority: authority.prefault({}),
 }).describe("Which namespaces may be used.");
 
-/** The rules over several members of `namespace`, and of `dev` where both meet. */
-export function namespaceRules(tree: unknown, report: Report): void {
-  const tenants = at(tree, ["namespace", "default_tenants"]) ?? [];
-  if (at(tree, ["namespace", "allow_default"]) === true && Array.isArray(tenants) && tenants.length === 0) {
-    report(["namespace", "default_tenants"], "must have at least 1 item when namespace.allow_default is true");
-  }
-  const mode = at(tree, ["namespace", "authority", "mode"]) ?? D.authority.mode;
-  const given = at(tree, ["namespace", "authority", "ledger"]) !== undefined;
-  if (mode === "none" && given) {
-    report(["namespace", "authority", "ledger"], 'must not be set when namespace.authority.mode is "none"');
-  }
-  if (mode !== "ledger_http") return;
-  if (!given) {
-    report(["namespace", "authority", "ledger"], 'is required when namespace.authority.mode is "ledger_http"');
-  }
-  if (at(tree, ["dev", "permissive"]) === true) {
-    report(["dev", "permissive"], 'must be false when namespace.authority.mode is "ledger_http"');
-  }
-  if (at(tree, ["server", "mode"]) === "dev_permissive") {
-    report(["server", "mode"], 'must be "strict" when namespace.authority.mode is "ledger_http"');
-  }
-}
+const MODE = ["authority", "mode"];
+const LEDGER = ["authority", "ledger"];
+
+/** The rules over several members of `namespace`. */
+export const namespaceRules: readonly Rule[] = [
+  {
+    when: is(["allow_default"], [true]),
+    then: isFilled(["default_tenants"]),
+    at: ["default_tenants"],
+    message: "must have at least 1 item when namespace.allow_default is true",
+  },
+  {
+    when: is(MODE, ["none"], D.authority.mode),
+    then: not(isSet(LEDGER)),
+    at: LEDGER,
+    message: 'must not be set when namespace.authority.mode is "none"',
+  },
+  {
+    when: is(MODE, ["ledger_http"], D.authority.mode),
+    then: isSet(LEDGER),
+    at: LEDGER,
+    message: 'is required when namespace.authority.mode is "ledger_http"',
+  },
+];
+
+const ASKS_LEDGER = is(["namespace", ...MODE], ["ledger_http"], D.authority.mode);
+
+/** The rules of `namespace` about other sections, from the root of the file. */
+export const namespaceFileRules: readonly Rule[] = [
+  {
+    when: ASKS_LEDGER,
+    then: not(is(["dev", "permissive"], [true])),
+    at: ["dev", "permissive"],
+    message: 'must be false when namespace.authority.mode is "ledger_http"',
+  },
+  {
+    when: ASKS_LEDGER,
+    then: not(is(["server", "mode"], ["dev_permissive"])),
+    at: ["server", "mode"],
+    message: 'must be "strict" when namespace.authority.mode is "ledger_http"',
+  },
+];

@@ -7,8 +7,8 @@
 import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { strings, text } from "./primitives.ts";
-import type { Report, SettingPath } from "./problems.ts";
-import { arrayAt, at } from "./toml_tree.ts";
+import { any, is, isFilled, isSet, not, type Rule } from "./rules.ts";
+import { at } from "./toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.policy;
 const targetKind = z.enum(["agent", "session", "external", "channel"]);
@@ -62,45 +62,63 @@ export const policySchema = z.strictObject({
   static: staticPolicy.nullable().default(null),
 }).describe("Who may be shown an entry packet.");
 
+const LOCAL_KINDS = ["agent", "session", "channel"];
+
+const targetRules: readonly Rule[] = [
+  {
+    when: is(["target_kind"], ["external"]),
+    then: not(isSet(["target_id"])),
+    at: ["target_id"],
+    message: 'must not be set when target_kind is "external"',
+  },
+  {
+    when: is(["target_kind"], ["external"]),
+    then: any(isSet(["system"]), isSet(["target"])),
+    at: [],
+    message: 'must have system or target when target_kind is "external"',
+  },
+  ...["system", "target"].map((member): Rule => ({
+    when: is(["target_kind"], LOCAL_KINDS),
+    then: not(isSet([member])),
+    at: [member],
+    message: (selector) => `must not be set when target_kind is "${at(selector, ["target_kind"])}"`,
+  })),
+];
+
+const ruleRules: readonly Rule[] = [
+  {
+    when: is(["effect"], ["error"]),
+    then: isSet(["error_message"]),
+    at: ["error_message"],
+    message: 'is required when effect is "error"',
+  },
+  {
+    when: is(["effect"], ["permit", "deny"]),
+    then: not(isSet(["error_message"])),
+    at: ["error_message"],
+    message: (entry) => `must not be set when effect is "${at(entry, ["effect"])}"`,
+  },
+  {
+    then: any(...SELECTORS.map((member) => isFilled([member]))),
+    at: [],
+    message: "must have at least one selector, such as packet_ids or targets",
+  },
+  { each: ["targets"], rules: targetRules },
+];
+
 /** The rules over several members of `policy`. */
-export function policyRules(tree: unknown, report: Report): void {
-  const engine = at(tree, ["policy", "engine"]) ?? D.engine;
-  const given = at(tree, ["policy", "static"]) !== undefined;
-  if (engine === "static" && !given) report(["policy", "static"], 'is required when policy.engine is "static"');
-  if ((engine === "permit_all" || engine === "deny_all") && given) {
-    report(["policy", "static"], `must not be set when policy.engine is "${engine}"`);
-  }
-  arrayAt(tree, ["policy", "static", "rules"]).forEach((entry, index) => {
-    ruleRules(entry, ["policy", "static", "rules", index], report);
-  });
-}
-
-function ruleRules(entry: unknown, path: SettingPath, report: Report): void {
-  const message = at(entry, ["error_message"]);
-  const effect = at(entry, ["effect"]);
-  if (effect === "error" && message === undefined) {
-    report([...path, "error_message"], 'is required when effect is "error"');
-  }
-  if ((effect === "permit" || effect === "deny") && message !== undefined) {
-    report([...path, "error_message"], `must not be set when effect is "${effect}"`);
-  }
-  const isEmpty = (member: string): boolean => {
-    const value = at(entry, [member]);
-    return value === undefined || (Array.isArray(value) && value.length === 0);
-  };
-  if (SELECTORS.every(isEmpty)) report(path, "must have at least one selector, such as packet_ids or targets");
-  arrayAt(entry, ["targets"]).forEach((selector, index) => targetRules(selector, [...path, "targets", index], report));
-}
-
-function targetRules(selector: unknown, path: SettingPath, report: Report): void {
-  const kind = at(selector, ["target_kind"]);
-  const has = (member: string): boolean => at(selector, [member]) !== undefined;
-  if (kind === "external") {
-    if (has("target_id")) report([...path, "target_id"], 'must not be set when target_kind is "external"');
-    if (!has("system") && !has("target")) report(path, 'must have system or target when target_kind is "external"');
-  } else if (kind === "agent" || kind === "session" || kind === "channel") {
-    for (const member of ["system", "target"]) {
-      if (has(member)) report([...path, member], `must not be set when target_kind is "${kind}"`);
-    }
-  }
-}
+export const policyRules: readonly Rule[] = [
+  {
+    when: is(["engine"], ["static"], D.engine),
+    then: isSet(["static"]),
+    at: ["static"],
+    message: 'is required when policy.engine is "static"',
+  },
+  {
+    when: is(["engine"], ["permit_all", "deny_all"], D.engine),
+    then: not(isSet(["static"])),
+    at: ["static"],
+    message: (policy) => `must not be set when policy.engine is "${at(policy, ["engine"]) ?? D.engine}"`,
+  },
+  { each: ["static", "rules"], rules: ruleRules },
+];

@@ -6,9 +6,17 @@
 
 import { z } from "zod";
 
+/** What an address that is not encrypted begins with. */
+export const INSECURE_URL = "^[Hh][Tt][Tt][Pp]:";
+
 /** Characters of a path, and of one of its components. */
 const MAXIMUM_PATH_LENGTH = 4096;
 const MAXIMUM_COMPONENT_LENGTH = 255;
+
+const COMPONENTS = `^[^/\\\\]{0,${MAXIMUM_COMPONENT_LENGTH}}(?:[/\\\\][^/\\\\]{0,${MAXIMUM_COMPONENT_LENGTH}})*$`;
+
+/** As much of a URL as a pattern can say: no white space, no control characters, a host, no user information. */
+const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\@\\s\\p{Cc}]+(?:[/?#][^\\s\\p{Cc}]*)?$";
 
 /** An integer of at least `minimum` and at most `maximum`. */
 export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.ZodInt {
@@ -37,7 +45,8 @@ export function path(): z.ZodString {
     .refine((value) => !value.includes("\0"), { error: "must not hold a zero character" })
     .refine((value) => value.split(/[/\\]/).every((part) => part.length <= MAXIMUM_COMPONENT_LENGTH), {
       error: `must not have a component of more than ${MAXIMUM_COMPONENT_LENGTH} characters`,
-    });
+    })
+    .meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^\\0]*$" }, { pattern: COMPONENTS }] });
 }
 
 /** An absolute http or https URL without white space and without user information. */
@@ -45,7 +54,7 @@ export function httpUrl(): z.ZodString {
   return z.string().min(1).check((payload) => {
     const message = urlProblem(payload.value);
     if (message !== null) payload.issues.push({ code: "custom", message, input: payload.value });
-  });
+  }).meta({ allOf: [{ pattern: URL_PATTERN }] });
 }
 
 /** A secret that goes into a header: no white space, no control characters. */

@@ -7,12 +7,32 @@
 
 import { z } from "zod";
 import type { JsonValue } from "../canonical/json.ts";
-import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES, isBuiltinProviderName, restConfigRules } from "./builtin.ts";
+import {
+  BUILTIN_CONFIG_RULES,
+  BUILTIN_CONFIG_SCHEMAS,
+  BUILTIN_PROVIDER_NAMES,
+  headerChecks,
+  isBuiltinProviderName,
+} from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "./defaults.ts";
 import { trustPolicySchema } from "./evidence.ts";
 import { ONCE, schemaProblems } from "./zod_messages.ts";
-import { httpUrl, integer, name, path, token } from "./primitives.ts";
-import { quoteShort, type Report, type SettingPath } from "./problems.ts";
+import { httpUrl, INSECURE_URL, integer, name, path, token } from "./primitives.ts";
+import { quoteShort, type Report } from "./problems.ts";
+import {
+  all,
+  any,
+  applyRules,
+  is,
+  isFilled,
+  isSet,
+  isText,
+  isUnset,
+  matches,
+  not,
+  type Rule,
+  uniqueMembers,
+} from "./rules.ts";
 import { arrayAt, at } from "./toml_tree.ts";
 import type { ProviderConfig } from "./types.ts";
 
@@ -57,26 +77,11 @@ export const providersSchema = z.array(providerSchema).default([]).describe(
 /** An entry as the schema gives it, before its `config` is completed. */
 export type ParsedProvider = z.output<typeof providerSchema>;
 
-/** The rules over several members of each entry. */
-export function providerRules(tree: unknown, report: Report): void {
-  const seen = new Map<unknown, number>();
-  arrayAt(tree, ["providers"]).forEach((entry, index) => {
-    const base = ["providers", index];
-    const providerName = at(entry, ["name"]);
-    if (typeof providerName === "string") {
-      const first = seen.get(providerName);
-      if (first === undefined) seen.set(providerName, index);
-      else report([...base, "name"], `must be unique, but providers[${first}] has the same`);
-    }
-    const type = at(entry, ["type"]);
-    if (type === "builtin") builtinRules(entry, base, report);
-    if (type === "mcp" || type === "typed") externalRules(entry, type, base, report);
-    connectionRules(entry, base, report);
-  });
-}
+const IS_BUILTIN = is(["type"], ["builtin"]);
 
-function builtinRules(entry: unknown, base: SettingPath, report: Report): void {
-  const foreign = [
+/** Members of an entry that mean nothing for its type. */
+const FOREIGN = {
+  builtin: [
     "url",
     "command",
     "allow_insecure_http",
@@ -84,63 +89,106 @@ function builtinRules(entry: unknown, base: SettingPath, report: Report): void {
     "capabilities_path",
     "runtime_profile_path",
     "typed_protocol",
-  ];
-  for (const member of foreign) mustNotSet(entry, member, "builtin", base, report);
-  const providerName = at(entry, ["name"]);
-  if (typeof providerName !== "string") return;
-  if (!isBuiltinProviderName(providerName)) {
-    const names = BUILTIN_PROVIDER_NAMES.map((known) => `"${known}"`).join(", ");
-    report([...base, "name"], `must be one of ${names} when type is "builtin", got ${quoteShort(providerName)}`);
-    return;
-  }
-  const config = at(entry, ["config"]);
-  if (config === undefined) {
-    if (providerName === "json") report([...base, "config"], 'is required for the provider "json"');
-    return;
-  }
-  schemaProblems(BUILTIN_CONFIG_SCHEMAS[providerName], config, [...base, "config"], report);
-  if (providerName === "rest") restConfigRules(config, [...base, "config"], report);
-}
+  ],
+  mcp: ["runtime_profile_path", "typed_protocol"],
+  typed: ["command"],
+} as const;
 
-function externalRules(entry: unknown, type: "mcp" | "typed", base: SettingPath, report: Report): void {
-  const providerName = at(entry, ["name"]);
-  if (isBuiltinProviderName(providerName)) {
-    report([...base, "name"], `must not be the built-in name "${providerName}" when type is "${type}"`);
-  }
-  const foreign = type === "mcp" ? ["runtime_profile_path", "typed_protocol"] : ["command"];
-  for (const member of foreign) mustNotSet(entry, member, type, base, report);
-  const required = type === "mcp"
-    ? ["capabilities_path"]
-    : ["capabilities_path", "runtime_profile_path", "typed_protocol"];
-  for (const member of required) {
-    if (at(entry, [member]) === undefined) report([...base, member], `is required when type is "${type}"`);
-  }
-  if (type === "mcp" && isUnset(at(entry, ["command"])) && isUnset(at(entry, ["url"]))) {
-    report(base, 'must have command or url when type is "mcp"');
-  }
-}
+/** Members that an entry needs for its type. */
+const REQUIRED = {
+  mcp: ["capabilities_path"],
+  typed: ["capabilities_path", "runtime_profile_path", "typed_protocol"],
+} as const;
 
-function connectionRules(entry: unknown, base: SettingPath, report: Report): void {
-  const url = at(entry, ["url"]);
-  const insecure = at(entry, ["allow_insecure_http"]) ?? false;
-  if (typeof url === "string" && /^http:/i.test(url) && insecure === false) {
-    report([...base, "allow_insecure_http"], "must be true when url begins with http://");
-  }
-  if (at(entry, ["command", 0]) === "") report([...base, "command", 0], "must not be empty");
-  const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
-  const request = at(entry, ["timeouts", "request_timeout_ms"]) ?? T.request_timeout_ms;
-  if (typeof connect === "number" && typeof request === "number" && request < connect) {
-    report([...base, "timeouts", "request_timeout_ms"], `must be >= connect_timeout_ms (${connect}), got ${request}`);
-  }
-}
+const typeRules: readonly Rule[] = [
+  ...Object.entries(FOREIGN).flatMap(([type, members]) =>
+    members.map((member): Rule => ({
+      when: is(["type"], [type]),
+      then: isUnset([member]),
+      at: [member],
+      message: `must not be set when type is "${type}"`,
+    }))
+  ),
+  ...Object.entries(REQUIRED).flatMap(([type, members]) =>
+    members.map((member): Rule => ({
+      when: is(["type"], [type]),
+      then: isSet([member]),
+      at: [member],
+      message: `is required when type is "${type}"`,
+    }))
+  ),
+  {
+    when: is(["type"], ["mcp"]),
+    then: any(isFilled(["command"]), isSet(["url"])),
+    at: [],
+    message: 'must have command or url when type is "mcp"',
+  },
+];
 
-function mustNotSet(entry: unknown, member: string, type: string, base: SettingPath, report: Report): void {
-  if (!isUnset(at(entry, [member]))) report([...base, member], `must not be set when type is "${type}"`);
-}
+const nameRules: readonly Rule[] = [
+  {
+    when: all(IS_BUILTIN, isText(["name"], () => true, "")),
+    then: is(["name"], BUILTIN_PROVIDER_NAMES),
+    at: ["name"],
+    message: (entry) => {
+      const names = BUILTIN_PROVIDER_NAMES.map((known) => `"${known}"`).join(", ");
+      return `must be one of ${names} when type is "builtin", got ${quoteShort(String(at(entry, ["name"])))}`;
+    },
+  },
+  {
+    when: is(["type"], ["mcp", "typed"]),
+    then: not(is(["name"], BUILTIN_PROVIDER_NAMES)),
+    at: ["name"],
+    message: (entry) => `must not be the built-in name "${at(entry, ["name"])}" when type is "${at(entry, ["type"])}"`,
+  },
+  {
+    when: all(IS_BUILTIN, is(["name"], ["json"])),
+    then: isSet(["config"]),
+    at: ["config"],
+    message: 'is required for the provider "json"',
+  },
+];
 
-/** Left out, or given as what it is when left out. */
-function isUnset(value: unknown): boolean {
-  return value === undefined || value === false || (Array.isArray(value) && value.length === 0);
+/** The rules over several members of each entry. */
+export const providerRules: readonly Rule[] = [{
+  each: [],
+  rules: [
+    ...typeRules,
+    ...nameRules,
+    {
+      when: matches(["url"], INSECURE_URL),
+      then: not(is(["allow_insecure_http"], [false], false)),
+      at: ["allow_insecure_http"],
+      message: "must be true when url begins with http://",
+    },
+    {
+      then: {
+        holds: (entry) => at(entry, ["command", 0]) !== "",
+        schema: { properties: { command: { prefixItems: [{ minLength: 1 }] } } },
+      },
+      at: ["command", 0],
+      message: "must not be empty",
+    },
+  ],
+}];
+
+/** What no rule over members can say: the `config` of each built-in provider, names that repeat, two numbers compared. */
+export function providerChecks(tree: unknown, report: Report): void {
+  uniqueMembers(tree, ["providers"], "name", report);
+  arrayAt(tree, ["providers"]).forEach((entry, index) => {
+    const base = ["providers", index];
+    const [type, named, config] = ["type", "name", "config"].map((member) => at(entry, [member]) ?? undefined);
+    if (type === "builtin" && isBuiltinProviderName(named) && config !== undefined) {
+      schemaProblems(BUILTIN_CONFIG_SCHEMAS[named], config, [...base, "config"], report);
+      applyRules(BUILTIN_CONFIG_RULES[named] ?? [], config, [...base, "config"], report);
+      if (named === "rest") headerChecks(config, [...base, "config"], report);
+    }
+    const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
+    const request = at(entry, ["timeouts", "request_timeout_ms"]);
+    if (typeof connect === "number" && typeof request === "number" && request < connect) {
+      report([...base, "timeouts", "request_timeout_ms"], `must be >= connect_timeout_ms (${connect}), got ${request}`);
+    }
+  });
 }
 
 /**

@@ -8,7 +8,7 @@
  * Headers that belong to the protocol or to gate: they frame the message, choose the host, carry credentials, speak for
  * somebody else, or turn the answer into a part of it.
  */
-const RESERVED = new Set([
+export const RESERVED_HEADERS: readonly string[] = [
   "accept-encoding",
   "authorization",
   "connection",
@@ -34,18 +34,23 @@ const RESERVED = new Set([
   "upgrade",
   "user-agent",
   "via",
-]);
-const RESERVED_PREFIXES = ["proxy-", "sec-", "x-forwarded-", "x-gate-"];
+];
+
+/** What the names of further such headers begin with. */
+export const RESERVED_PREFIXES: readonly string[] = ["proxy-", "sec-", "x-forwarded-", "x-gate-"];
 
 /** Whether a header is not for others to set. */
 export function isReservedHeader(name: string): boolean {
   const key = name.toLowerCase();
-  return RESERVED.has(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
+  return RESERVED_HEADERS.includes(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
-/** Whether a text can stand as the value of a header: visible ASCII, inside also spaces and tabs. */
+/** The value of a header: visible ASCII, inside also spaces and tabs. */
+export const HEADER_VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
+
+/** Whether a text can stand as the value of a header. */
 export function isHeaderValue(text: string): boolean {
-  return /^(?:[!-~](?:[\t -~]*[!-~])?)?$/.test(text);
+  return HEADER_VALUE.test(text);
 }
 
 /** The variable that `env:NAME` refers to; null for a literal. */

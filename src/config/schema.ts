@@ -10,14 +10,19 @@ import { nearest } from "../canonical/nearest.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { ONCE, schemaProblems } from "./zod_messages.ts";
 import { describeValue, quoteShort, type Report } from "./problems.ts";
+import { applyRules, type Rule } from "./rules.ts";
 import { isTable } from "./toml_tree.ts";
 import type { GateSettings } from "./types.ts";
 
 /** The check of one section. */
 interface Section {
   readonly schema: z.ZodType;
-  /** Rules over several members. They read the raw tree, so that all of them speak. */
-  readonly rules?: (tree: unknown, report: Report) => void;
+  /** Rules over several members of the section. They read the raw tree, so that each of them is evaluated. */
+  readonly rules?: readonly Rule[];
+  /** Rules of the section about others too, from the root of the file. */
+  readonly fileRules?: readonly Rule[];
+  /** What rules cannot say. */
+  readonly checks?: (tree: unknown, report: Report) => void;
   /** Fills in what the shape alone cannot. */
   readonly complete?: (value: unknown) => unknown;
 }
@@ -26,15 +31,15 @@ type SectionName = keyof GateSettings;
 
 const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
   anchors: async () => {
-    const { anchorRules, anchorsSchema } = await import("./evidence.ts");
-    return { schema: anchorsSchema, rules: anchorRules };
+    const { anchorChecks, anchorsSchema } = await import("./evidence.ts");
+    return { schema: anchorsSchema, checks: anchorChecks };
   },
   dev: async () => ({ schema: (await import("./general.ts")).devSchema }),
   docs: async () => ({ schema: (await import("./general.ts")).docsSchema }),
   evidence: async () => ({ schema: (await import("./evidence.ts")).evidenceSchema }),
   namespace: async () => {
-    const { namespaceRules, namespaceSchema } = await import("./namespace.ts");
-    return { schema: namespaceSchema, rules: namespaceRules };
+    const { namespaceFileRules, namespaceRules, namespaceSchema } = await import("./namespace.ts");
+    return { schema: namespaceSchema, rules: namespaceRules, fileRules: namespaceFileRules };
   },
   policy: async () => {
     const { policyRules, policySchema } = await import("./policy.ts");
@@ -42,9 +47,9 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
   },
   provider_discovery: async () => ({ schema: (await import("./evidence.ts")).providerDiscoverySchema }),
   providers: async () => {
-    const { completeProvider, providerRules, providersSchema } = await import("./providers.ts");
+    const { completeProvider, providerChecks, providerRules, providersSchema } = await import("./providers.ts");
     const complete = (value: unknown): unknown => (value as z.output<typeof providersSchema>).map(completeProvider);
-    return { schema: providersSchema, rules: providerRules, complete };
+    return { schema: providersSchema, rules: providerRules, checks: providerChecks, complete };
   },
   run_state_store: async () => {
     const { runStateStoreRules, runStateStoreSchema } = await import("./stores.ts");
@@ -59,8 +64,8 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
     return { schema: schemaRegistrySchema, rules: schemaRegistryRules };
   },
   server: async () => {
-    const { serverRules, serverSchema } = await import("./server.ts");
-    return { schema: serverSchema, rules: serverRules };
+    const { principalChecks, serverRules, serverSchema } = await import("./server.ts");
+    return { schema: serverSchema, rules: serverRules, checks: principalChecks };
   },
   trust: async () => ({ schema: (await import("./evidence.ts")).trustSchema }),
   validation: async () => {
@@ -73,17 +78,30 @@ function isSectionName(name: string): name is SectionName {
   return Object.hasOwn(SECTIONS, name);
 }
 
-/** The shape of a whole file, every section with its default: for those who publish it. */
-export async function settingsSchema(): Promise<z.ZodObject> {
+/** What is published of a whole file: its shape, every section with its default, and the rules over several members. */
+export interface PublishedSettings {
+  readonly schema: z.ZodObject;
+  /** By section. */
+  readonly rules: ReadonlyMap<string, readonly Rule[]>;
+  readonly fileRules: readonly Rule[];
+}
+
+/** Loads every section, for those who publish them. */
+export async function publishedSettings(): Promise<PublishedSettings> {
   const shape: Record<string, z.ZodType> = {};
+  const rules = new Map<string, readonly Rule[]>();
+  const fileRules: Rule[] = [];
   for (const [name, load] of Object.entries(SECTIONS)) {
-    const { schema } = await load();
+    const section = await load();
+    const { schema } = section;
+    if (section.rules !== undefined) rules.set(name, section.rules);
+    fileRules.push(...section.fileRules ?? []);
     const absent = DEFAULT_SETTINGS[name as SectionName];
     if (isTable(absent)) shape[name] = schema.prefault({});
     // A schema with a default of its own keeps it.
     else shape[name] = absent === null ? schema.default(null) : schema;
   }
-  return z.strictObject(shape).describe("Configuration of gate.");
+  return { schema: z.strictObject(shape).describe("Configuration of gate."), rules, fileRules };
 }
 
 /**
@@ -108,9 +126,11 @@ export async function checkSettings(tree: unknown, report: Report): Promise<Gate
       noted([name], `unknown member${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`);
       continue;
     }
-    const { schema, rules, complete } = await SECTIONS[name]();
+    const { schema, rules = [], fileRules = [], checks, complete } = await SECTIONS[name]();
     schemaProblems(schema, value, [name], noted);
-    rules?.(tree, noted);
+    applyRules(rules, value, [name], noted);
+    applyRules(fileRules, tree, [], noted);
+    checks?.(tree, noted);
     if (wrong) continue;
     const parsed = schema.parse(value, ONCE);
     settings[name] = complete === undefined ? parsed : complete(parsed);

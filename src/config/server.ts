@@ -9,9 +9,10 @@ import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "./defaults
 import { isLoopbackAddress, parseBind } from "./bind.ts";
 import { integer, path, strings, text, token } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
-import { arrayAt, at } from "./toml_tree.ts";
+import { all, any, type Claim, is, isFilled, isSet, isText, matches, not, type Rule, uniqueMembers } from "./rules.ts";
+import { at } from "./toml_tree.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
-import { FEEDBACK_LEVELS as LEVELS } from "./server_types.ts";
+import { type AuthConfig, FEEDBACK_LEVELS as LEVELS } from "./server_types.ts";
 
 const D = DEFAULT_SETTINGS.server;
 
@@ -106,102 +107,120 @@ export const serverSchema = z.strictObject({
   limits: limits.prefault({}),
 }).describe("Transport, authentication, limits and audit.");
 
-/** The rules over several members of `server` (interface "Authentication"; transport and bind rules). */
-export function serverRules(tree: unknown, report: Report): void {
-  const transport = at(tree, ["server", "transport"]) ?? D.transport;
-  if (transport === "stdio") stdioRules(tree, report);
-  if (transport === "http" || transport === "sse") {
-    bindRules(tree, transport, report);
-    tlsRules(tree, report);
-  }
-  authRules(tree, report);
+const TRANSPORT = ["transport"];
+const AUTH_MODE = ["auth", "mode"];
+const ON_STDIO = is(TRANSPORT, ["stdio"], D.transport);
+const ON_NETWORK = is(TRANSPORT, ["http", "sse"], D.transport);
+const IS_UPSTREAM = is(["tls_termination"], ["upstream"], D.tls_termination);
+
+function authenticates(mode: AuthConfig["mode"]): Claim {
+  return is(AUTH_MODE, [mode], AUTH_DEFAULTS.mode);
 }
 
-function authMode(tree: unknown): unknown {
-  return at(tree, ["server", "auth", "mode"]) ?? AUTH_DEFAULTS.mode;
+/** An IPv4 address and a port; the pattern takes any text in brackets for an IPv6 address. */
+const BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+const REST = `(?:\\.${BYTE}){3}:${PORT}$`;
+const IPV6 = `\\[[0-9A-Fa-f:.]+\\]:${PORT}$`;
+const OTHER_BYTE = "(?:25[0-5]|2[0-4][0-9]|1(?:[013-9][0-9]|2[0-689])|[1-9]?[0-9])";
+
+const BIND = isText(["bind"], (bind) => parseBind(bind) !== null, `^(?:${BYTE}${REST}|${IPV6})`);
+const IS_LOOPBACK = isText(["bind"], (bind) => isLoopback(bind) !== false, `^(?:127${REST}|${IPV6})`);
+const IS_OPEN = isText(["bind"], (bind) => isLoopback(bind) === false, `^${OTHER_BYTE}${REST}`);
+
+/** Whether an address is of this machine alone; null where the text is no address. */
+function isLoopback(bind: string): boolean | null {
+  const address = parseBind(bind);
+  return address === null ? null : isLoopbackAddress(address.hostname);
 }
 
-function stdioRules(tree: unknown, report: Report): void {
-  const mode = authMode(tree);
-  if (mode === "bearer_token" || mode === "mtls") {
-    report(["server", "auth", "mode"], `must be "local_only" when server.transport is "stdio", got "${mode}"`);
-  }
-  if (at(tree, ["server", "tls"]) !== undefined) {
-    report(["server", "tls"], 'must not be set when server.transport is "stdio"');
-  }
+function shownBind(server: unknown): string {
+  return quoteShort(String(at(server, ["bind"])));
 }
 
-function bindRules(tree: unknown, transport: string, report: Report): void {
-  const bind = at(tree, ["server", "bind"]);
-  if (bind === undefined) {
-    report(["server", "bind"], `is required when server.transport is "${transport}"`);
-  } else if (typeof bind === "string") {
-    const parsed = parseBind(bind);
-    if (parsed === null) {
-      report(["server", "bind"], `must be an IP address and a port such as "127.0.0.1:8080", got ${quoteShort(bind)}`);
-    } else if (authMode(tree) === "local_only" && !isLoopbackAddress(parsed.hostname)) {
-      report(
-        ["server", "bind"],
-        `must be a loopback address when server.auth.mode is "local_only", got ${quoteShort(bind)}`,
-      );
-    }
-  }
-}
+const networkRules: readonly Rule[] = [
+  {
+    when: ON_NETWORK,
+    then: isSet(["bind"]),
+    at: ["bind"],
+    message: (server) => `is required when server.transport is "${at(server, TRANSPORT)}"`,
+  },
+  {
+    when: all(ON_NETWORK, isText(["bind"], () => true, "")),
+    then: BIND,
+    at: ["bind"],
+    message: (server) => `must be an IP address and a port such as "127.0.0.1:8080", got ${shownBind(server)}`,
+  },
+  {
+    when: all(ON_NETWORK, authenticates("local_only"), BIND),
+    then: IS_LOOPBACK,
+    at: ["bind"],
+    message: (server) => `must be a loopback address when server.auth.mode is "local_only", got ${shownBind(server)}`,
+  },
+];
 
 /** Where TLS ends, and who checks client certificates. */
-function tlsRules(tree: unknown, report: Report): void {
-  const mode = authMode(tree);
-  const tls = at(tree, ["server", "tls"]);
-  if ((at(tree, ["server", "tls_termination"]) ?? D.tls_termination) === "upstream") {
-    if (tls !== undefined) report(["server", "tls"], 'must not be set when server.tls_termination is "upstream"');
-    return;
-  }
-  if (mode === "mtls" && at(tls, ["client_ca_path"]) === undefined) {
-    report(
-      ["server", "tls", "client_ca_path"],
-      'is required when server.auth.mode is "mtls" and server.tls_termination is "server"',
-    );
-  }
-  const bind = at(tree, ["server", "bind"]);
-  const address = typeof bind === "string" ? parseBind(bind) : null;
-  if (address === null || isLoopbackAddress(address.hostname)) return;
-  if (mode === "bearer_token" && tls === undefined) {
-    report(
-      ["server", "tls"],
-      'is required when server.bind is not a loopback address, unless server.tls_termination is "upstream"',
-    );
-  }
-  if (mode === "mtls" && at(tls, ["require_client_cert"]) === false) {
-    report(
-      ["server", "tls", "require_client_cert"],
-      'must be true when server.auth.mode is "mtls" and server.bind is not a loopback address',
-    );
-  }
-}
+const tlsRules: readonly Rule[] = [
+  {
+    when: all(ON_NETWORK, IS_UPSTREAM),
+    then: not(isSet(["tls"])),
+    at: ["tls"],
+    message: 'must not be set when server.tls_termination is "upstream"',
+  },
+  {
+    when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("mtls")),
+    then: isSet(["tls", "client_ca_path"]),
+    at: ["tls", "client_ca_path"],
+    message: 'is required when server.auth.mode is "mtls" and server.tls_termination is "server"',
+  },
+  {
+    when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("bearer_token"), IS_OPEN),
+    then: isSet(["tls"]),
+    at: ["tls"],
+    message: 'is required when server.bind is not a loopback address, unless server.tls_termination is "upstream"',
+  },
+  {
+    when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("mtls"), IS_OPEN),
+    then: not(is(["tls", "require_client_cert"], [false])),
+    at: ["tls", "require_client_cert"],
+    message: 'must be true when server.auth.mode is "mtls" and server.bind is not a loopback address',
+  },
+];
 
-function authRules(tree: unknown, report: Report): void {
-  const needed = { bearer_token: "bearer_tokens", mtls: "mtls_subjects" } as const;
-  for (const [mode, member] of Object.entries(needed)) {
-    const given = at(tree, ["server", "auth", member]) ?? [];
-    if (authMode(tree) === mode && Array.isArray(given) && given.length === 0) {
-      report(["server", "auth", member], `must have at least 1 item when server.auth.mode is "${mode}"`);
-    }
-  }
-  const seen = new Map<unknown, number>();
-  arrayAt(tree, ["server", "auth", "principals"]).forEach((entry, index) => {
-    const subject = at(entry, ["subject"]);
-    if (typeof subject !== "string") return;
-    if (/^token:(?![0-9a-f]{64}$)/s.test(subject)) {
-      report(
-        ["server", "auth", "principals", index, "subject"],
-        'must be "token:" and the SHA-256 of the token as 64 lower-case hex digits',
-      );
-    }
-    const first = seen.get(subject);
-    if (first === undefined) seen.set(subject, index);
-    else {report(
-        ["server", "auth", "principals", index, "subject"],
-        `must be unique, but principals[${first}] has the same`,
-      );}
-  });
+/** The rules over several members of `server` (interface "Authentication"; transport and bind rules). */
+export const serverRules: readonly Rule[] = [
+  {
+    when: ON_STDIO,
+    then: not(any(authenticates("bearer_token"), authenticates("mtls"))),
+    at: AUTH_MODE,
+    message: (server) => `must be "local_only" when server.transport is "stdio", got "${at(server, AUTH_MODE)}"`,
+  },
+  {
+    when: ON_STDIO,
+    then: not(isSet(["tls"])),
+    at: ["tls"],
+    message: 'must not be set when server.transport is "stdio"',
+  },
+  ...networkRules,
+  ...tlsRules,
+  ...([["bearer_token", "bearer_tokens"], ["mtls", "mtls_subjects"]] as const).map(([mode, list]): Rule => ({
+    when: authenticates(mode),
+    then: isFilled(["auth", list]),
+    at: ["auth", list],
+    message: `must have at least 1 item when server.auth.mode is "${mode}"`,
+  })),
+  {
+    each: ["auth", "principals"],
+    rules: [{
+      when: matches(["subject"], "^token:"),
+      then: matches(["subject"], "^token:[0-9a-f]{64}$"),
+      at: ["subject"],
+      message: 'must be "token:" and the SHA-256 of the token as 64 lower-case hex digits',
+    }],
+  },
+];
+
+/** What no rule over members can say: that no two principals have one subject. */
+export function principalChecks(tree: unknown, report: Report): void {
+  uniqueMembers(tree, ["server", "auth", "principals"], "subject", report);
 }

@@ -7,8 +7,9 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "./defaults.ts";
-import { httpUrl, integer, path, strings, text } from "./primitives.ts";
-import { quoteShort, type Report } from "./problems.ts";
+import { httpUrl, INSECURE_URL, integer, path, strings, text } from "./primitives.ts";
+import { quoteShort } from "./problems.ts";
+import { all, is, isSet, matches, not, type Rule } from "./rules.ts";
 import { at } from "./toml_tree.ts";
 
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
@@ -72,50 +73,57 @@ export const runpackStorageSchema = z.strictObject({
   provider: z.literal("s3").describe("Protocol of the object store."),
   bucket: text().describe("Bucket."),
   endpoint: httpUrl().nullable().default(null).describe("Address of the object store; null for that of the region."),
-  prefix: z.string().nullable().default(null).describe("What the keys begin with, such as releases/gate/."),
+  prefix: z.string().max(4096).nullable().default(null).describe("What the keys begin with, such as releases/gate/."),
   region: z.string().nullable().default(null).describe("Region; null for that of the environment."),
   force_path_style: z.boolean().default(false).describe("Put the bucket into the path, not into the host name."),
   allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
 }).describe("The object store that published runpacks are mirrored to; null for none.");
 
-function storageRules(section: "run_state_store" | "schema_registry", tree: unknown, report: Report): void {
-  const type = at(tree, [section, "type"]) ?? S.type;
-  const given = at(tree, [section, "path"]) !== undefined;
-  if (type === "memory" && given) report([section, "path"], `must not be set when ${section}.type is "memory"`);
-  if (type === "sqlite" && !given) report([section, "path"], `is required when ${section}.type is "sqlite"`);
+/** The rules over several members of a store. */
+function storageRules(section: "run_state_store" | "schema_registry"): readonly Rule[] {
+  return [
+    {
+      when: is(["type"], ["memory"], S.type),
+      then: not(isSet(["path"])),
+      at: ["path"],
+      message: `must not be set when ${section}.type is "memory"`,
+    },
+    {
+      when: is(["type"], ["sqlite"], S.type),
+      then: isSet(["path"]),
+      at: ["path"],
+      message: `is required when ${section}.type is "sqlite"`,
+    },
+  ];
 }
 
 /** The rules over several members of `run_state_store`. */
-export function runStateStoreRules(tree: unknown, report: Report): void {
-  storageRules("run_state_store", tree, report);
-}
+export const runStateStoreRules: readonly Rule[] = storageRules("run_state_store");
 
 /** The rules over several members of `schema_registry`. */
-export function schemaRegistryRules(tree: unknown, report: Report): void {
-  storageRules("schema_registry", tree, report);
-}
-
-/** The rules over several members of `runpack_storage`. */
-export function runpackStorageRules(tree: unknown, report: Report): void {
-  const endpoint = at(tree, ["runpack_storage", "endpoint"]);
-  const allowHttp = at(tree, ["runpack_storage", "allow_http"]) ?? false;
-  if (typeof endpoint === "string" && /^http:/i.test(endpoint) && allowHttp === false) {
-    report(["runpack_storage", "allow_http"], "must be true when endpoint begins with http://");
-  }
-  const prefix = at(tree, ["runpack_storage", "prefix"]);
-  if (typeof prefix === "string") prefixRules(prefix, report);
-}
+export const schemaRegistryRules: readonly Rule[] = storageRules("schema_registry");
 
 /** A key prefix is relative, of plain segments, and may end with a slash. */
-function prefixRules(prefix: string, report: Report): void {
-  const where = ["runpack_storage", "prefix"];
-  if (prefix.length > 4096) report(where, `must have at most 4096 characters, got ${prefix.length}`);
-  const segments = prefix.replace(/\/$/, "").split("/");
-  const wrong = segments.find((segment) => ["", ".", ".."].includes(segment) || segment.length > 255);
-  if (prefix !== "" && (wrong !== undefined || /[\\\p{Cc}]/u.test(prefix))) {
-    report(
-      where,
-      `must be relative, of segments of 1 to 255 characters other than "." and "..", got ${quoteShort(prefix)}`,
-    );
-  }
-}
+const PREFIX = [
+  "^(?:(?:[^/.]|\\.[^/.]|\\.\\.[^/])[^/]*(?:/|$))*$",
+  "^[^/]{0,255}(?:/[^/]{0,255})*$",
+  "^[^\\\\\\p{Cc}]*$",
+];
+
+/** The rules over several members of `runpack_storage`. */
+export const runpackStorageRules: readonly Rule[] = [
+  {
+    when: matches(["endpoint"], INSECURE_URL),
+    then: not(is(["allow_http"], [false], false)),
+    at: ["allow_http"],
+    message: "must be true when endpoint begins with http://",
+  },
+  {
+    when: isSet(["prefix"]),
+    then: all(...PREFIX.map((pattern) => matches(["prefix"], pattern))),
+    at: ["prefix"],
+    message: (storage) =>
+      'must be relative, of segments of 1 to 255 characters other than "." and "..", ' +
+      `got ${quoteShort(String(at(storage, ["prefix"])))}`,
+  },
+];

@@ -8,8 +8,10 @@
  */
 
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "./defaults.ts";
+import type { JsonValue } from "../canonical/json.ts";
 import type { Report, SettingPath } from "./problems.ts";
-import { arrayAt, at, isTable } from "./toml_tree.ts";
+import { applyRules, is, not, type Rule } from "./rules.ts";
+import { at, isTable } from "./toml_tree.ts";
 
 /** One setting, or a table of them, that does nothing yet. */
 export interface UnavailableFeature {
@@ -29,6 +31,19 @@ export const UNAVAILABLE: readonly UnavailableFeature[] = [
 /** The defaults, with `server.auth` spelled out. */
 const DEFAULTS = { ...DEFAULT_SETTINGS, server: { ...DEFAULT_SETTINGS.server, auth: AUTH_DEFAULTS } };
 
+/** The same in rules, for the published JSON Schema: each setting is absent or has its default. */
+export const UNAVAILABLE_RULES: readonly Rule[] = [
+  ...UNAVAILABLE.map(({ path, why }): Rule => {
+    const standing = at(DEFAULTS, path.split(".")) as JsonValue;
+    const message = `is not available yet: ${why}`;
+    return { then: is(path.split("."), [standing], standing), at: path.split("."), message };
+  }),
+  {
+    each: ["providers"],
+    rules: [{ then: not(is(["type"], ["typed"])), at: ["type"], message: `is not available yet: ${TYPED}` }],
+  },
+];
+
 /** Reports each setting of a raw tree that differs from its default while its feature is not there. */
 export function featureRules(
   tree: unknown,
@@ -41,9 +56,7 @@ export function featureRules(
       report(setting, `is not available yet: ${feature.why}`);
     }
   }
-  arrayAt(tree, ["providers"]).forEach((provider, index) => {
-    if (at(provider, ["type"]) === "typed") report(["providers", index, "type"], `is not available yet: ${TYPED}`);
-  });
+  applyRules(UNAVAILABLE_RULES.filter((rule) => "each" in rule), tree, [], report);
 }
 
 /** The settings at or below a path that differ from their defaults. */
