@@ -34,7 +34,9 @@ const timeConfig = z.strictObject({
 const envConfig = z.strictObject({
   allowlist: z.array(z.string()).nullable().default(null).describe("Names that may be read; left out for any."),
   denylist: strings(z.string()).describe("Names that may not be read; wins."),
-  overrides: stringMap().nullable().default(null).describe("Values to answer with in place of the environment."),
+  overrides: stringMap().nullable().default(null).describe(
+    "Values of the names in it, in place of the environment's; all other names are read as always.",
+  ),
   max_key_bytes: integer(0).default(255).describe("Bytes of a name."),
   max_value_bytes: integer(0).default(65536).describe("Bytes of a value."),
 });

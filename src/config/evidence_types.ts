@@ -157,7 +157,7 @@ export interface EnvProviderConfig {
   readonly allowlist: readonly string[] | null;
   /** Names that may not be read; wins. */
   readonly denylist: readonly string[];
-  /** Values to answer with in place of the environment; null for the environment. Has no prototype. */
+  /** Values of the names in it, in place of the environment's; null for no such name. Has no prototype. */
   readonly overrides: { readonly [name: string]: string } | null;
   /** Bytes, at least 0. */
   readonly max_key_bytes: number;

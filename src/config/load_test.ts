@@ -230,13 +230,13 @@ function implicitCases(): readonly ImplicitCase[] {
       `namespace.authority.ledger.base_url: must not hold an address ${REMEDY}`,
     ],
     [provider({ url: "https://x.example" }), `providers[0].url: must not hold an address ${REMEDY}`],
-    [
-      provider({ name: "env", type: "builtin" }),
+    ...[{}, { config: { overrides: { CI: "1" } } }].map((rest): ImplicitCase => [
+      provider({ name: "env", type: "builtin", ...rest }),
       "providers[0].config.allowlist: is required in a file that was found in the working directory: " +
       "name the file with --config to allow it",
-    ],
+    ]),
+    [provider({ name: "env", type: "builtin", config: { allowlist: ["CI"], overrides: { CI: "1" } } })],
     [provider({ name: "env", type: "builtin", config: { allowlist: ["CI"] } })],
-    [provider({ name: "env", type: "builtin", config: { overrides: { CI: "1" } } })],
     [
       provider({ name: "http", type: "builtin", config: { allow_private_networks: true } }),
       `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,

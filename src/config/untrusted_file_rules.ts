@@ -60,7 +60,7 @@ function credentialRules(tree: unknown, report: Report): void {
 /** Neither the whole environment of who started the server, nor the networks that only they can reach. */
 function reachRules(tree: unknown, report: Report): void {
   arrayAt(tree, ["providers"]).forEach((entry, index) => {
-    const named = at(entry, ["config", "allowlist"]) !== undefined || at(entry, ["config", "overrides"]) !== undefined;
+    const named = at(entry, ["config", "allowlist"]) !== undefined;
     if (at(entry, ["type"]) === "builtin" && at(entry, ["name"]) === "env" && !named) {
       const path = ["providers", index, "config", "allowlist"];
       report(path, `is required in a file that was found in the working directory: ${REMEDY}`);

@@ -227,6 +227,10 @@ export const REST_CODES: Rows = {
   "observed rest params_invalid": http("rest", silent, { check: "header", params: { header_name: "no name" } }),
   "observed rest header_reserved": http("rest", silent, { params: { headers: { Authorization: "Bearer x" } } }),
   "observed rest status_not_successful": http("rest", answering(REDIRECT)),
+  "observed rest status_unexpected": http("rest", answering(REDIRECT), {
+    check: "header",
+    params: { header_name: "x-a" },
+  }),
   "observed rest content_type_invalid": http("rest", answering(ok("{}", "content-type: text/html\r\n"))),
   "observed rest content_encoding_unsupported": http("rest", answering(ok("{}", GZIP))),
   "observed rest invalid_json": http("rest", answering(ok('{"a":1,"a":2}'))),

@@ -48,7 +48,8 @@ const ROWS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = 
   [provider("env", 'config = { allowlist = ["B", "A", "GATE_X", "AWS_X", "C*"], denylist = ["B"] }'), {
     env: ["A", ...OWN],
   }],
-  [provider("env", "config = { overrides = { A = '1' } }"), { env: OWN }],
+  [provider("env", "config = { allowlist = ['A', 'B'], overrides = { A = '1', C = '1' } }"), { env: ["B", ...OWN] }],
+  [provider("env", "config = { overrides = { A = '1' } }"), { env: "all" }],
   [provider("env", ""), { env: "all" }],
   [provider("rest", 'config = { allowed_hosts = [], auth = { bearer_token = "env:TOKEN" } }'), {
     env: [...OWN, "TOKEN"],

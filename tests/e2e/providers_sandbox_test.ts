@@ -132,9 +132,10 @@ const ROWS: readonly Row[] = [
   },
   {
     provider: "env with overrides",
-    permissions: () => variablePermissions(envNames({ overrides: { PROBE_A: "x" } })),
-    allowed: () => [{ try: "echo", value: 1 }],
-    refused: () => [{ try: "env", name: "PROBE_A" }],
+    permissions: () =>
+      variablePermissions(envNames({ allowlist: ["PROBE_A", "PROBE_B"], overrides: { PROBE_A: "x", PROBE_C: "x" } })),
+    allowed: () => [{ try: "env", name: "PROBE_B" }],
+    refused: () => [{ try: "env", name: "PROBE_A" }, { try: "env", name: "PROBE_C" }],
   },
   {
     provider: "json",

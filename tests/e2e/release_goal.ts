@@ -30,7 +30,7 @@ export async function withRelease(body: (staged: Staged) => Promise<void>): Prom
       const config = `${folder}/gate.toml`;
       const toml = await Deno.readTextFile(config);
       // The branch is a variable of the job, which has none here.
-      const branch = '{ overrides = { RELEASE_BRANCH = "main" } }';
+      const branch = '{ allowlist = ["RELEASE_BRANCH"], overrides = { RELEASE_BRANCH = "main" } }';
       await Deno.writeTextFile(config, toml.replace('{ allowlist = ["RELEASE_BRANCH"] }', branch));
       await Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify(GOOD_RESULTS));
     });

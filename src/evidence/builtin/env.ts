@@ -26,11 +26,17 @@ export interface EnvPolicy {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** The names that the runtime is asked to grant; null where each is granted when it is asked for. */
+/** The names that the runtime is asked to grant; null where each is granted when it is asked for. An override needs no grant. */
 export function grantedNames(policy: EnvPolicy): readonly string[] | null {
-  const { allowlist, overrides } = policy.config;
-  if (overrides !== null) return [];
-  return allowlist === null ? null : [...new Set(allowlist)].filter((name) => mayRead(policy, name)).sort();
+  const { allowlist } = policy.config;
+  if (allowlist === null) return null;
+  const read = (name: string): boolean => mayRead(policy, name) && overrideOf(policy.config, name) === null;
+  return [...new Set(allowlist)].filter(read).sort();
+}
+
+/** The value that the configuration gives for a name in place of the environment's; null where it gives none. */
+export function overrideOf({ overrides }: EnvProviderConfig, name: string): string | null {
+  return overrides !== null && Object.hasOwn(overrides, name) ? overrides[name] ?? null : null;
 }
 
 /** Whether a name passes the lists and is not one of gate's own. */

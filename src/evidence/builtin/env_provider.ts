@@ -7,7 +7,7 @@
 import type { EnvProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { Engine, Surroundings } from "./engine.ts";
-import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, refuseKey } from "./env.ts";
+import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf, refuseKey } from "./env.ts";
 import { describeGrant, variablePermissions } from "./permissions.ts";
 import { answered, failed, type Finding, paramsOf, readText, type Source, workerFailure } from "./result.ts";
 
@@ -16,8 +16,8 @@ const WORKERS_MAXIMUM = 8;
 
 /**
  * The provider `env`. With an allowlist one worker is granted exactly its names; without one, each variable is read by a
- * worker that is granted that variable alone, because a grant of all but some cannot be said. Overrides replace the
- * environment, so that nothing is granted.
+ * worker that is granted that variable alone, because a grant of all but some cannot be said. A name that is overridden is
+ * answered here and granted to nobody.
  */
 export function createEnvEngine(entry: EnvProviderEntry, surroundings: Surroundings): Engine {
   const { config } = entry;
@@ -43,10 +43,8 @@ export function createEnvEngine(entry: EnvProviderEntry, surroundings: Surroundi
       const refusal = refuseKey(policy, key);
       const source = refusal === null || refusal.error.code === "key_blocked" ? envSource(key) : null;
       if (refusal !== null) return refused(refusal, source);
-      if (config.overrides !== null) {
-        const value = Object.hasOwn(config.overrides, key) ? config.overrides[key] : undefined;
-        return refused(envFinding(value, config.max_value_bytes), source);
-      }
+      const override = overrideOf(config, key);
+      if (override !== null) return refused(envFinding(override, config.max_value_bytes), source);
       const granted = names ?? [key];
       const question: EnvQuestion = { key, max_value_bytes: config.max_value_bytes };
       const reply = await pool.ask<Finding>(variablePermissions(granted), question, { limitMillis, signal });

@@ -152,12 +152,17 @@ function headersOf({ configured, userAgent }: RestEngine, { own, jsonpath }: Res
   return [...hasAccept ? base.filter(([name]) => name !== "Accept") : base, ...given];
 }
 
-/** A header of an answer that says something about what was asked for: an error page's headers are not its. */
+/**
+ * A header of an answer. One that is there was sent by whoever answers for the URL, whatever the status. One that is absent is absent
+ * from the resource only where the answer is of the resource: a redirect or an error page says nothing about its headers.
+ */
 function findHeader(response: PinnedResponse, name: string): Finding {
-  const refusal = refuseStatus(response, 399);
-  if (refusal !== null) return refusal;
   const value = headerValue(response, name);
-  return value === null ? { found: null } : { found: canonicalize(value), content_type: "text/plain" };
+  if (value !== null) return { found: canonicalize(value), content_type: "text/plain" };
+  const { status } = response;
+  if (isSuccessful(status)) return { found: null };
+  const message = `Header "${name}" is absent from an answer with status ${status}, expected a status of 200 to 299`;
+  return observed("status_unexpected", message, { status });
 }
 
 async function findInBody(
@@ -167,7 +172,7 @@ async function findInBody(
   jsonpath: string,
   limit: TimeLimit,
 ): Promise<Finding | Failure> {
-  const refusal = refuseStatus(response, 299) ?? refuseContentType(response) ?? refuseEncoding(response);
+  const refusal = refuseStatus(response) ?? refuseContentType(response) ?? refuseEncoding(response);
   if (refusal !== null) return refusal;
   const { body } = response;
   const question: SelectQuestion = { body, jsonpath, url: destination.href };
@@ -182,9 +187,13 @@ async function findInBody(
   return "error" in reply.answer ? reply.answer : { found: reply.answer.found, content_type: "application/json" };
 }
 
-function refuseStatus({ status }: PinnedResponse, last: number): Finding | null {
-  if (status >= 200 && status <= last) return null;
-  return observed("status_not_successful", `Expected a status of 200 to ${last}, got ${status}`, { status });
+function refuseStatus({ status }: PinnedResponse): Finding | null {
+  if (isSuccessful(status)) return null;
+  return observed("status_not_successful", `Expected a status of 200 to 299, got ${status}`, { status });
+}
+
+function isSuccessful(status: number): boolean {
+  return status >= 200 && status <= 299;
 }
 
 function refuseContentType(response: PinnedResponse): Finding | null {

@@ -49,7 +49,7 @@ export function trustNotices(
 /** A built-in provider whose entry does not say what it may reach. */
 function unlimited(entry: ProviderConfig): TrustNotice[] {
   if (entry.type !== "builtin") return [];
-  if (entry.name === "env" && entry.config.allowlist === null && entry.config.overrides === null) {
+  if (entry.name === "env" && entry.config.allowlist === null) {
     return [{ level: "warn", message: "provider env: without an allowlist it may read nearly any variable" }];
   }
   if ((entry.name === "http" || entry.name === "rest") && entry.config.allowed_hosts === null) {
