@@ -14,7 +14,7 @@ import {
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { idOfFaulty } from "../../server/protocol/request_id_recovery.ts";
-import { createLineReader } from "../../server/stdio/lines.ts";
+import { createLineReader } from "../../canonical/lines.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { ANSWER_BYTES_MAXIMUM } from "./fetch.ts";
 import { shown } from "../terminal/text.ts";

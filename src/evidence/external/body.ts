@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
 import { ExternalFailure } from "./failure.ts";
-import { createLineCutter } from "./line_cutter.ts";
+import { createReplyLines } from "./reply_lines.ts";
 import { readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
 
 /** The chunks of a body; ends early, or throws, where the connection does. */
@@ -44,7 +44,7 @@ export async function readResponseEvent(chunks: BodyChunks, id: JsonValue | unde
   let length = 0;
   let data: string[] = [];
   let found: JsonObject | null = null;
-  const cutter = createLineCutter(REPLY_BYTES_MAXIMUM, (line) => {
+  const lines = createReplyLines((line) => {
     if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
     if (line !== "" || data.length === 0) return;
     const message = readMessageText(data.join("\n"));
@@ -54,7 +54,7 @@ export async function readResponseEvent(chunks: BodyChunks, id: JsonValue | unde
   for await (const chunk of chunks) {
     length += chunk.length;
     if (length > REPLY_BYTES_MAXIMUM) throw tooLarge();
-    cutter.push(chunk);
+    await lines.push(chunk);
     if (found !== null) return found;
   }
   throw new ExternalFailure("response_truncated", "The reply of the provider ended early");

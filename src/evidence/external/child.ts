@@ -6,11 +6,12 @@
  */
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { LineReader } from "../../canonical/lines.ts";
 import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { ExternalFailure } from "./failure.ts";
-import { createLineCutter } from "./line_cutter.ts";
 import { HAS_GROUPS, killGroup, stopGroup, watchGroup } from "./process_group.ts";
-import { type Cloakroom, readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
+import { createReplyLines } from "./reply_lines.ts";
+import { type Cloakroom, readMessageText } from "./wire.ts";
 
 /** Bytes that may wait for the process to read them; then pings go unanswered. */
 const OUTGOING_IDLE_BYTES = 64 * 1024;
@@ -134,8 +135,7 @@ export function startChild(options: ChildOptions): Child {
     child.onmessage?.(cloakroom.check(message) as unknown as JSONRPCMessage);
   };
 
-  const cutter = createLineCutter(REPLY_BYTES_MAXIMUM, receive);
-  drain(process.stdout, cutter.push).catch((error) => {
+  drain(process.stdout, createReplyLines(receive).push).catch((error) => {
     const failure = error instanceof ExternalFailure
       ? error
       : new ExternalFailure("provider_protocol_error", "Cannot read reply of provider");
@@ -158,6 +158,6 @@ export function noteOutgoing(cloakroom: Cloakroom, sent: JsonObject, method: Jso
   if (requestId !== undefined && requestId !== null) cloakroom.forget(requestId);
 }
 
-async function drain(stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Array) => void): Promise<void> {
-  for await (const bytes of stream) take(bytes);
+async function drain(stream: ReadableStream<Uint8Array>, take: LineReader["push"]): Promise<void> {
+  for await (const bytes of stream) await take(bytes);
 }

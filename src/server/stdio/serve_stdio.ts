@@ -13,7 +13,7 @@ import type { Limits } from "../process/limits.ts";
 import { delay, type Log } from "../process/log.ts";
 import { openSession, type Session } from "../protocol/session.ts";
 import { startFailure } from "../process/start_failure.ts";
-import { createLineReader } from "./lines.ts";
+import { createLineReader } from "../../canonical/lines.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 /** The two ends of a connection. */
@@ -55,6 +55,9 @@ export const STDIO_SUBJECT = "stdio";
 
 /** Answers that may wait for a slow reader before no more requests are read. */
 const OUTBOX_CHARACTERS = 1 << 20;
+
+/** A line without a message. */
+const BLANK = /^[ \t\r]*$/;
 
 /** Requests that are begun in one turn of the event loop, of those that came together. */
 const LINES_A_TURN = 32;
@@ -144,6 +147,7 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
   let long: IdFinder | null = null;
   const lines = createLineReader(options.server.max_body_bytes, {
     line: (text) => {
+      if (BLANK.test(text)) return;
       session.receive(text);
       // What a turn of the event loop can finish makes room for the next request, and shows how much there is to write.
       if (++taken % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ExternalFailure } from "./failure.ts";
-import { createLineCutter } from "./line_cutter.ts";
+import { createReplyLines } from "./reply_lines.ts";
 
 const encoder = new TextEncoder();
 
 /** Cuts bytes, given in pieces; the lines, or the code of the failure at the end. */
 function cut(pieces: readonly Uint8Array[], maximum = 8): string[] {
   const lines: string[] = [];
-  const cutter = createLineCutter(maximum, (line) => void lines.push(line));
+  const reader = createReplyLines((line) => void lines.push(line), maximum);
   try {
-    for (const piece of pieces) cutter.push(piece);
+    for (const piece of pieces) void reader.push(piece);
   } catch (error) {
     assert.ok(error instanceof ExternalFailure);
     lines.push(`! ${error.code}`);
@@ -32,10 +32,10 @@ const ROWS: readonly [string, Uint8Array, readonly string[]][] = [
 ];
 
 for (const [name, bytes, expected] of ROWS) {
-  Deno.test(`createLineCutter() ${name}`, () => assert.deepEqual(cut([bytes]), expected));
+  Deno.test(`createReplyLines() ${name}`, () => assert.deepEqual(cut([bytes]), expected));
 }
 
-Deno.test("createLineCutter() cuts the same however the bytes come", () => {
+Deno.test("createReplyLines() cuts the same however the bytes come", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "grapheme", maxLength: 5 }).map((text) => text.replaceAll(/[\r\n]/g, "")), {

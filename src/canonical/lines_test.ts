@@ -25,7 +25,7 @@ async function readLines(maximumBytes: number, pieces: readonly Uint8Array[]): P
 const ROWS: readonly (readonly [what: string, input: string | Uint8Array, lines: readonly string[]])[] = [
   ["lines", "a\nb\n", ["a", "b"]],
   ["lines that end with CRLF", "a\r\nb\r\n", ["a", "b"]],
-  ["blank lines", "\n \t\n\r\n\na\n\n", ["a"]],
+  ["blank lines", "\n \t\n\r\n\na\n\n", ["", " \t", "", "", "a", ""]],
   ["no end of the last line", "a\nb", ["a", "b"]],
   ["one byte less than the limit", "1234567\n", ["1234567"]],
   ["the limit", "12345678\n", ["12345678"]],
