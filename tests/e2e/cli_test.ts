@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import type { JsonValue } from "../../src/canonical/json.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { startServer } from "./client.ts";
 import { gate, gateArgs, inFolder, logText } from "./gate_command.ts";
@@ -66,7 +67,7 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
       [["serv"], 'gate: Unknown command "serv" (did you mean "serve"?)'],
       [["config", "chek"], 'gate: Unknown command "chek" (did you mean "check"?)'],
       [["config"], 'gate: Command is missing after "config" (known are check, schema)'],
-      [["help", "exit-code"], 'gate: Unknown command "exit-code" (did you mean "exit-codes"?)'],
+      [["help", "explane"], 'gate: Unknown command "explane" (did you mean "explain"?)'],
       [["init", "--nope"], 'gate: Unknown option "--nope" (gate init --help says what it takes)'],
       [
         ["config", "check", "--confg", "a"],
@@ -115,10 +116,21 @@ Deno.test("gate init writes a file that gate config check accepts, once", async 
     assert.equal((await gate(folder, "init", "--force")).code, 0);
     assert.equal((await gate(folder, "init", "--stdout")).stdout, await Deno.readTextFile(path));
 
+    assert.ok((await Deno.stat(join(folder, "evidence"))).isDirectory);
     const config = await loadConfig({ environment: "", workingDirectory: folder });
     assert.equal(config.run_state_store.path, join(folder, ".gate/gate.db"));
     assert.equal(config.schema_registry.acl.allow_local_only, true);
     assert.equal(config.namespace.allow_default, false);
+    await Deno.writeTextFile(join(folder, "evidence", "results.json"), '{"passed": true}');
+    const checks: readonly [string[], JsonValue | undefined][] = [
+      [["time", "now"], undefined],
+      [["json", "path", "--params", '{"file": "results.json", "jsonpath": "$.passed"}'], true],
+    ];
+    for (const [check, value] of checks) {
+      const { code, stdout, stderr } = await gate(folder, "provider", "check", ...check, "--json");
+      assert.equal(code, 0, stderr);
+      if (value !== undefined) assert.match(stdout, new RegExp(`"value":\\{"kind":"json","value":${value}\\}`));
+    }
   });
 });
 
@@ -202,6 +214,12 @@ function isOpenToAll(folder: string): boolean {
   return isOpen && (dirname(folder) === folder || isOpenToAll(dirname(folder)));
 }
 
+/** What doctor looks at on the starter file. */
+const FRESH = [
+  ...["configuration", "namespace", "schema registry", "run_state_store, schema_registry", "provider"],
+  ...["data folder", "disk", "clock"],
+];
+
 Deno.test("gate doctor passes a fresh start, and names what is broken", async () => {
   await inFolder(async (folder) => {
     await gate(folder, "init");
@@ -210,15 +228,7 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
     assert.deepEqual([fresh.code, ok, fresh.stderr], [0, true, ""]);
     assert.deepEqual(
       result.findings.map((finding: { check: string; status: string }) => [finding.check, finding.status]),
-      [
-        ["configuration", "ok"],
-        ["namespace", "ok"],
-        ["schema registry", "ok"],
-        ["run_state_store, schema_registry", "ok"],
-        ["data folder", "ok"],
-        ["disk", "ok"],
-        ["clock", "ok"],
-      ],
+      FRESH.map((check) => [check, "ok"]),
     );
     assert.deepEqual(result.client.mcpServers.gate.args.slice(-3), ["serve", "--config", join(folder, "gate.toml")]);
 

@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gate } from "./gate_command.ts";
 import { callText, listening, send, type Sending } from "./http_fixture.ts";
@@ -90,6 +91,7 @@ export async function serveHttp(
 /** Serves a preset over stdio and carries a run through it. */
 export async function driveStdio(name: string, folder: string, lifecycle: Lifecycle = {}): Promise<void> {
   const path = await install(name, folder, []);
+  await Deno.mkdir(`${dirname(path)}/evidence`, { recursive: true });
   await using server = await boot(path, folder);
   await server.request("initialize", initializeParams());
   await server.send({ jsonrpc: "2.0", method: "notifications/initialized" });

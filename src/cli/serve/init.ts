@@ -1,15 +1,15 @@
 /**
- * `gate init`: writes a starter configuration.
+ * `gate init`: writes a starter configuration, and makes the folder that it names.
  *
  * @module
  */
 
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { STARTER_CONFIG } from "./starter.ts";
+import { STARTER_CONFIG, STARTER_EVIDENCE_FOLDER } from "./starter.ts";
 
 /** The flags of `gate init`. */
 export interface InitOptions {
@@ -22,11 +22,15 @@ export interface InitOptions {
 export async function runInit(file: string | undefined, options: InitOptions): Promise<number> {
   if (options.stdout === true) {
     if (options.json === true) writeResult("init", { path: null, content: STARTER_CONFIG });
-    else writeOut(STARTER_CONFIG);
+    else {
+      writeOut(STARTER_CONFIG);
+      writeError(`Next: make the folder "${STARTER_EVIDENCE_FOLDER}" beside the file\n`);
+    }
     return EXIT.ok;
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
   await writeStarter(path, options.force === true);
+  await Deno.mkdir(join(dirname(path), STARTER_EVIDENCE_FOLDER), { recursive: true });
   if (options.json === true) writeResult("init", { path, content: STARTER_CONFIG });
   else {
     writeOut(`${path}\n`);

@@ -4,7 +4,10 @@
  * @module
  */
 
-/** The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed. */
+/**
+ * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time` and `json`
+ * can be bound.
+ */
 export const STARTER_CONFIG = `# Configuration of gate. Relative paths count from the folder of this file.
 #
 #   gate config check    says everything that is wrong with it
@@ -30,4 +33,18 @@ allow_local_only = true
 #   scenario_define  { "spec": { "namespace_id": 2, ... } }
 [namespace]
 allow_default = false
+
+# The time of day, for conditions such as "not before".
+[[providers]]
+name = "time"
+type = "builtin"
+
+# JSON and YAML files below the folder "evidence", which has to be there.
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "evidence", root_id = "checks" }
 `;
+
+/** The folder that the starter file names as the root of the provider `json`; a server does not start without it. */
+export const STARTER_EVIDENCE_FOLDER = "evidence";
