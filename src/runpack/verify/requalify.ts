@@ -21,7 +21,7 @@ import {
 } from "../../run/qualify.ts";
 import { presentRecorded } from "./decide_again.ts";
 import { findSourceSignature } from "./source_signature.ts";
-import { isValue, type Step, type StepItem } from "./step.ts";
+import { isValue, itemsOf, type Step, type StepItem } from "./step.ts";
 
 /** What an attempt was qualified under. */
 export type AttemptSurroundings = QualificationSurroundings & { readonly attempt: EvaluatedAttempt };
@@ -59,8 +59,18 @@ function isAbsent(known: Known, item: PresentedEvidence): boolean {
   return typeof known.get(item)?.value === "string";
 }
 
+/** By step: two claims ask, and signatures are dear to verify. */
+const REQUALIFIED = new WeakMap<Step, Requalified | null>();
+
 /** Qualifies the evidence of an attempt anew; null where its acquired items cannot have come from an acquisition. */
-export function requalify(qualification: Qualification, items: readonly StepItem[]): Requalified | null {
+export function requalify(step: Step, qualification: Qualification): Requalified | null {
+  const before = REQUALIFIED.get(step);
+  const found = before === undefined ? qualifyItems(qualification, itemsOf(step)) : before;
+  REQUALIFIED.set(step, found);
+  return found;
+}
+
+function qualifyItems(qualification: Qualification, items: readonly StepItem[]): Requalified | null {
   const known = new Map(
     items.map((one) => [presentRecorded(one.item, isValue(one.value) ? one.value : null), one]),
   );

@@ -26,7 +26,7 @@ export const EVIDENCE_USE_POLICY: RecordClaim = {
     const { revision } = step.record;
     if (qualification === null) return null;
     const items = itemsOf(step);
-    const anew = requalify(qualification, items);
+    const anew = requalify(step, qualification);
     if (anew === null) return violation("qualification_mismatch", atRevision(revision));
     for (const [index, one] of items.entries()) {
       const found = anew.evidence[index];

@@ -9,7 +9,7 @@ import { triName } from "../../../law/value/types.ts";
 import { asJson } from "../../../run/primitives.ts";
 import { atRevision, violation } from "../findings.ts";
 import { qualificationOf, requalify } from "../requalify.ts";
-import { gapsOf, itemsOf, type RecordClaim, type Step } from "../step.ts";
+import { gapsOf, type RecordClaim, type Step } from "../step.ts";
 import type { Violation } from "../types.ts";
 
 /** The claim. */
@@ -33,7 +33,7 @@ function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boo
 function isTraceable(step: Step): boolean {
   const qualification = qualificationOf(step);
   if (qualification === null || step.record.record_kind !== "stage_evaluated") return true;
-  const anew = requalify(qualification, itemsOf(step));
+  const anew = requalify(step, qualification);
   if (anew === null) return false;
   return step.record.body.trace.every(({ condition_id, value, reason }) => {
     const judgement = anew.judgements.get(condition_id);
