@@ -27,7 +27,16 @@ const row = (
 ): ForgeryRow => ({ name, violates, forge: change });
 
 /** Records of the golden run by what they do, from 0. */
-const AT = { create: 0, open: 1, attemptFalse: 2, attempt: 4, submit: 5, openIntents: 8, acquire: 9, submitStage: 10 };
+export const AT = {
+  create: 0,
+  open: 1,
+  attemptFalse: 2,
+  attempt: 4,
+  submit: 5,
+  openIntents: 8,
+  acquire: 9,
+  submitStage: 10,
+};
 
 const bodyOf = (parts: Parts, at: number): Editable => parts.records[at].body;
 const acquired = (parts: Parts): Editable => bodyOf(parts, AT.acquire).evidence[1];

@@ -1,0 +1,115 @@
+"""Runs the vectors of tests/vectors/runpack/packs through the verifier beside this file, as their README.md says.
+
+Prints a count; exits 1 where a report is another one. With names of files as arguments it runs those alone.
+"""
+
+import base64
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.setrecursionlimit(10_000)
+
+from canonical_json import canonical
+from pack import UNREADABLE, Pack, open_archive
+from verify import verify
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "runpack", "packs")
+FILES = "codes", "texts", "evidence", "segments", "archives", "envelopes", "limits"
+
+
+def load(name):
+    with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def assembled(pieces, base):
+    """The bytes of a list of pieces."""
+    data = bytearray()
+    for piece in pieces:
+        if isinstance(piece, str):
+            data += piece.encode("utf-8")
+        elif isinstance(piece, int):
+            data += bytes(piece)
+        elif isinstance(piece, dict):
+            data += base64.b64decode(piece["base64"])
+        else:
+            name, start, end = piece
+            data += (data if name == "itself" else base[name])[start:end]
+    return bytes(data)
+
+
+def decoded(text, bases):
+    """A pack as (manifest or None, objects by identity)."""
+    manifest, objects = bases.get(text.get("like"), (None, {}))
+    base = sources(manifest, objects)
+    objects = {name: data for name, data in objects.items() if name not in text.get("without", [])}
+    for name, pieces in text.get("objects", {}).items():
+        objects[name] = assembled(pieces, base)
+    if "manifest" in text:
+        manifest = None if text["manifest"] is None else assembled(text["manifest"], base)
+    return manifest, objects
+
+
+def sources(manifest, objects):
+    return {"manifest": manifest, **{name[:8]: data for name, data in objects.items()}}
+
+
+def packed(case, bases):
+    """The pack of a case, or None where there is nothing to verify."""
+    like = case.get("like") if "archive" in case else case["pack"].get("like")
+    base = sources(*bases[like])
+    if "archive" in case:
+        try:
+            return open_archive(assembled(case["archive"], base))
+        except ValueError:
+            return None
+    manifest, objects = decoded(case["pack"], bases)
+    strays = list(case.get("strays", []))
+    for name in case.get("unreadable", []):
+        if name == "files":
+            strays = None
+        elif name == "manifest.json":
+            manifest = UNREADABLE
+        else:
+            objects[name.rsplit("/", 1)[1]] = UNREADABLE
+    return Pack(manifest, objects, [assembled(pieces, base) for pieces in case.get("signatures", [])], strays)
+
+
+def report_of(case, bases):
+    pack, asked = packed(case, bases), case["request"]
+    if pack is None:
+        return None
+    keys = asked["trusted_keys"]
+    keys = None if keys is None else [base64.b64decode(key) for key in keys]
+    return verify(pack, asked["profile"], asked["runpack_identity"], asked["budget"], keys)
+
+
+def differences(wanted, found):
+    """The members of two reports that differ, claim by claim."""
+    if wanted is None or found is None:
+        return [(wanted, found)]
+    statuses = zip(wanted["claims"], found["claims"])
+    claims = [(a["claim"], a["status"], b["status"]) for a, b in statuses if a != b]
+    return claims + [(name, wanted[name], found[name]) for name in wanted if name != "claims" and wanted[name] != found[name]]
+
+
+def main():
+    bases = {}
+    for text in load("bases")["packs"]:
+        bases[text["name"]] = decoded(text, bases)
+    checked, failed = 0, 0
+    for name in sys.argv[1:] or FILES:
+        for case in load(name)["cases"]:
+            checked += 1
+            found = report_of(case, bases)
+            if canonical(found) != canonical(case["report"]):
+                failed += 1
+                print(f"{name}, {case['name']}: {differences(case['report'], found)}", file=sys.stderr)
+    print(f"{checked - failed} of {checked} vectors hold")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+/**
+ * One verification as vectors write it: a pack, what lies beside it, a request, and the whole report.
+ *
+ * @module
+ */
+
+import { decodeBase64, encodeBase64 } from "../../../src/canonical/base64.ts";
+import type { Identity } from "../../../src/canonical/identity.ts";
+import type { JsonObject } from "../../../src/canonical/json.ts";
+import { objectName } from "../../../src/runpack/format/archive.ts";
+import type { PackSource } from "../../../src/runpack/format/types.ts";
+import type { BudgetLimits, VerificationProfile, VerificationReport } from "../../../src/runpack/verify/types.ts";
+import { verifyRunpack } from "../../../src/runpack/verify/verify.ts";
+import { openArchive } from "../../../src/runpack/host/archive_file.ts";
+import { type MemoryPack, memorySource, PRIMITIVES } from "../runpack_memory.ts";
+import type { Bases, PackText, Piece } from "./encoding.ts";
+import { decodePack, decodePieces } from "./encoding.ts";
+
+/** What a verifier is asked, with public keys in base64. */
+export interface RequestText {
+  readonly profile: VerificationProfile;
+  readonly runpack_identity: Identity | null;
+  readonly budget: BudgetLimits | null;
+  readonly trusted_keys: readonly string[] | null;
+}
+
+/** A whole verification that asks for nothing special. */
+export const WHOLE: RequestText = {
+  profile: "full_replay_v1",
+  runpack_identity: null,
+  budget: null,
+  trusted_keys: null,
+};
+
+/** What lies in a pack beside what {@link PackText} holds. */
+export interface Surrounding {
+  /** Names of files that are there and cannot be read; `files` is the list of all files. */
+  readonly unreadable?: readonly string[];
+  /** Names of files that have no place in a pack. */
+  readonly strays?: readonly string[];
+}
+
+/** A vector: a pack or a single file, a request, and what comes of it. */
+export interface PackCase extends Surrounding {
+  readonly name: string;
+  /** Whether the pack holds a text that is not JSON, or JSON that is not of the form that its place asks for. */
+  readonly refused_by?: "scanner" | "form";
+  /** What of violations.json the pack shows. */
+  readonly shows?: { readonly claim: string; readonly code: string; readonly says: string };
+  readonly pack?: PackText;
+  /** A single file in place of a pack; its pieces copy from the base pack that `like` names. */
+  readonly like?: string;
+  readonly archive?: readonly Piece[];
+  readonly signatures?: readonly (readonly Piece[])[];
+  readonly request: RequestText;
+  /** Null where there is nothing to verify: the file holds no manifest of a pack. */
+  readonly report: JsonObject | null;
+}
+
+/** A pack whose manifest may be missing. */
+export interface LoosePack {
+  readonly manifest: Uint8Array | null;
+  readonly objects: MemoryPack["objects"];
+}
+
+function sourceOf(pack: LoosePack, { unreadable = [], strays = [] }: Surrounding): PackSource {
+  const inner = memorySource({ manifest: pack.manifest ?? new Uint8Array(), objects: pack.objects });
+  const lists = async function* (): AsyncGenerator<string> {
+    if (unreadable.includes("files")) throw new Error("Cannot list the files of the pack");
+    yield* inner.list?.() ?? [];
+    yield* strays;
+  };
+  return {
+    manifest: () => {
+      if (unreadable.includes("manifest.json")) return Promise.resolve("unreadable");
+      return pack.manifest === null ? Promise.resolve("missing") : inner.manifest();
+    },
+    object: (identity, most) => unreadable.includes(objectName(identity)) ? "unreadable" : inner.object(identity, most),
+    list: lists,
+  };
+}
+
+/** Verifies a pack, as a vector asks. */
+export function verifyCase(
+  pack: LoosePack,
+  around: Surrounding,
+  signatures: readonly Uint8Array[],
+  request: RequestText,
+): Promise<VerificationReport> {
+  return verifySource(sourceOf(pack, around), signatures, request);
+}
+
+function verifySource(
+  source: PackSource,
+  signatures: readonly Uint8Array[],
+  { trusted_keys, ...request }: RequestText,
+): Promise<VerificationReport> {
+  const keys = trusted_keys?.map((key) => decodeBase64(key) ?? new Uint8Array()) ?? null;
+  return verifyRunpack(source, { ...request, trusted_keys: keys, signatures }, PRIMITIVES);
+}
+
+/** Verifies a single file, as a vector asks; null where there is nothing to verify. */
+export async function verifyArchive(bytes: Uint8Array, request: RequestText): Promise<VerificationReport | null> {
+  const path = await Deno.makeTempFile({ suffix: ".runpack" });
+  try {
+    await Deno.writeFile(path, bytes);
+    const archive = await openArchive(path).catch(() => null);
+    if (archive === null) return null;
+    const signatures = (await archive.signatures()).map((file) => file.bytes);
+    try {
+      return await verifySource(archive.source, signatures, request);
+    } finally {
+      archive.close();
+    }
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+/** Reads a vector and verifies what it holds. */
+export function runCase(vector: PackCase, bases: Bases): Promise<VerificationReport | null> {
+  const { pack, archive, like, signatures = [], request } = vector;
+  if (archive !== undefined) return verifyArchive(decodePieces(archive, bases.get(like ?? "")), request);
+  const base = bases.get(pack?.like ?? "");
+  const envelopes = signatures.map((pieces) => decodePieces(pieces, base));
+  return verifyCase(decodePack(pack ?? {}, bases), vector, envelopes, request);
+}
+
+/** A public key as requests name it. */
+export function keyText(key: Uint8Array): string {
+  return encodeBase64(key);
+}

@@ -1,0 +1,125 @@
+/**
+ * Signatures beside a pack: envelopes that verify, and envelopes that say nothing.
+ *
+ * @module
+ */
+
+import { decodeBase64, encodeBase64 } from "../../../src/canonical/base64.ts";
+import { canonicalize } from "../../../src/canonical/canonicalize.ts";
+import {
+  encodeEnvelope,
+  keyIdOf,
+  PAYLOAD_TYPE,
+  preAuthenticationEncoding,
+  statementOf,
+} from "../../../src/runpack/format/dsse.ts";
+import { decodeManifest } from "../../../src/runpack/format/manifest.ts";
+import { SIGNATURES } from "../../../src/runpack/format/types.ts";
+import { KEY_1, KEY_2, SHA256, type TestKey } from "../kernel_fixture.ts";
+import type { Editable } from "../law_specs.ts";
+import type { MemoryPack } from "../runpack_memory.ts";
+import { withManifest } from "./reshape.ts";
+
+/** Envelopes beside a pack, the keys that are trusted, and which of them signed it. */
+export interface EnvelopeRow {
+  readonly name: string;
+  readonly envelopes: (pack: MemoryPack) => readonly string[];
+  readonly keys: readonly TestKey[] | null;
+  readonly signers: readonly TestKey[];
+}
+
+const bytesOf = (key: TestKey): Uint8Array => decodeBase64(key.public_key) ?? new Uint8Array();
+const keyId = (key: TestKey): string => keyIdOf(SHA256, bytesOf(key));
+
+function statement({ manifest: bytes }: MemoryPack): string {
+  const decoded = decodeManifest(bytes);
+  if (!decoded.ok) throw new TypeError("Cannot sign: the manifest is invalid");
+  return statementOf(SHA256, bytes, decoded.manifest);
+}
+
+/** An envelope over a text, signed by a key. */
+function envelope(text: string, key: TestKey, over = preAuthenticationEncoding(PAYLOAD_TYPE, text)): string {
+  return encodeEnvelope(text, keyId(key), decodeBase64(key.sign(over)) ?? new Uint8Array());
+}
+
+const good = (pack: MemoryPack): string => envelope(statement(pack), KEY_1);
+
+const row = (
+  name: string,
+  envelopes: EnvelopeRow["envelopes"],
+  signers: readonly TestKey[] = [],
+  keys: EnvelopeRow["keys"] = [KEY_1, KEY_2],
+): EnvelopeRow => ({ name, envelopes, keys, signers });
+
+/** The good envelope with one change to its JSON. */
+const changed = (name: string, change: (envelope: Editable) => void): EnvelopeRow =>
+  row(name, (pack) => {
+    const value = JSON.parse(good(pack));
+    change(value);
+    return [canonicalize(value)];
+  });
+
+/** An envelope over a changed statement, its signature good. */
+const restated = (name: string, change: (statement: Editable) => void): EnvelopeRow =>
+  row(name, (pack) => {
+    const value = JSON.parse(statement(pack));
+    change(value);
+    return [envelope(canonicalize(value), KEY_1)];
+  });
+
+/** The same signature with the group's order added to S: it verifies wherever S is not bounded. */
+function malleable(sig: string): string {
+  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+  const bytes = decodeBase64(sig) ?? new Uint8Array();
+  const s = [...bytes.subarray(32)].reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n) + order;
+  return encodeBase64(bytes.map((byte, at) => at < 32 ? byte : Number(s >> BigInt(8 * (at - 32)) & 0xffn)));
+}
+
+/** The rows. */
+export const ENVELOPE_ROWS: readonly EnvelopeRow[] = [
+  row("no envelope", () => []),
+  row("a signature by a trusted key", (pack) => [good(pack)], [KEY_1]),
+  row("signatures by two trusted keys", (pack) => [good(pack), envelope(statement(pack), KEY_2)], [KEY_1, KEY_2]),
+  row("a signature by a key that is not trusted", (pack) => [good(pack)], [], [KEY_2]),
+  row("no keys", (pack) => [good(pack)], [], null),
+  row("a good envelope behind one that is not JSON", (pack) => ["{", good(pack)], [KEY_1]),
+  row(`a good envelope behind ${SIGNATURES - 1} others`, (pack) => [...others(), good(pack)], [KEY_1]),
+  row(`a good envelope behind ${SIGNATURES} others`, (pack) => [...others(), "{}", good(pack)]),
+  row("an envelope with a line feed behind it", (pack) => [`${good(pack)}\n`]),
+  row("an envelope that is not canonical", (pack) => [good(pack).replace(":", ": ")]),
+  changed("an envelope with a member more", (value) => value.note = ""),
+  changed("an envelope of another payload type", (value) => value.payloadType = "application/json"),
+  changed("an envelope with two signatures", (value) => value.signatures.push(value.signatures[0])),
+  changed("an envelope without a signature", (value) => value.signatures = []),
+  changed("a signature under another key id", (value) => value.signatures[0].keyid = keyId(KEY_2)),
+  changed("a signature with a member more", (value) => value.signatures[0].cert = ""),
+  changed("a signature whose S is not below the order", (value) => {
+    value.signatures[0].sig = malleable(value.signatures[0].sig);
+  }),
+  changed("a signature of 63 bytes", (value) => {
+    value.signatures[0].sig = encodeBase64((decodeBase64(value.signatures[0].sig) ?? new Uint8Array()).subarray(1));
+  }),
+  changed("a signature without its padding", (value) => {
+    value.signatures[0].sig = value.signatures[0].sig.replace(/=+$/, "");
+  }),
+  changed("a payload in the other alphabet of base64", (value) => {
+    value.payload = `${value.payload.slice(0, -4)}_-==`;
+  }),
+  row("a signature over the payload alone", (pack) => [envelope(statement(pack), KEY_1, statement(pack))]),
+  row("a signature over the payload in base64", (pack) => {
+    const text = statement(pack);
+    const over = preAuthenticationEncoding(PAYLOAD_TYPE, encodeBase64(new TextEncoder().encode(text)));
+    return [envelope(text, KEY_1, over)];
+  }),
+  row("a signature of another pack", (pack) => [
+    envelope(statement(withManifest(pack, (manifest) => manifest.withheld_conditions = ["log"])), KEY_1),
+  ]),
+  restated("a statement with a member more", (value) => value.note = ""),
+  restated("a statement about another file name", (value) => value.subject[0].name = "manifest"),
+  restated("a statement of another predicate type", (value) => value.predicateType = "urn:gate:runpack-checkpoint:v2"),
+  restated("a statement of another run", (value) => value.predicate.run_key.namespace_id += 1),
+];
+
+function others(): string[] {
+  return Array.from({ length: SIGNATURES - 1 }, () => "{}");
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { canonicalize } from "../../../src/canonical/canonicalize.ts";
+import type { JsonValue } from "../../../src/canonical/json.ts";
+import { reportAsJson } from "../../../src/runpack/verify/verify.ts";
+import { keyIdOf } from "../../../src/runpack/format/dsse.ts";
+import { decodeBase64 } from "../../../src/canonical/base64.ts";
+import violations from "../../vectors/runpack/violations.json" with { type: "json" };
+import { SHA256 } from "../kernel_fixture.ts";
+import { type PackCase, runCase } from "./cases.ts";
+import { type Bases, decodePack, type PackText } from "./encoding.ts";
+import { ENVELOPE_ROWS } from "./envelope_rows.ts";
+import { entriesOf, entryOfReason, makeVectors, PACKS_FOLDER, textsOf, violatedIn } from "./files.ts";
+import type { MemoryPack } from "../runpack_memory.ts";
+
+const MADE = await makeVectors();
+const TEXTS = textsOf(MADE);
+
+Deno.test("the vectors of packs are those that their tables make, and no others", async () => {
+  const found = [...Deno.readDirSync(PACKS_FOLDER)].map(({ name }) => name).filter((name) => name.endsWith(".json"));
+  assert.deepEqual(found.sort(), [...TEXTS.keys()].sort());
+  for (const [name, text] of TEXTS) {
+    const isSame = await Deno.readTextFile(join(PACKS_FOLDER, name)) === text;
+    assert.ok(isSame, `${name}: run "deno run -A tests/simulation/pack_vectors/files.ts", and review what changed`);
+  }
+});
+
+for (const { name: file, cases } of MADE.files) {
+  Deno.test(`${file}.json: each vector violates what its table says, and nothing else`, () => {
+    for (const { vector: { name, report }, violates } of cases) {
+      assert.equal(report === null, violates === null, name);
+      const found = violatedIn(report);
+      // Some tables give the code alone, without its place.
+      const told = Object.entries(found).map(([claim, reason]) =>
+        violates?.[claim]?.includes(":") === true ? [claim, reason] : [claim, reason.split(":")[0]]
+      );
+      const wanted = Object.entries(violates ?? {}).map(([claim, reason]) =>
+        reason.includes(":") || found[claim] === reason ? [claim, reason] : [claim, reason.split(":")[0]]
+      );
+      assert.deepEqual(Object.fromEntries(told), Object.fromEntries(wanted), `${file}, ${name}`);
+    }
+  });
+}
+
+/** The base packs, read from their file as any reader would. */
+function readBases(): Bases {
+  const bases = new Map<string, MemoryPack>();
+  const { packs } = JSON.parse(TEXTS.get("bases.json") ?? "") as { packs: readonly (PackText & { name: string })[] };
+  for (const text of packs) {
+    const { manifest, objects } = decodePack(text, bases);
+    assert.ok(manifest !== null, text.name);
+    bases.set(text.name, { manifest, objects });
+  }
+  return bases;
+}
+
+for (const { name: file } of MADE.files) {
+  Deno.test(`${file}.json: read from its text, each vector has its whole report`, async () => {
+    const bases = readBases();
+    const { cases } = JSON.parse(TEXTS.get(`${file}.json`) ?? "") as { cases: readonly PackCase[] };
+    assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length, "every name is there once");
+    for (const vector of cases) {
+      const report = await runCase(vector, bases);
+      const found = report === null ? null : reportAsJson(report);
+      assert.equal(canonicalize(found), canonicalize(vector.report), `${file}, ${vector.name}`);
+    }
+  });
+}
+
+Deno.test("envelopes.json: a report rests on the signatures of exactly the trusted keys that its table says", () => {
+  const cases = MADE.files.find(({ name }) => name === "envelopes")?.cases ?? [];
+  assert.equal(cases.length, ENVELOPE_ROWS.length);
+  for (const [index, { name, signers }] of ENVELOPE_ROWS.entries()) {
+    const ids = signers.map(({ public_key }) => keyIdOf(SHA256, decodeBase64(public_key) ?? new Uint8Array()));
+    const bases = ["sha256", ...ids.map((id) => `runpack_signature:${id}`)].sort();
+    assert.deepEqual(cases[index]?.vector.report?.["trusted_bases"] as JsonValue, bases, name);
+  }
+});
+
+/** Codes that no vector shows: what shows them does not fit into one. */
+const NOT_SHOWN = [
+  // 64 MiB of values.
+  "evidence_structural_admission items_unexpected 0",
+  // A validator of JSON Schemas: reports of vectors are those without one.
+  "evidence_structural_admission schema_verdict_mismatch 1",
+  // These two stand in archives.json and evidence.json.
+  "artifact_tree_integrity archive_invalid 0",
+  "source_authenticity signature_invalid 0",
+];
+
+Deno.test("codes.json: a vector shows each code of violations.json", () => {
+  const cases = MADE.files.find(({ name }) => name === "codes")?.cases ?? [];
+  const shown = new Set(cases.flatMap(({ vector: { report, shows } }) => [
+    ...Object.entries(violatedIn(report)).map(([claim, reason]) =>
+      `${claim} ${reason.split(":")[0]} ${entryOfReason(claim, reason)}`
+    ),
+    `${shows?.claim} ${shows?.code} ${
+      entriesOf(shows?.claim ?? "", shows?.code ?? "").findIndex(({ says }) => says === shows?.says)
+    }`,
+  ]));
+  const all = violations.claims.flatMap(({ claim, codes }) =>
+    codes.map(({ code }, index) =>
+      `${claim} ${code} ${codes.slice(0, index).filter((one) => one.code === code).length}`
+    )
+  );
+  const missing = all.filter((code) => !shown.has(code));
+  assert.deepEqual(missing.sort(), [...NOT_SHOWN].sort());
+});
