@@ -54,25 +54,27 @@ const ABANDONED: Connection[] = [];
  */
 export async function openStoreFile(options: StorageOptions, notice: Notice = () => {}): Promise<StoreFile> {
   const path = storePath(options);
-  const connection = await openPatiently(path, options);
-  try {
-    return useConnection(connection, options, notice);
-  } catch (error) {
-    const known = toStoreError(error, path, "open store");
-    if (known.code === "file_lost") ABANDONED.push(connection);
-    else connection.database.close();
-    throw known;
-  }
+  return await openPatiently(path, options, () => {
+    const connection = openWriterConnection(path, options);
+    try {
+      return useConnection(connection, options, notice);
+    } catch (error) {
+      const known = toStoreError(error, path, "open store");
+      if (known.code === "file_lost") ABANDONED.push(connection);
+      else connection.database.close();
+      throw known;
+    }
+  });
 }
 
 function useConnection(connection: WriterConnection, options: StorageOptions, notice: Notice): StoreFile {
   const { path } = connection;
   const guard = createFileGuard(connection, options);
+  const mark = keepMark(connection);
   const loss = findLoss(connection);
   if (loss !== null) {
     notice(`Store "${path}" is not what it was: ${loss}. A backup was restored, or its files were changed`);
   }
-  const mark = keepMark(connection);
   const writer = createWriter(connection, options, { verify: guard.verify, committed: mark.committed });
   const readers = createReaderPool(path, options, guard);
   let users = 1;
@@ -107,11 +109,11 @@ export function storePath(options: Pick<StorageOptions, "path">): string {
   return resolve(options.path);
 }
 
-async function openPatiently(path: string, options: StorageOptions): Promise<WriterConnection> {
+async function openPatiently(path: string, options: StorageOptions, open: () => StoreFile): Promise<StoreFile> {
   const since = performance.now();
   for (;;) {
     try {
-      return openWriterConnection(path, options);
+      return open();
     } catch (error) {
       const mayPass = isBusy(error) || error instanceof EmptyFileError;
       if (!mayPass) throw (await import("./access.ts")).explainAccess(error, path);

@@ -63,19 +63,23 @@ Deno.test("a store takes what SQLite does to its files for what it is, over 5 ro
 const WRITER = fileURLToPath(new URL("../../../tests/simulation/store_writer.ts", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../../deno.json", import.meta.url));
 
+/** Appends in a process of its own, which opens the store and closes it. */
+async function write(folder: string, name: string, appends: number): Promise<void> {
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--allow-all", "--config", CONFIG, WRITER, folder, name, "4", `${appends}`],
+    env: { NO_COLOR: "1" },
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+}
+
 Deno.test("a store takes the work of other processes for what it is, while the log is emptied under all of them", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 20_000 }), sha256);
     await stores.runs.putLaw(LAW);
     await stores.runs.append(appendTo(runKey("contended"), null, "create contended"));
-    const writers = ["together 1", "together 2"].map((name) =>
-      new Deno.Command(Deno.execPath(), {
-        args: ["run", "--no-prompt", "--allow-all", "--config", CONFIG, WRITER, folder, name, "4", "40"],
-        env: { NO_COLOR: "1" },
-        stdout: "null",
-        stderr: "piped",
-      }).output()
-    );
+    const writers = ["together 1", "together 2"].map((name) => write(folder, name, 40));
     let isWorking = true;
     const working = Promise.all(writers).finally(() => isWorking = false);
     for (let round = 0; isWorking; round++) {
@@ -83,9 +87,21 @@ Deno.test("a store takes the work of other processes for what it is, while the l
       await stores.runs.ready();
       await stores.runs.append(appendTo(runKey(`own ${round}`), null, `own ${round}`));
     }
-    for (const { code, stderr } of await working) assert.equal(code, 0, new TextDecoder().decode(stderr));
+    await working;
     await closeStores(stores);
     assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
+  }));
+
+Deno.test("three processes that open and close a store by turns see its log come and go, and take it for what it is", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await stores.runs.putLaw(LAW);
+    await closeStores(stores);
+    await Promise.all([1, 2, 3].map(async (lane) => {
+      for (let round = 0; round < 5; round++) await write(folder, `${lane} ${round}`, 3);
+    }));
+    const { problems, counts } = await checkStore(`${folder}/gate.db`, { sha256 });
+    assert.deepEqual([problems, counts.runs], [[], 3 * 5 * 4]);
   }));
 
 /** Bytes that are cut from the end of a log of which every byte is in use, and whether that is seen. */

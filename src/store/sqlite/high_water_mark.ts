@@ -13,6 +13,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 
 import { parseObject } from "../record_check.ts";
 import type { Connection, WriterConnection } from "./connection.ts";
+import { toStoreError } from "./errors.ts";
 import { integer, type Row } from "./rows.ts";
 
 /** How much a store holds. Rows are never removed, so that no number ever falls. */
@@ -65,6 +66,7 @@ export function findLoss(connection: Connection): string | null {
 
 function lossSince(mark: Position, connection: Connection): string | null {
   const now = readPosition(connection);
+  if (now === null) return null;
   const fewer = COUNTS.filter((name) => now[name] < mark[name]);
   if (fewer.length > 0) {
     const counts = fewer.map((name) => `${now[name]} of at least ${mark[name]} ${name}`).join(", ");
@@ -79,12 +81,13 @@ function lossSince(mark: Position, connection: Connection): string | null {
 export function keepMark(connection: WriterConnection): MarkKeeper {
   const path = markPath(connection.realPath);
   let written = readPosition(connection);
-  if (readMark(path) === null) write(path, written);
+  const first = readMark(path) === null ? written : null;
+  if (first !== null) attempt(() => write(path, first));
   let timer: ReturnType<typeof setTimeout> | null = null;
   const update = (): void => {
     timer = null;
     const now = readPosition(connection);
-    if (COUNTS.every((name) => now[name] === written[name])) return;
+    if (now === null || COUNTS.every((name) => now[name] === written?.[name])) return;
     write(path, now);
     written = now;
   };
@@ -100,8 +103,10 @@ export function keepMark(connection: WriterConnection): MarkKeeper {
   };
 }
 
-function readPosition(connection: Connection): Position {
-  const row: Row = connection.statement(POSITION).get() ?? {};
+/** Null where the file is damaged there: whoever reads it next is told so. */
+function readPosition(connection: Connection): Position | null {
+  const row = positionRow(connection);
+  if (row === null) return null;
   const record_id = row["record_id"];
   return {
     laws: integer(row, "laws"),
@@ -109,6 +114,16 @@ function readPosition(connection: Connection): Position {
     schemas: integer(row, "schemas"),
     record_id: typeof record_id === "string" ? record_id : null,
   };
+}
+
+function positionRow(connection: Connection): Row | null {
+  try {
+    return connection.statement(POSITION).get() ?? null;
+  } catch (error) {
+    const known = toStoreError(error, connection.path, "read");
+    if (known.code === "corrupt") return null;
+    throw known;
+  }
 }
 
 /** A mark that cannot be written is no reason to refuse what was committed. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 
 import { appendTo, makeSchema, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
@@ -66,6 +67,29 @@ for (const [what, write, says] of MARKS) {
       if (says !== null) assert.equal(await Deno.readTextFile(path), text, "a loss stays in the mark");
     }));
 }
+
+Deno.test("a store whose records cannot be read opens all the same, and its mark stays", () =>
+  withFolder(async (folder) => {
+    const options = storesOptions(folder, WAL_FULL);
+    const first = await openStores(options, sha256);
+    await first.runs.append(appendTo(runKey("one"), null, "create"));
+    await first.schemas.register(makeSchema("report", "1"));
+    await closeStores(first);
+    const mark = await Deno.readTextFile(markPath(`${folder}/gate.db`));
+    const database = new DatabaseSync(`${folder}/gate.db`);
+    const root = Number(
+      database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'records'").get()?.["rootpage"],
+    );
+    database.close();
+    using file = await Deno.open(`${folder}/gate.db`, { write: true });
+    await file.seek((root - 1) * 4096, Deno.SeekMode.Start);
+    await file.write(new Uint8Array(4096).fill(255));
+    const second = await openStores(options, sha256, (message) => assert.fail(message));
+    assert.equal((await second.schemas.list(2, null, 10)).length, 1);
+    await assert.rejects(second.runs.listRecords(runKey("one"), 0, 10), /the file is damaged/);
+    await closeStores(second);
+    assert.equal(await Deno.readTextFile(markPath(`${folder}/gate.db`)), mark);
+  }));
 
 Deno.test("the mark is its owner's alone, and a store without one gets it at the start", {
   ignore: Deno.build.os === "windows",
