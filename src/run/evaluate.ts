@@ -170,7 +170,7 @@ export function evaluateEvidence(
     const slot = slotOf.get(item.condition_id);
     const condition = slot === undefined ? undefined : conditions[slot];
     if (slot === undefined || condition === undefined) {
-      evidence.push({ item, lane: item.lane, signed: false, reason: "scope" });
+      evidence.push({ item, lane: item.lane, signer: null, reason: "scope" });
       continue;
     }
     const first = places[slot] ?? NONE;

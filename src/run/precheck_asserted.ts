@@ -116,7 +116,7 @@ export function precheckAsserted(
   const untrusted = new Set(distrusted.map(({ condition_id }) => condition_id));
   const all = [
     ...verdicts,
-    ...distrusted.map((item) => judgedNow({ item, lane: "asserted", signed: false, reason: "lane" })),
+    ...distrusted.map((item) => judgedNow({ item, lane: "asserted", signer: null, reason: "lane" })),
   ];
   const told = trace.map((line): ExplainedTraceItem =>
     untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line

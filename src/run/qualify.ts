@@ -33,8 +33,8 @@ export interface QualifiedEvidence {
   readonly item: PresentedEvidence;
   /** The lane that counted. */
   readonly lane: Lane;
-  /** Whether a signature by a trusted key is bound to this item and attempt. */
-  readonly signed: boolean;
+  /** Names the trusted key whose signature is bound to this item and attempt; null where there is none. */
+  readonly signer: string | null;
   readonly reason: DisqualificationReason | null;
 }
 
@@ -189,6 +189,13 @@ export function observeClock(
   });
 }
 
+/** The key that signed an item. One key may have several ids, so `gate-kernel-2` names it by its bytes. */
+function signerOf({ procedure, keys }: QualificationSurroundings, { signature }: PresentedEvidence): string | null {
+  if (signature === undefined || procedure === "gate-kernel-1") return signature?.key_id ?? null;
+  // A signature verifies under no key whose base64 is not canonical, so equal bytes have equal texts.
+  return keys.get(signature.key_id)?.public_key ?? null;
+}
+
 /** Tests one item alone; independence needs its peers and comes after. */
 export function qualifyItem(
   surroundings: QualificationSurroundings,
@@ -197,7 +204,8 @@ export function qualifyItem(
 ): QualifiedEvidence {
   const signed = isSigned(surroundings, item);
   const lane = laneOf(condition.evidence_use_policy, item, signed);
-  return { item, lane, signed, reason: disqualification(surroundings, condition, item, signed, lane) };
+  const signer = signed ? signerOf(surroundings, item) : null;
+  return { item, lane, signer, reason: disqualification(surroundings, condition, item, signed, lane) };
 }
 
 /** Whether two items without an error say the same: equal values, or both that nothing was found. */
@@ -207,8 +215,8 @@ export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boo
 }
 
 /** Items of one key are one acquisition and count once. */
-function independenceKey(policy: EvidenceUsePolicy, { item, signed }: QualifiedEvidence): string {
-  if (signed && item.signature !== undefined) return `key ${item.signature.key_id}`;
+function independenceKey(policy: EvidenceUsePolicy, { item, signer }: QualifiedEvidence): string {
+  if (signer !== null) return `key ${signer}`;
   if (item.channel === "caller_submission") return "caller";
   return policy.independence === "distinct_provider" ? `provider ${item.provider_id}` : `binding ${item.binding_id}`;
 }

@@ -3,6 +3,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
 import { reportAsJson, verifyRunpack } from "../../src/runpack/verify/verify.ts";
 import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify/types.ts";
+import { PROCEDURES } from "../../src/run/types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
 import {
@@ -16,6 +17,7 @@ import {
 import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
 import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
 import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
+import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
@@ -190,6 +192,13 @@ Deno.test("two verifiers agree on every forgery", async () => {
     );
   }
   for (const { name, forge: change } of CLOCK_FORGERIES) await compare(second, forge(clock, change), {}, name);
+  for (const procedure of PROCEDURES) {
+    const pack = forge(playOneKey(procedure), ({ records }) => {
+      records.at(-1).procedure = "gate-kernel-2";
+    });
+    await compare(second, await packOf(playOneKey(procedure)), {}, `one key, ${procedure}`);
+    await compare(second, pack, {}, `one key, ${procedure} as gate-kernel-2`);
+  }
 });
 
 Deno.test("two verifiers agree on packs of which a value is absent, honest and forged", async () => {

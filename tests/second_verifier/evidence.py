@@ -172,8 +172,8 @@ def source_signature(attempt, item, value, keys):
 
 
 class Qualified:
-    def __init__(self, item, value, signed, lane, reason):
-        self.item, self.value, self.signed, self.lane, self.reason = item, value, signed, lane, reason
+    def __init__(self, item, value, signer, lane, reason):
+        self.item, self.value, self.signer, self.lane, self.reason = item, value, signer, lane, reason
 
 
 def _lane(attempt, policy, item, signed):
@@ -250,14 +250,20 @@ def _reason(attempt, condition, item, value, signed, lane):
     return None if all(tests[assurance]() for assurance in policy["required_assurance"]) else "assurance"
 
 
+def _signer(attempt, key_id):
+    """What names a key: its id, as of gate-kernel-2 its bytes."""
+    return key_id if attempt.procedure == "gate-kernel-1" else attempt.keys[key_id]["public_key"]
+
+
 def qualify(attempt, item, value):
     """One item by itself."""
     condition = attempt.conditions.get(item["condition_id"])
     if condition is None or item["condition_id"] not in attempt.leaves:
-        return Qualified(item, value, False, item.get("acquisition", {}).get("lane", "verified"), "scope")
+        return Qualified(item, value, None, item.get("acquisition", {}).get("lane", "verified"), "scope")
     signed = is_bound(attempt, item)
     lane = _lane(attempt, condition["evidence_use_policy"], item, signed)
-    return Qualified(item, value, signed, lane, _reason(attempt, condition, item, value, signed, lane))
+    signer = _signer(attempt, item["signature"]["key_id"]) if signed else None
+    return Qualified(item, value, signer, lane, _reason(attempt, condition, item, value, signed, lane))
 
 
 def _same(a, b):
@@ -281,8 +287,8 @@ def _independence(policy, items):
     for one in items:
         if one.reason is not None or "error" in one.item:
             continue
-        if one.signed:
-            key = "key", one.item["signature"]["key_id"]
+        if one.signer is not None:
+            key = "key", one.signer
         elif one.item["channel"] == "caller_submission":
             key = ("caller",)
         else:

@@ -19,7 +19,13 @@ import type { CallerEvidence, PresentedEvidence } from "../../src/run/evidence.t
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import { asJson } from "../../src/run/primitives.ts";
 import { statementTexts } from "../../src/run/statement.ts";
-import type { ContentHash, EvidenceSignature, RunState } from "../../src/run/types.ts";
+import {
+  type ContentHash,
+  type EvidenceSignature,
+  PROCEDURE,
+  type ProcedureName,
+  type RunState,
+} from "../../src/run/types.ts";
 import {
   accepted,
   callerItem,
@@ -185,8 +191,13 @@ export function twoConditionLaw(...[policy, changes]: Parameters<typeof oneCondi
 }
 
 /** A run that is created, opens its first stage, and evaluates it so often. */
-export function play(law: CompiledLaw, profile: Partial<OperatorProfile>, evaluations: readonly Given[]): PlayedRun {
-  const surroundings = surroundingsWith(profile);
+export function play(
+  law: CompiledLaw,
+  profile: Partial<OperatorProfile>,
+  evaluations: readonly Given[],
+  procedure: ProcedureName = PROCEDURE,
+): PlayedRun {
+  const surroundings = { ...surroundingsWith(profile), procedure };
   const records: PlayedRun["records"][number][] = [];
   let last: Accepted | null = null;
   const take = (command: Command): void => {

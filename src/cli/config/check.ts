@@ -6,8 +6,10 @@
 
 import { loadConfig } from "../../config/load.ts";
 import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
+import { repeatedKeys, trustedKeyMembers } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { unservedTools } from "../doctor/posture.ts";
+import { readBounded } from "../runpack/keys.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -55,10 +57,20 @@ async function check(named: string | undefined): Promise<Checked> {
 }
 
 /**
- * What is wrong with the contracts that a configuration is made of. Folders, variables, keys, certificates, stores and
- * ports are those of one machine: `gate doctor` looks at them there.
+ * What is wrong with the contracts and trusted keys that a configuration names. Keys that this machine lacks are left out. Folders,
+ * variables, certificates, stores and ports are those of one machine: `gate doctor` looks at them there.
  */
 async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProblem[]> {
+  const repeated = trustedKeyMembers(config).length < 2 ? [] : await problemsOfKeys(config);
+  return [...repeated, ...await problemsOfContracts(config)];
+}
+
+async function problemsOfKeys(config: GateConfig): Promise<readonly ConfigProblem[]> {
+  const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
+  return repeatedKeys(config, readableKeys(await readTrustedKeys(config, readBounded)));
+}
+
+async function problemsOfContracts(config: GateConfig): Promise<readonly ConfigProblem[]> {
   if (!config.providers.some(({ type }) => type === "mcp")) return [];
   const [{ contractProblems }, { createSchemaSandbox }] = await Promise.all([
     import("../../evidence/providers.ts"),

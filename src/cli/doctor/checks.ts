@@ -6,14 +6,15 @@
 
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { trustedKeyFiles } from "../../config/paths.ts";
+import { formatProblem } from "../../config/problems.ts";
+import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { missingAccess } from "../../store/sqlite/access.ts";
 import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../store/sqlite/connection.ts";
 import { toStoreError } from "../../store/sqlite/errors.ts";
 import { findLoss } from "../../store/sqlite/high_water_mark.ts";
-import { readPublicKey } from "../../tools/services/operator_profile.ts";
+import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
 import { readBounded } from "../runpack/keys.ts";
 
 /** One thing that was looked at. */
@@ -103,21 +104,19 @@ function checkDisk(folder: string): Finding {
   return { check: "disk", status: "ok", message };
 }
 
-/** Reads every public key that signatures are verified with. */
+/** Reads every public key that signatures are verified with, and compares them. */
 export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
-  const policies = [config.trust.default_policy, ...config.providers.map(({ trust }) => trust ?? "audit" as const)];
-  const files = policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir));
-  const keys = new Map(files.map(({ key_id, path }) => [key_id, path]));
-  return await Promise.all(
-    [...keys].map(async ([key, path]): Promise<Finding> => {
-      try {
-        await readPublicKey(path, readBounded);
-        return { check: "trusted key", status: "ok", message: `${key} is a public key` };
-      } catch (error) {
-        return { check: "trusted key", status: "fail", message: messageOf(error) };
-      }
-    }),
+  const read = await readTrustedKeys(config, readBounded);
+  const findings = [...read].map(([key, found]): Finding =>
+    typeof found === "string"
+      ? { check: "trusted key", status: "ok", message: `${key} is a public key` }
+      : { check: "trusted key", status: "fail", message: messageOf(found) }
   );
+  const repeated = repeatedKeys(config, readableKeys(read));
+  return [
+    ...findings,
+    ...repeated.map((problem): Finding => ({ check: "trusted key", status: "fail", message: formatProblem(problem) })),
+  ];
 }
 
 /** Whether the clock can be right: within the life of the service, and not before the last change of a store. */

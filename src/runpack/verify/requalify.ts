@@ -126,7 +126,7 @@ function qualifyAlone(
   item: PresentedEvidence,
 ): QualifiedEvidence {
   const condition = stage.conditions[stage.slotOf.get(item.condition_id) ?? -1];
-  if (condition === undefined) return { item, lane: item.lane, signed: false, reason: "scope" };
+  if (condition === undefined) return { item, lane: item.lane, signer: null, reason: "scope" };
   const found = qualifyItem(surroundings, condition, item);
   const { required_assurance } = condition.condition.evidence_use_policy;
   // Whether an absent value is in the domain cannot be seen; that of a caller is, or it would have been rejected.

@@ -7,6 +7,7 @@
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
+import { trustedKeyMembers } from "../../config/trusted_keys.ts";
 import { ConfigError, type ConfigProblem, gatherProblems } from "../../config/problems.ts";
 import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../../config/types.ts";
 import type {
@@ -43,6 +44,28 @@ export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Ui
   const decoded = bytes.length <= KEY_FILE_BYTES ? decodeBase64(new TextDecoder().decode(bytes).trim()) : null;
   if (decoded?.length === 32) return decoded;
   throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
+}
+
+/** The base64 of every public key that a configuration names, or why it cannot be read, by key id. */
+export async function readTrustedKeys(
+  config: GateConfig,
+  read: ReadKeyFile,
+): Promise<ReadonlyMap<string, string | Error>> {
+  const files = new Map(trustedKeyMembers(config).map(({ key_id, path }) => [key_id, path]));
+  return new Map(
+    await Promise.all([...files].map(async ([key_id, path]): Promise<[string, string | Error]> => {
+      try {
+        return [key_id, encodeBase64(await readPublicKey(path, read))];
+      } catch (error) {
+        return [key_id, error as Error];
+      }
+    })),
+  );
+}
+
+/** Those that could be read. */
+export function readableKeys(read: ReadonlyMap<string, string | Error>): ReadonlyMap<string, string> {
+  return new Map([...read].flatMap(([key_id, found]) => typeof found === "string" ? [[key_id, found]] : []));
 }
 
 /** The policy that stands at a member of the configuration, with its keys. */

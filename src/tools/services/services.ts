@@ -6,6 +6,8 @@
 
 import { type NamespaceAuthority, namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { Identity } from "../../canonical/identity.ts";
+import { ConfigError } from "../../config/problems.ts";
+import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation, type Documentation } from "../../docs/documentation.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
@@ -90,11 +92,18 @@ async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise
   return surroundingsUnder(HOST_PRIMITIVES, profile);
 }
 
+/** @throws {ConfigError} Where two ids name one key: what counts as two signatures would be one. */
+function refuseRepeatedKeys(config: GateConfig, { keys }: Surroundings): void {
+  const problems = repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])));
+  if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
+}
+
 /** Puts the services together. Key files named by the configuration are read here. */
 export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
   const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
   const strict = await surroundingsOf(parts, false);
+  refuseRepeatedKeys(parts.config, strict);
   const relaxed = permissive.requested ? await surroundingsOf(parts, true) : strict;
   const providers = parts.providers ?? new Map();
   return {
