@@ -4,6 +4,8 @@
  * @module
  */
 
+import { TERMINAL_ACTIVE } from "../../server/process/terminal_safe.ts";
+
 /** The colours that are used, by what they say. */
 const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const;
 
@@ -28,7 +30,7 @@ export function paint(text: string, tone: Tone, colour: boolean): string {
 /** Text from outside, with nothing in it that a terminal would act on. */
 export function shown(text: string): string {
   // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+  return text.replaceAll(/[\u0000-\u001f]/g, "\ufffd").replaceAll(TERMINAL_ACTIVE, "\ufffd");
 }
 
 /**

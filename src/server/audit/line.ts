@@ -1,6 +1,6 @@
 /**
  * One line of the audit log: an event in canonical JSON (RFC 8785) that names the hash of the line before it and carries
- * its own. `docs/audit.md` writes the format down for other readers.
+ * its own, written so that a terminal shows it and acts on nothing in it. `docs/audit.md` writes the format down for other readers.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { encodeHex } from "../../canonical/hex.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import { terminalSafe } from "../process/terminal_safe.ts";
 import { type AuditEvent, TOOL_CHARACTERS } from "./types.ts";
 
 /** Characters of an event's details; more are left out, and their number said. */
@@ -64,7 +65,8 @@ export function timeEvent(event: AuditEvent, timestamp: number): TimedEvent {
 function detailsText(details: JsonObject | undefined): string {
   if (details === undefined) return "";
   const text = canonicalize(details);
-  return `,"details":${text.length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${text.length}}`}`;
+  const { length } = terminalSafe(text);
+  return `,"details":${length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${length}}`}`;
 }
 
 /** The next line of a chain, without its end, and where the chain stands after it. */
@@ -80,7 +82,8 @@ export function nextLine(chain: ChainState, timed: TimedEvent): { readonly text:
     `,"timestamp_ms":${timestamp}${text("tool", event.tool?.slice(0, TOOL_CHARACTERS))}` +
     `${text("traceparent", origin?.traceparent)}${text("transport", origin?.transport)}}`;
   const head = hashOfLine(before + after);
-  return { text: `${before},"hash":"${head}"${after}`, chain: { chain_id: chain.chain_id, sequence, head } };
+  const line = terminalSafe(`${before},"hash":"${head}"${after}`);
+  return { text: line, chain: { chain_id: chain.chain_id, sequence, head } };
 }
 
 /** A member with what stands before it; nothing where it has no value. */

@@ -7,6 +7,7 @@
 import { CANONICAL_DEPTH_LIMIT, canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { terminalSafe } from "../process/terminal_safe.ts";
 import { type ChainState, hashOfLine } from "./line.ts";
 
 /** Why bytes are no line. */
@@ -61,7 +62,9 @@ export function readLine(bytes: Uint8Array): LineReading {
   const body = Object.fromEntries(Object.entries(value).filter(([name]) => name !== "hash"));
   const line = lineOf(value);
   if (line === null) return { ok: false, fault: "not_a_line" };
-  if (canonicalize(value) !== text) return { ok: false, fault: "not_canonical" };
+  const canonical = canonicalize(value);
+  // Earlier versions wrote the canonical text as it is.
+  if (text !== terminalSafe(canonical) && text !== canonical) return { ok: false, fault: "not_canonical" };
   if (hashOfLine(canonicalize(body)) !== line.chain.head) return { ok: false, fault: "hash_mismatch" };
   return { ok: true, line };
 }

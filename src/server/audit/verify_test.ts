@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { readJson } from "../../canonical/scan.ts";
 import { openAuditFile } from "./file.ts";
 import { bytesOf, chainOf, event, OPENING, verify, withPath, writeOnce } from "./fixture_test.ts";
 import { readHead } from "./head.ts";
@@ -49,6 +51,39 @@ function cut(lines: string[], at: number): void {
 function forged(lines: string[], after: number): string {
   const value = JSON.parse(lines[after] ?? "{}") as Record<string, unknown>;
   return JSON.stringify({ ...value, previous: value["hash"], sequence: 8, hash: "1".repeat(64) });
+}
+
+/** A subject and a tool that a terminal would act on. */
+const ACTIVE = { subject: "CN=\u009b31m\u202ereversed", tool: "a\u2066b\u007f" };
+
+/** How a line with such names stands in a file, and what verifying it says. */
+const WRITTEN: readonly (readonly [how: string, change: (line: string) => string, broken: string])[] = [
+  ["escaped, as it is written", (line) => line, "sound"],
+  ["raw, as earlier versions wrote it", (line) => canonicalize(readJson(line)), "sound"],
+  ["with one of them raw", (line) => line.replace("\\u202e", "\u202e"), "2 not_canonical"],
+  ["with a letter escaped", (line) => line.replace("reversed", "\\u0072eversed"), "2 not_canonical"],
+  ["with escapes in capitals", (line) => line.replace("\\u009b", "\\u009B"), "2 not_canonical"],
+  ["with one of them taken out", (line) => line.replace("\\u202e", ""), "2 hash_mismatch"],
+];
+
+for (const [how, change, broken] of WRITTEN) {
+  Deno.test(`verifyAuditFile() a line that a terminal would act on, ${how}: ${broken}`, () =>
+    withPath(async (path) => {
+      const file = openAuditFile(path, null, OPENING);
+      const details = { stage_id: "\u0090q" };
+      assert.ok(file.append([timeEvent({ ...event("a"), ...ACTIVE, details }, 7), timeEvent(event("b"), 7)]));
+      await file.sync();
+      file.close();
+      const text = await Deno.readTextFile(path);
+      // deno-lint-ignore no-control-regex
+      assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      const lines = text.trimEnd().split("\n");
+      const { subject, tool } = JSON.parse(lines[1] ?? "") as typeof ACTIVE;
+      assert.deepEqual({ subject, tool }, ACTIVE);
+      await Deno.writeTextFile(path, `${[lines[0], change(lines[1] ?? ""), lines[2]].join("\n")}\n`);
+      const report = await verify(path);
+      assert.equal(report.broken === null ? "sound" : `${report.broken.line} ${report.broken.fault}`, broken);
+    }));
 }
 
 for (const [what, change, broken] of TAMPERED) {

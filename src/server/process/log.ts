@@ -5,6 +5,8 @@
  * @module
  */
 
+import { terminalSafe } from "./terminal_safe.ts";
+
 /** How grave an entry is, most grave first. */
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
@@ -105,9 +107,10 @@ export function formatEntry(
   fields: Readonly<Record<string, unknown>>,
 ): string {
   if (format === "json") {
-    return `${JSON.stringify({ time: new Date(time).toISOString(), level, message, ...fields })}\n`;
+    return `${terminalSafe(JSON.stringify({ time: new Date(time).toISOString(), level, message, ...fields }))}\n`;
   }
-  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join("");
+  const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${terminalSafe(JSON.stringify(value) ?? "")}`)
+    .join("");
   return `gate ${level}: ${message}${rest}\n`;
 }
 

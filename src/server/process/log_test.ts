@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LOG_QUEUE_BYTES, type LogLevel, openLog } from "./log.ts";
+import { formatEntry, LOG_QUEUE_BYTES, type LogLevel, openLog } from "./log.ts";
 
 const NOW = Date.UTC(2026, 0, 2);
 
@@ -74,4 +74,11 @@ Deno.test("openLog() outlives a standard error that is closed", async () => {
   await flush(1000);
   log("info", "b");
   await flush(1000);
+});
+
+Deno.test("formatEntry() writes nothing that a terminal acts on", () => {
+  const fields = { detail: "a\u009b2J\u202eb" };
+  for (const format of ["json", "text"] as const) {
+    assert.match(formatEntry(format, NOW, "warn", "m", fields), /a\\u009b2J\\u202eb/, format);
+  }
 });
