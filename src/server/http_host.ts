@@ -12,6 +12,7 @@ import { createMetrics, type Metrics } from "./process/metrics.ts";
 import { observed } from "./protocol/metered_dispatcher.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
 import { watchHangup } from "./process/signals.ts";
+import { redirectWarnings } from "./process/warnings.ts";
 import { createServerIds } from "./process/trace.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
 import type { NetworkCheck } from "./audit/peers.ts";
@@ -49,6 +50,7 @@ const PATIENCE_MILLISECONDS = 10_000;
 export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<void> {
   const { options, log, load, signals, broken } = hosting;
   if (options.http === undefined) throw new Error(`Cannot serve: transport "${transport}" was not set up`);
+  const restoreWarnings = redirectWarnings(log);
   const runtime = await load();
   const metrics = createMetrics();
   const audit = await hosting.audit.open();
@@ -68,6 +70,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   refusals.flush();
   admissions.flush();
   log("info", "Stopped serving", { transport });
+  restoreWarnings();
 }
 
 interface Parts {

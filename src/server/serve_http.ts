@@ -79,11 +79,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
   const endpoint = { ...options, limits, sdk, intake };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
+  let { port } = bind;
   const app = createApp({
     ...options,
     limits,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
-    names: createNameChecks({ bindAddress: bind.hostname, ...options }),
+    names: createNameChecks({ bindAddress: bind.hostname, port: () => port, ...options }),
   });
   const listener = await listen({
     ...bind,
@@ -97,6 +98,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     const reason = error instanceof Error ? error.message : String(error);
     return unreachable(`Cannot listen on "${options.server.bind}": ${reason}`);
   });
+  // Port 0 asks the system for one.
+  port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };
 }

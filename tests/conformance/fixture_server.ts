@@ -49,7 +49,12 @@ const listener = await listen({
   handle: createApp({
     transport: "http",
     routes: new Map([["/mcp", route]]),
-    names: createNameChecks({ bindAddress: "127.0.0.1", allowedHosts: [], allowedOrigins: [] }),
+    names: createNameChecks({
+      bindAddress: "127.0.0.1",
+      port: () => listener.address.port,
+      allowedHosts: [],
+      allowedOrigins: [],
+    }),
     authenticate: createLocalOnly([]),
     limits,
     health: createHealth({ stores: () => Promise.resolve([]), folders: [], auditFault: () => null }),

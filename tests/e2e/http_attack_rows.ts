@@ -141,6 +141,19 @@ const BODIES: readonly AttackRow[] = [
   row("a byte over the limit", post(`"${"a".repeat(BODY_BYTES - 1)}"`), 413, "request_too_large"),
   row("a terabyte announced", post("{}", { "Content-Length": "1000000000000" }), 413, "request_too_large"),
   row("chunks without end", chunked(`1000\r\n${"a".repeat(4096)}\r\n1\r\na\r\n`), 413, "request_too_large"),
+  row(
+    "chunks with more about them than in them",
+    chunked(`1;${"a".repeat(1 << 19)}\r\n{\r\n`),
+    413,
+    "request_too_large",
+  ),
+  row("many chunks with extensions", chunked(`1;${"a".repeat(300)}\r\n \r\n`.repeat(1000)), 413, "request_too_large"),
+  row(
+    "fields without end after the last chunk",
+    chunked(`2\r\n{}\r\n0\r\nX: ${"a".repeat(1 << 19)}`),
+    431,
+    "HPE_HEADER_OVERFLOW",
+  ),
   row("65 levels", post("[".repeat(65) + "]".repeat(65)), 400, "invalid_request"),
   row("2,000 levels", post("[".repeat(2_000) + "]".repeat(2_000)), 400, "invalid_request"),
   row("levels that never close", post('{"a":'.repeat(800)), 400, "invalid_request"),
@@ -221,6 +234,7 @@ const FIELDS: readonly AttackRow[] = [
 /** Pages that call from elsewhere, and names that were pointed here. */
 const NAMES: readonly AttackRow[] = [
   row("the name of an attacker", post(ECHO, { Host: "evil.example.com" }), 403, "host_not_allowed"),
+  row("our name with the port of another service", post(ECHO, { Host: "localhost:1" }), 403, "host_not_allowed"),
   row("a name that begins like ours", post(ECHO, { Host: "localhost.evil.example.com" }), 403, "host_not_allowed"),
   row("our name as a user", post(ECHO, { Host: "localhost@evil.example.com" }), 403, "host_not_allowed"),
   row("an address written otherwise", post(ECHO, { Host: "2130706433" }), 403, "host_not_allowed"),

@@ -53,6 +53,34 @@ Deno.test("each attack of the table is refused, told to the log, and leaves the 
   });
 });
 
+Deno.test("heads of a megabyte are refused, and standard error has entries of the log alone", async () => {
+  await attack({}, {}, async (target) => {
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"a".repeat(1 << 20)}\r\n\r\n`;
+    for (let round = 0; round < 20; round++) {
+      const { text } = await exchange(target.port, [head], 2_000);
+      assert.match(text, /^(HTTP\/1\.1 431 [^]*)?$/);
+    }
+    assert.equal(await refusals(target, "HPE_HEADER_OVERFLOW"), 20);
+    await assertHealthy(target);
+    const lines = await linesAfterEnd(target);
+    assert.equal(refusalsIn(lines, "HPE_HEADER_OVERFLOW"), 20);
+    for (const line of target.process.errors().trimEnd().split("\n")) {
+      const { level, message } = JSON.parse(line) as { level: string; message: string };
+      assert.notEqual(level, "warn", message);
+    }
+  });
+});
+
+Deno.test("a body that is sent in chunks of one byte is taken", async () => {
+  await attack({}, {}, async (target) => {
+    const body = callText(1, "echo", { text: "a".repeat(60_000) });
+    const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join("");
+    const head = `${headOf()}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const { text } = await exchange(target.port, [head, 50, `${chunks}0\r\n\r\n`]);
+    assert.match(text, /^HTTP\/1\.1 200/);
+  });
+});
+
 const BEGINNINGS: readonly (readonly [what: string, beginning: string])[] = [
   ["nothing", ""],
   ["half a head", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "],

@@ -35,6 +35,7 @@ export function readBody(
     resolve(reading());
   };
   const fail = (fault: BodyFault) => (): void => settle(() => ({ ok: false, fault }));
+  if (message.headers["transfer-encoding"] !== undefined) watchFraming(message, () => size, fail("framing_too_large"));
   message.on("data", (chunk: Uint8Array) => {
     if (settled) return;
     size += chunk.length;
@@ -46,6 +47,33 @@ export function readBody(
   message.on("error", fail("incomplete"));
   message.on("close", fail("incomplete"));
   return promise;
+}
+
+/** Bytes around its chunks that any body may have; what the next requests on the connection begin with is among them. */
+const FRAMING_BYTES = 128 * 1024;
+
+/** What stands around a chunk of one byte: its size, and two ends of lines. */
+const FRAMING_OF_BYTE = 5;
+
+/** How often it is looked at, in milliseconds; a body that is there whole is looked at once more. */
+const LOOK_MILLISECONDS = 50;
+
+/**
+ * Calls a function where a body has far more bytes around its chunks than in them. The parser drops what it does not know of
+ * a chunk, so that a sender could go on for ever without sending a body.
+ */
+function watchFraming(message: IncomingMessage, size: () => number, tooLarge: () => void): void {
+  const { socket } = message;
+  const before = socket.bytesRead;
+  const look = (): void => {
+    if (socket.bytesRead - before > FRAMING_BYTES + (1 + FRAMING_OF_BYTE) * size()) tooLarge();
+  };
+  const timer = setInterval(look, LOOK_MILLISECONDS);
+  message.on("end", () => {
+    clearInterval(timer);
+    look();
+  });
+  message.on("close", () => clearInterval(timer));
 }
 
 function decode(bytes: Uint8Array): BodyReading {

@@ -109,6 +109,10 @@ function bodyError(fault: BodyFault, maximumBytes: number): EdgeError {
       const message = `Request too large: must be at most ${maximumBytes} bytes (server.max_body_bytes)`;
       return { kind: "request_too_large", message };
     }
+    case "framing_too_large": {
+      const message = "Request too large: its chunks have more around them than in them";
+      return { kind: "request_too_large", message };
+    }
     case "not_utf8":
       return { kind: "parse_error", message: "Cannot read message: must be UTF-8" };
     case "incomplete":

@@ -83,7 +83,10 @@ for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
 Deno.test("read() says what is wrong with a body", async () => {
   const intake = createIntake(MAXIMUM, BOUNDS);
   for (
-    const [fault, status] of [["too_large", 413], ["not_utf8", 400], ["incomplete", 400], ["no_room", 503]] as const
+    const [fault, status] of [["too_large", 413], ["framing_too_large", 413], ["not_utf8", 400], ["incomplete", 400], [
+      "no_room",
+      503,
+    ]] as const
   ) {
     const readBody = (): Promise<BodyReading> => Promise.resolve({ ok: false, fault });
     const exchange = { request: { readBody }, principal: { subject: "a" } } as unknown as Exchange;

@@ -11,6 +11,8 @@ import { isLoopbackAddress } from "../../config/bind.ts";
 export interface NameOptions {
   /** The address that is listened on, without brackets. */
   readonly bindAddress: string;
+  /** The port that is listened on. */
+  readonly port: () => number;
   /** `--allowed-host`: a name for any port, or `name:port`. */
   readonly allowedHosts: readonly string[];
   /** `--allowed-origin`: `scheme://name` or `scheme://name:port`. */
@@ -34,12 +36,14 @@ const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9._-]{0,253}[a-z0-9_])?)(
 const WEB_ORIGIN = /^https?:\/\/(.+)$/;
 
 /**
- * Makes the checks. The names of the loopback and the address listened on are always accepted, whatever the port: a name
- * that an attacker controls is neither. Pages of the loopback may call a server that listens on the loopback.
+ * Makes the checks. The names of the loopback and the address listened on are always accepted, with the port listened on or
+ * without one: a name that an attacker controls is neither, and a client that names another port was sent here by something
+ * between them, which the operator allows by name. Pages of the loopback may call a server that listens on the loopback.
  */
 export function createNameChecks(options: NameOptions): NameChecks {
   const address = options.bindAddress.includes(":") ? `[${options.bindAddress}]` : options.bindAddress;
-  const hosts = new Set([...LOOPBACK_NAMES, address, ...options.allowedHosts].map((name) => name.toLowerCase()));
+  const own = new Set([...LOOPBACK_NAMES, address].map((name) => name.toLowerCase()));
+  const listed = new Set(options.allowedHosts.map((name) => name.toLowerCase()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const isLocal = isLoopbackAddress(options.bindAddress);
   const isListedOrigin = (value: string): boolean => origins.has(value.toLowerCase());
@@ -47,7 +51,10 @@ export function createNameChecks(options: NameOptions): NameChecks {
     isListedOrigin,
     host: (value) => {
       const match = HOST.exec(value?.toLowerCase() ?? "");
-      return match !== null && (hosts.has(match[1] ?? "") || hosts.has(match[0]));
+      if (match === null) return false;
+      const [whole, name = "", port] = match;
+      if (listed.has(name) || listed.has(whole)) return true;
+      return own.has(name) && (port === undefined || Number(port) === options.port());
     },
     origin: (value) => {
       if (value === null || isListedOrigin(value)) return true;

@@ -1,19 +1,29 @@
 import assert from "node:assert/strict";
 import { createNameChecks, isHostName, isOriginName } from "./host_and_origin.ts";
 
-const LOCAL = { bindAddress: "127.0.0.1", allowedHosts: [], allowedOrigins: [] };
+const LOCAL = { bindAddress: "127.0.0.1", port: () => 8080, allowedHosts: [], allowedOrigins: [] };
 const PUBLIC = {
   bindAddress: "192.0.2.7",
-  allowedHosts: ["gate.example.com", "Other.example.com:8443"],
+  port: () => 8080,
+  allowedHosts: ["gate.example.com", "localhost:9000", "Other.example.com:8443"],
   allowedOrigins: ["https://app.example.com", "app://desktop"],
 };
 
 const HOSTS: readonly (readonly [value: string | null, local: boolean, open: boolean])[] = [
   ["127.0.0.1:8080", true, true],
   ["localhost", true, true],
-  ["LOCALHOST:1", true, true],
+  ["LOCALHOST:8080", true, true],
+  ["localhost:8079", false, false],
+  ["localhost:8081", false, false],
+  ["localhost:08080", true, true],
+  ["localhost:", false, false],
+  ["localhost:9000", false, true],
+  ["127.0.0.1:80", false, false],
+  ["[::1]:443", false, false],
   ["[::1]:8080", true, true],
+  ["192.0.2.7", false, true],
   ["192.0.2.7:8080", false, true],
+  ["192.0.2.7:8081", false, false],
   ["gate.example.com", false, true],
   ["GATE.example.com:443", false, true],
   ["other.example.com:8443", false, true],

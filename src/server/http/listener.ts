@@ -143,6 +143,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     const code = error.code ?? "unknown";
     if (!connections.has(socket)) return;
+    readNoMore(socket);
     // Of a handshake that failed tells whoever ends TLS.
     const isOpen = tls === null || tls.tlsOf(socket) !== null;
     if (isOpen && tls !== null && isTlsFault(error)) tls.failed(error, socket);
@@ -165,6 +166,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       return close(server, connections, patience);
     },
   };
+}
+
+/** The runtime goes on reading what it could not read, and fails anew with each packet: those are let pass. */
+function readNoMore(socket: Socket): void {
+  socket.removeAllListeners("data");
+  socket.resume();
 }
 
 function bound(server: Server, options: ListenerOptions): Promise<void> {

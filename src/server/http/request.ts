@@ -8,7 +8,7 @@ import type { RequestTls } from "../auth/types.ts";
 import type { HeaderFields } from "./header_fields.ts";
 
 /** Why a body could not be read. */
-export type BodyFault = "too_large" | "not_utf8" | "incomplete" | "no_room";
+export type BodyFault = "too_large" | "framing_too_large" | "not_utf8" | "incomplete" | "no_room";
 
 /** A body, or why there is none. */
 export type BodyReading =

@@ -6,7 +6,6 @@
  */
 
 /** DEL and C1 controls; bidirectional marks, embeddings, overrides and isolates; line and paragraph separators. */
-// deno-lint-ignore no-control-regex
 const ACTIVE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** The same, each of them. */
