@@ -219,6 +219,19 @@ export const FORGED: readonly AbsentRow[] = [
     violates: COUNTED,
   },
   {
+    name: "an item of a condition that the stage does not name",
+    acquired: { "scan-1": { value: 1 } },
+    change: (item, parts) => {
+      item.condition_id = "other";
+      parts.receipts[2].result.attempt.evidence.at(-1).condition_id = "other";
+    },
+    violates: {
+      ...COUNTED,
+      evidence_structural_admission: "condition_mismatch",
+      acquisition_admission_witness_reconstruction: "binding_mismatch",
+    },
+  },
+  {
     name: "two items of one source",
     policy: { combination: { combination: "Quorum", minimum: 2 }, independence: "distinct_provider" },
     acquired: { "scan-1": { value: 1 }, "scan-2": { value: 1 } },
@@ -276,8 +289,12 @@ export const FORGED: readonly AbsentRow[] = [
   },
 ];
 
-/** Forgeries that only a value which is there can show. */
-export const ONLY_BY_VALUE: ReadonlySet<string> = new Set(["a false value that its trace calls true"]);
+/** Forgeries that are not found where the value of `c` itself is withheld. */
+export const ONLY_BY_VALUE: ReadonlySet<string> = new Set([
+  "a false value that its trace calls true",
+  // The value is that of another condition then.
+  "an item of a condition that the stage does not name",
+]);
 
 /** Honest runs, each with what claim 23 comes to under the key of the provider where the value of `c` is withheld. */
 export const HONEST: readonly (AbsentRow & { readonly authenticity: string })[] = [
