@@ -4,7 +4,7 @@
  * @module
  */
 
-import { COMPARATORS } from "./comparators.ts";
+import { PREDICATES } from "./value/predicates.ts";
 import type { Draft } from "./decode_shape.ts";
 import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
 import { below, type Place, placeAt } from "./json_path.ts";
@@ -100,8 +100,9 @@ function checkFacts(
     refusals.refuse("result_outside_domain", below(place, "check_id"), message);
   }
   const predicate = condition?.predicate?.predicate;
-  if (predicate === undefined || facts.allowed_comparators.includes(COMPARATORS[predicate])) return;
-  const message = `Check ${quote(facts.check_id)} does not allow comparator "${COMPARATORS[predicate]}" of condition ` +
+  if (predicate === undefined || facts.allowed_comparators.includes(PREDICATES[predicate].comparator)) return;
+  const message =
+    `Check ${quote(facts.check_id)} does not allow comparator "${PREDICATES[predicate].comparator}" of condition ` +
     `${quote(binding.condition_id ?? "")}; it allows ${quoteAll(facts.allowed_comparators)}`;
   refusals.refuse("comparator_not_allowed", below(place, "check_id"), message);
 }

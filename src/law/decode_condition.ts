@@ -28,11 +28,10 @@ import {
   type DomainSchema,
   type ObservationDomain,
   type Predicate,
-  PREDICATE_NAMES,
-  type PredicateName,
   type TypedValue,
   VALUE_TYPES,
 } from "./value/types.ts";
+import { PREDICATE_NAMES, type PredicateName } from "./value/predicates.ts";
 
 /** Reads a condition, member by member, so that a broken one still names itself. */
 export function readCondition(refusals: Collector, value: JsonValue, place: Place): Draft<Condition> {

@@ -10,7 +10,7 @@ import { eachLeaf } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";
 import { compilePredicate } from "./value/predicate.ts";
-import { TRUE } from "./value/types.ts";
+import { TRUE } from "./value/truth.ts";
 
 /** What a warning is about; the list is closed. */
 export type WarningCode =

@@ -12,7 +12,8 @@ import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { ASSURANCES, CHANNELS } from "./decode_policy.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
-import { PREDICATE_NAMES, VALUE_TYPES } from "./value/types.ts";
+import { VALUE_TYPES } from "./value/types.ts";
+import { PREDICATE_NAMES } from "./value/predicates.ts";
 
 /** Members of which all are required but those named as optional, and no others. */
 function members(properties: JsonObject, optional: readonly string[] = []): JsonObject {

@@ -7,7 +7,8 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw, Stage } from "../law/types.ts";
 import { compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
-import type { Tri, TypedValue } from "../law/value/types.ts";
+import type { TypedValue } from "../law/value/types.ts";
+import type { Tri } from "../law/value/truth.ts";
 import { compileProgram, type Program } from "./program.ts";
 
 /** A condition ready to judge values. */

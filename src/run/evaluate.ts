@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/types.ts";
+import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { type Program, runProgram } from "./program.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FALSE, TRUE } from "../law/value/types.ts";
+import { FALSE, TRUE } from "../law/value/truth.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { type Program, runProgram } from "./program.ts";
 import type { RunState, StageState, StageTraceItem } from "./types.ts";

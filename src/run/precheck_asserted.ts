@@ -9,7 +9,7 @@ import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
-import type { Kleene } from "../law/value/types.ts";
+import type { Kleene } from "../law/value/truth.ts";
 import type { Surroundings } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { Requirement } from "../law/types.ts";
-import { FALSE, type Tri, TRUE, UNKNOWN } from "../law/value/types.ts";
+import { FALSE, type Tri, TRUE, UNKNOWN } from "../law/value/truth.ts";
 
 const LEAF = 0;
 const AND = 1;
@@ -91,7 +91,7 @@ function assemble(assembly: Assembly, requirement: Requirement, path: string): v
  * ```ts
  * import assert from "node:assert/strict";
  * import { compileProgram, runProgram } from "@/run/program.ts";
- * import { TRUE, UNKNOWN } from "@/law/value/types.ts";
+ * import { TRUE, UNKNOWN } from "@/law/value/truth.ts";
  *
  * const program = compileProgram({ Or: [{ Condition: "a" }, { Condition: "b" }] });
  * assert.deepEqual(program.slots, ["a", "b"]);

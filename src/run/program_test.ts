@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Requirement } from "../law/types.ts";
-import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/types.ts";
+import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/truth.ts";
 import { compileProgram, runProgram } from "./program.ts";
 
 const CODES: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };

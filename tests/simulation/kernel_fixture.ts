@@ -29,7 +29,7 @@ import { type CallerEvidence, hashValue, type PresentedEvidence } from "../../sr
 import { asJson } from "../../src/run/primitives.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import type { AcquisitionWitness, Head, RunState } from "../../src/run/types.ts";
-import { PREDICATE_NAMES } from "../../src/law/value/types.ts";
+import { PREDICATE_NAMES } from "../../src/law/value/predicates.ts";
 import type { EvaluatedAttempt } from "../../src/run/attempt.ts";
 import type { QualificationSurroundings } from "../../src/run/qualify.ts";
 import { statementTexts } from "../../src/run/statement.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
-import { FALSE, type Tri, TRUE, UNKNOWN } from "../../src/law/value/types.ts";
+import { FALSE, type Tri, TRUE, UNKNOWN } from "../../src/law/value/truth.ts";
 import type { Accepted, Command, Decision } from "../../src/run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../src/run/compile.ts";
 import { decide } from "../../src/run/decide.ts";

@@ -6,7 +6,7 @@
 
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
-import type { Kleene } from "../../law/value/types.ts";
+import type { Kleene } from "../../law/value/truth.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";

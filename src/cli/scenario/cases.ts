@@ -8,7 +8,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { nearest } from "../../canonical/nearest.ts";
 import { formatPath } from "../../canonical/path.ts";
-import type { Kleene } from "../../law/value/types.ts";
+import type { Kleene } from "../../law/value/truth.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";

@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
+import { PREDICATES } from "../../law/value/predicates.ts";
 import type { ObservationDomain, Predicate, TypedValue } from "../../law/value/types.ts";
 import { shown } from "../terminal/text.ts";
 
@@ -46,27 +47,8 @@ function domainWords(domain: ObservationDomain): string {
   }
 }
 
-const VERBS: Readonly<Record<Predicate["predicate"], string>> = {
-  Equals: "equals",
-  NotEquals: "does not equal",
-  GreaterThan: "is greater than",
-  GreaterThanOrEqual: "is at least",
-  LessThan: "is less than",
-  LessThanOrEqual: "is at most",
-  LexGreaterThan: "stands after",
-  LexGreaterThanOrEqual: "stands at or after",
-  LexLessThan: "stands before",
-  LexLessThanOrEqual: "stands at or before",
-  Contains: "contains",
-  InSet: "is one of",
-  DeepEquals: "equals at every depth",
-  DeepNotEquals: "differs at some depth from",
-  Exists: "is there, whatever it is",
-  NotExists: "is not there: gate has to look itself",
-};
-
 function predicateWords(predicate: Predicate): string {
-  const verb = VERBS[predicate.predicate];
+  const { words: verb } = PREDICATES[predicate.predicate];
   if (!("expected" in predicate)) return verb;
   const { expected } = predicate;
   const values: readonly TypedValue[] = Array.isArray(expected) ? expected : [expected as TypedValue];

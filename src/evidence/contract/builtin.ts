@@ -6,12 +6,12 @@
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { BuiltinProviderName } from "../../config/types.ts";
-import { COMPARATORS } from "../../law/comparators.ts";
+import { COMPARATORS } from "../../law/value/predicates.ts";
 import type { CheckContract, LoadedContract, ProviderContract } from "../types.ts";
 import { ENV_SETTINGS, HTTP_SETTINGS, JSON_SETTINGS, REST_SETTINGS, TIME_SETTINGS } from "./builtin_settings.ts";
 import { sealContract } from "./seal.ts";
 
-const ALL = Object.values(COMPARATORS);
+const ALL = COMPARATORS;
 const EQUALITY = ["equals", "not_equals", "in_set", "exists", "not_exists"];
 const TEXT = ["equals", "not_equals", "contains", "in_set", "exists", "not_exists"];
 const ORDER = [

@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { COMPARATORS } from "../../law/comparators.ts";
+import { COMPARATORS } from "../../law/value/predicates.ts";
 import { type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
 import type { ProviderContract } from "../types.ts";
 import type { ContractProblem } from "./problems.ts";
@@ -34,7 +34,7 @@ const CHECK_MEMBERS = [
   "examples",
 ];
 const DETERMINISM = ["deterministic", "time_dependent", "external"];
-const CANONICAL_ORDER = Object.values(COMPARATORS);
+const CANONICAL_ORDER = COMPARATORS;
 
 /** Whose contract it should be. */
 export interface ContractOwner {

@@ -11,54 +11,14 @@ import { compareCodePoints } from "../../canonical/order.ts";
 import { compareDecimals, isDecimal } from "./decimal.ts";
 import { jsonEqual } from "./json_equality.ts";
 import { containsAllTest, setTest } from "./membership.ts";
+import { type ComparisonOutcomes, PREDICATES } from "./predicates.ts";
 import { substringTest } from "./text_search.ts";
 import { compareTimestamps, parseTimestamp } from "./timestamp.ts";
-import {
-  type ComparisonPredicateName,
-  FALSE,
-  type ObservationDomain,
-  type Predicate,
-  type Tri,
-  TRUE,
-  type TypedValue,
-  UNKNOWN,
-  type ValueType,
-} from "./types.ts";
+import type { ObservationDomain, Predicate, TypedValue, ValueType } from "./types.ts";
+import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
 /** A test of one present value; it allocates nothing for scalars and never throws. */
 export type CompiledPredicate = (value: TypedValue) => Tri;
-
-/**
- * What a comparison says when the value is below, level with or above the expected one. Where values have no order, any
- * that differs counts as above.
- */
-interface Outcomes {
-  readonly below: Tri;
-  readonly level: Tri;
-  readonly above: Tri;
-}
-
-const EQUAL: Outcomes = { below: FALSE, level: TRUE, above: FALSE };
-const DIFFERENT: Outcomes = { below: TRUE, level: FALSE, above: TRUE };
-const ABOVE: Outcomes = { below: FALSE, level: FALSE, above: TRUE };
-const NOT_BELOW: Outcomes = { below: FALSE, level: TRUE, above: TRUE };
-const BELOW: Outcomes = { below: TRUE, level: FALSE, above: FALSE };
-const NOT_ABOVE: Outcomes = { below: TRUE, level: TRUE, above: FALSE };
-
-const OUTCOMES: Readonly<Record<Exclude<ComparisonPredicateName, "Contains">, Outcomes>> = {
-  Equals: EQUAL,
-  NotEquals: DIFFERENT,
-  GreaterThan: ABOVE,
-  GreaterThanOrEqual: NOT_BELOW,
-  LessThan: BELOW,
-  LessThanOrEqual: NOT_ABOVE,
-  LexGreaterThan: ABOVE,
-  LexGreaterThanOrEqual: NOT_BELOW,
-  LexLessThan: BELOW,
-  LexLessThanOrEqual: NOT_ABOVE,
-  DeepEquals: EQUAL,
-  DeepNotEquals: DIFFERENT,
-};
 
 const alwaysTrue: CompiledPredicate = () => TRUE;
 const alwaysFalse: CompiledPredicate = () => FALSE;
@@ -80,7 +40,7 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
  * ```ts
  * import assert from "node:assert/strict";
  * import { compilePredicate } from "@/law/value/predicate.ts";
- * import { triName } from "@/law/value/types.ts";
+ * import { triName } from "@/law/value/truth.ts";
  *
  * const expected = { value: "1.5", value_type: "Decimal" } as const;
  * const test = compilePredicate({ predicate: "GreaterThan", expected }, { domain: "Decimal" });
@@ -90,32 +50,24 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
  */
 export function compilePredicate(predicate: Predicate, domain: ObservationDomain): CompiledPredicate {
   const type = domain.domain;
-  switch (predicate.predicate) {
-    case "Exists":
-      return alwaysTrue;
-    case "NotExists":
-      return alwaysFalse;
-    case "InSet":
-      return setTest(predicate.expected, type) ?? alwaysUnknown;
-    case "Contains":
-      return containsTest(predicate.expected.value, type);
-    case "LexGreaterThan":
-    case "LexGreaterThanOrEqual":
-    case "LexLessThan":
-    case "LexLessThanOrEqual":
-      return lexicographicTest(predicate.expected.value, type, OUTCOMES[predicate.predicate]);
-    case "DeepEquals":
-    case "DeepNotEquals":
-      return deepTest(predicate.expected.value, type, OUTCOMES[predicate.predicate]);
-    case "Equals":
-    case "NotEquals":
-      return equalityTest(predicate.expected.value, type, OUTCOMES[predicate.predicate]);
-    default:
-      return orderTest(predicate.expected.value, type, OUTCOMES[predicate.predicate]);
+  if (!("expected" in predicate)) return predicate.predicate === "Exists" ? alwaysTrue : alwaysFalse;
+  if (predicate.predicate === "InSet") return setTest(predicate.expected, type) ?? alwaysUnknown;
+  if (predicate.predicate === "Contains") return containsTest(predicate.expected.value, type);
+  const { family, outcomes } = PREDICATES[predicate.predicate];
+  const expected = predicate.expected.value;
+  switch (family) {
+    case "lexicographic":
+      return lexicographicTest(expected, type, outcomes);
+    case "deep":
+      return deepTest(expected, type, outcomes);
+    case "equality":
+      return equalityTest(expected, type, outcomes);
+    case "order":
+      return orderTest(expected, type, outcomes);
   }
 }
 
-function equalityTest(expected: JsonValue, type: ValueType, outcomes: Outcomes): CompiledPredicate {
+function equalityTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   switch (type) {
     case "String":
       return typeof expected === "string" ? stringEqualityTest(expected, outcomes) : alwaysUnknown;
@@ -130,7 +82,7 @@ function equalityTest(expected: JsonValue, type: ValueType, outcomes: Outcomes):
   }
 }
 
-function orderTest(expected: JsonValue, type: ValueType, outcomes: Outcomes): CompiledPredicate {
+function orderTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   if (type === "Integer" && typeof expected === "number") return integerTest(expected, outcomes);
   if (type === "Decimal" && typeof expected === "string") return decimalTest(expected, outcomes);
   if (type === "Timestamp" && typeof expected === "string") return timestampTest(expected, type, outcomes);
@@ -139,7 +91,7 @@ function orderTest(expected: JsonValue, type: ValueType, outcomes: Outcomes): Co
   return alwaysUnknown;
 }
 
-function stringEqualityTest(expected: string, outcomes: Outcomes): CompiledPredicate {
+function stringEqualityTest(expected: string, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "String" || typeof value !== "string") return UNKNOWN;
@@ -147,7 +99,7 @@ function stringEqualityTest(expected: string, outcomes: Outcomes): CompiledPredi
   };
 }
 
-function digestEqualityTest(expected: string, outcomes: Outcomes): CompiledPredicate {
+function digestEqualityTest(expected: string, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "Digest" || typeof value !== "string") return UNKNOWN;
@@ -155,7 +107,7 @@ function digestEqualityTest(expected: string, outcomes: Outcomes): CompiledPredi
   };
 }
 
-function booleanEqualityTest(expected: boolean, outcomes: Outcomes): CompiledPredicate {
+function booleanEqualityTest(expected: boolean, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "Boolean" || typeof value !== "boolean") return UNKNOWN;
@@ -163,7 +115,7 @@ function booleanEqualityTest(expected: boolean, outcomes: Outcomes): CompiledPre
   };
 }
 
-function integerTest(expected: number, outcomes: Outcomes): CompiledPredicate {
+function integerTest(expected: number, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { below, level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "Integer" || typeof value !== "number") return UNKNOWN;
@@ -172,7 +124,7 @@ function integerTest(expected: number, outcomes: Outcomes): CompiledPredicate {
 }
 
 /** Doubles compare as the decimal numbers they are written as: shortest digits keep their order. */
-function jsonNumberTest(expected: number, outcomes: Outcomes): CompiledPredicate {
+function jsonNumberTest(expected: number, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { below, level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "Json" || typeof value !== "number") return UNKNOWN;
@@ -180,7 +132,7 @@ function jsonNumberTest(expected: number, outcomes: Outcomes): CompiledPredicate
   };
 }
 
-function decimalTest(expected: string, outcomes: Outcomes): CompiledPredicate {
+function decimalTest(expected: string, outcomes: ComparisonOutcomes): CompiledPredicate {
   if (!isDecimal(expected)) return alwaysUnknown;
   return ({ value, value_type }) => {
     if (value_type !== "Decimal" || typeof value !== "string" || !isDecimal(value)) return UNKNOWN;
@@ -188,7 +140,7 @@ function decimalTest(expected: string, outcomes: Outcomes): CompiledPredicate {
   };
 }
 
-function timestampTest(expected: string, type: "Timestamp" | "Json", outcomes: Outcomes): CompiledPredicate {
+function timestampTest(expected: string, type: "Timestamp" | "Json", outcomes: ComparisonOutcomes): CompiledPredicate {
   const right = parseTimestamp(expected);
   if (right === null) return alwaysUnknown;
   return ({ value, value_type }) => {
@@ -199,7 +151,7 @@ function timestampTest(expected: string, type: "Timestamp" | "Json", outcomes: O
   };
 }
 
-function lexicographicTest(expected: JsonValue, type: ValueType, outcomes: Outcomes): CompiledPredicate {
+function lexicographicTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   if (typeof expected !== "string" || (type !== "String" && type !== "Json")) return alwaysUnknown;
   return ({ value, value_type }) => {
     if (value_type !== type || typeof value !== "string") return UNKNOWN;
@@ -207,7 +159,7 @@ function lexicographicTest(expected: JsonValue, type: ValueType, outcomes: Outco
   };
 }
 
-function jsonEqualityTest(expected: JsonValue, outcomes: Outcomes): CompiledPredicate {
+function jsonEqualityTest(expected: JsonValue, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { level, above } = outcomes;
   return ({ value, value_type }) => {
     if (value_type !== "Json") return UNKNOWN;
@@ -215,7 +167,7 @@ function jsonEqualityTest(expected: JsonValue, outcomes: Outcomes): CompiledPred
   };
 }
 
-function deepTest(expected: JsonValue, type: ValueType, outcomes: Outcomes): CompiledPredicate {
+function deepTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   const sameKind = isJsonArray(expected) ? isJsonArray : isJsonObject(expected) ? isJsonObject : null;
   if (sameKind === null || type !== "Json") return alwaysUnknown;
   const { level, above } = outcomes;
@@ -236,7 +188,7 @@ function containsTest(expected: JsonValue, type: ValueType): CompiledPredicate {
   return type === "Json" && isJsonArray(expected) ? containsAllTest(expected) ?? alwaysUnknown : alwaysUnknown;
 }
 
-function byOrder(order: number, outcomes: Outcomes): Tri {
+function byOrder(order: number, outcomes: ComparisonOutcomes): Tri {
   if (order === 0) return outcomes.level;
   return order < 0 ? outcomes.below : outcomes.above;
 }

@@ -8,7 +8,8 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, type JsonArray, type JsonPrimitive, type JsonValue } from "../../canonical/json.ts";
 import { parseTimestamp, timestampKey } from "./timestamp.ts";
 import { scalarKey } from "./typed_value.ts";
-import { FALSE, type Tri, TRUE, type TypedValue, UNKNOWN, type ValueType } from "./types.ts";
+import type { TypedValue, ValueType } from "./types.ts";
+import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
 /** Up to this many expected items an array is searched for each, which is quicker than to hash what it holds. */
 const SCAN_LIMIT = 8;

@@ -6,20 +6,11 @@
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import type { Refusal, RefusalCode } from "../types.ts";
+import { type PredicateFamily, type PredicateName, PREDICATES } from "./predicates.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { checkInDomain, scalarKey } from "./typed_value.ts";
-import {
-  FALSE,
-  type ObservationDomain,
-  type Predicate,
-  type PredicateName,
-  type Tri,
-  TRUE,
-  type TypedValue,
-  UNKNOWN,
-  VALUE_TYPES,
-  type ValueType,
-} from "./types.ts";
+import { type ObservationDomain, type Predicate, type TypedValue, VALUE_TYPES, type ValueType } from "./types.ts";
+import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
 export { compilePredicate } from "./compiled_predicate.ts";
 
@@ -63,28 +54,6 @@ export interface PredicateRefusal extends Pick<Refusal, "message"> {
   readonly path: readonly (string | number)[];
 }
 
-/** Predicates that are defined on the same domains and take the same kind of expected value. */
-type PredicateFamily = "equality" | "order" | "lexicographic" | "contains" | "set" | "deep" | "presence";
-
-const FAMILIES: Readonly<Record<PredicateName, PredicateFamily>> = {
-  Equals: "equality",
-  NotEquals: "equality",
-  GreaterThan: "order",
-  GreaterThanOrEqual: "order",
-  LessThan: "order",
-  LessThanOrEqual: "order",
-  LexGreaterThan: "lexicographic",
-  LexGreaterThanOrEqual: "lexicographic",
-  LexLessThan: "lexicographic",
-  LexLessThanOrEqual: "lexicographic",
-  Contains: "contains",
-  InSet: "set",
-  DeepEquals: "deep",
-  DeepNotEquals: "deep",
-  Exists: "presence",
-  NotExists: "presence",
-};
-
 const DOMAINS: Readonly<Record<PredicateFamily, readonly ValueType[]>> = {
   equality: VALUE_TYPES,
   order: ["Integer", "Decimal", "Timestamp", "Json"],
@@ -95,9 +64,9 @@ const DOMAINS: Readonly<Record<PredicateFamily, readonly ValueType[]>> = {
   presence: VALUE_TYPES,
 };
 
-/** Tells whether a predicate is defined on the values of a domain (docs/format/values.md, "Predicates"). */
+/** Whether a predicate is defined on the values of a domain (docs/format/values.md, "Predicates"). */
 export function isPredicateAllowed(predicate: PredicateName, domain: ValueType): boolean {
-  return DOMAINS[FAMILIES[predicate]].includes(domain);
+  return DOMAINS[PREDICATES[predicate].family].includes(domain);
 }
 
 /**
@@ -110,7 +79,7 @@ export function isPredicateAllowed(predicate: PredicateName, domain: ValueType):
  * ```ts
  * import assert from "node:assert/strict";
  * import { predicateOnAbsence } from "@/law/value/predicate.ts";
- * import { TRUE } from "@/law/value/types.ts";
+ * import { TRUE } from "@/law/value/truth.ts";
  *
  * assert.equal(predicateOnAbsence({ predicate: "NotExists" }), TRUE);
  * ```
@@ -151,13 +120,13 @@ export function checkPredicate(
   if (!isPredicateAllowed(name, domain.domain)) {
     return [refusal("predicate_not_allowed", ["predicate"], `Cannot use "${name}" on domain "${domain.domain}"`)];
   }
-  const setting = missingSetting(FAMILIES[name], validation);
+  const setting = missingSetting(PREDICATES[name].family, validation);
   if (setting !== null) {
     const message = `Cannot use "${name}": validation.${setting} is false`;
     return [refusal("predicate_not_enabled", ["predicate"], message)];
   }
   const expected: unknown = "expected" in predicate ? predicate.expected : undefined;
-  if (FAMILIES[name] === "presence") {
+  if (PREDICATES[name].family === "presence") {
     if (expected === undefined) return [];
     return [refusal("expected_invalid", ["expected"], `Cannot give "${name}" an expected value: it takes none`)];
   }
@@ -206,7 +175,7 @@ function checkExpected(
   if (!isTypedValue(expected)) {
     return refusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
   }
-  const family = FAMILIES[name];
+  const family = PREDICATES[name].family;
   const isJson = domain.domain === "Json" && expected.value_type === "Json";
   const wanted = isJson ? wantedJsonKind(family, expected.value) : null;
   if (wanted !== null) return refusal("expected_invalid", [...path, "value"], `Expected ${wanted} for "${name}"`);

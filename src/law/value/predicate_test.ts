@@ -12,17 +12,9 @@ import {
   type PredicateValidation,
 } from "./predicate.ts";
 import { checkInDomain, domainEqual } from "./typed_value.ts";
-import {
-  type Kleene,
-  type ObservationDomain,
-  type Predicate,
-  PREDICATE_NAMES,
-  type PredicateName,
-  triName,
-  type TypedValue,
-  VALUE_TYPES,
-  type ValueType,
-} from "./types.ts";
+import { type ObservationDomain, type Predicate, type TypedValue, VALUE_TYPES, type ValueType } from "./types.ts";
+import { type Kleene, triName } from "./truth.ts";
+import { PREDICATE_NAMES, type PredicateName } from "./predicates.ts";
 
 interface PredicateVectors {
   readonly cases: readonly {

@@ -1,10 +1,11 @@
 /**
- * Typed values, the domains they are observed in, the predicates that judge them, and the three truth values.
+ * Typed values, the domains they are observed in, and the predicates that judge them.
  *
  * @module
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
+import type { ComparisonPredicateName, PresencePredicateName } from "./predicates.ts";
 
 /** The name of a value's type, which is also the name of the domain it is observed in. */
 export type ValueType = "String" | "Boolean" | "Integer" | "Decimal" | "Timestamp" | "Digest" | "Json";
@@ -86,48 +87,6 @@ export type ObservationDomain =
   | DigestDomain
   | JsonDomain;
 
-/** The predicates that only ask whether there is a value. */
-export type PresencePredicateName = "Exists" | "NotExists";
-
-/** The predicates that compare the evidence, as left operand, with one expected value. */
-export type ComparisonPredicateName =
-  | "Equals"
-  | "NotEquals"
-  | "GreaterThan"
-  | "GreaterThanOrEqual"
-  | "LessThan"
-  | "LessThanOrEqual"
-  | "LexGreaterThan"
-  | "LexGreaterThanOrEqual"
-  | "LexLessThan"
-  | "LexLessThanOrEqual"
-  | "Contains"
-  | "DeepEquals"
-  | "DeepNotEquals";
-
-/** The name of a predicate. */
-export type PredicateName = ComparisonPredicateName | "InSet" | PresencePredicateName;
-
-/** All sixteen predicate names in their canonical order. */
-export const PREDICATE_NAMES: readonly PredicateName[] = [
-  "Equals",
-  "NotEquals",
-  "GreaterThan",
-  "GreaterThanOrEqual",
-  "LessThan",
-  "LessThanOrEqual",
-  "LexGreaterThan",
-  "LexGreaterThanOrEqual",
-  "LexLessThan",
-  "LexLessThanOrEqual",
-  "Contains",
-  "InSet",
-  "DeepEquals",
-  "DeepNotEquals",
-  "Exists",
-  "NotExists",
-];
-
 /** Asks whether there is a value; takes no expected value. */
 export interface PresencePredicate {
   readonly predicate: PresencePredicateName;
@@ -147,35 +106,3 @@ export interface ComparisonPredicate {
 
 /** The test that a condition puts to the value it observes. */
 export type Predicate = PresencePredicate | InSetPredicate | ComparisonPredicate;
-
-/** A truth value of strong Kleene logic, as JSON spells it. */
-export type Kleene = "true" | "false" | "unknown";
-
-/** The code of false; the three codes are ordered, so And is the minimum and Or the maximum. */
-export const FALSE = 0;
-
-/** The code of unknown. */
-export const UNKNOWN = 1;
-
-/** The code of true. */
-export const TRUE = 2;
-
-/** A truth value as a small integer, for evaluation: {@link FALSE}, {@link UNKNOWN} or {@link TRUE}. Not is `2 - x`. */
-export type Tri = typeof FALSE | typeof UNKNOWN | typeof TRUE;
-
-const TRI_NAMES: readonly [Kleene, Kleene, Kleene] = ["false", "unknown", "true"];
-
-/**
- * The JSON spelling of a truth value's code.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { TRUE, triName } from "@/law/value/types.ts";
- *
- * assert.equal(triName(TRUE), "true");
- * ```
- */
-export function triName(tri: Tri): Kleene {
-  return TRI_NAMES[tri];
-}

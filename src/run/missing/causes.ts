@@ -8,7 +8,8 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
-import { FALSE, type Kleene, type Tri, TRUE, type TypedValue } from "../../law/value/types.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, RecordedEvidence, TraceItem } from "../types.ts";

@@ -13,7 +13,7 @@ import { compareCodePoints } from "../../canonical/order.ts";
 import { compileFormula, type Literal, variableOf } from "../../law/formula.ts";
 import { findWitness } from "../../law/satisfiability.ts";
 import type { Requirement } from "../../law/types.ts";
-import type { Kleene } from "../../law/value/types.ts";
+import type { Kleene } from "../../law/value/truth.ts";
 import {
   add,
   type FlatFormula,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compareCodePoints } from "../../canonical/order.ts";
 import type { Requirement } from "../../law/types.ts";
-import { FALSE, type Kleene, triName, TRUE, UNKNOWN } from "../../law/value/types.ts";
+import { FALSE, type Kleene, triName, TRUE, UNKNOWN } from "../../law/value/truth.ts";
 import { type Judged, MISSING_SETS, type MissingCondition, missingSets } from "./missing.ts";
 import { compileProgram, runProgram } from "../program.ts";
 

@@ -8,7 +8,8 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { sortedBy } from "../../canonical/order.ts";
 import type { AcquisitionBinding, EvidenceUsePolicy } from "../../law/types.ts";
-import type { ObservationDomain, PredicateName, TypedValue } from "../../law/value/types.ts";
+import type { ObservationDomain, TypedValue } from "../../law/value/types.ts";
+import type { PredicateName } from "../../law/value/predicates.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
 import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
 import type { Meter } from "./formula.ts";

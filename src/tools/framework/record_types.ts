@@ -7,7 +7,7 @@
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { CHANNELS } from "../../law/decode_policy.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
-import { PREDICATE_NAMES } from "../../law/value/types.ts";
+import { PREDICATE_NAMES } from "../../law/value/predicates.ts";
 import {
   BOOLEAN,
   closed,

@@ -8,7 +8,8 @@
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { ASSURANCES, CHANNELS } from "../../law/decode_policy.ts";
-import { PREDICATE_NAMES, VALUE_TYPES } from "../../law/value/types.ts";
+import { VALUE_TYPES } from "../../law/value/types.ts";
+import { PREDICATE_NAMES } from "../../law/value/predicates.ts";
 
 const ID: JsonObject = { type: "string" };
 

@@ -13,7 +13,7 @@ import {
   type JsonValue,
   member,
 } from "../../canonical/json.ts";
-import { COMPARATORS } from "../../law/comparators.ts";
+import { COMPARATORS } from "../../law/value/predicates.ts";
 import { alsoHolding, type Complaint, type DataShape, type Fragment } from "./data_shape_members.ts";
 
 /** How a type class takes a comparator; what is opt-in has to be listed in `x-gate.allowed_comparators`. */
@@ -24,7 +24,7 @@ export type Allowances = number;
 
 const BITS = { allowed: 3, opt_in: 1, forbidden: 0 } as const;
 
-const ALL = Object.values(COMPARATORS);
+const ALL = COMPARATORS;
 const EQUAL = ["equals", "not_equals"];
 const ORDER = ["greater_than", "greater_than_or_equal", "less_than", "less_than_or_equal"];
 const LEX = ORDER.map((name) => `lex_${name}`);

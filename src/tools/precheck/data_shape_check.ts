@@ -7,7 +7,7 @@
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
-import { COMPARATORS } from "../../law/comparators.ts";
+import { PREDICATES } from "../../law/value/predicates.ts";
 import type { Condition } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import { sourceForms } from "../../run/acquired.ts";
@@ -93,7 +93,7 @@ function* refuseMembers(stage: CompiledStage, shape: DataShape): Generator<undef
       found.push({ condition, refusal, pointer: "" });
       continue;
     }
-    const comparator = COMPARATORS[condition.predicate.predicate];
+    const comparator = PREDICATES[condition.predicate.predicate].comparator;
     const refusal = yield* refuseComparator(inquiry, fragment, comparator, refuse);
     found.push({ condition, refusal, pointer: fragment.pointer });
   }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonValue } from "../../canonical/json.ts";
-import { COMPARATORS } from "../../law/comparators.ts";
+import { COMPARATORS } from "../../law/value/predicates.ts";
 import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
 import { type Complaint, type DataShape, type Fragment, fragmentOf, readingShape } from "./data_shape_members.ts";
 
-const NAMES = Object.values(COMPARATORS);
+const NAMES = COMPARATORS;
 /** In the order of the table: equal, order, lex, contains, in_set, deep, presence. */
 const GROUPS = ["equals", "greater_than", "lex_less_than", "contains", "in_set", "deep_equals", "exists"];
 

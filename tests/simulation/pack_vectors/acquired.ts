@@ -9,7 +9,7 @@ import { identify } from "../../../src/canonical/identity.ts";
 import type { JsonValue } from "../../../src/canonical/json.ts";
 import { measureValue, presentAnswer } from "../../../src/evidence/acquisition/present.ts";
 import type { EvidenceResult, LoadedContract } from "../../../src/evidence/types.ts";
-import { PREDICATE_NAMES } from "../../../src/law/value/types.ts";
+import { COMPARATORS } from "../../../src/law/value/predicates.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
 import type { PresentedEvidence } from "../../../src/run/evidence.ts";
 import { asJson } from "../../../src/run/primitives.ts";
@@ -38,7 +38,7 @@ function contractOf(provider_id: string): JsonValue {
       params_required: false,
       params_schema: true,
       result_schema: {},
-      allowed_comparators: PREDICATE_NAMES.map((name) => name.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase()),
+      allowed_comparators: COMPARATORS,
       anchor_types: ["commit"],
       content_types: ["application/json"],
       examples: [],

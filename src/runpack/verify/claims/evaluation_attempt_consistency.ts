@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FALSE, type Tri, triName, TRUE, UNKNOWN } from "../../../law/value/types.ts";
+import { FALSE, type Tri, triName, TRUE, UNKNOWN } from "../../../law/value/truth.ts";
 import type { CompiledStage } from "../../../run/compile.ts";
 import { stagesAfterCompletion, stagesSatisfy, traceStages } from "../../../run/frontier.ts";
 import { runProgram } from "../../../run/program.ts";

@@ -5,7 +5,7 @@
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
-import { triName } from "../../../law/value/types.ts";
+import { triName } from "../../../law/value/truth.ts";
 import { asJson } from "../../../run/primitives.ts";
 import { atRevision, violation } from "../findings.ts";
 import { qualificationOf, requalify } from "../requalify.ts";

@@ -8,7 +8,7 @@
 import { identify, type Identity } from "../../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { graphIdentity, lawIdentity, reproveLaw } from "../../../law/law.ts";
-import { COMPARATORS } from "../../../law/comparators.ts";
+import { COMPARATORS } from "../../../law/value/predicates.ts";
 import type { CheckFacts, LawSurroundings } from "../../../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
 import { readCanonical } from "../../format/canonical_text.ts";
@@ -100,7 +100,7 @@ function anyCheck(
     provider_id,
     check_id,
     channel: channels.get(provider_id) ?? "provider_acquisition",
-    allowed_comparators: Object.values(COMPARATORS),
+    allowed_comparators: COMPARATORS,
     result_types: ["any"],
     checkParams: () => null,
   };

@@ -1,0 +1,101 @@
+/**
+ * The sixteen predicates, one row each: what every part of gate that treats them alike has to know of them.
+ *
+ * A comparator is added with its row here, its test in `compiled_predicate.ts` where its family is new, and its page in
+ * `docs/format/values.md`.
+ *
+ * @module
+ */
+
+import { FALSE, type Tri, TRUE } from "./truth.ts";
+
+/**
+ * What a comparison answers when the value is below, level with or above the expected one. Where values have no order,
+ * each that differs counts as above.
+ */
+export interface ComparisonOutcomes {
+  readonly below: Tri;
+  readonly level: Tri;
+  readonly above: Tri;
+}
+
+const EQUAL: ComparisonOutcomes = { below: FALSE, level: TRUE, above: FALSE };
+const DIFFERENT: ComparisonOutcomes = { below: TRUE, level: FALSE, above: TRUE };
+const ABOVE: ComparisonOutcomes = { below: FALSE, level: FALSE, above: TRUE };
+const NOT_BELOW: ComparisonOutcomes = { below: FALSE, level: TRUE, above: TRUE };
+const BELOW: ComparisonOutcomes = { below: TRUE, level: FALSE, above: FALSE };
+const NOT_ABOVE: ComparisonOutcomes = { below: TRUE, level: TRUE, above: FALSE };
+
+/** Predicates of one family are defined on the same domains and take the same kind of expected value. */
+export type PredicateFamily = "equality" | "order" | "lexicographic" | "contains" | "set" | "deep" | "presence";
+
+/** One predicate. */
+export interface PredicateRow {
+  readonly family: PredicateFamily;
+  /** Its name in provider contracts. */
+  readonly comparator: string;
+  /** The predicate in a sentence, between the condition and the expected value. */
+  readonly words: string;
+  /** What a comparison by order or equality answers. */
+  readonly outcomes?: ComparisonOutcomes;
+}
+
+/** Every predicate by name, in canonical order. */
+export const PREDICATES = {
+  Equals: { family: "equality", comparator: "equals", words: "equals", outcomes: EQUAL },
+  NotEquals: { family: "equality", comparator: "not_equals", words: "does not equal", outcomes: DIFFERENT },
+  GreaterThan: { family: "order", comparator: "greater_than", words: "is greater than", outcomes: ABOVE },
+  GreaterThanOrEqual: {
+    family: "order",
+    comparator: "greater_than_or_equal",
+    words: "is at least",
+    outcomes: NOT_BELOW,
+  },
+  LessThan: { family: "order", comparator: "less_than", words: "is less than", outcomes: BELOW },
+  LessThanOrEqual: { family: "order", comparator: "less_than_or_equal", words: "is at most", outcomes: NOT_ABOVE },
+  LexGreaterThan: { family: "lexicographic", comparator: "lex_greater_than", words: "stands after", outcomes: ABOVE },
+  LexGreaterThanOrEqual: {
+    family: "lexicographic",
+    comparator: "lex_greater_than_or_equal",
+    words: "stands at or after",
+    outcomes: NOT_BELOW,
+  },
+  LexLessThan: { family: "lexicographic", comparator: "lex_less_than", words: "stands before", outcomes: BELOW },
+  LexLessThanOrEqual: {
+    family: "lexicographic",
+    comparator: "lex_less_than_or_equal",
+    words: "stands at or before",
+    outcomes: NOT_ABOVE,
+  },
+  Contains: { family: "contains", comparator: "contains", words: "contains" },
+  InSet: { family: "set", comparator: "in_set", words: "is one of" },
+  DeepEquals: { family: "deep", comparator: "deep_equals", words: "equals at every depth", outcomes: EQUAL },
+  DeepNotEquals: {
+    family: "deep",
+    comparator: "deep_not_equals",
+    words: "differs at some depth from",
+    outcomes: DIFFERENT,
+  },
+  Exists: { family: "presence", comparator: "exists", words: "is there, whatever it is" },
+  NotExists: { family: "presence", comparator: "not_exists", words: "is not there: gate has to look itself" },
+} as const satisfies Readonly<Record<string, PredicateRow>>;
+
+/** The name of a predicate. */
+export type PredicateName = keyof typeof PREDICATES;
+
+/** The predicates of some families. */
+type NameIn<Family extends PredicateFamily> = {
+  [Name in PredicateName]: typeof PREDICATES[Name]["family"] extends Family ? Name : never;
+}[PredicateName];
+
+/** The predicates that only ask whether there is a value. */
+export type PresencePredicateName = NameIn<"presence">;
+
+/** The predicates that compare the evidence, as left operand, with one expected value. */
+export type ComparisonPredicateName = Exclude<PredicateName, PresencePredicateName | NameIn<"set">>;
+
+/** All predicate names in their canonical order. */
+export const PREDICATE_NAMES = Object.keys(PREDICATES) as readonly PredicateName[];
+
+/** All comparators in the same order. */
+export const COMPARATORS: readonly string[] = Object.values(PREDICATES).map(({ comparator }) => comparator);
