@@ -36,7 +36,7 @@ export interface RunStateStoreConfig extends StorageConfig {
 export interface SchemaRegistryConfig extends StorageConfig {
   /** Bytes of one schema, 1 to 10485760. */
   readonly max_schema_bytes: number;
-  /** Schemas of one namespace; null for no limit. Data is kept by namespace, tenants only authorise. */
+  /** Schemas of one tenant in one namespace; null for no limit. Each counts for the tenants of who registered it. */
   readonly max_entries: number | null;
   readonly acl: RegistryAclConfig;
 }

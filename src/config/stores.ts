@@ -63,7 +63,9 @@ export const schemaRegistrySchema = z.strictObject({
   ...storage,
   max_schema_bytes: integer(1, 10485760).default(DEFAULT_SETTINGS.schema_registry.max_schema_bytes)
     .describe("Bytes of one schema."),
-  max_entries: integer(1).nullable().default(null).describe("Schemas of one namespace; null for no limit."),
+  max_entries: integer(1).nullable().default(null).describe(
+    "Schemas of one tenant in one namespace; null for no limit.",
+  ),
   acl: registryAcl.prefault({}),
 }).describe("Where registered schemas are kept, and who may write them.");
 

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
-
-import { makeSchema } from "../../tests/simulation/store_fixture.ts";
-import { type Changes, IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
+import { DatabaseSync } from "node:sqlite";
+import { makeSchema, sha256 } from "../../tests/simulation/store_fixture.ts";
+import {
+  type Changes,
+  IMPLEMENTATIONS,
+  storesOptions,
+  WAL_FULL,
+  withFolder,
+  withStores,
+} from "../../tests/simulation/store_open.ts";
+import { closeStores, openStores } from "./open.ts";
 import { type SchemaRegistry, StoreError } from "./types.ts";
 
 function overAll(name: string, changes: Changes, run: (schemas: SchemaRegistry) => Promise<void>): void {
@@ -37,6 +45,52 @@ overAll(
     assert.equal(await schemas.get(2, "report", "4"), null);
   },
 );
+
+/** Tenants of each registration of a namespace that holds 2 for each; `all` is a caller that acts for every one. */
+const TENANTS: readonly (readonly [registrations: string, outcomes: string])[] = [
+  ["1 1 1", "registered registered limit"],
+  ["1 1 2 2 2", "registered registered registered registered limit"],
+  ["1,2 1 1 2 2", "registered registered limit registered limit"],
+  ["1 1 1,2", "registered registered limit"],
+  ["1 all 1 2 2", "registered registered limit registered limit"],
+  ["all all 1 all", "registered registered limit limit"],
+  ["1 1 all 2", "registered registered limit registered"],
+  ["none none none 1", "registered registered limit registered"],
+];
+
+for (const [registrations, outcomes] of TENANTS) {
+  overAll(`register() counts entries of each tenant: ${registrations}`, { max_entries: 2 }, async (schemas) => {
+    const found: string[] = [];
+    for (const [version, who] of registrations.split(" ").entries()) {
+      const tenants = who === "all" ? null : who === "none" ? [] : who.split(",").map(Number);
+      found.push(await schemas.register(makeSchema("report", `${version}`), tenants));
+    }
+    assert.equal(found.join(" "), outcomes);
+  });
+}
+
+Deno.test("a file gets format 2 with the first registration under a limit; what was there counts for every tenant", () =>
+  withFolder(async (folder) => {
+    const formatOf = (): number => {
+      using database = new DatabaseSync(`${folder}/gate.db`, { readOnly: true });
+      return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    };
+    const rows: readonly (readonly [max_entries: number | null, registrations: string, format: number])[] = [
+      [null, "1:registered 1:registered", 1],
+      [3, "2:registered 2:limit 1:registered 1:limit 3:registered", 2],
+      [null, "2:registered", 2],
+      [4, "2:limit 1:registered 1:limit", 2],
+    ];
+    let version = 0;
+    for (const [max_entries, registrations, format] of rows) {
+      const stores = await openStores(storesOptions(folder, WAL_FULL, { max_entries }), sha256);
+      for (const [who = "", outcome] of registrations.split(" ").map((one) => one.split(":"))) {
+        assert.equal(await stores.schemas.register(makeSchema("report", `${++version}`), [Number(who)]), outcome, who);
+      }
+      await closeStores(stores);
+      assert.equal(formatOf(), format);
+    }
+  }));
 
 for (const [bytes, isKept] of [[1, false], [0, true], [-1, true]] as const) {
   const schema = makeSchema("report", "1");

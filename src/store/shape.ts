@@ -78,3 +78,8 @@ function assertText(what: string, text: string): void {
 function refuse(what: string, why: string): never {
   throw new StoreError("corrupt", `Cannot write ${what}: ${why}`);
 }
+
+/** The tenants that a schema counts for: 0 stands for a caller without one, null for every tenant. */
+export function tenantsOf(tenants: readonly number[] | null): readonly number[] | null {
+  return tenants?.length === 0 ? [0] : tenants;
+}

@@ -163,8 +163,12 @@ export interface SchemaRecord {
 
 /** Registered schemas. */
 export interface SchemaRegistry {
-  /** Registers; `limit` when the namespace holds `max_entries` already. */
-  register(schema: SchemaRecord): Promise<"registered" | "exists" | "limit">;
+  /**
+   * Registers; `limit` when the namespace holds `max_entries` of one of the tenants already.
+   *
+   * @param tenants Whom the caller acts for; null for every tenant, the default
+   */
+  register(schema: SchemaRecord, tenants?: readonly number[] | null): Promise<"registered" | "exists" | "limit">;
   get(namespaceId: number, schemaId: string, version: string): Promise<SchemaRecord | null>;
   /**
    * In (schema_id, version) code point order after the given key. No more are read once two or more hold over

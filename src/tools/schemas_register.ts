@@ -32,7 +32,8 @@ export function schemasRegister(services: Services): Tool {
     input: z.strictObject({ record: schemaRecord }),
     output: closed({ record: ref("schema_record") }),
     admit: ({ record }, call) => refuseRegistry(services, call, "register", record.namespace_id),
-    act: ({ record }, raw) => register(services, record, member(raw, "record") as JsonObject),
+    act: ({ record }, raw, call) =>
+      register(services, record, member(raw, "record") as JsonObject, call.principal.tenants),
   });
 }
 
@@ -40,6 +41,7 @@ async function register(
   services: Services,
   input: SchemaRecordInput,
   record: JsonObject,
+  tenants: readonly number[] | null,
 ): Promise<ToolAnswer> {
   const refused = refuseSigning(services, input, record);
   if (refused !== null) return { ok: false, error: refused };
@@ -64,7 +66,7 @@ async function register(
     record: text,
     schema_identity: identifyCanonical(sha256, "schema", schemaText),
     schema_bytes: bytes,
-  });
+  }, tenants);
   if (outcome === "registered") return textAnswer(`{"record":${text}}`);
   const key = { namespace_id, schema_id, version };
   if (outcome === "exists") {
@@ -75,7 +77,8 @@ async function register(
     });
   }
   const message =
-    `Cannot register schema: namespace ${namespace_id} holds schema_registry.max_entries = ${max_entries}`;
+    `Cannot register schema: namespace ${namespace_id} holds schema_registry.max_entries = ${max_entries} of the ` +
+    "caller's tenant";
   return failure("schema_entries_exhausted", message, { namespace_id, maximum_entries: max_entries });
 }
 

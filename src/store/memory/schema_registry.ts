@@ -5,27 +5,35 @@
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";
-import { assertSchema, type SchemaLimits } from "../shape.ts";
+import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
+
+/** A schema, and the tenants that it was registered for. */
+interface Registered {
+  readonly schema: SchemaRecord;
+  readonly tenants: readonly number[] | null;
+}
 
 type SchemaKey = Pick<SchemaRecord, "schema_id" | "version">;
 
 /** Opens an empty schema registry in memory. */
 export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
   // By namespace; within it by id and version, which a NUL parts because no name holds one.
-  const namespaces = new Map<number, Map<string, SchemaRecord>>();
+  const namespaces = new Map<number, Map<string, Registered>>();
   let open = true;
   const answer = <Result>(work: () => Result): Promise<Result> => {
     if (!open) return Promise.reject(new StoreError("closed", "Cannot use the schema registry: it is closed"));
     return new Promise((resolve) => resolve(work()));
   };
-  const register = (schema: SchemaRecord): "registered" | "exists" | "limit" => {
+  const register = (schema: SchemaRecord, given: readonly number[] | null): "registered" | "exists" | "limit" => {
     assertSchema(schema, limits);
-    const entries = namespaces.get(schema.namespace_id) ?? new Map<string, SchemaRecord>();
+    const tenants = tenantsOf(given);
+    const entries = namespaces.get(schema.namespace_id) ?? new Map<string, Registered>();
     if (entries.has(keyOf(schema))) return "exists";
-    if (limits.max_entries !== null && entries.size >= limits.max_entries) return "limit";
-    namespaces.set(schema.namespace_id, entries.set(keyOf(schema), { ...schema }));
+    const { max_entries } = limits;
+    if (max_entries !== null && entriesFor([...entries.values()], tenants) >= max_entries) return "limit";
+    namespaces.set(schema.namespace_id, entries.set(keyOf(schema), { schema: { ...schema }, tenants }));
     return "registered";
   };
   const list = (
@@ -34,16 +42,16 @@ export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
     limit: number,
     maximumCharacters: number | undefined,
   ): SchemaRecord[] => {
-    const found = [...namespaces.get(namespaceId)?.values() ?? []]
+    const found = [...namespaces.get(namespaceId)?.values() ?? []].map(({ schema }) => schema)
       .filter((schema) => after === null || compareSchemas(schema, after) > 0)
       .sort(compareSchemas)
       .slice(0, limit);
     return takeSchemas(found, (schema) => schema, maximumCharacters);
   };
   return {
-    register: (schema) => answer(() => register(schema)),
+    register: (schema, tenants = null) => answer(() => register(schema, tenants)),
     get: (namespaceId, schema_id, version) =>
-      answer(() => namespaces.get(namespaceId)?.get(keyOf({ schema_id, version })) ?? null),
+      answer(() => namespaces.get(namespaceId)?.get(keyOf({ schema_id, version }))?.schema ?? null),
     list: (namespaceId, after, limit, maximumCharacters) =>
       answer(() => list(namespaceId, after, limit, maximumCharacters)),
     ready: () => answer(() => undefined),
@@ -52,6 +60,15 @@ export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
       return Promise.resolve();
     },
   };
+}
+
+/** The schemas that count for the fullest of some tenants; null for every tenant. */
+function entriesFor(entries: readonly Registered[], tenants: readonly number[] | null): number {
+  const counts = new Map<number, number>();
+  for (const tenant of entries.flatMap((entry) => entry.tenants ?? [])) {
+    if (tenants === null || tenants.includes(tenant)) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  }
+  return entries.filter((entry) => entry.tenants === null).length + Math.max(0, ...counts.values());
 }
 
 function keyOf(schema: SchemaKey): string {

@@ -9,7 +9,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { toStoreError } from "./errors.ts";
-import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, SCHEMA } from "./format.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, schemaOf } from "./format.ts";
 
 /** A connection with the statements that were prepared on it. */
 export interface Connection {
@@ -66,8 +66,8 @@ const NAME_CHARACTERS = 64;
 const DATABASE = { enableForeignKeyConstraints: false, limits: { length: ROW_BYTES_MAXIMUM } } as const;
 
 /** Tables, indexes, views and triggers; what SQLite makes for itself has no text, or a name of its own. */
-const FIND_SCHEMA =
-  "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql";
+const FIND_SCHEMA = `SELECT type, name, sql, (SELECT user_version FROM pragma_user_version) AS format
+  FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql`;
 
 /** Wraps an open database. */
 function toConnection(database: DatabaseSync, path: string): Connection {
@@ -155,7 +155,7 @@ export function makeSelfContained(path: string): void {
 /**
  * What the header of a file says.
  *
- * @returns `current` for a store of this format, `empty` for a database without anything in it
+ * @returns `current` for a store of a known format, `empty` for a database without anything in it
  * @throws {StoreError} `version_unsupported`
  */
 export function readFormat(connection: Connection): "current" | "empty" {
@@ -164,7 +164,7 @@ export function readFormat(connection: Connection): "current" | "empty" {
   ).get();
   const application = Number(row?.["application_id"]);
   const version = Number(row?.["user_version"]);
-  if (application === APPLICATION_ID && version === FORMAT_VERSION) return "current";
+  if (application === APPLICATION_ID && version >= 1 && version <= FORMAT_VERSION) return "current";
   if (application === 0 && version === 0 && Number(row?.["tables"]) === 0) return "empty";
   if (application !== APPLICATION_ID) {
     throw unsupported(connection.path, "it is a database of another program");
@@ -173,7 +173,7 @@ export function readFormat(connection: Connection): "current" | "empty" {
     connection.path,
     version > FORMAT_VERSION
       ? `its format version ${version} is newer than ${FORMAT_VERSION}, the newest that this program knows`
-      : `its format version ${version} is older than ${FORMAT_VERSION}, the oldest that this program knows`,
+      : `its format version ${version} is older than 1, the oldest that this program knows`,
   );
 }
 
@@ -196,15 +196,16 @@ export function requireStore(connection: Connection): "current" | "empty" {
  */
 export function schemaFault(connection: Connection): string | null {
   const found = connection.database.prepare(FIND_SCHEMA).all();
-  const foreign = found.find((row) => !SCHEMA.includes(String(row["sql"])));
+  const own = schemaOf(Number(found[0]?.["format"] ?? 1));
+  const foreign = found.find((row) => !own.includes(String(row["sql"])));
   if (foreign !== undefined) {
     const object = `its ${String(foreign["type"])} ${quoteName(String(foreign["name"]))}`;
-    const isOwn = SCHEMA.some((text) => partsOf(text).name === foreign["name"]);
+    const isOwn = own.some((text) => partsOf(text).name === foreign["name"]);
     return isOwn
       ? `${object} was changed: restore a backup`
       : `${object} is none of gate's: drop it or restore a backup`;
   }
-  const missing = SCHEMA.find((text) => !found.some((row) => row["sql"] === text));
+  const missing = own.find((text) => !found.some((row) => row["sql"] === text));
   if (missing === undefined) return null;
   const { type, name } = partsOf(missing);
   return `its ${type} ${quoteName(name)} is missing: restore a backup`;

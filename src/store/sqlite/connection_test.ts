@@ -99,7 +99,7 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
     "a newer format",
     (path) => database(path, `${CREATE_TABLES} PRAGMA user_version = ${FORMAT_VERSION + 1}`),
     "version_unsupported",
-    /format version 2 is newer than 1/,
+    /format version 3 is newer than 2/,
   ],
   [
     "an older format",

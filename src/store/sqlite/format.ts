@@ -11,13 +11,19 @@
 /** `application_id` of a gate store: "GATE" in ASCII. */
 export const APPLICATION_ID = 0x47415445;
 
-/** `user_version`: the format that this program reads and writes. */
-export const FORMAT_VERSION = 1;
+/**
+ * `user_version`: the newest format that this program reads and writes. A file has format 1 until a schema is registered
+ * under a limit on entries; then {@link SCHEMA_TENANTS} makes it format 2.
+ */
+export const FORMAT_VERSION = 2;
+
+/** The format of a file that was just made. */
+const FIRST_FORMAT = 1;
 
 /** Bytes of one row: more than any call that gate takes leaves behind, and no more than one machine may well hold. */
 export const ROW_BYTES_MAXIMUM = 256 * 1024 * 1024;
 
-/** What makes an empty database a store of {@link FORMAT_VERSION}. */
+/** What makes an empty database a store. */
 export const CREATE_TABLES = `
 CREATE TABLE laws (
   law_row INTEGER PRIMARY KEY,
@@ -81,9 +87,25 @@ CREATE TABLE schemas (
   UNIQUE (namespace_id, schema_id, version)
 ) STRICT;
 PRAGMA application_id = ${APPLICATION_ID};
-PRAGMA user_version = ${FORMAT_VERSION};
+PRAGMA user_version = ${FIRST_FORMAT};
 `;
 
-/** The tables and indexes of a store as SQLite keeps their texts, in order. */
-export const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
+/** The tenants that a schema was registered for: 0 for a caller without one. A schema without rows counts for all. */
+const TENANTS_TABLE = `CREATE TABLE schema_tenants (
+  namespace_id INTEGER NOT NULL,
+  schema_id TEXT NOT NULL,
+  version TEXT NOT NULL,
+  tenant INTEGER NOT NULL,
+  UNIQUE (namespace_id, tenant, schema_id, version)
+) STRICT`;
+
+/** What makes a store of format 1 one of format 2, inside a transaction. */
+export const SCHEMA_TENANTS = `${TENANTS_TABLE}; PRAGMA user_version = 2`;
+
+const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
   .filter((text) => text.startsWith("CREATE ")).sort();
+
+/** The tables and indexes of a store of a format as SQLite keeps their texts. */
+export function schemaOf(format: number): readonly string[] {
+  return format >= 2 ? [...SCHEMA, TENANTS_TABLE] : SCHEMA;
+}

@@ -8,16 +8,26 @@ import { identify, type Sha256 } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { member, parseObject } from "../record_check.ts";
 import { sealSchema } from "../seal.ts";
-import { assertSchema, type SchemaLimits } from "../shape.ts";
+import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas, textBytes } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
+import { SCHEMA_TENANTS } from "./format.ts";
 import { integer, type Row, text } from "./rows.ts";
 import { openGate, ready } from "./run_store.ts";
 
 const EXISTS = "SELECT 1 FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
-const COUNT = "SELECT count(*) AS entries FROM schemas WHERE namespace_id = ?";
+/** Schemas of a namespace of which it is not known for whom they were registered. */
+const COUNT_OF_ALL = `SELECT count(*) AS entries FROM schemas AS s WHERE namespace_id = ?1 AND NOT EXISTS (
+  SELECT 1 FROM schema_tenants AS t
+  WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version)`;
+/** Most schemas of one tenant, of all tenants or of those in a JSON array. */
+const COUNT_OF_TENANT =
+  `SELECT coalesce(max(entries), 0) AS entries FROM (SELECT count(*) AS entries FROM schema_tenants
+  WHERE namespace_id = ?1 AND (?2 IS NULL OR tenant IN (SELECT value FROM json_each(?2))) GROUP BY tenant)`;
+const HAS_TENANTS = "SELECT user_version AS format FROM pragma_user_version";
+const ADD_TENANT = "INSERT INTO schema_tenants (namespace_id, schema_id, version, tenant) VALUES (?, ?, ?, ?)";
 const REGISTER = `INSERT INTO schemas (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
@@ -28,12 +38,12 @@ const LIST = `SELECT * FROM schemas
 export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits, sha256: Sha256): SchemaRegistry {
   const use = openGate(file.path);
   return {
-    register: (schema) =>
+    register: (schema, tenants = null) =>
       use(() => {
         assertSchema(schema, limits);
         const seal = sealSchema(sha256, schema);
         const apply = (connection: Connection): "registered" | "exists" | "limit" =>
-          register(connection, seal, schema, limits.max_entries);
+          register(connection, { seal, schema, tenants: tenantsOf(tenants) }, limits.max_entries);
         return file.writer.submit(textBytes(schema.record), apply);
       }),
     get: (namespaceId, schemaId, version) =>
@@ -59,22 +69,44 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
   };
 }
 
+/** A schema on its way into the registry. */
+interface Registration {
+  readonly schema: SchemaRecord;
+  readonly seal: string;
+  /** Null for every tenant. */
+  readonly tenants: readonly number[] | null;
+}
+
 /** Existence is looked at before the limit, so that repeating a registration tells the same at a full registry. */
 function register(
   connection: Connection,
-  seal: string,
-  schema: SchemaRecord,
+  { schema, seal, tenants }: Registration,
   maximum: number | null,
 ): "registered" | "exists" | "limit" {
   const { namespace_id, schema_id, version } = schema;
   if (connection.statement(EXISTS).get(namespace_id, schema_id, version) !== undefined) return "exists";
-  if (maximum !== null) {
-    const row = connection.statement(COUNT).get(namespace_id);
-    if (row === undefined || integer(row, "entries") >= maximum) return "limit";
-  }
+  if (maximum !== null && entriesFor(connection, namespace_id, tenants) >= maximum) return "limit";
   connection.statement(REGISTER)
     .run(namespace_id, schema_id, version, schema.schema_identity, schema.schema_bytes, seal, schema.record);
+  if (keepsTenants(connection)) {
+    for (const tenant of tenants ?? []) connection.statement(ADD_TENANT).run(namespace_id, schema_id, version, tenant);
+  }
   return "registered";
+}
+
+/** The schemas of a namespace that count for the fullest of some tenants. Makes the table that they are counted by. */
+function entriesFor(connection: Connection, namespaceId: number, tenants: readonly number[] | null): number {
+  if (!keepsTenants(connection)) connection.database.exec(SCHEMA_TENANTS);
+  const ofAll = connection.statement(COUNT_OF_ALL).get(namespaceId);
+  const list = tenants === null ? null : JSON.stringify(tenants);
+  const ofTenant = connection.statement(COUNT_OF_TENANT).get(namespaceId, list);
+  if (ofAll === undefined || ofTenant === undefined) return Infinity;
+  return integer(ofAll, "entries") + integer(ofTenant, "entries");
+}
+
+function keepsTenants(connection: Connection): boolean {
+  const row = connection.statement(HAS_TENANTS).get();
+  return row !== undefined && integer(row, "format") >= 2;
 }
 
 /**

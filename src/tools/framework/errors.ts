@@ -61,7 +61,7 @@ const CODES = {
   schema_too_large: "limit",
   /** The answer exceeds `provider_discovery.max_response_bytes`, or what an answer may take. */
   response_too_large: "limit",
-  /** The namespace holds `schema_registry.max_entries` schemas. */
+  /** The namespace holds `schema_registry.max_entries` schemas of the caller's tenant. */
   schema_entries_exhausted: "limit",
   /** A JSON Schema, or a value under it, took too long to judge. */
   schema_deadline_exceeded: "limit",

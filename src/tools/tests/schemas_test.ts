@@ -12,6 +12,7 @@ import {
   envelope,
   evidence,
   id,
+  LOCAL,
   REMOTE,
   schemaRecord,
   spec,
@@ -108,12 +109,19 @@ for (const [bytes, taken] of [[99, true], [100, true], [101, false]] as const) {
     }, registry({ max_schema_bytes: 100 })));
 }
 
-Deno.test("schemas_register stops at max_entries, for each namespace by itself", () =>
+Deno.test("schemas_register stops at max_entries, for each namespace and each tenant by itself", () =>
   withTools(async (bench) => {
     for (const version of ["1", "2"]) await bench.call("schemas_register", { record: schemaRecord({ version }) });
     const error = await bench.fail("schemas_register", { record: schemaRecord({ version: "3" }) });
     assert.deepEqual([error.code, error.kind], ["schema_entries_exhausted", "limit"]);
     await bench.call("schemas_register", { record: schemaRecord({ namespace_id: 3 }) });
+    const other = { ...LOCAL, tenants: [2] };
+    await bench.call("schemas_register", { record: schemaRecord({ version: "3" }) }, other);
+    await bench.call("schemas_register", { record: schemaRecord({ version: "4" }) }, other);
+    assert.equal(
+      (await bench.fail("schemas_register", { record: schemaRecord({ version: "5" }) }, other)).code,
+      error.code,
+    );
   }, registry({ max_entries: 2 })));
 
 Deno.test("the registry answers callers as its access list says", () =>
