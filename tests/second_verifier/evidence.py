@@ -317,7 +317,7 @@ def _named(one):
     """An item whose value is its name, where nothing but presence and equality is asked."""
     name = one.item.get("value_identity")
     value = one.value if name is None else {"value": name, "value_type": "String"}
-    return Qualified(one.item, value, one.signed, one.lane, one.reason)
+    return Qualified(one.item, value, one.signer, one.lane, one.reason)
 
 
 def judge(condition, items):
