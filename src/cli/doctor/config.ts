@@ -8,6 +8,8 @@ import { ConfigError, type ConfigProblem, formatProblem } from "../../config/pro
 import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation } from "../../docs/documentation.ts";
 import { DocsError } from "../../docs/types.ts";
+import { obstaclesOfProvider } from "../../evidence/trust/countability.ts";
+import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { checkAccess } from "./access.ts";
 import type { Finding } from "./checks.ts";
 import { exposedFiles } from "./exposed_files.ts";
@@ -50,7 +52,15 @@ async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
   try {
     const providers = await createProviders(config, { schemas });
     await Promise.all([...providers.values()].map((provider) => provider.close()));
-    return [{ check, status: "ok", message: `${[...providers.keys()].join(", ")} can be started` }];
+    const profile = await profileWithoutKeys(config);
+    const obstacles = [...providers.values()].flatMap((provider) => obstaclesOfProvider(profile, provider));
+    return [
+      { check, status: "ok", message: `${[...providers.keys()].join(", ")} can be started` },
+      ...obstacles.map(({ kind, message }): Finding => {
+        const says = kind === "never" ? "no result counts" : "a result may not count";
+        return { check: "provider trust", status: "note", message: `${says}: ${message}` };
+      }),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return failures(check, error.problems);

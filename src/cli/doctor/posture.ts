@@ -107,6 +107,18 @@ export function idleAcl({ mode, allow_local_only, rules, default: otherwise }: R
   );
 }
 
+/** What is to be said where schemas have to be signed and no key is known: a signature under an unknown key is not verified. */
+function unverifiedSchemas({ schema_registry, trust, providers }: GateConfig): readonly string[] {
+  const isKnown = [trust.default_policy, ...providers.map(({ trust }) => trust)].some((policy) =>
+    policy !== null && policy !== "audit"
+  );
+  if (!schema_registry.acl.require_signing || isKnown) return [];
+  return [
+    "schema_registry.acl.require_signing: no key is configured in trust.default_policy or providers[].trust, so the signatures of " +
+    "schemas are not verified",
+  ];
+}
+
 /** Names in the lists of tools that the configuration accepts and this version does not serve. */
 export function unservedTools({ server: { tools, auth } }: GateConfig): readonly string[] {
   const lists = [
@@ -130,6 +142,7 @@ export function looseSettings(config: GateConfig): readonly string[] {
   return [
     ...unservedTools(config),
     ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools leave no tool: nothing can be called"],
+    ...unverifiedSchemas(config),
     ...weakTokens(server.auth?.bearer_tokens ?? []),
     ...evidence.allow_raw_values && !evidence.require_provider_opt_in
       ? ["evidence.require_provider_opt_in is false: raw values of every provider are disclosed"]

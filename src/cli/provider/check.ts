@@ -7,7 +7,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { judgeParams } from "../../evidence/acquisition/params.ts";
-import { laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
+import { measureValue } from "../../evidence/acquisition/present.ts";
+import { findTrustError, laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
+import { minimumLane, type OperatorProfile } from "../../run/profile.ts";
+import type { ObservedError } from "../../run/types.ts";
+import { operatorProfile } from "../../tools/services/operator_profile.ts";
+import { readBounded } from "../runpack/keys.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../../evidence/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -28,15 +33,21 @@ export interface ProviderCheckOptions {
 
 /** What a check came to. */
 type Outcome =
-  | { readonly result: EvidenceResult; readonly grant: JsonObject; readonly milliseconds: number }
+  | {
+    readonly result: EvidenceResult;
+    readonly grant: JsonObject;
+    readonly milliseconds: number;
+    /** Why no evaluation would count the result; absent where nothing speaks against it. */
+    readonly not_counted?: ObservedError;
+  }
   | {
     readonly failure: { readonly code: OperationalCode; readonly message: string; readonly retryable: boolean };
     readonly milliseconds: number;
   };
 
 /**
- * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error, 8 where there is
- * none.
+ * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error or an answer that no evaluation
+ * counts under the trust settings, 8 where there is none.
  */
 export async function runProviderCheck(
   providerId: string,
@@ -48,10 +59,12 @@ export async function runProviderCheck(
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
-    const outcome = atGivenTime(await run(provider, checkId, params, triggerTime(options)), provider, options);
+    const profile = await operatorProfile(session.config, readBounded, session.config.dev.permissive);
+    const answered = withTrust(await run(provider, checkId, params, triggerTime(options)), provider, profile);
+    const outcome = atGivenTime(answered, provider, options);
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
-    return outcome.result.error === null ? EXIT.ok : EXIT.unknown;
+    return isCounted(outcome) ? EXIT.ok : EXIT.unknown;
   });
 }
 
@@ -100,6 +113,31 @@ function atGivenTime(outcome: Outcome, provider: Provider, { triggerTime: text }
   return { ...outcome, result: { ...outcome.result, lane: laneAtGivenTime(provider, outcome.result) } };
 }
 
+function isCounted(outcome: Extract<Outcome, { readonly result: EvidenceResult }>): boolean {
+  return outcome.result.error === null && outcome.not_counted === undefined;
+}
+
+/** An outcome with what an evaluation would have against its result. */
+function withTrust(outcome: Outcome, provider: Provider, profile: OperatorProfile): Outcome {
+  if ("failure" in outcome || outcome.result.error !== null) return outcome;
+  const not_counted = findObstacle(provider, profile, outcome.result);
+  return not_counted === null ? outcome : { ...outcome, not_counted };
+}
+
+function findObstacle(provider: Provider, profile: OperatorProfile, result: EvidenceResult): ObservedError | null {
+  const { provider_id } = provider;
+  if (result.lane === "asserted" && minimumLane(profile, provider_id) === "verified") {
+    const message = `Provider "${provider_id}" declares the lane asserted, and trust.min_lane is verified`;
+    return { code: "lane", message };
+  }
+  const source = result.value === null ? null : measureValue(result.value);
+  const error = findTrustError(provider, profile, result, source);
+  // A signature over a statement names a run and can only be verified in one.
+  const isStatement = error?.code === "signature_invalid" && result.signature !== null &&
+    result.observed_at !== undefined;
+  return isStatement ? null : error;
+}
+
 async function run(
   provider: Provider,
   check_id: string,
@@ -117,7 +155,7 @@ async function run(
 }
 
 function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
-  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome) && outcome.result.error === null);
+  if (asJson) return writeResult("provider check", outcome, !("failure" in outcome) && isCounted(outcome));
   if ("failure" in outcome) {
     const { code, message } = outcome.failure;
     writeError(`gate: ${code}: ${message} (after ${outcome.milliseconds} ms)\n`);
@@ -128,5 +166,8 @@ function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
     return;
   }
   writeOut(`${JSON.stringify(outcome.result, null, 2)}\n`);
-  writeError(`grant ${JSON.stringify(outcome.grant)}, ${outcome.milliseconds} ms\n`);
+  const { grant, milliseconds, not_counted } = outcome;
+  writeError(`grant ${JSON.stringify(grant)}, ${milliseconds} ms\n`);
+  if (not_counted === undefined) return;
+  writeError(`gate: no evaluation counts this result: ${not_counted.code}: ${not_counted.message}\n`);
 }

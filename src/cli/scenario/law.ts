@@ -12,6 +12,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
 import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import { obstaclesOfBinding } from "../../evidence/trust/countability.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { lintLaw } from "../../law/lint.ts";
@@ -19,7 +20,7 @@ import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import { knownChecks } from "../../tools/precheck/known_checks.ts";
-import { operatorProfile } from "../../tools/services/operator_profile.ts";
+import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import { type Position, type Steps, stepsOfPath } from "./place.ts";
 import { readSpec, type Source } from "./source.ts";
@@ -63,7 +64,7 @@ export async function withScenario<Result>(
   work: (session: ScenarioSession) => Promise<Result>,
 ): Promise<Result> {
   const config = await loadConfig({ config: configFile, environment: configVariable() });
-  const profile = await operatorProfile(config, noKey, false);
+  const profile = await profileWithoutKeys(config);
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
     const read = await readSpec(file);
@@ -84,11 +85,6 @@ export async function withScenario<Result>(
   } finally {
     schemas.close();
   }
-}
-
-/** Stands for a public key: no law is proved by one, and cases say themselves what is signed. */
-function noKey(): Promise<Uint8Array> {
-  return Promise.resolve(new Uint8Array(32));
 }
 
 function hasBindings(spec: JsonValue): boolean {
@@ -130,7 +126,12 @@ async function proveSource(source: Source, { config, providers, schemas, profile
     };
   }
   const { law } = constructed;
-  const found = [...lintLaw(law), ...lintPackets(law, Date.now()), ...await lintBindings(law, config)];
+  const found = [
+    ...lintLaw(law),
+    ...lintPackets(law, Date.now()),
+    ...await lintBindings(law, config),
+    ...lintTrust(law, profile, providers),
+  ];
   const warnings = found.map(({ code, path, message }): Diagnostic => {
     const steps = stepsInSpec(law, spec, stepsOfPath(path));
     return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
@@ -150,6 +151,21 @@ function lintPackets({ stages }: ScenarioLaw, now: number): readonly Warning[] {
       return [{ code: "packet_expired", path: `$.stages[${stage}].entry_packets[${packet}].expiry`, message }];
     })
   );
+}
+
+/** Warns of bindings whose results do not count under the trust settings of the configuration. */
+function lintTrust(law: ScenarioLaw, profile: OperatorProfile, providers: Providers): readonly Warning[] {
+  const conditions = new Map(law.conditions.map((condition) => [condition.condition_id, condition]));
+  return law.acquisition_bindings.flatMap((binding, index) => {
+    const provider = providers.get(binding.provider_id);
+    const condition = conditions.get(binding.condition_id);
+    if (provider === undefined || condition === undefined) return [];
+    return obstaclesOfBinding(profile, provider, binding, condition).map(({ kind, message }) => ({
+      code: kind === "never" ? "binding_never_counts" : "binding_signature_owed",
+      path: `$.acquisition_bindings[${index}].provider_id`,
+      message: `Binding ${quoteAll([binding.binding_id])}: ${message}`,
+    }));
+  });
 }
 
 /** Warns of bindings whose params no built-in provider of the configuration ever answers. */

@@ -50,7 +50,7 @@ export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> 
     return { ok: false, code: "response_too_large", message, retryable: false };
   }
   const error = await examineResult(single.schemas, provider.loaded, single.check, result) ??
-    trustError(single, result, source);
+    findTrustError(single.provider, single.profile, result, source);
   const lane = laneAtGivenTime(provider, result);
   const examined: EvidenceResult = error === null
     ? { ...result, lane, evidence_hash: source?.content_hash ?? null }
@@ -67,8 +67,9 @@ export function laneAtGivenTime(
 }
 
 /** What speaks against a result under the operator's policies; null where nothing does. */
-function trustError(
-  { provider, profile }: SingleQuery,
+export function findTrustError(
+  provider: Pick<Provider, "provider_id" | "kind">,
+  profile: OperatorProfile,
   result: EvidenceResult,
   source: SourceValue | null,
 ): ObservedError | null {

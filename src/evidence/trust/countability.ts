@@ -1,0 +1,115 @@
+/**
+ * Which evidence of a provider can never count under the operator's trust settings, and which counts only with a signature: found from the
+ * settings, the contract and the law alone, before anything is asked.
+ *
+ * @module
+ */
+
+import type { AcquisitionBinding, Condition } from "../../law/types.ts";
+import { providerTrust } from "../../run/acquired.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import type { Provider } from "../types.ts";
+
+/** A reason, and whether it holds for every result: `owed` holds for those alone that the provider does not sign. */
+export interface TrustObstacle {
+  readonly kind: "never" | "owed";
+  readonly message: string;
+}
+
+type ProviderFacts = Pick<Provider, "provider_id" | "kind" | "loaded">;
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(", ");
+}
+
+function anchorTypes({ loaded }: ProviderFacts, checkId: string | null): readonly string[] {
+  const checks = loaded.contract.checks.filter(({ check_id }) => checkId === null || check_id === checkId);
+  return checks.flatMap(({ anchor_types }) => anchor_types);
+}
+
+/** What the signature policy asks of a provider: no built-in provider signs. */
+function signatureObstacle(profile: OperatorProfile, { provider_id, kind }: ProviderFacts): TrustObstacle | null {
+  const channel = kind === "builtin" ? "local_acquisition" : "provider_acquisition";
+  const trust = providerTrust(profile, provider_id, channel);
+  if (trust === "audit") return null;
+  const name = JSON.stringify(provider_id);
+  if (kind === "builtin") {
+    return { kind: "never", message: `provider ${name} has to sign its results, and no built-in provider signs` };
+  }
+  const keys = quoted(trust.require_signature.keys.map(({ key_id }) => key_id));
+  const message =
+    `provider ${name} has to sign its results with one of the keys ${keys}; one without is signature_invalid`;
+  return { kind: "owed", message };
+}
+
+/** What the anchors policy asks that no check, or not this one, gives. */
+function anchorObstacle(
+  profile: OperatorProfile,
+  provider: ProviderFacts,
+  checkId: string | null,
+): TrustObstacle | null {
+  const { provider_id } = provider;
+  const asked = profile.anchors.filter((one) => one.provider_id === provider_id).map(({ anchor_type }) => anchor_type);
+  const given = anchorTypes(provider, checkId);
+  if (asked.length === 0 || asked.some((type) => given.includes(type))) return null;
+  const what = checkId === null ? "no check of it gives one" : `check ${JSON.stringify(checkId)} gives none`;
+  const message = `provider ${JSON.stringify(provider_id)} has to anchor its results with ${
+    quoted(asked)
+  }, and ${what}`;
+  return { kind: "never", message };
+}
+
+/** Why results of a provider do not count, whatever law asks for them. */
+export function obstaclesOfProvider(profile: OperatorProfile, provider: ProviderFacts): TrustObstacle[] {
+  return [signatureObstacle(profile, provider), anchorObstacle(profile, provider, null)].filter((one) => one !== null);
+}
+
+/** What the law asks of an item that this provider cannot give. */
+function lawObstacle(
+  profile: OperatorProfile,
+  provider: ProviderFacts,
+  { check_id }: AcquisitionBinding,
+  { predicate, evidence_use_policy: policy }: Condition,
+): TrustObstacle | null {
+  const { provider_id, kind } = provider;
+  const name = JSON.stringify(provider_id);
+  const asksSignature = policy.authorization === "signature" || policy.integrity === "signed_content" ||
+    policy.required_assurance.includes("source_signature");
+  if (asksSignature && kind === "builtin") {
+    return {
+      kind: "never",
+      message: `the condition asks for a signature, and the built-in provider ${name} does not sign`,
+    };
+  }
+  const asksAnchor = policy.integrity === "anchored_content" || policy.required_assurance.includes("source_anchor");
+  const given = anchorTypes(provider, check_id);
+  const isKnown = profile.anchors.some((one) => one.provider_id === provider_id && given.includes(one.anchor_type));
+  if (asksAnchor && !isKnown) {
+    const message = `the condition asks for an anchor, and anchors.providers has none of provider ${name} that check ` +
+      `${JSON.stringify(check_id)} gives`;
+    return { kind: "never", message };
+  }
+  const owed = signatureObstacle(profile, provider);
+  if (predicate.predicate === "NotExists" && owed !== null) {
+    const message =
+      `the condition holds where nothing is found, and provider ${name} has to sign: nothing cannot be signed`;
+    return { kind: "never", message };
+  }
+  return null;
+}
+
+/** Why what a binding acquires does not count; what holds for every result comes first. */
+export function obstaclesOfBinding(
+  profile: OperatorProfile,
+  provider: ProviderFacts,
+  binding: AcquisitionBinding,
+  condition: Condition,
+): TrustObstacle[] {
+  const found = [
+    lawObstacle(profile, provider, binding, condition),
+    anchorObstacle(profile, provider, binding.check_id),
+    signatureObstacle(profile, provider),
+  ].filter((one) => one !== null);
+  const never = found.filter(({ kind }) => kind === "never");
+  return never.length > 0 ? never : found;
+}
