@@ -11,7 +11,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.setrecursionlimit(10_000)
 
+import evidence
 from canonical_json import canonical
+from identities import identify
 from pack import UNREADABLE, Pack, open_archive
 from verify import verify
 
@@ -95,12 +97,48 @@ def differences(wanted, found):
     return claims + [(name, wanted[name], found[name]) for name in wanted if name != "claims" and wanted[name] != found[name]]
 
 
+def judged_anew(case, laws, profiles):
+    """What an attempt comes to: (verdicts by item, truth value, reason)."""
+    law, before = laws[case["law"]], case["before"]
+    stage = next(stage for stage in law["stages"] if stage["stage_id"] == "s")
+    accepted_at = max(case["reading_unix_millis"], before["accepted_audit_instant"])
+    record = {
+        "procedure": case["procedure"], "acceptance_time": {"accepted_audit_instant": accepted_at},
+        "body": {"time_source": {"reading_unix_millis": case["reading_unix_millis"]}},
+    }
+    attempt = evidence.Attempt(law, identify("scenario-law", law), profiles[case["profile"]], stage, before, record)
+    presented = [({name: held for name, held in item.items() if name != "value"}, item["value"]) for item in case["items"]]
+    callers = [one for one in presented if one[0]["channel"] == "caller_submission"]
+    acquired = sorted((one for one in presented if one not in callers), key=lambda one: one[0]["item_id"])
+    admitted = [evidence.admit(attempt, item, value) for item, value in acquired]
+    items, _, trace = evidence.evaluate(attempt, callers + admitted)
+    names = "item_id", "lane", "qualified", "reason", "error"
+    verdicts = [{name: held for name, held in evidence.recorded(one).items() if name in names} for one in items]
+    return verdicts, trace[0]["value"], trace[0].get("reason")
+
+
+def judgements():
+    """Runs judgements.json: (cases, cases that differ)."""
+    vectors, failed = load("judgements"), 0
+    for case in vectors["cases"]:
+        found = judged_anew(case, vectors["laws"], vectors["profiles"])
+        wanted = case["judged"], case["value"], case["reason"]
+        if canonical(list(found)) != canonical(list(wanted)):
+            failed += 1
+            print(f"judgements, {case['name']}: wanted {wanted}, found {found}", file=sys.stderr)
+    return len(vectors["cases"]), failed
+
+
 def main():
     bases = {}
     for text in load("bases")["packs"]:
         bases[text["name"]] = decoded(text, bases)
     checked, failed = 0, 0
-    for name in sys.argv[1:] or FILES:
+    for name in sys.argv[1:] or (*FILES, "judgements"):
+        if name == "judgements":
+            cases, differ = judgements()
+            checked, failed = checked + cases, failed + differ
+            continue
         for case in load(name)["cases"]:
             checked += 1
             found = report_of(case, bases)

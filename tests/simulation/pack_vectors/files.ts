@@ -22,6 +22,7 @@ import { type Bases, encodeFile, encodePack, type PackText } from "./encoding.ts
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { playEvidenceRun } from "./evidence_run.ts";
 import { FORGED_ROWS } from "./forged_rows.ts";
+import { makeJudgements } from "./judgements.ts";
 import { limited, limitsOf, playLongRun, SEGMENT_ROWS, SEVERAL_LIMITS } from "./other_rows.ts";
 import { PACK_ROWS } from "./pack_rows.ts";
 import type { Base, CodeName, CodeRow, Made } from "./rows.ts";
@@ -254,6 +255,12 @@ function basesText(bases: Bases): string {
   return withLines({ about: "The packs that the vectors of the other files are changes of" }, "packs", packs);
 }
 
+function judgementsText(): string {
+  const { laws, profiles, cases } = makeJudgements();
+  const about = "Items in, judgement out: what counts for one condition, why the rest does not, and what it comes to";
+  return withLines({ about, laws, profiles }, "cases", cases.map(({ vector }) => vector));
+}
+
 /** The files as they are written, by name. */
 export function textsOf({ bases, files }: Awaited<ReturnType<typeof makeVectors>>): ReadonlyMap<string, string> {
   return new Map([
@@ -261,6 +268,7 @@ export function textsOf({ bases, files }: Awaited<ReturnType<typeof makeVectors>
     ...files.map(({ name, about, cases }) =>
       [`${name}.json`, withLines({ about }, "cases", cases.map(({ vector }) => vector))] as const
     ),
+    ["judgements.json", judgementsText()],
   ]);
 }
 

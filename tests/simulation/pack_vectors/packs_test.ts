@@ -11,6 +11,7 @@ import { type PackCase, runCase } from "./cases.ts";
 import { type Bases, decodePack, type PackText } from "./encoding.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { entriesOf, entryOfReason, makeVectors, PACKS_FOLDER, textsOf, violatedIn } from "./files.ts";
+import { makeJudgements } from "./judgements.ts";
 import type { MemoryPack } from "../runpack_memory.ts";
 
 const MADE = await makeVectors();
@@ -76,6 +77,12 @@ Deno.test("envelopes.json: a report rests on the signatures of exactly the trust
     assert.deepEqual(cases[index]?.vector.report?.["trusted_bases"] as JsonValue, bases, name);
   }
 });
+
+for (const { row, found } of makeJudgements().cases) {
+  Deno.test(`judgement ${row.name}: ${row.outcome}`, () => {
+    assert.deepEqual(found, { items: row.items, outcome: row.outcome });
+  });
+}
 
 /** Codes that no vector shows: what shows them does not fit into one. */
 const NOT_SHOWN = [
