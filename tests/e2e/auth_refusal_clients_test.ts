@@ -24,8 +24,9 @@ async function settings(transport: "http" | "sse" | "stdio"): Promise<string> {
   const lists = 'allowed_tools = ["scenario_define", "scenarios_list"]\n';
   const principal = (subject: string): string =>
     `[[server.auth.principals]]\nsubject = "${subject}"\nroles = [{ name = "NamespaceReader", namespace_id = 2 }]\n`;
-  if (transport === "stdio") return `[server.auth]\n${lists}${principal("stdio")}`;
-  return `[server]\ntransport = "${transport}"\nbind = "127.0.0.1:0"\n[server.auth]\nmode = "bearer_token"\n` +
+  const audit = '[server.audit]\npath = "audit.jsonl"\n';
+  if (transport === "stdio") return `${audit}[server.auth]\n${lists}${principal("stdio")}`;
+  return `[server]\ntransport = "${transport}"\nbind = "127.0.0.1:0"\n${audit}[server.auth]\nmode = "bearer_token"\n` +
     `bearer_tokens = ["${TOKEN}"]\n${lists}${principal(`token:${await fingerprint()}`)}`;
 }
 
@@ -100,6 +101,27 @@ async function checkRefusals(peer: Peer, isLocal: boolean): Promise<void> {
   assert.equal(isError ?? false, false, "what the role grants is answered");
 }
 
+/** The audit log tells both refusals as such, without the arguments. */
+async function checkAudit(folder: string): Promise<void> {
+  const lines = (await Deno.readTextFile(`${folder}/audit.jsonl`)).trimEnd().split("\n").map((line) =>
+    JSON.parse(line)
+  );
+  const refused = lines.filter(({ outcome, tool }) => outcome === "refused" && typeof tool === "string");
+  assert.deepEqual(refused.map(({ kind, reason, tool, details }) => [kind, reason, tool, details.error_code]), [
+    ["authorization", "no_role_grants", "scenario_define", "role_refused"],
+    ["authorization", "tool_not_allowed", "schemas_list", "tool_not_allowed"],
+  ]);
+  assert.ok(refused.every(({ details }) => details.scenario_id === undefined), "arguments that were not read");
+}
+
+/** The metrics count both refusals by tool. */
+async function checkMetrics(url: string): Promise<void> {
+  const text = await (await fetch(`${url}/metrics`, HEADERS.requestInit)).text();
+  for (const [{ name }] of REFUSED) {
+    assert.ok(text.includes(`gate_tool_calls_total{tool="${name}",outcome="unauthorized"} 1\n`), text);
+  }
+}
+
 for (const [client, transport, connect] of CLIENTS) {
   Deno.test(`the official client ${client} shows over ${transport} why a call was refused`, () =>
     inFolder(async (folder) => {
@@ -108,12 +130,14 @@ for (const [client, transport, connect] of CLIENTS) {
         const peer = await connect(folder);
         await checkRefusals(peer, true);
         await peer.close();
-        return;
+        return await checkAudit(folder);
       }
       const args = gateArgs("serve", "--config", "gate.toml");
       await using server = await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } }));
       const peer = await connect(`${server.url}/${transport === "sse" ? "sse" : "mcp"}`);
       await checkRefusals(peer, false);
       await peer.close();
+      await checkMetrics(server.url);
+      await checkAudit(folder);
     }));
 }
