@@ -14,7 +14,7 @@ import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence
 import { asJson } from "../run/primitives.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { failure, toolError } from "./framework/errors.ts";
-import { anyJson, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
+import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import { findCheck, noProvider, shownProviders } from "./services/provider_discovery.ts";
 import { sandboxFailure } from "./schemas_register.ts";
@@ -33,16 +33,20 @@ const input = z.strictObject({
     check_id: name,
     params: anyJson.optional().describe("As the check's params_schema says"),
   }),
-  context: z.strictObject({
-    namespace_id: namespaceId,
-    scenario_id: name.exactOptional(),
-    scenario_law_identity: identity.exactOptional(),
-    run_id: operationIdentity.exactOptional(),
-    stage_id: name.exactOptional(),
-    operation_id: operationIdentity.exactOptional(),
-    trigger_time: timestamp,
-    correlation_id: correlationId.exactOptional(),
-  }).describe("In whose name; trigger_time is what checks of time go by. No run needs to exist"),
+  context: briefly(
+    z.strictObject({
+      namespace_id: namespaceId,
+      scenario_id: name.exactOptional(),
+      scenario_law_identity: identity.exactOptional(),
+      run_id: operationIdentity.exactOptional(),
+      stage_id: name.exactOptional(),
+      operation_id: operationIdentity.exactOptional(),
+      trigger_time: timestamp,
+      correlation_id: correlationId.exactOptional(),
+    }),
+    "{namespace_id, trigger_time: {kind: unix_millis | logical, value}, run_id?, ...}",
+  )
+    .describe("In whose name; trigger_time is what checks of time go by. No run needs to exist"),
 });
 
 type Input = z.output<typeof input>;
@@ -53,6 +57,9 @@ export function evidenceQuery(services: Services): Tool {
     ...NAMED,
     title: "Ask a provider",
     description:
+      "Runs one check of a provider and shows its result; records nothing. value null without error: nothing was found, or the " +
+      "operator does not disclose it.",
+    details:
       "Runs one check of an evidence provider and shows what it says; nothing is recorded and no run moves. Use " +
       "it to try a check before a scenario binds it. value null without error means that nothing was found; error says " +
       "why there is no answer to rely on. Without the operator's leave for raw values, value, content_type, evidence_hash " +

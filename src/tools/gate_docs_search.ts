@@ -27,7 +27,8 @@ export function gateDocsSearch(services: Services): Tool {
     ...NAMED,
     title: "Search the documentation",
     description:
-      "Ranks sections of this service's documentation for a query, best first, and suggests what to ask next. " +
+      "Searches this service's documentation, in words or by names of tools, outcomes, error codes and settings.",
+    details: "Ranks sections of this service's documentation for a query, best first, and suggests what to ask next. " +
       "Ask in words or with names: tools, outcomes, error codes, settings. An empty query gives an overview.",
     hints: READS,
     input: z.strictObject({

@@ -41,8 +41,10 @@ export const WRITES_AND_ACQUIRES: ToolHints = { ...WRITES, openWorldHint: true }
 
 /** The parts of a tool. */
 export interface ToolParts<Schema extends z.ZodType> extends Pick<Tool, "name" | "title" | "hints" | "group"> {
-  /** Paragraphs of the description, for an agent that has no other documentation. */
+  /** What the tool does, when to use it and what comes next, in the list of tools: agents pay for every word. */
   readonly description: string;
+  /** The same at length, on the page of the tool and in its resource; the description unless given. */
+  readonly details?: string;
   readonly input: Schema;
   /** JSON Schema of the result, whole; it names shared types of `result_types.ts`. */
   readonly output: JsonObject;
@@ -83,8 +85,9 @@ export function makeTool<Schema extends z.ZodType>(
     get outputSchema(): JsonObject {
       return shortOutput(parts.output, RESULT_TYPES);
     },
-    wholeSchemas: () =>
+    reference: () =>
       Promise.resolve({
+        details: parts.details ?? parts.description,
         input: publishSchema(parts.input, true),
         output: withTypes(resultOrError(parts.output), RESULT_TYPES),
       }),

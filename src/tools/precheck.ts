@@ -39,7 +39,7 @@ const input = z.strictObject({
   namespace_id: namespaceId,
   scenario_id: name.exactOptional(),
   scenario_law_identity: identity.exactOptional(),
-  spec: jsonObject({ description: "As spec of scenario_define; not registered" }).exactOptional(),
+  spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
   stage_id: name.exactOptional().describe("Left out: the first root"),
   data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
   payload: anyJson,
@@ -53,6 +53,9 @@ export function precheck(services: Services): Tool {
     ...NAMED,
     title: "Precheck data against a stage",
     description:
+      "Predicts what a stage would make of plain data before there is a run: each member of payload is the asserted value of the " +
+      "condition of that name. Name the law by scenario_id, scenario_law_identity or spec.",
+    details:
       "Says what a stage would make of plain data, before there is a run: the payload has to meet the data shape, and each of " +
       "its members is taken as the asserted value of the condition of the same name (any other payload, of a stage's only " +
       "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +

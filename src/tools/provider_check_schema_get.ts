@@ -22,7 +22,8 @@ export function providerCheckSchemaGet(services: Services): Tool {
     ...NAMED,
     title: "Get the schema of a check",
     description:
-      "Gets what one check of an evidence provider takes and yields: JSON Schemas of params and result, the " +
+      "Returns what a check of a provider takes and yields. Use it to write an acquisition binding or an evidence_query.",
+    details: "Gets what one check of an evidence provider takes and yields: JSON Schemas of params and result, the " +
       "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to ask with " +
       "evidence_query.",
     hints: READS,

@@ -19,7 +19,9 @@ export function providersList(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "List evidence providers",
-    description: "Lists the evidence providers that gate is configured with, each with the checks that a scenario's " +
+    description:
+      "Lists the evidence providers and their checks, which acquisition_bindings may name. Next: provider_check_schema_get.",
+    details: "Lists the evidence providers that gate is configured with, each with the checks that a scenario's " +
       "acquisition_bindings may name. Next: provider_check_schema_get for one check.",
     hints: READS,
     namespaced: false,

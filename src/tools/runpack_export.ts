@@ -92,7 +92,8 @@ export function runpackExport(services: Services): Tool {
     ...NAMED,
     title: "Export a runpack",
     description:
-      "Publishes a run, up to its accepted head, as a runpack: a checkpoint that anyone can verify offline, " +
+      "Publishes a run up to its accepted head as a runpack, which anyone can verify offline. Next: runpack_verify.",
+    details: "Publishes a run, up to its accepted head, as a runpack: a checkpoint that anyone can verify offline, " +
       "and that nothing accepted later changes. Changes nothing of the run. Exporting the same head again gives the same " +
       "runpack_identity, which runpack_verify takes.",
     hints: services.config.runpack_storage === null ? WRITES : WRITES_AND_ACQUIRES,

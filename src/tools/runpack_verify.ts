@@ -13,7 +13,7 @@ import type { ValidateSchema, VerificationRequest } from "../runpack/verify/type
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
 import { authorise } from "./services/authorise.ts";
 import { failure, success } from "./framework/errors.ts";
-import { identity } from "./framework/input.ts";
+import { identity, listedAs } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
@@ -26,14 +26,17 @@ const limit = z.int().min(0).exactOptional();
 const input = z.strictObject({
   runpack_identity: identity,
   profile: z.enum(PROFILES).exactOptional().describe("integrity_only_v1 unless given"),
-  budget: z.strictObject({
-    bytes_read: limit,
-    canonical_work_bytes: limit,
-    hashing_workers: limit,
-    objects: limit,
-    records: limit,
-    tree_nodes: limit,
-  }).nullable().exactOptional().describe("Limits; what they leave open is unavailable: budget_exhausted"),
+  budget: listedAs(
+    z.strictObject({
+      bytes_read: limit,
+      canonical_work_bytes: limit,
+      hashing_workers: limit,
+      objects: limit,
+      records: limit,
+      tree_nodes: limit,
+    }).nullable().describe("Limits; what they leave open is unavailable: budget_exhausted"),
+    { type: ["object", "null"] },
+  ).exactOptional(),
 });
 
 type Input = z.output<typeof input>;
@@ -44,6 +47,8 @@ export function runpackVerify(services: Services): Tool {
     ...NAMED,
     title: "Verify a runpack",
     description:
+      "Verifies a runpack exported here from its own material alone, claim by claim. full_replay_v1 decides every record again.",
+    details:
       "Verifies a runpack that was exported here, from its own material alone: no network, provider or clock. The report " +
       "has one status for each of 29 claims: satisfied, violated (with reason), unavailable (the material cannot settle " +
       "it) or not_requested. Profile integrity_only_v1 evaluates three claims on bytes; full_replay_v1 decides every " +

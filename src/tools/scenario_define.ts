@@ -13,14 +13,15 @@ import { SPEC_LIMITS } from "../law/limits.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../law/types.ts";
 import { failure, success, toolError } from "./framework/errors.ts";
-import { jsonObject } from "./framework/input.ts";
+import { jsonObject, listedAs } from "./framework/input.ts";
 import { knownChecks } from "./precheck/known_checks.ts";
 import { namesShown } from "./services/provider_discovery.ts";
 import { closed, IDENTITY, TEXT } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
-import { SPEC_SCHEMA } from "./framework/spec_schema.ts";
+import { SPEC_SCHEMA } from "../law/spec_schema.ts";
+import { listedSpecSchema } from "./framework/spec_schema.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Call, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
@@ -32,13 +33,16 @@ export function scenarioDefine(services: Services): Tool {
     ...NAMED,
     title: "Define a scenario",
     description:
-      "Proves and registers a scenario law: stages that form a DAG, each with a completion requirement over " +
+      "Registers a scenario law, which never changes: a DAG of stages, each complete when its requirement over conditions holds. " +
+      "Rejects an invalid spec with every fault and its path. Whole schema: resource gate://schemas/scenario. Next: " +
+      "scenario_start.",
+    details: "Proves and registers a scenario law: stages that form a DAG, each with a completion requirement over " +
       "conditions, each condition with a domain, a predicate and an evidence-use policy. Laws never change; a changed " +
       "spec is another law under another scenario_law_identity, and the same law twice is the error law_exists. An " +
       "invalid spec is refused with all its faults, each with code, path and message. Next: scenario_start with the " +
       "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
     hints: WRITES,
-    input: z.strictObject({ spec: jsonObject(SPEC_SCHEMA) }),
+    input: z.strictObject({ spec: listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema()) }),
     output: closed({ graph_identity: IDENTITY, scenario_id: TEXT, scenario_law_identity: IDENTITY }),
     admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
     act: ({ spec }) => define(services, spec),

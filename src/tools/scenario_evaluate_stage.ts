@@ -8,7 +8,16 @@ import { z } from "zod";
 import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
 import { decideEvaluate } from "../run/decide_evaluate.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
-import { callerEvidence, expectedHead, name, operationId, runMembers, timestamp } from "./framework/input.ts";
+import {
+  briefly,
+  callerEvidence,
+  expectedHead,
+  HEAD_RULE,
+  name,
+  operationId,
+  runMembers,
+  timestamp,
+} from "./framework/input.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
@@ -38,8 +47,10 @@ const input = z.strictObject({
   operation_id: operationId,
   caller_evidence: callerEvidence.exactOptional()
     .describe("What you observed, one item a condition or more; value_type is the condition's domain"),
-  local_acquisition: z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() }))
-    .exactOptional().describe("Which of the stage's acquisition bindings to run: left out = all, [] = none"),
+  local_acquisition: briefly(
+    z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
+    "[{binding_id, trigger_time?}]: bindings to run; left out: all, []: none",
+  ).describe("Which of the stage's acquisition bindings to run: left out = all, [] = none").exactOptional(),
 });
 
 type Input = z.output<typeof input>;
@@ -50,7 +61,10 @@ export function scenarioEvaluateStage(services: Services): Tool {
     ...NAMED,
     title: "Evaluate a stage",
     description:
-      "Evaluates an open stage with the evidence of this call and records the attempt. attempt.outcome true " +
+      "Evaluates an open stage with the evidence of this call: true completes it, false and unknown keep it open. attempt.causes " +
+      "says what did not count, attempt.missing what would complete the stage beside the evidence of this call. Send that again with " +
+      `it: evidence of earlier calls does not count. ${HEAD_RULE}`,
+    details: "Evaluates an open stage with the evidence of this call and records the attempt. attempt.outcome true " +
       "completes the stage; false or unknown leaves it open to be evaluated again with other evidence. Missing, " +
       "unqualified or disagreeing evidence is unknown, never true: attempt.trace says why for each condition, " +
       "attempt.missing which sets of conditions would complete the stage beside the evidence of this call. Send that " +

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
-import { runMembers } from "./framework/input.ts";
+import { listedAs, runMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
@@ -23,13 +23,16 @@ export function scenarioHistory(services: Services): Tool {
     ...NAMED,
     title: "History of a run",
     description:
+      "Returns the accepted records of a run in order: who did what, when, on what evidence. Next page: after_revision = " +
+      "next_after_revision.",
+    details:
       "Gives the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
       "on what evidence. Values and payloads are named by identity only. A page at a time: call again with " +
       "after_revision = next_after_revision until it is null.",
     hints: READS,
     input: z.strictObject({
       ...runMembers,
-      after_revision: z.int().min(0).nullable().exactOptional(),
+      after_revision: listedAs(z.int().min(0).nullable(), { type: ["integer", "null"] }).exactOptional(),
       limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
     }),
     output: closed({

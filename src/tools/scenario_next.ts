@@ -20,8 +20,9 @@ import {
   briefly,
   callerEvidence,
   expectedHead,
+  HEAD_RULE,
   name,
-  operationIdentity,
+  operationId,
   runMembers,
   timestamp,
 } from "./framework/input.ts";
@@ -55,13 +56,13 @@ export const STEP_REFUSALS: readonly string[] = [
 
 const input = z.strictObject({
   ...runMembers,
-  expected_head: briefly(expectedHead, "As expected_head of scenario_open_stage"),
-  request_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
+  expected_head: expectedHead,
+  request_id: operationId,
   stage_id: name.exactOptional().describe("Left out: a stage without an attempt, else the one with the oldest"),
-  caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
+  caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
-    "As local_acquisition of scenario_evaluate_stage",
+    "As in scenario_evaluate_stage",
   ).exactOptional(),
   feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to tell; the operator may grant less"),
 });
@@ -74,6 +75,10 @@ export function scenarioNext(services: Services): Tool {
     ...NAMED,
     title: "Take the next step of a run",
     description:
+      "Takes one step of a run: opens a stage if needed and evaluates it with the evidence of this call. decision.kind: advance, " +
+      "hold or complete. feedback.attempts has causes and what is missing beside the evidence of this call. Send that again with " +
+      `it: evidence of earlier calls does not count. ${HEAD_RULE} Repeat until run_status is complete.`,
+    details:
       "Takes one step of a run: opens a stage if it is not open yet and evaluates it with the evidence of this call, both or " +
       "neither. decision.kind says what came of it: advance (the stage is complete, go on with the next), hold (it stays " +
       "open: decision.unmet names the conditions in the way), complete (the run is). opened: {stage_open_record_id, " +

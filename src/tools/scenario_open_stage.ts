@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { decideOpen } from "../run/decide_open.ts";
-import { expectedHead, name, operationId, runMembers } from "./framework/input.ts";
+import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
@@ -34,7 +34,10 @@ export function scenarioOpenStage(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Open a stage",
-    description: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
+    description:
+      `Opens a stage of the ready frontier: returns its entry intents, this once, and stage_open_record_id. ${HEAD_RULE} ` +
+      "Next: scenario_evaluate_stage.",
+    details: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
       "their payloads, proposed this once, and stage_open_record_id for submissions in the scope of the stage. Where 1 MiB " +
       "is not enough, a packet's payload stands at its first intent, or is left out (payload_left_out: the runpack has it). " +
       "Other stages are not touched. expected_head must be the run's current head, else the outcome is stale and its result is " +

@@ -33,11 +33,13 @@ const input = z.strictObject({
   scenario_id: name,
   scenario_law_identity: identity,
   stage_id: name,
-  caller_evidence: briefly(callerEvidence, "As caller_evidence of scenario_evaluate_stage").exactOptional(),
-  local_acquisition: z.array(z.strictObject({ binding_id: name, value: anyJson })).exactOptional()
-    .describe(
+  caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
+  local_acquisition: briefly(
+    z.array(z.strictObject({ binding_id: name, value: anyJson })).describe(
       "Values to take as if these bindings had acquired them: each as its check yields it, null for nothing found",
     ),
+    "[{binding_id, value}]: values as if acquired",
+  ).exactOptional(),
 });
 
 type Input = z.output<typeof input>;
@@ -48,6 +50,9 @@ export function scenarioPrecheckStage(services: Services): Tool {
     ...NAMED,
     title: "Precheck a stage",
     description:
+      "Predicts what scenario_evaluate_stage would say of this evidence, with causes and what is missing. Records nothing and " +
+      "needs no run.",
+    details:
       "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
       "in missing the sets of conditions that would complete the stage beside this evidence. " +
       "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes, and the error of a " +

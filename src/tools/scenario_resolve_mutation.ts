@@ -29,7 +29,9 @@ export function scenarioResolveMutation(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Resolve a mutation",
-    description: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
+    description:
+      "Reports what became of an open, evaluate or submit whose answer was lost. Repeating the call unchanged does the same.",
+    details: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
       "result, or known_unaccepted. Looks at receipts only, whatever the head is now. Repeating the call unchanged gives " +
       "the same answer, carries out what was not accepted, and needs no invocation_identity. A request_id or trigger_id is no " +
       "operation_id: repeat scenario_next and scenario_trigger themselves.",

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { createRun } from "./mutation/creation.ts";
-import { briefly, identity, name, namespaceId, operationIdentity, payload } from "./framework/input.ts";
+import { briefly, identity, name, namespaceId, operationId, payload } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
@@ -31,7 +31,9 @@ export function scenarioStart(services: Services): Tool {
     ...NAMED,
     title: "Start a run",
     description:
-      "Starts a run of one exact scenario law. run_id and acceptance time are minted here; no stage is opened " +
+      "Starts a run of one exact law and mints its run_id. creation_request_id is fresh and random; the same call again returns " +
+      "the same run. head is the first expected_head. Next: scenario_status, then scenario_open_stage.",
+    details: "Starts a run of one exact scenario law. run_id and acceptance time are minted here; no stage is opened " +
       "yet. Pick a fresh random creation_request_id: the same call again gives the same run and the same answer, so a lost " +
       "answer is got back by repeating it. The answer's head is the expected_head of your first mutation. Next: " +
       "scenario_status for the ready frontier, then scenario_open_stage.",
@@ -40,15 +42,21 @@ export function scenarioStart(services: Services): Tool {
       namespace_id: namespaceId,
       scenario_id: name,
       scenario_law_identity: identity,
-      creation_request_id: operationIdentity,
-      correlation: z.discriminatedUnion("kind", [
-        z.strictObject({ kind: z.literal("unset") }),
-        z.strictObject({ kind: z.literal("set"), correlation_id: z.string() }),
-      ]),
-      genesis: z.discriminatedUnion("kind", [
-        z.strictObject({ kind: z.literal("empty") }),
-        z.strictObject({ kind: z.literal("declared"), payload: briefly(payload, "As payload of scenario_submit") }),
-      ]),
+      creation_request_id: operationId,
+      correlation: briefly(
+        z.discriminatedUnion("kind", [
+          z.strictObject({ kind: z.literal("unset") }),
+          z.strictObject({ kind: z.literal("set"), correlation_id: z.string() }),
+        ]),
+        "{kind: unset} | {kind: set, correlation_id}",
+      ),
+      genesis: briefly(
+        z.discriminatedUnion("kind", [
+          z.strictObject({ kind: z.literal("empty") }),
+          z.strictObject({ kind: z.literal("declared"), payload }),
+        ]),
+        "{kind: empty} | {kind: declared, payload: as in scenario_submit}",
+      ),
     }),
     output: outcomeOf(["creation"], REFUSALS),
     act: async (input, raw, call) => {

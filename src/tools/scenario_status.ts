@@ -38,7 +38,10 @@ export function scenarioStatus(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Status of a run",
-    description: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
+    description:
+      "Shows where a run stands: accepted_head, status, stages, ready frontier, last attempts. include [missing] adds the " +
+      "smallest sets of conditions that would complete each stage.",
+    details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
       "be opened now), and the last 20 attempts as scenario_evaluate_stage gave them. With include [missing] also, for " +
       "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +

@@ -7,7 +7,16 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { decideSubmit } from "../run/decide_submit.ts";
-import { expectedHead, identity, name, operationId, payload, runMembers } from "./framework/input.ts";
+import {
+  briefly,
+  expectedHead,
+  HEAD_RULE,
+  identity,
+  name,
+  operationId,
+  payload,
+  runMembers,
+} from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
@@ -35,6 +44,9 @@ export function scenarioSubmit(services: Services): Tool {
     ...NAMED,
     title: "Submit an artifact",
     description:
+      "Stores an artifact in the run for ever: never send secrets. It is no evidence and completes nothing. " +
+      HEAD_RULE,
+    details:
       "Stores an artifact in the run for ever: never send secrets. It is no evidence: a submission neither opens " +
       "nor completes a stage. scope run_wide, or stage_open with the stage_open_record_id that scenario_open_stage gave. " +
       "payload json needs a JSON content_type, bytes another one; external names content by hash and is never fetched. " +
@@ -47,10 +59,13 @@ export function scenarioSubmit(services: Services): Tool {
       operation_id: operationId,
       content_type: z.string().max(256),
       payload,
-      scope: z.discriminatedUnion("kind", [
-        z.strictObject({ kind: z.literal("run_wide") }),
-        z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: identity }),
-      ]),
+      scope: briefly(
+        z.discriminatedUnion("kind", [
+          z.strictObject({ kind: z.literal("run_wide") }),
+          z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: identity }),
+        ]),
+        "{kind: run_wide} | {kind: stage_open, stage_id, stage_open_record_id}",
+      ),
     }),
     output: outcomeOf(["submitting"], REFUSALS),
     act: async (input, raw, call) => {

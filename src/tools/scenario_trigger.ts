@@ -15,7 +15,16 @@ import type { ProjectedRun } from "../store/projection.ts";
 import { runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
-import { briefly, expectedHead, name, operationIdentity, payload, runMembers, timestamp } from "./framework/input.ts";
+import {
+  briefly,
+  expectedHead,
+  HEAD_RULE,
+  name,
+  operationId,
+  payload,
+  runMembers,
+  timestamp,
+} from "./framework/input.ts";
 import type { Outcome } from "./mutation/mutation.ts";
 import { nextAfterStep } from "./next_steps/after_steps.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
@@ -38,14 +47,11 @@ const CONTENT_TYPES = {
 };
 
 const trigger = z.strictObject({
-  trigger_id: operationIdentity.describe("Fresh random id; repeat it unchanged to retry"),
+  trigger_id: operationId,
   kind: z.enum(["tick", "external_event", "backend_event"]),
-  time: briefly(
-    timestamp.describe("For the checks; left out: the time now"),
-    "{kind: unix_millis or logical, value} for the checks; left out: the time now",
-  ).exactOptional(),
+  time: timestamp.describe("For the checks; left out: the time now").exactOptional(),
   source_id: name.describe("Who or what triggers"),
-  payload: briefly(payload, "As payload of scenario_submit").exactOptional(),
+  payload: briefly(payload, "As in scenario_submit").exactOptional(),
   content_type: z.string().max(256).exactOptional().describe("Of the payload"),
 }).refine((given) => given.content_type === undefined || given.payload !== undefined, {
   message: "a payload beside content_type",
@@ -54,7 +60,7 @@ const trigger = z.strictObject({
 
 const input = z.strictObject({
   ...runMembers,
-  expected_head: briefly(expectedHead, "As expected_head of scenario_open_stage"),
+  expected_head: expectedHead,
   trigger,
 });
 
@@ -66,6 +72,9 @@ export function scenarioTrigger(services: Services): Tool {
     ...NAMED,
     title: "Trigger the acquisition of a run",
     description:
+      "Reports an event to a run: stores its payload as a submission and evaluates every open stage that has acquisition " +
+      `bindings, all or nothing. ${HEAD_RULE}`,
+    details:
       "Tells a run that something happened: stores the payload, if there is one, as a run-wide submission, and evaluates every " +
       "open stage that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
       "where an acquisition fails, nothing. decisions has one entry a stage as scenario_next gives it. Without a payload and " +

@@ -20,8 +20,8 @@ export function scenariosList(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "List scenarios",
-    description:
-      "Lists the scenario laws of a namespace by scenario_id and law identity, a page at a time: call again " +
+    description: "Lists the scenario laws of a namespace with their identities. Next page: cursor = next_token.",
+    details: "Lists the scenario laws of a namespace by scenario_id and law identity, a page at a time: call again " +
       "with cursor = next_token until next_token is null. A scenario_id with several laws has several items; " +
       "scenario_start names the exact one.",
     hints: READS,

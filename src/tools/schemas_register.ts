@@ -25,7 +25,10 @@ export function schemasRegister(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Register a JSON Schema",
-    description: "Stores a JSON Schema (2020-12) under schema_id and version, for ever: the same pair cannot be " +
+    description:
+      "Stores a JSON Schema under schema_id and version, for ever. Register what a scenario's Json conditions name before " +
+      "scenario_define.",
+    details: "Stores a JSON Schema (2020-12) under schema_id and version, for ever: the same pair cannot be " +
       "registered twice in a namespace, so a change needs a new version. Register the schemas that a scenario's Json " +
       "conditions name before scenario_define.",
     hints: WRITES,

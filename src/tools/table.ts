@@ -11,6 +11,7 @@
 import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./published.ts";
 import type { Services } from "./services/services.ts";
+import { referenceOf } from "./framework/reference.ts";
 import type { Tool, ToolName } from "./framework/types.ts";
 
 type MakeTool = (services: Services) => Tool;
@@ -76,10 +77,7 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
   return {
     ...shown,
     hints,
-    wholeSchemas: async () => {
-      const tool = loaded ?? await loadOnce();
-      return await tool.wholeSchemas?.() ?? { input: tool.inputSchema, output: tool.outputSchema };
-    },
+    reference: async () => await referenceOf(loaded ?? await loadOnce()),
     handle: (input, call) =>
       loaded === undefined ? loadOnce().then((tool) => tool.handle(input, call)) : loaded.handle(input, call),
   };

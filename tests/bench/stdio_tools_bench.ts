@@ -235,5 +235,5 @@ async function sizeRow(gate: StdioPeer): Promise<BenchRow> {
     must: 1,
     goal: 0.75,
     direction: "lower",
-  }, { ours: [bytes / 1000], peer: [64] });
+  }, { ours: [bytes / 1000], peer: [32] });
 }

@@ -70,6 +70,7 @@ export const TEST_ONLY_PACKAGES = [
   "ajv",
   "canonicalize",
   "fast-check",
+  "gpt-tokenizer",
   "json-canon",
   "json-logic-js",
   "json-rules-engine",

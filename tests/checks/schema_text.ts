@@ -11,6 +11,9 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 /** Characters of a line before an object is spread over several. */
 const LINE_CHARACTERS = 100;
 
+/** The pattern of a line within a spec, whose length has a bound of its own. */
+const SPEC_LINE_PATTERN = LINE_PATTERN.replace("+$", "*$");
+
 /** Patterns that are said in words. */
 const PATTERNS: ReadonlyMap<string, string> = new Map([
   ["^[0-9a-f]{64}$", "64 hex digits"],
@@ -56,7 +59,7 @@ function grouped(text: string): string {
 
 function stringText(schema: JsonObject): string {
   const { pattern, maxLength } = schema as { pattern?: JsonValue; maxLength?: JsonValue };
-  if (pattern === LINE_PATTERN) {
+  if (pattern === LINE_PATTERN || pattern === SPEC_LINE_PATTERN) {
     return maxLength === SPEC_LIMITS.identifierBytes ? "name" : `line of at most ${maxLength} bytes`;
   }
   if (pattern === "\\S") return `string of at most ${maxLength} characters, not blank`;

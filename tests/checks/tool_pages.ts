@@ -4,9 +4,10 @@
  * @module
  */
 
-import { type JsonObject, member } from "../../src/canonical/json.ts";
+import { isJsonObject, type JsonObject, member } from "../../src/canonical/json.ts";
 import { withTools } from "../../src/tools/tests/fixture_test.ts";
 import { withTypes } from "../../src/tools/framework/output.ts";
+import { referenceOf } from "../../src/tools/framework/reference.ts";
 import { RESULT_TYPES } from "../../src/tools/framework/result_types.ts";
 import type { Tool } from "../../src/tools/framework/types.ts";
 import { schemaText } from "./schema_text.ts";
@@ -74,17 +75,20 @@ function indexPage(tools: readonly Tool[]): string {
     "Each page shows the result whole: one closed object for each outcome, then the types that it names. The resource",
     "`gate://schemas/<tool>` has the same as JSON Schema, in `$defs.output`. `tools/list` shows members, types and outcomes.",
     "",
+    "`tools/list` is short, at most 32 kB. Its argument schemas are closed; patterns, bounds and the members of rare objects",
+    "stand here and in `$defs.input` of the resource.",
+    "",
   ].join("\n");
 }
 
 async function toolPage(tool: Tool): Promise<string> {
-  const { input, output } = await tool.wholeSchemas?.() ?? { input: tool.inputSchema, output: tool.outputSchema };
-  const { name, title, description, group, hints } = tool;
+  const { details, input, output } = await referenceOf(tool);
+  const { name, title, group, hints } = tool;
   const [result = {}] = (member(output, "oneOf") ?? []) as JsonObject[];
   return [
     `# ${name}`,
     "",
-    `${title}. ${description}`,
+    `${title}. ${details}`,
     "",
     `Group ${group}; ${hints.readOnlyHint ? "changes nothing" : "writes"}${
       hints.openWorldHint ? ", and may ask providers" : ""
@@ -92,11 +96,17 @@ async function toolPage(tool: Tool): Promise<string> {
     "",
     "## Arguments",
     "",
-    ...block(schemaText(input), input),
+    ...block(schemaText(input), specOf(input)),
     "## Result",
     "",
     ...block(schemaText(result), withTypes(result, RESULT_TYPES)),
   ].join("\n");
+}
+
+/** The schema of a spec among the arguments, which names types of its own; the arguments' where there is none. */
+function specOf(input: JsonObject): JsonObject {
+  const spec = member((member(input, "properties") ?? {}) as JsonObject, "spec");
+  return isJsonObject(spec) ? spec : input;
 }
 
 function block(text: string, schema: JsonObject): string[] {

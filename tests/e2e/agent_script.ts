@@ -217,24 +217,17 @@ async function prepare(agent: Agent, tool: ListedTool, hint: JsonObject): Promis
   return input;
 }
 
+/** Of several alternatives the one that needs nothing but its kind: `{kind: unset} | {kind: set, correlation_id}`. */
+const SIMPLEST = /\{kind: (\w+)\}/;
+
 function argument(agent: Agent, name: string, schema: JsonObject): JsonValue {
   if (name === "record") return agent.schemas.shift() ?? {};
   const remembered = agent.memory.get(name);
   if (remembered !== undefined) return remembered;
   if (schema["pattern"] === "^[0-9a-f]{32}$") return randomId();
-  if (Array.isArray(schema["oneOf"])) return simplest(schema["oneOf"] as JsonObject[]);
+  const simplest = SIMPLEST.exec(String(schema["description"]))?.[1];
+  if (simplest !== undefined) return { kind: simplest };
   throw new Error(`Nothing says what ${name} is`);
-}
-
-/** The variant that needs nothing but what it says itself. */
-function simplest(variants: readonly JsonObject[]): JsonValue {
-  for (const { properties } of variants) {
-    const members = Object.entries(properties as Record<string, JsonObject>);
-    if (members.every(([, schema]) => "const" in schema)) {
-      return Object.fromEntries(members.map(([name, schema]) => [name, schema["const"] ?? null]));
-    }
-  }
-  throw new Error("No variant says all of itself");
 }
 
 function randomId(): string {

@@ -34,6 +34,12 @@ export const BRIEF = "brief";
 /** Metadata of a part: what is published of it beside its schema where nothing is shortened. */
 export const BESIDES = "besides";
 
+/** Metadata of a part: what `tools/list` shows of it beside its shortened schema. */
+export const LISTED = "listed";
+
+/** What `tools/list` leaves out: the whole schema has it, and errors name it. */
+const UNLISTED = ["description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"];
+
 /** A member name longer than this stays out of paths. */
 const PATH_NAME_MAXIMUM = 256;
 
@@ -156,7 +162,7 @@ const KNOWN = new WeakMap<z.ZodType, JsonObject>();
 
 /** What is published at a path; nothing where alternatives make that depend on the value. */
 function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
-  const published = KNOWN.get(schema) ?? publishSchema(schema);
+  const published = KNOWN.get(schema) ?? publishSchema(schema, true);
   KNOWN.set(schema, published);
   let at: JsonValue | undefined = published;
   for (const step of path) {
@@ -215,27 +221,29 @@ function propertiesOf(published: JsonValue | undefined): JsonObject | null {
   return isJsonObject(properties) ? properties : null;
 }
 
+/** What to leave out of a part. What a wrapper such as an optional holds is shortened already, but for the wrapper's own words. */
+function unlisted(schema: z.core.$ZodType): readonly string[] {
+  if (!("innerType" in schema._zod.def)) return UNLISTED;
+  return z.globalRegistry.get(schema)?.description === undefined ? [] : ["description"];
+}
+
 /**
  * The JSON Schema (2020-12) that a tool publishes for a zod schema, without what says nothing: `$schema`, and the bounds
  * that every integer has.
  *
- * @param schema What the arguments or a result are decoded with
- * @param isWhole Whether parts that another tool publishes in full are told in full here too
+ * @param schema What the arguments are decoded with
+ * @param isWhole Whether nothing is shortened: the list of tools leaves out descriptions, patterns and bounds
  */
 export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
   const published = z.toJSONSchema(schema, {
     io: "input",
     target: "draft-2020-12",
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
-      const { [BRIEF]: brief, [BESIDES]: besides } = jsonSchema;
-      delete jsonSchema[BRIEF];
-      delete jsonSchema[BESIDES];
-      if (isWhole) Object.assign(jsonSchema, besides);
-      else if (brief !== undefined) {
-        for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
-        Object.assign(jsonSchema, brief);
-      }
+    override: ({ zodSchema, jsonSchema }) => {
+      const { [BRIEF]: brief, [BESIDES]: besides, [LISTED]: listed } = jsonSchema;
+      const left = isWhole ? [] : brief === undefined ? unlisted(zodSchema) : Object.keys(jsonSchema);
+      for (const name of [BRIEF, BESIDES, LISTED, ...left]) delete jsonSchema[name];
+      Object.assign(jsonSchema, isWhole ? besides : brief ?? listed);
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.const !== undefined) delete jsonSchema.type;

@@ -6,6 +6,7 @@
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
+import { referenceOf } from "./reference.ts";
 import type { Tool } from "./types.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -22,14 +23,13 @@ const EMBEDDED_SPEC: JsonObject = { $id: "gate://schemas/scenario", ...SPEC_SCHE
 
 /** The JSON Schemas of a tool as one document, which is that of its arguments. */
 export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
-  const { input, output: { $defs: types = {}, ...output } } = await tool.wholeSchemas?.() ??
-    { input: tool.inputSchema, output: tool.outputSchema };
+  const { details, input, output: { $defs: types = {}, ...output } } = await referenceOf(tool);
   const properties = member(input, "properties");
   const takesSpec = isJsonObject(properties) && member(properties, "spec") !== undefined;
   return {
     $schema: DIALECT,
     title: tool.name,
-    description: tool.description,
+    description: details,
     $ref: "#/$defs/input",
     $defs: {
       input: takesSpec ? { ...input, properties: { ...properties, spec: EMBEDDED_SPEC } } : input,

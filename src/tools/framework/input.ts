@@ -6,10 +6,11 @@
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { BESIDES, BRIEF } from "./decode.ts";
+import { BESIDES, BRIEF, LISTED } from "./decode.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import { VALUE_TYPES } from "../../law/value/types.ts";
+import { SHORT_IDENTITY } from "./output.ts";
 import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pagination.ts";
 
 // C0 controls, delete, and C1 controls.
@@ -22,7 +23,9 @@ export const anyJson = z.unknown() as unknown as z.ZodType<JsonValue>;
 /** Any JSON object, handed on as it is; its own schema is published in place of one made from zod. */
 export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
   const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
-  return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published });
+  const { description } = published;
+  const listed = description === undefined ? {} : { [LISTED]: { description } };
+  return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published, ...listed });
 }
 
 /** What {@link CONTROL} does not match, as JSON Schemas say it. */
@@ -42,20 +45,32 @@ function line(maximumBytes: number): z.ZodString {
 /** A name: 1 to 256 bytes of UTF-8 without control characters. */
 export const name = line(SPEC_LIMITS.identifierBytes);
 
-/**
- * A part that is published in full by another tool: here only its type and a hint at where to look. It is decoded as
- * strictly.
- */
+/** A part of which the list of tools shows only the type and a hint. It is decoded as strictly. */
 export function briefly<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
-  const type = schema instanceof z.ZodArray ? "array" : "object";
-  return schema.meta({ [BRIEF]: { type, description } });
+  const isArray = schema instanceof z.ZodArray;
+  // Clients refuse arrays whose items they know nothing of.
+  const items = isArray ? { items: { type: "object" } } : {};
+  return listedAs(schema, { type: isArray ? "array" : "object", ...items, description });
+}
+
+/** A part that the list of tools shows in another way. */
+export function listedAs<Schema extends z.ZodType>(schema: Schema, listed: JsonObject): Schema {
+  return schema.meta({ [BRIEF]: listed });
+}
+
+/** A part with what the list of tools says of it; {@link z.ZodType.describe} is for the whole schema alone. */
+export function hinted<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
+  return schema.meta({ [LISTED]: { description } });
 }
 
 /** 64 lower-case hex digits. */
 export const identity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
 
 /** 32 lower-case hex digits. */
-export const operationIdentity = z.string().regex(/^[0-9a-f]{32}$/, "32 lower-case hex digits");
+export const operationIdentity = z.string().regex(
+  new RegExp(String(SHORT_IDENTITY["pattern"])),
+  "32 lower-case hex digits",
+);
 
 /** The namespace of a call. */
 export const namespaceId = z.int().min(1);
@@ -63,44 +78,67 @@ export const namespaceId = z.int().min(1);
 /** Which run. */
 export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: operationIdentity };
 
+/** What descriptions of mutations say of their heads and identities. */
+export const HEAD_RULE = "expected_head is the last accepted_head. Retry a lost answer unchanged.";
+
 /** The exact head that a mutation follows. */
-export const expectedHead = z.strictObject({ record_id: identity, revision: z.int().min(1) })
+export const expectedHead = listedAs(
+  z.strictObject({ record_id: identity, revision: z.int().min(1) }),
+  { type: "object" },
+)
   .describe("The run's current head: accepted_head of the last answer or of scenario_status");
 
 /** The identity of a mutation, chosen by the caller. */
-export const operationId = operationIdentity.describe("Fresh random id; repeat it unchanged to retry");
+export const operationId = operationIdentity.describe("Fresh random id; repeat it unchanged to retry")
+  .meta({ [LISTED]: { pattern: SHORT_IDENTITY["pattern"] } });
 
 /** Page size and cursor of a list. */
 export const pageMembers = {
-  cursor: z.string().max(CURSOR_CHARACTERS).nullable().exactOptional().describe("next_token of the page before"),
+  cursor: listedAs(z.string().max(CURSOR_CHARACTERS).nullable(), { type: ["string", "null"] })
+    .describe("next_token of the page before").exactOptional(),
   limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
 };
 
 const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: identity });
 
 /** Content of a submission or a declared genesis. */
-export const payload = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("json"), value: anyJson }),
-  z.strictObject({ kind: z.literal("bytes"), base64: z.string() }),
-  z.strictObject({
-    kind: z.literal("external"),
-    content_ref: z.strictObject({
-      uri: line(SPEC_LIMITS.uriBytes),
-      content_hash: contentHash,
-      encryption: name.exactOptional(),
+export const payload = briefly(
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("json"), value: anyJson }),
+    z.strictObject({ kind: z.literal("bytes"), base64: z.string() }),
+    z.strictObject({
+      kind: z.literal("external"),
+      content_ref: z.strictObject({
+        uri: line(SPEC_LIMITS.uriBytes),
+        content_hash: contentHash,
+        encryption: name.exactOptional(),
+      }),
     }),
-  }),
-]);
+  ]),
+  "{kind: json, value} (JSON content_type) | {kind: bytes, base64} | {kind: external, content_ref: {uri, content_hash}}",
+);
 
 /** A point in time as callers write it. */
-export const timestamp = z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() });
+export const timestamp = briefly(
+  z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() }),
+  "{kind: unix_millis | logical, value}",
+);
 
 /** Evidence that the caller brings. */
 export const callerEvidence = z.array(z.strictObject({
   condition_id: name,
-  retention: z.strictObject({ retention: z.enum(["RetainCanonicalValue", "RetainDigestOnly"]) }),
-  value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
-  signature: z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }).exactOptional(),
-  anchor: z.strictObject({ anchor_type: name, anchor_value: z.string() }).exactOptional(),
+  retention: briefly(
+    z.strictObject({ retention: z.enum(["RetainCanonicalValue", "RetainDigestOnly"]) }),
+    "{retention: RetainCanonicalValue | RetainDigestOnly}",
+  ),
+  value: briefly(
+    z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
+    "{value, value_type}; value_type is the condition's domain",
+  ),
+  signature: listedAs(
+    z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }),
+    { type: "object" },
+  ).exactOptional(),
+  anchor: listedAs(z.strictObject({ anchor_type: name, anchor_value: z.string() }), { type: "object" }).exactOptional(),
   observed_at: z.int().exactOptional().describe("Unix ms"),
 }));

@@ -113,9 +113,9 @@ export function resultOrError(result: JsonObject): JsonObject {
  * domain error may stand in its place. Every value that meets the whole schema meets this one.
  */
 export function shortOutput(result: JsonObject, types: JsonObject): JsonObject {
-  const { properties, required } = result as { properties: JsonObject; required: readonly string[] };
+  const properties = member(result, "properties") as JsonObject;
   const shown = Object.entries(properties).map(([name, schema]) => [name, shortMember(schema as JsonObject, types)]);
-  const short = { properties: Object.fromEntries(shown), required, additionalProperties: false };
+  const short = { properties: Object.fromEntries(shown), additionalProperties: false };
   return { type: "object", oneOf: [short, { required: ["error"] }] };
 }
 

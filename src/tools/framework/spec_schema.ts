@@ -1,101 +1,61 @@
 /**
- * The published schema of a scenario specification, closed down to conditions and stages: enough to write one without
- * other documents. What it only hints at, such as which predicate suits which domain, the law room checks, with a code
- * and a path for each fault.
+ * What the list of tools says of a scenario specification: its members, closed, and how to write stages and conditions.
+ * `gate://schemas/scenario` has the whole schema, and an invalid spec is answered with every fault and its path.
  *
  * @module
  */
 
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { ASSURANCES, CHANNELS } from "../../law/decode_policy.ts";
-import { VALUE_TYPES } from "../../law/value/types.ts";
-import { PREDICATE_NAMES } from "../../law/value/predicates.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 
-const ID: JsonObject = { type: "string" };
-
-function object(
-  required: Readonly<Record<string, JsonValue>>,
-  optional: Readonly<Record<string, JsonValue>> = {},
-): JsonObject {
-  return {
-    type: "object",
-    properties: { ...required, ...optional },
-    required: Object.keys(required),
-    additionalProperties: false,
-  };
-}
-
-function list(items: JsonValue, description?: string): JsonObject {
-  return description === undefined ? { type: "array", items } : { type: "array", items, description };
-}
-
-/** One of several objects, told apart by a member; `description` names the other members. */
-function variant(name: string, values: readonly string[], description: string): JsonObject {
-  return { properties: { [name]: { enum: values } }, required: [name], description };
-}
-
-const CONDITION: JsonObject = object({
-  condition_id: ID,
-  observation_domain: variant(
-    "domain",
-    VALUE_TYPES,
-    "String: minimum_bytes, maximum_bytes. Integer, Decimal: minimum?, maximum? (Decimal as strings). " +
-      'Digest: algorithm "sha256". Json: maximum_bytes, schema? {schema_id, version}',
-  ),
-  predicate: variant(
-    "predicate",
-    PREDICATE_NAMES,
-    "expected: {value, value_type}, value_type being the domain; InSet: an array of them; Exists, NotExists: none",
-  ),
-  evidence_use_policy: object({
-    allowed_channels: list({ enum: CHANNELS }),
-    authorization: { enum: ["embedding_authority", "signature"] },
-    combination: variant("combination", ["AllQualifyingAgree", "AnyQualifying", "Quorum"], "Quorum: minimum"),
-    freshness: variant("freshness", ["NotRequired", "MaximumAge"], "MaximumAge: maximum_age_millis"),
-    independence: { enum: ["distinct_acquisition", "distinct_provider", "not_required"] },
-    integrity: { enum: ["canonical_content_only", "anchored_content", "signed_content"] },
-    replay: { enum: ["full_semantic", "digest_only"] },
-    required_assurance: list({ enum: ASSURANCES }),
-    retention: { enum: ["retain_canonical_value", "retain_digest_only"] },
-    scope: { const: "exact_condition" },
-  }, { authorized_key_ids: list(ID) }),
-});
-
-const STAGE: JsonObject = object({
-  stage_id: ID,
-  prerequisite: variant("kind", ["root", "requires"], "requires: requirement over stage ids, without Not"),
-  completion_requirement: { type: "object", description: "Over condition ids" },
-}, {
-  entry_packets: list(
-    { type: "object" },
-    "Disclosed once when the stage is opened: {packet_id, schema_id, content_type, payload, targets?, " +
-      "visibility_labels?, policy_tags?, expiry?}",
-  ),
-});
-
-/** The schema of `spec`. */
-export const SPEC_SCHEMA: JsonObject = object({
-  spec_version: { const: "dag-v3" },
-  scenario_id: ID,
-  namespace_id: { type: "integer", minimum: 1 },
-  stages: list(STAGE),
-  completion_requirement: {
-    type: "object",
-    description:
-      "When the run is complete: a requirement over stage ids. A requirement is {Condition: id}, {And: [..]}, " +
-      "{Or: [..]}, {Not: r} or {RequireGroup: {min, reqs: [..]}}",
+/** A condition on what callers submit, as the list shows one. */
+export const EXAMPLE_CONDITION: JsonObject = {
+  condition_id: "tests_pass",
+  observation_domain: { domain: "Boolean" },
+  predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
+  evidence_use_policy: {
+    allowed_channels: ["caller_submission"],
+    authorization: "embedding_authority",
+    combination: { combination: "AllQualifyingAgree" },
+    freshness: { freshness: "NotRequired" },
+    independence: "distinct_acquisition",
+    integrity: "canonical_content_only",
+    replay: "full_semantic",
+    required_assurance: [],
+    retention: "retain_canonical_value",
+    scope: "exact_condition",
   },
-}, {
-  conditions: list(CONDITION),
-  acquisition_bindings: list(
-    { type: "object" },
-    "Checks that gather evidence: {binding_id, condition_id, channel, provider_id, check_id, params?}",
-  ),
-  policies: list(object({ policy_id: ID }, { description: { type: "string" } })),
-  schemas: list(object({ schema_id: ID, version: ID }), "Registered schemas"),
-  value_limits: variant(
-    "selection",
-    ["InheritOperator", "Explicit"],
-    "Explicit: maximum_value_bytes, maximum_payload_bytes",
-  ),
-});
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  stages: "{stage_id, prerequisite: {kind: root} | {kind: requires, requirement over stages}, completion_requirement " +
+    "over conditions, entry_packets?}",
+  completion_requirement: "Over stages: {Condition: id} | {And: [..]} | {Or: [..]} | {Not: ..} | " +
+    "{RequireGroup: {min, reqs}}",
+  conditions: "Domains: Boolean, String, Integer, Decimal, Timestamp, Digest, Json. Like " +
+    JSON.stringify(EXAMPLE_CONDITION),
+  acquisition_bindings: "{binding_id, condition_id, channel, provider_id, check_id, params?}",
+};
+
+const DEFINITIONS = member(SPEC_SCHEMA, "$defs") as JsonObject;
+
+/** The type of a member, or the constant that it is. */
+function typeOf(schema: JsonValue): JsonObject {
+  const { $ref: reference, const: constant, type = "object" } = schema as Readonly<Record<string, JsonValue>>;
+  if (constant !== undefined) return { const: constant };
+  if (typeof reference !== "string") return { type };
+  const found = member(DEFINITIONS, reference.slice(reference.lastIndexOf("/") + 1));
+  return isJsonObject(found) ? { type: found["type"] ?? "object" } : { type };
+}
+
+/** The schema of `spec` in the list of tools. */
+export function listedSpecSchema(): JsonObject {
+  const { properties, required = [] } = SPEC_SCHEMA as { properties: JsonObject; required?: JsonValue };
+  const listed = Object.entries(properties).map(([name, schema]) => {
+    const description = HINTS[name];
+    const type = typeOf(schema);
+    const items = type["type"] === "array" ? { items: { type: "object" } } : {};
+    return [name, { ...type, ...items, ...description === undefined ? {} : { description } }];
+  });
+  return { type: "object", properties: Object.fromEntries(listed), required, additionalProperties: false };
+}

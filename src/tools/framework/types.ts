@@ -104,8 +104,10 @@ export type ToolAnswer =
   | { readonly ok: true; readonly result: JsonObject; readonly text?: string }
   | { readonly ok: false; readonly error: ToolError };
 
-/** The schemas of a tool, closed everywhere. */
-export interface WholeSchemas {
+/** What the list of tools shortens, whole. Both schemas are closed everywhere. */
+export interface ToolReference {
+  /** What the tool does, at length. */
+  readonly details: string;
   readonly input: JsonObject;
   /** A document: what it names as `#/$defs/<type>` stands in its `$defs`. */
   readonly output: JsonObject;
@@ -123,8 +125,8 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   /** `{type: "object", oneOf: [<result>, {error}]}`, of whose members only types and outcomes are listed. */
   readonly outputSchema: JsonObject;
-  /** Both schemas with nothing shortened; what is listed is whole unless given. */
-  readonly wholeSchemas?: () => Promise<WholeSchemas>;
+  /** What the list shortens; what is listed is whole unless given. */
+  readonly reference?: () => Promise<ToolReference>;
   /** Decodes, authorises on namespace and registry, acts. Never throws for bad input; what it throws is an internal error. */
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 }

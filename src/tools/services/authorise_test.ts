@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { namespaceOfInput } from "./authorise.ts";
+import { referenceOf } from "../framework/reference.ts";
 import { withTools } from "../tests/fixture_test.ts";
 
 /** Tools that are about no namespace, or find it in what they are asked for. */
@@ -34,16 +35,16 @@ function namespacesOf(schema: JsonObject): JsonObject[] {
 }
 
 Deno.test("every tool about a namespace requires it, in the one place where it is authorised by", () =>
-  withTools(({ tools }) => {
+  withTools(async ({ tools }) => {
     const without: string[] = [];
-    for (const { name, inputSchema } of tools.values()) {
-      const places = namespacesOf(inputSchema as JsonObject);
+    for (const tool of tools.values()) {
+      const { name, inputSchema } = tool;
+      const places = namespacesOf((await referenceOf(tool)).input);
       if (places.length === 0) without.push(name);
       else assert.deepEqual(places.map(namespaceOfInput), [7], name);
       assert.equal(member(inputSchema as JsonObject, "additionalProperties"), false, name);
     }
     assert.deepEqual(without.sort(), WITHOUT);
-    return Promise.resolve();
   }));
 
 /** Arguments, the namespace that they are authorised by. */

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { checkRegistry } from "../../access/registry_acl.ts";
 import type { RegistryAction } from "../../config/store_types.ts";
 import { toolError } from "../framework/errors.ts";
-import { jsonObject, name, namespaceId } from "../framework/input.ts";
+import { briefly, hinted, jsonObject, name, namespaceId } from "../framework/input.ts";
 import type { Services } from "./services.ts";
 import type { Call, ToolError } from "../framework/types.ts";
 
@@ -23,15 +23,18 @@ export const schemaRecord = z.strictObject({
   version: name,
   namespace_id: namespaceId,
   description: z.string().max(DESCRIPTION_MAXIMUM).exactOptional(),
-  schema: jsonObject({
-    description: "JSON Schema 2020-12; references only within the document; format is not asserted",
-  }),
-  created_at: z.strictObject({ kind: z.literal("unix_millis"), value: z.int() })
+  schema: hinted(
+    jsonObject({ description: "JSON Schema 2020-12; references only within the document; format is not asserted" }),
+    "JSON Schema 2020-12",
+  ),
+  created_at: briefly(z.strictObject({ kind: z.literal("unix_millis"), value: z.int() }), "{kind: unix_millis, value}")
     .describe("When the schema was written, as its author says"),
-  signing: z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }).exactOptional()
-    .describe(
-      'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
-    ),
+  signing: briefly(
+    z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }),
+    "{key_id, signature}",
+  ).exactOptional().describe(
+    'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
+  ),
 });
 
 /** A decoded schema record. */
