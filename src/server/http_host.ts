@@ -8,6 +8,7 @@ import type { Audit } from "./audit/types.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { createHealth } from "./process/health.ts";
 import type { Hosting } from "./host.ts";
+import { watchLoop } from "./process/loop_delay.ts";
 import { createMetrics, type Metrics } from "./process/metrics.ts";
 import { observed } from "./protocol/metered_dispatcher.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
@@ -61,6 +62,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const hangup = tls === null ? null : watchHangup(tls.reload);
   const parts = { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http: options.http };
   const serving = await startServing(hosting, transport, parts);
+  const loop = watchLoop(metrics);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
   log("info", "Stopping: what is in work is answered first", { transport });
@@ -70,6 +72,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   refusals.flush();
   admissions.flush();
   log("info", "Stopped serving", { transport });
+  loop.close();
   restoreWarnings();
 }
 

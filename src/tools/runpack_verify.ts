@@ -86,8 +86,7 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   if (dataDir === null) return notFound(services, decoded);
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
-  const { verificationPrimitives } = await import("../runpack/host/verification.ts");
-  const { reportAsJson, verifyRunpack } = await import("../runpack/verify/verify.ts");
+  const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
   const source = localPackSource(root, decoded.runpack_identity);
   if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(services, decoded);
@@ -99,11 +98,12 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
     trusted_keys: trustedKeysOf(services),
     signatures: signatures.map(({ bytes }) => bytes),
   };
-  const primitives = verificationPrimitives(HOST_PRIMITIVES, validatorOf(services));
   try {
-    return success({ report: reportAsJson(await verifyRunpack(source, request, primitives)) });
+    const report = await services.verifyPack(root, request, validatorOf(services), call.signal);
+    return success({ report: reportAsJson(report) });
   } catch (error) {
     if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
+    if (call.signal.aborted) return failure("schema_worker_unavailable", "Cannot verify runpack: the caller is gone");
     throw error;
   }
 }

@@ -11,8 +11,9 @@ import type { Documentation } from "../docs/documentation.ts";
 import { DocsError } from "../docs/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
-import type { OpenPublisher } from "../runpack/host/open_publisher.ts";
+import type { OpenPublisher, PublisherOptions } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
+import type { PackThread } from "./packs/pack_thread.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
@@ -58,11 +59,14 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   const schemaSandbox = createSchemaSandbox();
   let { providers, measures } = countProviders(new Map());
   let publisher: Promise<OpenPublisher> | null = null;
+  let packs: Promise<PackThread> | null = null;
+  const packThread = (): Promise<PackThread> => packs ??= openPackThread(options);
   const namespaces = namespaceAuthorityOf(config.namespace);
   const close = async (): Promise<void> => {
     namespaces?.close();
     await Promise.all([...providers.values()].map((provider) => provider.close()));
     schemaSandbox.close();
+    (await packs)?.close();
     await (await publisher)?.close();
     await closeStores(stores);
   };
@@ -76,16 +80,18 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     });
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
-      publisher ??= publisherOf(config, options, stores.runs, signer).catch((error) => {
-        // What could not be loaded is tried again.
-        publisher = null;
-        throw error;
-      });
+      publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch(
+        (error) => {
+          // What could not be loaded is tried again.
+          publisher = null;
+          throw error;
+        },
+      );
     const services = settle(
       await attempt(() =>
         createServices({
           ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
-          dataDir: options.dataDir,
+          ...{ dataDir: options.dataDir, verifyPack: async (...asked) => await (await packThread()).verify(...asked) },
           ...options.docs === undefined ? {} : { docs: options.docs },
         })
       ),
@@ -131,11 +137,18 @@ async function signerOf(signingKey: string | null): Promise<PackSigner | null> {
 async function publisherOf(
   config: GateConfig,
   { dataDir }: RuntimeOptions,
-  runs: Stores["runs"],
-  signer: PackSigner | null,
+  { runs, signer, packs }: Pick<PublisherOptions, "runs" | "signer"> & { readonly packs: () => Promise<PackThread> },
 ): Promise<OpenPublisher> {
   const { openPublisher } = await import("../runpack/host/open_publisher.ts");
-  return openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer });
+  const { exportRun } = await packs();
+  return openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer, exportRun });
+}
+
+/** What verifies and exports beside the thread that serves; it starts with its first work. */
+async function openPackThread({ dataDir }: RuntimeOptions): Promise<PackThread> {
+  const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
+  const { createPackThread } = await import("./packs/pack_thread.ts");
+  return createPackThread(repositoryFolder(dataDir));
 }
 
 async function unreadyOf(

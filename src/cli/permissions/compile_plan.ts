@@ -15,6 +15,7 @@ const WORKER_MODULES: readonly string[] = [
   "src/evidence/builtin/time_worker.ts",
   "src/evidence/sandbox/schema_worker.ts",
   "src/store/backup_worker.ts",
+  "src/tools/packs/pack_worker.ts",
 ];
 
 /** Files that have to be named to be embedded, from the root of the checkout: workers, and the documents of the service. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { dirname } from "node:path";
 
 import type { SourceFault } from "../format/types.ts";
@@ -78,7 +79,7 @@ export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
 
 /** Whether two byte strings are equal. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  return Buffer.compare(a, b) === 0;
 }
 
 /** Writes all bytes at the end of an open file. */

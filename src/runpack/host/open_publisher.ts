@@ -27,6 +27,7 @@ export interface PublisherOptions {
   /** `runpack_storage`. */
   readonly storage: RunpackStorageConfig | null;
   readonly signer: PackSigner | null;
+  readonly exportRun?: NonNullable<PublisherParts["exportRun"]>;
 }
 
 /** A publisher, and what ends with it. */

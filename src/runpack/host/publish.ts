@@ -53,6 +53,8 @@ export interface PublisherParts {
   /** The mirror; opened when first needed. Null where none is configured. */
   readonly mirror: (() => Promise<Repository>) | null;
   readonly signer: PackSigner | null;
+  /** What makes the objects of a pack; on this thread unless given. */
+  readonly exportRun?: typeof exportRun;
 }
 
 /** The publisher of a service that was given no data folder. */
@@ -171,7 +173,7 @@ function failed(error: unknown, identity: Identity | null): Publication {
 }
 
 async function exportTo(
-  { sha256, runs, local, signer }: PublisherParts,
+  { sha256, runs, local, signer, exportRun: makePack = exportRun }: PublisherParts,
   { run_key, head, scenario_id, scenario_law_identity }: RunHead,
   withheld_conditions: readonly string[],
   onProgress: OnProgress,
@@ -180,7 +182,7 @@ async function exportTo(
   if (law === null) {
     throw new ExportError("integrity_failure", `Cannot export run: its law "${scenario_law_identity}" is missing`);
   }
-  const stream = exportRun(sha256, {
+  const stream = makePack(sha256, {
     run_key,
     head,
     scenario_id,

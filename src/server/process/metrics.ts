@@ -13,6 +13,8 @@ export interface Metrics {
   readonly toolCalled: (tool: string, outcome: string, milliseconds: number) => void;
   /** A request that was answered. */
   readonly answered: (route: string, status: number, milliseconds: number) => void;
+  /** The thread that serves came so many milliseconds late to what was due. */
+  readonly loopDelayed: (milliseconds: number) => void;
   /** A connection or request that was turned away, by a word for why. */
   readonly refused: (reason: string) => void;
   /** Tells a value each time that somebody asks; null for none at the moment. */
@@ -26,10 +28,14 @@ export interface Metrics {
 /** Upper bounds of the buckets of times, in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Upper bounds of the buckets of the loop's delay, in seconds. */
+const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5];
+
 /** The most distinct words for a refusal; they are ours, so there are few. */
 const REASONS = 64;
 
 interface Histogram {
+  readonly bounds: readonly number[];
   readonly buckets: number[];
   sum: number;
   count: number;
@@ -45,6 +51,7 @@ interface Tables {
   readonly callTimes: Map<string, Histogram>;
   readonly answers: Map<string, number>;
   readonly answerTimes: Map<string, Histogram>;
+  readonly delays: Map<string, Histogram>;
   readonly refusals: Map<string, number>;
   readonly readings: Map<string, Reading>;
   readonly sources: (() => readonly Measure[])[];
@@ -57,6 +64,7 @@ export function createMetrics(): Metrics {
     callTimes: new Map(),
     answers: new Map(),
     answerTimes: new Map(),
+    delays: new Map(),
     refusals: new Map(),
     readings: new Map(),
     sources: [],
@@ -70,6 +78,7 @@ export function createMetrics(): Metrics {
       increase(tables.answers, labels({ route, status: String(status) }));
       observe(tables.answerTimes, labels({ route }), milliseconds / 1000);
     },
+    loopDelayed: (milliseconds) => observe(tables.delays, "", milliseconds / 1000, DELAY_BUCKETS),
     refused: (reason) => {
       const known = tables.refusals.has(labels({ reason })) || tables.refusals.size < REASONS;
       increase(tables.refusals, labels({ reason: known ? reason : "other" }));
@@ -84,15 +93,15 @@ function increase(table: Map<string, number>, key: string): void {
   table.set(key, (table.get(key) ?? 0) + 1);
 }
 
-function observe(table: Map<string, Histogram>, key: string, seconds: number): void {
+function observe(table: Map<string, Histogram>, key: string, seconds: number, bounds = BUCKETS): void {
   let histogram = table.get(key);
   if (histogram === undefined) {
-    histogram = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    histogram = { bounds, buckets: bounds.map(() => 0), sum: 0, count: 0 };
     table.set(key, histogram);
   }
   histogram.sum += seconds;
   histogram.count++;
-  const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
+  const bucket = bounds.findIndex((bound) => seconds <= bound);
   if (bucket >= 0) histogram.buckets[bucket] = (histogram.buckets[bucket] ?? 0) + 1;
 }
 
@@ -110,6 +119,7 @@ function render(tables: Tables): string {
     ...histograms("gate_tool_call_seconds", "Time that calls of tools took.", tables.callTimes),
     ...counters("gate_http_requests_total", "HTTP requests by route and status.", tables.answers),
     ...histograms("gate_http_request_seconds", "Time until HTTP requests were answered.", tables.answerTimes),
+    ...histograms("gate_loop_delay_seconds", "How late the serving thread came to what was due.", tables.delays),
     ...counters("gate_refusals_total", "Connections and requests turned away, by reason.", tables.refusals),
   ];
   for (const [name, { help, read }] of tables.readings) {
@@ -135,17 +145,14 @@ function counters(name: string, help: string, table: ReadonlyMap<string, number>
 
 function histograms(name: string, help: string, table: ReadonlyMap<string, Histogram>): string[] {
   const lines = heading(name, help, "histogram");
-  for (const [key, { buckets, sum, count }] of table) {
+  for (const [key, { bounds, buckets, sum, count }] of table) {
+    const [before, of] = key === "" ? ["", ""] : [`${key},`, `{${key}}`];
     let below = 0;
-    for (const [index, bound] of BUCKETS.entries()) {
+    for (const [index, bound] of bounds.entries()) {
       below += buckets[index] ?? 0;
-      lines.push(`${name}_bucket{${key},le="${bound}"} ${below}`);
+      lines.push(`${name}_bucket{${before}le="${bound}"} ${below}`);
     }
-    lines.push(
-      `${name}_bucket{${key},le="+Inf"} ${count}`,
-      `${name}_sum{${key}} ${sum}`,
-      `${name}_count{${key}} ${count}`,
-    );
+    lines.push(`${name}_bucket{${before}le="+Inf"} ${count}`, `${name}_sum${of} ${sum}`, `${name}_count${of} ${count}`);
   }
   return lines;
 }

@@ -21,6 +21,7 @@ import type { Publisher } from "../../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
 import { InFlight } from "./keyed_lock.ts";
+import type { VerifyPack } from "../packs/verify_pack.ts";
 import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
 
 /** Everything that a tool may use beside its input and caller. */
@@ -44,6 +45,8 @@ export interface Services {
   readonly acquirer: Acquirer;
   /** Publishes runpacks; loaded when first asked for. */
   readonly publisher: () => Promise<Publisher>;
+  /** Verifies a pack of the local repository. */
+  readonly verifyPack: VerifyPack;
   /** Absolute path of the folder that holds the local repository of runpacks; null where there is none. */
   readonly dataDir: string | null;
   /** The documentation of the service; read when first asked for. */
@@ -69,6 +72,8 @@ export interface ServiceParts {
   readonly namespaces?: NamespaceAuthority | null;
   /** One without a repository unless given. */
   readonly publisher?: () => Promise<Publisher>;
+  /** On this thread unless given. */
+  readonly verifyPack?: VerifyPack;
   /** None unless given. */
   readonly dataDir?: string;
   /** That of the configuration unless given. */
@@ -123,6 +128,9 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     providers,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     publisher: parts.publisher ?? (async () => (await import("../../runpack/host/publish.ts")).NOWHERE),
+    verifyPack: parts.verifyPack ??
+      (async (root, request, validateSchema) =>
+        await (await import("../packs/verify_pack.ts")).verifyPack(root, request, validateSchema)),
     dataDir: parts.dataDir ?? null,
     docs: parts.docs ?? createDocumentation(parts.config.docs),
     inFlight: new InFlight(),

@@ -1,0 +1,221 @@
+/**
+ * The host side of the worker that verifies and exports runpacks: started with the first job, given a few jobs at a time, and
+ * ended once there has been none for a while.
+ *
+ * @module
+ */
+
+import { readJson } from "../../canonical/scan.ts";
+import type { ExportedPack, exportRun, ExportSource } from "../../runpack/export.ts";
+import { ExportError, type PackObject } from "../../runpack/format/objects.ts";
+import type { VerificationReport } from "../../runpack/verify/types.ts";
+import type { PackOrder, PackQuestion, PackReport, PackWork } from "./pack_protocol.ts";
+import type { VerifyPack } from "./verify_pack.ts";
+
+/** Verifies and exports on a thread of its own. */
+export interface PackThread {
+  readonly verify: VerifyPack;
+  readonly exportRun: typeof exportRun;
+  /** Ends the worker; jobs in work fail. */
+  readonly close: () => void;
+}
+
+/** Jobs that are in work at one time; each request in work has one at most, so `max_inflight` bounds those that wait. */
+const JOBS_AT_ONCE = 2;
+
+/** How long the worker is kept without a job, in milliseconds. */
+const IDLE_MILLISECONDS = 30_000;
+
+type Answer = (question: PackQuestion) => Promise<unknown>;
+
+interface Job {
+  readonly answer: Answer;
+  readonly settle: (report: Exclude<PackReport, { readonly report: "asks" }>) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+interface State {
+  /** The folder that the worker may read. */
+  readonly folder: string;
+  worker: Worker | null;
+  readonly jobs: Map<number, Job>;
+  readonly waiting: (() => void)[];
+  running: number;
+  last: number;
+  idle: ReturnType<typeof setTimeout> | undefined;
+  /** Why no more jobs are taken; null while they are. */
+  closed: Error | null;
+}
+
+/**
+ * Makes the thread; nothing is started before it is first used.
+ *
+ * @param folder The folder of the local repository
+ */
+export function createPackThread(folder: string): PackThread {
+  const state: State = {
+    folder,
+    worker: null,
+    jobs: new Map(),
+    waiting: [],
+    running: 0,
+    last: 0,
+    idle: undefined,
+    closed: null,
+  };
+  return {
+    verify: async (root, request, validateSchema, signal) => {
+      const answer: Answer = async (question) => {
+        if (question.name !== "schema") throw new TypeError(`Cannot answer "${question.name}" of a verification`);
+        return await validateSchema(question.identity, readJson(question.schema), readJson(question.value));
+      };
+      return await inTurn(
+        state,
+        () => perform(state, { kind: "verify", root, request }, answer, signal),
+      ) as VerificationReport;
+    },
+    exportRun: (_, source) => exportInTurn(state, source),
+    close: () => {
+      state.closed = new Error("Cannot work on runpacks: gate is shutting down");
+      end(state, state.closed);
+    },
+  };
+}
+
+/** Runs a job when it is its turn. */
+async function inTurn<Result>(state: State, work: () => Promise<Result>): Promise<Result> {
+  if (state.running >= JOBS_AT_ONCE) await new Promise<void>((resolve) => state.waiting.push(resolve));
+  else state.running++;
+  try {
+    return await work();
+  } finally {
+    const next = state.waiting.shift();
+    if (next === undefined) state.running--;
+    else next();
+  }
+}
+
+async function* exportInTurn(state: State, source: ExportSource): AsyncGenerator<PackObject, ExportedPack> {
+  const { records, artifact, ...rest } = source;
+  const gone = new AbortController();
+  let offered: { readonly object: PackObject; readonly taken: () => void } | null = null;
+  let arrived = Promise.withResolvers<void>();
+  const answer: Answer = async (question) => {
+    if (question.name === "records") return await records(question.after, question.limit);
+    if (question.name === "artifact") return await artifact(question.identity);
+    if (question.name === "schema") throw new TypeError('Cannot answer "schema" of an export');
+    const { identity, bytes } = question;
+    await new Promise<void>((taken) => {
+      offered = { object: { identity, bytes }, taken };
+      arrived.resolve();
+    });
+    return null;
+  };
+  const work: PackWork = { kind: "export", source: rest };
+  const done = inTurn(state, () => perform(state, work, answer, gone.signal)) as Promise<ExportedPack>;
+  done.then(() => arrived.resolve(), () => arrived.resolve());
+  try {
+    for (;;) {
+      await arrived.promise;
+      const { object, taken }: { object: PackObject | null; taken: () => void } = offered ??
+        { object: null, taken: () => {} };
+      if (object === null) return await done;
+      offered = null;
+      arrived = Promise.withResolvers<void>();
+      done.then(() => arrived.resolve(), () => arrived.resolve());
+      yield object;
+      taken();
+    }
+  } finally {
+    gone.abort();
+  }
+}
+
+/** Gives the worker a job, and answers what it asks; starts the worker where there is none. */
+function perform(state: State, work: PackWork, answer: Answer, signal: AbortSignal): Promise<unknown> {
+  if (state.closed !== null) return Promise.reject(state.closed);
+  if (signal.aborted) return Promise.reject(signal.reason);
+  clearTimeout(state.idle);
+  const worker = state.worker ??= start(state);
+  const id = ++state.last;
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const cancel = (): void => {
+    tell(worker, { order: "cancel", job: id });
+    reject(signal.reason);
+  };
+  const over = (): void => {
+    signal.removeEventListener("abort", cancel);
+    if (!state.jobs.delete(id) || state.jobs.size > 0 || state.closed !== null) return;
+    state.idle = setTimeout(() => stop(state), IDLE_MILLISECONDS);
+    Deno.unrefTimer(state.idle);
+  };
+  signal.addEventListener("abort", cancel);
+  state.jobs.set(id, {
+    answer,
+    fail: reject,
+    settle: (report) => {
+      if (report.report === "done") resolve(report.value);
+      else reject(report.code === null ? new Error(report.message) : new ExportError(report.code, report.message));
+    },
+  });
+  tell(worker, { order: "begin", job: id, work });
+  return promise.finally(over);
+}
+
+function tell(worker: Worker, order: PackOrder): void {
+  worker.postMessage(order);
+}
+
+function start(state: State): Worker {
+  const read = [...new Set([state.folder, realPath(state.folder)])];
+  const worker = new Worker(new URL("./pack_worker.ts", import.meta.url), {
+    type: "module",
+    name: "gate-packs",
+    deno: {
+      permissions: { env: false, net: false, read, write: false, run: false, ffi: false, sys: false, import: false },
+    },
+  });
+  worker.onmessage = ({ data }: MessageEvent<PackReport>) => {
+    const job = state.jobs.get(data.job);
+    if (job === undefined) return;
+    if (data.report === "asks") answerQuestion(worker, data.job, job, data.question);
+    else job.settle(data);
+  };
+  worker.onerror = (event) => {
+    // Without this the error would end the whole process.
+    event.preventDefault();
+    if (state.worker === worker) end(state, new Error(`Cannot work on runpacks: the worker died: ${event.message}`));
+  };
+  return worker;
+}
+
+function answerQuestion(worker: Worker, id: number, job: Job, question: PackQuestion): void {
+  job.answer(question).then(
+    (value) => tell(worker, { order: "answer", job: id, ok: true, value }),
+    (error) => {
+      // The caller is told of this failure, whatever the worker makes of it.
+      job.fail(error);
+      tell(worker, { order: "answer", job: id, ok: false, value: null });
+    },
+  );
+}
+
+/** The folder that a path leads to; one that is not there yet leads nowhere else. */
+function realPath(folder: string): string {
+  try {
+    return Deno.realPathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+function end(state: State, error: Error): void {
+  for (const { fail } of state.jobs.values()) fail(error);
+  stop(state);
+}
+
+function stop(state: State): void {
+  clearTimeout(state.idle);
+  state.worker?.terminate();
+  state.worker = null;
+}

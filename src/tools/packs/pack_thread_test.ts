@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { runsAt } from "../../../tests/simulation/runpack_exporter.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { createPublisher, type Publication, type PublisherParts } from "../../runpack/host/publish.ts";
+import type { ValidateSchema, VerificationRequest } from "../../runpack/verify/types.ts";
+import { createPackThread, type PackThread } from "./pack_thread.ts";
+import { verifyPack } from "./verify_pack.ts";
+
+/** Records beyond the golden run: enough for a full segment and some. */
+const RUN = playGoldenRun(300);
+const HEAD = RUN.records.length;
+const NOBODY = new AbortController().signal;
+const VALID: ValidateSchema = () => Promise.resolve("valid");
+
+async function withThread(test: (thread: PackThread, root: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const thread = createPackThread(`${folder}/runpacks`);
+  try {
+    await test(thread, `${folder}/runpacks`);
+  } finally {
+    thread.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function publish(
+  root: string,
+  parts: Partial<PublisherParts> = {},
+  withheld_conditions: string[] = [],
+): Promise<Publication> {
+  const local = openLocalRepository(root);
+  const publisher = createPublisher({ sha256, runs: runsAt(RUN, HEAD), local, mirror: null, signer: null, ...parts });
+  return publisher.publish(RUN.state.run_key, { withheld_conditions });
+}
+
+async function published(root: string, parts: Partial<PublisherParts> = {}): Promise<string> {
+  const publication = await publish(root, parts);
+  assert.equal(publication.outcome, "published", JSON.stringify(publication));
+  return "runpack_identity" in publication ? publication.runpack_identity ?? "" : "";
+}
+
+function asked(
+  runpack_identity: string,
+  profile: VerificationRequest["profile"] = "full_replay_v1",
+): VerificationRequest {
+  return { runpack_identity, profile, budget: null, trusted_keys: [new Uint8Array(32)], signatures: [] };
+}
+
+Deno.test("createPackThread() exports the same pack as the thread of the caller", () =>
+  withThread(async (thread, root) => {
+    const there = await published(root, { exportRun: thread.exportRun });
+    assert.equal(there, await published(`${root}-2`));
+    const names = async (folder: string): Promise<string[]> =>
+      (await Array.fromAsync(Deno.readDir(`${folder}/objects`), ({ name }) => name)).sort();
+    assert.deepEqual(await names(root), await names(`${root}-2`));
+  }));
+
+Deno.test("createPackThread() verifies with the same report as the thread of the caller, and asks its validator", () =>
+  withThread(async (thread, root) => {
+    const identity = await published(root);
+    for (const profile of ["integrity_only_v1", "full_replay_v1"] as const) {
+      for (const verdict of ["valid", "invalid", null] as const) {
+        const validate: ValidateSchema = () => Promise.resolve(verdict);
+        const here = await verifyPack(root, asked(identity, profile), validate);
+        assert.deepEqual(await thread.verify(root, asked(identity, profile), validate, NOBODY), here);
+      }
+    }
+  }));
+
+Deno.test("createPackThread() fails with what a validator fails with, and goes on", () =>
+  withThread(async (thread, root) => {
+    const identity = await published(root);
+    const failure = new RangeError("no time");
+    let isAsked = false;
+    const failing: ValidateSchema = () => {
+      isAsked = true;
+      return Promise.reject(failure);
+    };
+    const failed = await thread.verify(root, asked(identity), failing, NOBODY).catch((error) => error);
+    assert.ok(isAsked);
+    assert.equal(failed, failure);
+    assert.equal((await thread.verify(root, asked(identity), VALID, NOBODY)).runpack_identity, identity);
+  }));
+
+Deno.test("createPackThread() says why there is no pack, as the thread of the caller does", () =>
+  withThread(async (thread, root) => {
+    const broken: Partial<PublisherParts>[] = [
+      { runs: { ...runsAt(RUN, HEAD), listRecords: () => Promise.resolve([]) } },
+      { runs: { ...runsAt(RUN, HEAD), getArtifact: () => Promise.resolve(null) } },
+    ];
+    for (const parts of broken) {
+      const here = await publish(`${root}-2`, parts);
+      assert.equal(here.outcome, "integrity_failure");
+      assert.deepEqual(await publish(root, { ...parts, exportRun: thread.exportRun }), here);
+    }
+    const unknown = await publish(root, { exportRun: thread.exportRun }, ["nobody"]);
+    assert.deepEqual(unknown, await publish(`${root}-2`, {}, ["nobody"]));
+    assert.equal(unknown.outcome, "condition_not_found");
+    await published(root, { exportRun: thread.exportRun });
+  }));
+
+Deno.test("createPackThread() gives up what nobody waits for, whether it waits or is in work", () =>
+  withThread(async (thread, root) => {
+    const identity = await published(root);
+    const gone = new AbortController();
+    const jobs = Array.from({ length: 5 }, () => thread.verify(root, asked(identity), VALID, gone.signal));
+    const outcomes = Promise.allSettled(jobs);
+    gone.abort(new Error("gone"));
+    for (const outcome of await outcomes) {
+      assert.equal(outcome.status === "rejected" && outcome.reason.message, "gone");
+    }
+    assert.equal((await thread.verify(root, asked(identity), VALID, NOBODY)).runpack_identity, identity);
+  }));
+
+Deno.test("close() ends what is in work, and leaves nothing that waits", () =>
+  withThread(async (thread, root) => {
+    const identity = await published(root);
+    const jobs = Promise.allSettled(
+      Array.from({ length: 5 }, () => thread.verify(root, asked(identity), VALID, NOBODY)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    thread.close();
+    for (const { status } of await jobs) assert.equal(status, "rejected");
+  }));
