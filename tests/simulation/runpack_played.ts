@@ -8,8 +8,6 @@ import assert from "node:assert/strict";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { contentHash, identify } from "../../src/canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
-import { measureValue, presentAnswer } from "../../src/evidence/acquisition/present.ts";
-import type { EvidenceResult, LoadedContract, ProviderContract } from "../../src/evidence/types.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
 import { fitProviderResult } from "../../src/law/value/typed_value.ts";
 import type { Accepted, Command } from "../../src/run/command.ts";
@@ -18,14 +16,7 @@ import { decide } from "../../src/run/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../src/run/evidence.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import { asJson } from "../../src/run/primitives.ts";
-import { statementTexts } from "../../src/run/statement.ts";
-import {
-  type ContentHash,
-  type EvidenceSignature,
-  PROCEDURE,
-  type ProcedureName,
-  type RunState,
-} from "../../src/run/types.ts";
+import { PROCEDURE, type ProcedureName, type RunState } from "../../src/run/types.ts";
 import {
   accepted,
   callerItem,
@@ -41,44 +32,8 @@ import {
   type TestKey,
 } from "./kernel_fixture.ts";
 import { type Editable, policy as leastPolicy } from "./law_specs.ts";
-import type { PlayedRun } from "./runpack_run.ts";
-
-const PROVIDERS = ["env", "time", "scanner", "ledger"];
-
-function loadedContract(provider_id: string): LoadedContract {
-  const contract: ProviderContract = {
-    provider_id,
-    name: provider_id,
-    description: "",
-    transport: provider_id === "env" || provider_id === "time" ? "builtin" : "mcp",
-    config_schema: {},
-    checks: [{
-      check_id: "read",
-      description: "",
-      determinism: "external",
-      params_required: false,
-      params_schema: true,
-      result_schema: {},
-      allowed_comparators: ["equals", "exists", "less_than", "not_exists"],
-      anchor_types: [],
-      content_types: ["application/json"],
-      examples: [],
-    }],
-    notes: [],
-  };
-  const text = canonicalize(asJson(contract));
-  const contract_identity = identify(SHA256, "contract", asJson(contract));
-  return {
-    contract,
-    contract_identity,
-    contract_hash: { algorithm: "sha256", value: SHA256(text) },
-    source: "file",
-    text,
-  };
-}
-
-/** Contracts by provider. */
-const CONTRACTS = new Map(PROVIDERS.map((provider) => [provider, loadedContract(provider)]));
+import { acquire, type Answer, CONTRACTS, PROVIDERS, type Scene, signatureOf } from "./pack_vectors/acquired.ts";
+import { type PlayedRun, stored } from "./runpack_run.ts";
 
 /** What one item of a call says. */
 export interface Said {
@@ -98,60 +53,29 @@ export interface Said {
 
 const ANCHOR = { anchor_type: "commit", anchor_value: '{"sha":"abc"}' };
 
-interface Scene {
-  readonly law: CompiledLaw;
-  readonly state: RunState;
-}
-
-function signatureOf(
-  { law, state }: Scene,
-  item: PresentedEvidence,
-  { key, bare }: Said,
-  given: ContentHash | undefined = item.content_hash,
-): EvidenceSignature | null {
-  if (key === undefined) return null;
-  const scope = { run_id: state.run_key.run_id, stage_id: "s", expected_head: state.head };
-  const [statement] = statementTexts(law, scope, item);
-  const hash = typeof bare === "number" ? contentHash(SHA256, canonicalize(bare)) : given ?? {};
-  const isBare = bare !== undefined && bare !== false || statement === undefined;
-  const text = isBare ? canonicalize(asJson(hash)) : statement;
-  return { scheme: "ed25519", key_id: key.key_id, signature: key.sign(text) };
-}
-
-/** An item as an acquisition would present it. */
-function acquire(scene: Scene, binding_id: string, said: Said): PresentedEvidence {
-  const { law } = scene;
-  const binding = law.bindingIndex.get(binding_id);
-  const condition = law.conditionIndex.get("c");
-  const loaded = CONTRACTS.get(binding?.provider_id ?? "");
-  assert.ok(binding !== undefined && condition !== undefined && loaded !== undefined);
-  const { value } = said;
-  const error = typeof value === "object" && value !== null && "error" in value
-    ? { code: String((value as JsonObject)["error"]), message: "Cannot read" }
-    : null;
-  const found = value === null || error !== null ? null : { kind: "json", value: value as JsonValue } as const;
-  const measured = found === null ? null : measureValue(found);
-  const hash = measured === null || said.hash === undefined
-    ? null
-    : { algorithm: "sha256", value: said.hash === "right" ? measured.content_hash.value : "0".repeat(64) } as const;
-  const present = (signature: EvidenceSignature | null): PresentedEvidence => {
-    const result: EvidenceResult = {
-      value: found,
-      lane: said.lane ?? "verified",
-      error,
-      evidence_hash: hash,
-      evidence_ref: null,
-      evidence_anchor: said.anchor === true ? ANCHOR : null,
-      signature,
-      content_type: found === null ? null : "application/json",
-      ...said.observed_at === undefined ? {} : { observed_at: said.observed_at },
-    };
-    const trigger_time = { kind: "unix_millis", value: NOW } as const;
-    const selected = { binding, ...said.given === true ? { trigger_time } : {} };
-    const answer = { ok: true, result, acquired_at: said.acquired_at ?? NOW, grant: {} } as const;
-    return presentAnswer({ selected, trigger_time, condition, loaded }, answer, measured, error);
+/** The answer of a provider that says this. */
+function answerOf(
+  { value, hash, key, bare, anchor, lane, observed_at, acquired_at = NOW, given = false }: Said,
+): Answer {
+  const isError = typeof value === "object" && value !== null && "error" in value;
+  const over = bare === true
+    ? "bare"
+    : typeof bare === "number"
+    ? { text: canonicalize(asJson(contentHash(SHA256, canonicalize(bare)))) }
+    : 0;
+  return {
+    value: isError ? null : value as JsonValue,
+    ...isError ? { error: String((value as JsonObject)["error"]) } : {},
+    ...hash === undefined || isError || value === null
+      ? {}
+      : { hash: hash === "right" ? SHA256(canonicalize(value as JsonValue)) : "0".repeat(64) },
+    ...key === undefined ? {} : { signs: [key, over] },
+    ...anchor === true ? { anchor: ANCHOR.anchor_value } : {},
+    ...lane === undefined ? {} : { lane },
+    ...observed_at === undefined ? {} : { observed_at },
+    acquired_at,
+    given,
   };
-  return present(signatureOf(scene, present(null), said, measured?.content_hash));
 }
 
 function callerSays(scene: Scene, said: Said, retention: CallerEvidence["retention"]["retention"]): CallerEvidence {
@@ -165,7 +89,7 @@ function callerSays(scene: Scene, said: Said, retention: CallerEvidence["retenti
   const value_identity = identify(SHA256, "evidence-value", asJson(value));
   const content_hash = { algorithm: "sha256", value: SHA256(canonicalize(value.value)) };
   const presented = { ...item, value_identity, content_hash };
-  const signature = signatureOf(scene, presented as unknown as PresentedEvidence, said);
+  const signature = signatureOf(scene, presented as unknown as PresentedEvidence, answerOf(said));
   return signature === null ? item : { ...item, signature };
 }
 
@@ -202,10 +126,7 @@ export function play(
   let last: Accepted | null = null;
   const take = (command: Command): void => {
     last = accepted(decide(law, last?.state ?? null, command, stampsAt(NOW + records.length), surroundings));
-    const [{ record, record_id, text, material }] = last.records;
-    const { revision, operation, invocation_identity } = record;
-    const receipt = { operation, invocation_identity, result: canonicalize(last.result) };
-    records.push({ revision, record_id, record: text, material, receipt });
+    records.push(stored(last));
   };
   const head = (): RunState => (last as Accepted | null)?.state ?? assert.fail("no run");
   const contracts = PROVIDERS.map((provider_id) => ({
@@ -217,7 +138,7 @@ export function play(
   take(openCommand(2, head().head, "s"));
   const retention = law.conditionIndex.get("c")?.retention ?? "RetainCanonicalValue";
   for (const { caller, acquired, branch } of evaluations) {
-    const scene = { law, state: head() };
+    const scene = { law, state: head(), stage_id: "s" };
     if (scene.state.stages.find(({ stage_id }) => stage_id === "s")?.classification !== "open_incomplete") break;
     take(evaluateCommand(records.length + 1, scene.state.head, "s", {
       caller_evidence: [
@@ -225,7 +146,7 @@ export function play(
         ...branch === undefined ? [] : [callerItem("branch", { value: branch, value_type: "String" })],
       ],
       schema_verdicts: new Map(caller.flatMap(({ verdict }, index) => verdict === undefined ? [] : [[index, verdict]])),
-      acquired: Object.entries(acquired).map(([binding, said]) => acquire(scene, binding, said)),
+      acquired: Object.entries(acquired).map(([binding, said]) => acquire(scene, binding, answerOf(said))),
     }));
   }
   const { scenario_law_identity, graph_identity } = law;

@@ -213,7 +213,8 @@ const MOVES: readonly RunMove[] = [
     }),
 ];
 
-function stored({ records: [decided], result }: Accepted): StoredRecord {
+/** What a store holds of an accepted decision. */
+export function stored({ records: [decided], result }: Accepted): StoredRecord {
   const { record, record_id, text: body, material } = decided;
   const { revision, operation, invocation_identity } = record;
   const receipt = { operation, invocation_identity, result: canonicalize(result) };

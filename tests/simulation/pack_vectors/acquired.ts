@@ -67,15 +67,15 @@ export interface Answer {
   /** Null: it found nothing. */
   readonly value: JsonValue;
   readonly error?: string;
-  /** What its signature covers: the statement in one of its four forms, the bare hash, or something else. */
-  readonly signs?: readonly [TestKey, 0 | 1 | 2 | 3 | "bare" | "other"];
+  /** What its signature covers: the statement in one of its four forms, the bare hash of what the source gave, or another text. */
+  readonly signs?: readonly [TestKey, 0 | 1 | 2 | 3 | "bare" | { readonly text: string }];
   readonly anchor?: string;
   readonly acquired_at?: number;
   readonly observed_at?: number;
   readonly hash?: string;
-  readonly lane?: "asserted";
+  readonly lane?: "verified" | "asserted";
   /** Whether the caller named the trigger time. */
-  readonly given?: true;
+  readonly given?: boolean;
   readonly schema_verdict?: "valid" | "invalid";
 }
 
@@ -96,11 +96,12 @@ export function signatureOf(
   const [key, over] = signs;
   const scope = { run_id: state.run_key.run_id, stage_id, expected_head: state.head };
   const said = item.acquisition?.provider_result as { value?: { content_hash?: JsonValue } } | undefined;
+  const bare = canonicalize(said?.value?.content_hash ?? asJson(item.content_hash ?? {}));
   const text = over === "bare"
-    ? canonicalize(said?.value?.content_hash ?? asJson(item.content_hash ?? {}))
-    : over === "other"
-    ? "something else"
-    : statementTexts(law, scope, item)[over] ?? "";
+    ? bare
+    : typeof over === "object"
+    ? over.text
+    : statementTexts(law, scope, item)[over] ?? bare;
   return { scheme: "ed25519", key_id: key.key_id, signature: key.sign(text) };
 }
 

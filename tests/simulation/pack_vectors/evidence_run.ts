@@ -34,7 +34,7 @@ import {
   surroundingsWith,
   type TestKey,
 } from "../kernel_fixture.ts";
-import type { PlayedRun } from "../runpack_run.ts";
+import { type PlayedRun, stored } from "../runpack_run.ts";
 import { acquire, type Answer, CONTRACTS, type Scene, signatureOf } from "./acquired.ts";
 import { evidenceLaw, IMAGE, PROFILE } from "./evidence_law.ts";
 
@@ -69,7 +69,7 @@ const UNPAID: Given = {
   acquired: {
     "amount-scan": { value: 12.5 },
     "image-scan": { value: { algorithm: "sha256", value: IMAGE }, ...SIGNED, signs: [KEY_2, 2] },
-    "findings-scan": { value: 2, ...SIGNED, signs: [KEY_1, "other"] },
+    "findings-scan": { value: 2, ...SIGNED, signs: [KEY_1, { text: "something else" }] },
     "commit-ledger": { value: "abc", anchor: '{"ref":"main"}' },
   },
 };
@@ -199,10 +199,7 @@ export function playEvidenceRun(procedure: ProcedureName): PlayedRun {
   const records: PlayedRun["records"][number][] = [];
   const take = (state: RunState | null, command: Command): Accepted => {
     const decided = accepted(decide(law, state, command, stampsAt(NOW + records.length), surroundings));
-    const [{ record, record_id, text, material }] = decided.records;
-    const { revision, operation, invocation_identity } = record;
-    const receipt = { operation, invocation_identity, result: canonicalize(decided.result) };
-    records.push({ revision, record_id, record: text, material, receipt });
+    records.push(stored(decided));
     return decided;
   };
   const schema_identity = identify(SHA256, "schema", SCHEMA);

@@ -57,8 +57,9 @@ const row = (
 
 const yes: Answer = { value: 1 };
 const no: Answer = { value: 9 };
+const OTHER = { text: "something else" };
 const OBSERVED_AT = NOW - 100;
-const by = (key: TestKey, over: 0 | 1 | 2 | 3 | "bare" | "other" = 1): Answer => ({
+const by = (key: TestKey, over: NonNullable<Answer["signs"]>[1] = 1): Answer => ({
   ...yes,
   observed_at: OBSERVED_AT,
   signs: [key, over],
@@ -132,7 +133,7 @@ const SOURCE_ROWS: readonly JudgementRow[] = [
   row(
     "a caller with something else signed",
     SIGNED,
-    [by(KEY_1, "other")],
+    [by(KEY_1, OTHER)],
     ["authorization"],
     "unknown unqualified",
     ALL_KEYS,
