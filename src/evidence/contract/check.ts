@@ -34,7 +34,7 @@ const CHECK_MEMBERS = [
   "examples",
 ];
 const DETERMINISM = ["deterministic", "time_dependent", "external"];
-const CANONICAL_ORDER = COMPARATORS;
+const CANONICAL_ORDER: readonly string[] = COMPARATORS;
 
 /** Whose contract it should be. */
 export interface ContractOwner {
@@ -74,7 +74,7 @@ export async function checkContract(
     await checkSchemas(report, contract, checks ?? [], schemas);
   }
   if (report.problems.length > 0) return { ok: false, problems: report.problems };
-  return { ok: true, contract: value as unknown as ProviderContract };
+  return { ok: true, contract: inCanonicalOrder(value as unknown as ProviderContract) };
 }
 
 function checkOwner(report: Report, contract: JsonObject, owner: ContractOwner): void {
@@ -120,23 +120,28 @@ function checkTexts(report: Report, object: JsonObject, name: string, place: Pla
   textSet(report, object, name, place, { items: LIST_MAXIMUM, minimum, maximum: TEXT_BYTES_MAXIMUM });
 }
 
-/** At least one comparator, each once, in canonical order. */
+/** At least one comparator, each once, in any order. */
 function checkComparators(report: Report, check: JsonObject, place: Place): void {
   const name = "allowed_comparators";
   const items = list(report, check, name, place, CANONICAL_ORDER.length);
   if (items?.length === 0) note(report, "value_invalid", [...place, name], "Expected at least one comparator");
-  let before = -1;
+  const seen = new Set<string>();
   items?.forEach((item, index) => {
     const at = [...place, name, index];
-    const rank = typeof item === "string" ? CANONICAL_ORDER.indexOf(item) : -1;
-    if (rank < 0) {
+    if (typeof item !== "string" || !CANONICAL_ORDER.includes(item)) {
       note(report, "value_invalid", at, `Expected one of ${CANONICAL_ORDER.map((one) => `"${one}"`).join(", ")}`);
-    } else if (rank === before) note(report, "duplicate", at, `"${item}" stands twice`);
-    else if (rank < before) {
-      note(report, "order_invalid", at, `Expected "${item}" before "${CANONICAL_ORDER[before]}": the order is fixed`);
-    }
-    before = Math.max(before, rank);
+    } else if (seen.has(item)) note(report, "duplicate", at, `"${item}" stands twice`);
+    else seen.add(item);
   });
+}
+
+/** The contract with its comparators in canonical order, so that its identity does not depend on the order in which they are written. */
+function inCanonicalOrder(contract: ProviderContract): ProviderContract {
+  const checks = contract.checks.map((check) => ({
+    ...check,
+    allowed_comparators: CANONICAL_ORDER.filter((one) => check.allowed_comparators.includes(one)),
+  }));
+  return { ...contract, checks };
 }
 
 /** Compiles every schema of the contract apart from the server. */

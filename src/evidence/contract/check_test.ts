@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { createSchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { CHECKS_MAXIMUM, CONTRACT_BYTES_MAXIMUM } from "./check.ts";
 import { resultTypes } from "./facts.ts";
 import { loadContract } from "./load.ts";
 import { ContractError } from "./problems.ts";
+
+/** Identity of the contract that `contract()` gives. */
+const IDENTITY = "b6f7f4587eb298b86fef761f6a99011c0d926a31d97fa018bbfe795fa31cb05a";
 
 const OWNER = { provider_id: "scanner", transport: "mcp" } as const;
 
@@ -86,12 +90,14 @@ const ROWS: readonly (readonly [string, Record<string, unknown>, readonly string
   ["no comparator", contract({ checks: [check({ allowed_comparators: [] })] }), [
     "value_invalid $.checks[0].allowed_comparators",
   ]],
-  ["comparators out of order", contract({ checks: [check({ allowed_comparators: ["exists", "equals"] })] }), [
-    "order_invalid $.checks[0].allowed_comparators[1]",
-  ]],
   ["a comparator twice", contract({ checks: [check({ allowed_comparators: ["equals", "equals"] })] }), [
     "duplicate $.checks[0].allowed_comparators[1]",
   ]],
+  [
+    "a comparator twice, another between",
+    contract({ checks: [check({ allowed_comparators: ["equals", "exists", "equals"] })] }),
+    ["duplicate $.checks[0].allowed_comparators[2]"],
+  ],
   ["an unknown comparator", contract({ checks: [check({ allowed_comparators: ["like"] })] }), [
     "value_invalid $.checks[0].allowed_comparators[0]",
   ]],
@@ -136,6 +142,31 @@ for (const [name, value, problems] of ROWS) {
     assert.deepEqual(await problemsOf(JSON.stringify(value)), problems);
   });
 }
+
+/** Comparators as a contract has them; they are a set. */
+const ORDERS: readonly (readonly string[])[] = [
+  ["equals", "less_than", "exists"],
+  ["exists", "equals", "less_than"],
+  ["less_than", "exists", "equals"],
+];
+
+Deno.test("loadContract() takes comparators in any order, as one contract with the identity of the canonical order", async () => {
+  const path = await Deno.makeTempFile();
+  const schemas = createSchemaSandbox();
+  try {
+    for (const allowed_comparators of ORDERS) {
+      await Deno.writeTextFile(path, JSON.stringify(contract({ checks: [check({ allowed_comparators })] })));
+      const { contract: loaded, contract_identity, text } = await loadContract(path, OWNER, schemas);
+      assert.deepEqual(loaded.checks[0]?.allowed_comparators, ORDERS[0]);
+      // The identity that this contract had while the order was fixed.
+      assert.equal(text, canonicalize(contract({ checks: [check()] }) as JsonValue));
+      assert.equal(contract_identity, IDENTITY);
+    }
+  } finally {
+    schemas.close();
+    await Deno.remove(path);
+  }
+});
 
 /** What is wrong with the file, its text, the problem. */
 const TEXTS: readonly (readonly [string, string, string])[] = [

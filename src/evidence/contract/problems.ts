@@ -17,8 +17,6 @@ export type ContractProblemCode =
   | "value_invalid"
   | "too_many"
   | "duplicate"
-  /** Comparators do not stand in canonical order. */
-  | "order_invalid"
   /** A schema does not compile, or holds what cannot be enforced. */
   | "schema_invalid"
   /** The contract is that of another provider, or of another kind of provider. */
