@@ -64,7 +64,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "trust",
     doc_role: "reasoning",
     doc_title: "Trust",
-    description: "Why evidence counts: lanes, signatures, approvals by people, anchors, providers of your own",
+    description: "Why evidence counts: lanes, signatures, approvals by people, anchors",
     suffix: "trust",
     files: ["trust.md"],
   },
@@ -75,6 +75,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     description: "The built-in providers time, env, json, http and rest: checks, limits and every error code",
     suffix: "providers",
     files: ["providers.md"],
+  },
+  {
+    doc_id: "custom_provider",
+    doc_role: "pattern",
+    doc_title: "Writing a custom provider",
+    description: "How to write your own provider over MCP: its contract, messages, signatures, anchors and errors",
+    suffix: "custom-provider",
+    files: ["custom_provider.md"],
   },
   {
     doc_id: "runpacks",

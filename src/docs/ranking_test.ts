@@ -47,3 +47,17 @@ Deno.test("gainOf() is 1 for the best order, and less for any other", () => {
   ];
   for (const [found, gain] of cases) assert.equal(gainOf(judged, found).toFixed(2), gain, found.join());
 });
+
+/** What an author of a provider asks, and the section that has to come first. */
+const OF_AUTHORS: readonly (readonly [query: string, first: string])[] = [
+  ["how do I write a custom provider", "custom_provider#Writing a custom provider"],
+  ["write my own evidence provider over MCP", "custom_provider#Writing a custom provider"],
+];
+
+Deno.test("Catalogue.search() finds the page about custom providers first", async () => {
+  const { search } = await openCatalogue(DEFAULT_SETTINGS.docs);
+  for (const [query, first] of OF_AUTHORS) {
+    const [found] = search(query, 3).sections;
+    assert.equal(`${found?.doc_id}#${found?.heading}`, first, query);
+  }
+});
