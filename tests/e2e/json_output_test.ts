@@ -9,7 +9,7 @@ import { playGoldenRun, storeRun } from "../simulation/runpack_run.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
-const RUN = playGoldenRun();
+const RUN = playGoldenRun(0, () => "gate-kernel-1");
 const { run_id } = RUN.state.run_key;
 const PACK = join(GOLDEN_FOLDER, "plain");
 const SCENARIO = new URL("../../docs/examples/agent_task/scenario.yaml", import.meta.url).pathname;

@@ -10,7 +10,7 @@ import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { initializeParams, startServer } from "./client.ts";
 import { type Ended, gate, gateArgs, inFolder } from "./gate_command.ts";
 
-const RUN = playGoldenRun();
+const RUN = playGoldenRun(0, () => "gate-kernel-1");
 const { run_id } = RUN.state.run_key;
 const EXPORT = ["runpack", "export", "--namespace", "2", "--run", run_id];
 const CONFIG = 'run_state_store = { type = "sqlite", path = "gate.db" }\n';
