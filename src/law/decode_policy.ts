@@ -8,6 +8,7 @@ import type { JsonValue } from "../canonical/json.ts";
 import {
   type Bounds,
   type Read,
+  readBoolean,
   readChoice,
   readIdentifier,
   readInteger,
@@ -48,7 +49,10 @@ const REQUIRED = [
 
 /** Reads an evidence-use policy; undefined where a member is malformed or two of them contradict each other. */
 export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, REQUIRED, ["authorized_key_ids"]);
+  const object = readObject(refusals, value, place, REQUIRED, [
+    "authorized_key_ids",
+    "requires_all_bindings",
+  ]);
   if (object === undefined) return undefined;
   const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, place, name, reader);
   const policy = {
@@ -65,10 +69,17 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
   };
   const keys = read("authorized_key_ids", readKeyIds);
   const keysGiven = Object.hasOwn(object, "authorized_key_ids");
+  const requiresAll = read("requires_all_bindings", readBoolean);
+  if (Object.hasOwn(object, "requires_all_bindings") && requiresAll === undefined) return undefined;
   const consistent = checkPolicy(refusals, place, policy, keysGiven);
   if (!consistent || (keysGiven && keys === undefined)) return undefined;
   if (!isWhole(policy)) return undefined;
-  return keys === undefined ? policy : { ...policy, authorized_key_ids: keys };
+  return {
+    ...policy,
+    ...keys === undefined ? {} : { authorized_key_ids: keys },
+    // What is false says what is absent says, and has the same identity.
+    ...requiresAll === true ? { requires_all_bindings: true as const } : {},
+  };
 };
 
 function checkPolicy(

@@ -133,6 +133,13 @@ export function readText(maximumBytes: number, minimumBytes = 0): Read<string> {
   };
 }
 
+/** True or false. */
+export const readBoolean: Read<boolean> = (refusals, value, place) => {
+  if (typeof value === "boolean") return value;
+  refusals.refuse("type_invalid", place, `Expected a boolean, got ${describe(value)}`);
+  return undefined;
+};
+
 /** An id, version, label or tag: 1 to 256 UTF-8 bytes without control characters. */
 export const readIdentifier: Read<string> = (refusals, value, place) => {
   if (typeof value !== "string") {

@@ -6,7 +6,7 @@
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
 import { pathOf, type Place, placeAt } from "./json_path.ts";
-import { eachLeaf } from "./requirement_walk.ts";
+import { eachLeaf, eachNode } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";
 import { compilePredicate } from "./value/predicate.ts";
@@ -30,6 +30,8 @@ export type WarningCode =
   | "signature_never_given"
   /** Neither a prerequisite nor the scenario's requirement names the stage. */
   | "stage_without_effect"
+  /** A call may leave out the binding that would say no. */
+  | "bindings_may_be_left_out"
   /** A schema is named that the law does not declare. */
   | "schema_undeclared";
 
@@ -61,6 +63,7 @@ function namesIn(...requirements: readonly (Requirement | undefined)[]): Readonl
 
 function lintConditions(law: ScenarioLaw, warn: Warn): void {
   const used = namesIn(...law.stages.map((stage) => stage.completion_requirement));
+  const negated = negatedIn(law);
   const bindingsOf = Map.groupBy(law.acquisition_bindings, (binding) => binding.condition_id);
   law.conditions.forEach((condition, index) => {
     const place = placeAt("conditions", index);
@@ -71,6 +74,12 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
       const message =
         `Condition ${name} never holds: no value of its domain satisfies ${condition.predicate.predicate}`;
       warn("predicate_never_true", placeAt("conditions", index, "predicate"), message);
+    }
+    if (helpsToLeaveOut(condition, bindings, negated)) {
+      const message =
+        `Condition ${name} has ${bindings.length} bindings, and a call may leave out the one that says no; ` +
+        "requires_all_bindings: true rejects such a call";
+      warn("bindings_may_be_left_out", placeAt("conditions", index, "evidence_use_policy"), message);
     }
     lintSources(condition, bindings, (code, message) => warn(code, place, `Condition ${name} ${message}`));
   });
@@ -105,6 +114,27 @@ function lintSources(
   if (signed && policy.allowed_channels.every((channel) => channel === "local_acquisition")) {
     warn("signature_never_given", "asks for a signature and allows only acquisitions of gate itself, which carry none");
   }
+}
+
+/** Conditions that stand below a Not in a stage's requirement. */
+function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { completion_requirement } of law.stages) {
+    eachNode(completion_requirement, null, (node) => {
+      if ("Not" in node) eachLeaf(node.Not, null, (id) => names.add(id));
+    });
+  }
+  return names;
+}
+
+/** Whether a call can gain by leaving out a binding. Under AnyQualifying one binding less never makes a condition True. */
+function helpsToLeaveOut(
+  { condition_id, evidence_use_policy: { combination, requires_all_bindings } }: Condition,
+  bindings: readonly AcquisitionBinding[],
+  negated: ReadonlySet<string>,
+): boolean {
+  if (bindings.length < 2 || requires_all_bindings === true) return false;
+  return combination.combination !== "AnyQualifying" || negated.has(condition_id);
 }
 
 /** The most sources that can be told apart. */

@@ -20,6 +20,22 @@ function warningsOf(change: (spec: Editable) => unknown, base: () => Editable): 
   return lintLaw(result.law).map(({ code, path }) => `${code} ${path}`);
 }
 
+/** Gives the condition of the least spec two bindings. */
+function twoBindings(spec: Editable, combination: Editable): void {
+  const { condition_id } = spec.conditions[0];
+  spec.conditions[0].observation_domain = { domain: "String", minimum_bytes: 0, maximum_bytes: 9 };
+  spec.conditions[0].predicate = { predicate: "Exists" };
+  spec.conditions[0].evidence_use_policy = policy({ allowed_channels: ["local_acquisition"], combination });
+  const binding = {
+    condition_id,
+    channel: "local_acquisition",
+    provider_id: "env",
+    check_id: "get",
+    params: { key: "A" },
+  };
+  spec.acquisition_bindings = [{ binding_id: "a", ...binding }, { binding_id: "b", ...binding }];
+}
+
 Deno.test("lintLaw() finds nothing in the least spec", () => {
   assert.deepEqual(warningsOf(() => {}, leastSpec), []);
 });
@@ -117,5 +133,25 @@ Deno.test("lintLaw() warns about a predicate that no value of the domain satisfi
       never ? ["predicate_never_true $.conditions[0].predicate"] : [],
       `${predicate} ${value}`,
     );
+  }
+});
+
+Deno.test("lintLaw() warns where a call gains by leaving out one of several bindings", () => {
+  const warning = "bindings_may_be_left_out $.conditions[0].evidence_use_policy";
+  const rows: readonly [combination: Editable, negated: boolean, required: boolean, ...warnings: string[]][] = [
+    [{ combination: "AllQualifyingAgree" }, false, false, warning],
+    [{ combination: "Quorum", minimum: 2 }, false, false, warning],
+    [{ combination: "AnyQualifying" }, false, false],
+    [{ combination: "AnyQualifying" }, true, false, warning],
+    [{ combination: "AllQualifyingAgree" }, false, true],
+  ];
+  for (const [combination, negated, requires_all_bindings, ...expected] of rows) {
+    const found = warningsOf((spec) => {
+      twoBindings(spec, combination);
+      spec.conditions[0].evidence_use_policy.requires_all_bindings = requires_all_bindings;
+      const [stage] = spec.stages;
+      if (negated) stage.completion_requirement = { Not: stage.completion_requirement };
+    }, leastSpec);
+    assert.deepEqual(found, expected, JSON.stringify([combination, negated, requires_all_bindings]));
   }
 });

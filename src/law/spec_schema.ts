@@ -138,9 +138,10 @@ const CONDITIONS: JsonObject = {
       integrity: { enum: ["canonical_content_only", "anchored_content", "signed_content"] },
       replay: { enum: ["full_semantic", "digest_only"] },
       required_assurance: { type: "array", items: { enum: ASSURANCES }, ...UNIQUE },
+      requires_all_bindings: { type: "boolean" },
       retention: { enum: ["retain_canonical_value", "retain_digest_only"] },
       scope: { const: "exact_condition" },
-    }, ["authorized_key_ids"]),
+    }, ["authorized_key_ids", "requires_all_bindings"]),
   },
 };
 

@@ -50,6 +50,8 @@ export interface EvidenceUsePolicy {
   readonly integrity: "canonical_content_only" | "anchored_content" | "signed_content";
   readonly replay: "full_semantic" | "digest_only";
   readonly required_assurance: readonly Assurance[];
+  /** A call that leaves out a binding of the condition is rejected; absent = it may leave out any. */
+  readonly requires_all_bindings?: true;
   readonly retention: "retain_canonical_value" | "retain_digest_only";
   readonly scope: "exact_condition";
 }

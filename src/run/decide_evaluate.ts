@@ -11,7 +11,7 @@ import { admitAcquired } from "./acquired.ts";
 import { attemptAt, CLOCK_BEHIND_RUN } from "./attempt.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence } from "./evaluate.ts";
-import { presentCallerEvidence, type PresentedEvidence, valueMaterial } from "./evidence.ts";
+import { presentCallerEvidence, type PresentedEvidence, rejectLeftOut, valueMaterial } from "./evidence.ts";
 import { attemptOf, fold } from "./fold.ts";
 import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
 import { asJson } from "./primitives.ts";
@@ -126,6 +126,9 @@ export function decideEvaluate(
     return refusal("acquisition_failed", { stage_id, failures: command.acquisition_failures });
   }
   const { compiled } = admitted;
+  const asked = new Set(command.acquired.map(({ binding_id }) => binding_id));
+  const rejections = rejectLeftOut(compiled, (bindingId) => asked.has(bindingId));
+  if (rejections.length > 0) return refusal("evidence_rejected", { stage_id, rejections });
   const scope = { run_id: state.run_key.run_id, stage_id, expected_head: command.expected_head };
   const attempt = attemptAt(surroundings.procedure, scope, {
     ...acceptanceTime(surroundings, state, stamps.time),

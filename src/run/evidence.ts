@@ -73,6 +73,7 @@ export interface EvidenceRejection {
     | "condition_of_other_stage"
     | "binding_not_found"
     | "binding_repeated"
+    | "binding_required"
     | "value_type_mismatch"
     | "value_invalid"
     | "value_outside_domain"
@@ -119,6 +120,19 @@ export function maximumPayloadBytes(law: CompiledLaw, profile: OperatorProfile):
   const { value_limits } = law.law;
   const operator = profile.value_limits.maximum_payload_bytes;
   return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_payload_bytes) : operator;
+}
+
+/** A rejection for each binding that is left out of a condition that requires all of its bindings. */
+export function rejectLeftOut(
+  { bindings, conditions, slotOf }: CompiledStage,
+  isAsked: (bindingId: string) => boolean,
+): EvidenceRejection[] {
+  return bindings.flatMap(({ binding_id, condition_id }) => {
+    const condition = conditions[slotOf.get(condition_id) ?? -1]?.condition;
+    if (condition?.evidence_use_policy.requires_all_bindings !== true || isAsked(binding_id)) return [];
+    const message = `Condition "${condition_id}" requires all of its bindings, and "${binding_id}" is left out`;
+    return [{ code: "binding_required", path: "$.local_acquisition", message }];
+  });
 }
 
 /** A rejection whose path is still that of a member within the item. */

@@ -23,6 +23,7 @@ import {
   maximumValueBytes,
   presentCallerEvidence,
   type PresentedEvidence,
+  rejectLeftOut,
   tooLarge,
 } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
@@ -126,6 +127,19 @@ function assumeItems(
   return { items, rejections };
 }
 
+/** Bindings that an evaluation with this evidence could not leave out. A condition without any evidence is left open. */
+function leftOutOf(
+  compiled: CompiledStage,
+  evidence: readonly CallerEvidence[],
+  assumed: readonly AssumedAcquisition[],
+): EvidenceRejection[] {
+  const named = new Set(assumed.map(({ binding_id }) => binding_id));
+  const judged = new Set(evidence.map(({ condition_id }) => condition_id));
+  for (const { binding_id, condition_id } of compiled.bindings) if (named.has(binding_id)) judged.add(condition_id);
+  const bindings = compiled.bindings.filter(({ condition_id }) => judged.has(condition_id));
+  return rejectLeftOut({ ...compiled, bindings }, (bindingId) => named.has(bindingId));
+}
+
 /** A trace whose Unknown lines carry the first error among the items of their condition. */
 export function explainErrors(
   trace: readonly TraceItem[],
@@ -173,8 +187,10 @@ export function precheckStage(
   const { primitives, profile } = surroundings;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
   const assumption = assumeItems(primitives.sha256, compiled, assumed, maximumValueBytes(law, profile));
-  if (!presentation.ok || assumption.rejections.length > 0) {
-    return { ok: false, rejections: [...presentation.ok ? [] : presentation.rejections, ...assumption.rejections] };
+  const leftOut = leftOutOf(compiled, evidence, assumed);
+  if (!presentation.ok || assumption.rejections.length > 0 || leftOut.length > 0) {
+    const rejections = presentation.ok ? [] : presentation.rejections;
+    return { ok: false, rejections: [...rejections, ...assumption.rejections, ...leftOut] };
   }
   const items = [...presentation.items, ...assumption.items];
   const evaluation = evaluateEvidence(compiled, items, { ...surroundings, law, attempt: null });

@@ -188,7 +188,17 @@ function judgeAnew(
   before: ViewedRecord | undefined,
 ): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
   const found = course.view.artifacts.surroundings(record);
-  const items = record.body.evidence.flatMap((item) => presentAnew(course, compiled, item));
+  const asked = new Set(record.body.evidence.map(({ binding_id }) => binding_id));
+  // A call that leaves out what a condition requires would have been rejected: nothing counts for that condition.
+  const leftOut = new Set(
+    compiled.bindings.filter(({ binding_id, condition_id }) =>
+      !asked.has(binding_id) &&
+      course.next.conditionIndex.get(condition_id)?.condition.evidence_use_policy.requires_all_bindings === true
+    ).map(({ condition_id }) => condition_id),
+  );
+  const items = record.body.evidence.flatMap((item) =>
+    leftOut.has(item.condition_id) ? [] : presentAnew(course, compiled, item)
+  );
   if (typeof found === "string" || before === undefined) return { outcome: "unknown", trace: [] };
   const scope = {
     run_id: record.run_key.run_id,

@@ -17,6 +17,7 @@ import {
 import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
 import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
 import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
+import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
@@ -192,6 +193,7 @@ Deno.test("two verifiers agree on every forgery", async () => {
     );
   }
   for (const { name, forge: change } of CLOCK_FORGERIES) await compare(second, forge(clock, change), {}, name);
+  for (const withheld of [[], ["c"]]) await compare(second, leftOutPack(withheld), {}, `left out, ${withheld}`);
   for (const procedure of PROCEDURES) {
     const pack = forge(playOneKey(procedure), ({ records }) => {
       records.at(-1).procedure = "gate-kernel-2";

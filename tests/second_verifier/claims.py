@@ -50,6 +50,8 @@ def evaluation_attempt(step):
     own = [one["binding_id"] for one in step.law["acquisition_bindings"] if one["condition_id"] in truth]
     if [one for one in own if one not in asked] != body["narrowed_bindings"]:
         return "narrowed_bindings_mismatch"
+    if laws.requires_any(step.law, body["narrowed_bindings"]):
+        return "binding_required"
     trace, status = None, before["status"]
     if body["completed"]:
         complete, status = records.completed(step.law, before, body["stage_id"])

@@ -165,11 +165,14 @@ class Step:
         items, outcome, trace = evidence.evaluate(attempt, presented)
         asked = {item.get("binding_id") for item, _ in presented}
         own = [one for one in self.law["acquisition_bindings"] if one["condition_id"] in attempt.leaves]
+        narrowed = [one["binding_id"] for one in own if one["binding_id"] not in asked]
+        if laws.requires_any(self.law, narrowed):
+            raise Refused
         passed = outcome == evidence.TRUE
         body = {
             "stage_id": stage["stage_id"], "attempt_number": self.before["attempt_count"] + 1, "outcome": outcome,
             "completed": passed, "trace": trace, "evidence": [evidence.recorded(one) for one in items],
-            "narrowed_bindings": [one["binding_id"] for one in own if one["binding_id"] not in asked], "run_status": "active",
+            "narrowed_bindings": narrowed, "run_status": "active",
         }
         if passed:
             complete, body["run_status"] = records.completed(self.law, self.before, stage["stage_id"])

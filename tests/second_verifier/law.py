@@ -92,7 +92,7 @@ _policy = closed({
     "required_assurance": list_of(one_of(*_assurances)),
     "retention": one_of("retain_canonical_value", "retain_digest_only"),
     "scope": one_of("exact_condition"),
-}, {"authorized_key_ids": list_of(identifier, 256, 1)})
+}, {"authorized_key_ids": list_of(identifier, 256, 1), "requires_all_bindings": one_of(True)})
 _condition = closed({
     "condition_id": identifier, "observation_domain": _domain, "predicate": _predicate, "evidence_use_policy": _policy,
 })
@@ -369,3 +369,12 @@ def construct(law, contracts):
     except _Fault as fault:
         return str(fault)
     return None
+
+
+def requires_any(law, binding_ids):
+    """Whether one of the bindings is of a condition that requires all of its bindings."""
+    strict = {
+        condition["condition_id"] for condition in law["conditions"]
+        if "requires_all_bindings" in condition["evidence_use_policy"]
+    }
+    return any(one["binding_id"] in binding_ids and one["condition_id"] in strict for one in law["acquisition_bindings"])

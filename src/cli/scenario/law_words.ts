@@ -113,6 +113,7 @@ function demands(policy: EvidenceUsePolicy, isSent: boolean): string[] {
     const signed = isSent ? "; what the caller sends needs a signed time for that" : "";
     lines.push(`at most ${durationWords(freshness.maximum_age_millis)} old${signed}`);
   }
+  if (policy.requires_all_bindings === true) lines.push("all of it gathered: no call may leave out a part");
   if (combination.combination === "AnyQualifying") lines.push("one item that holds is enough");
   if (combination.combination === "Quorum") lines.push(`${combination.minimum} items that hold, and fewer that do not`);
   if (policy.independence === "distinct_provider") lines.push("from different providers, or signed by different keys");

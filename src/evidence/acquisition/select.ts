@@ -8,7 +8,7 @@ import { formatPath } from "../../canonical/path.ts";
 import { didYouMean } from "../../law/suggest.ts";
 import type { AcquisitionBinding, Timestamp } from "../../law/types.ts";
 import type { CompiledStage } from "../../run/compile.ts";
-import { type EvidenceRejection, HINTS_MAXIMUM } from "../../run/evidence.ts";
+import { type EvidenceRejection, HINTS_MAXIMUM, rejectLeftOut } from "../../run/evidence.ts";
 
 /** A binding that a call names, with the trigger time that it may give. */
 export interface RequestedBinding {
@@ -49,6 +49,7 @@ export function selectBindings(stage: CompiledStage, requested: readonly Request
       rejections.push({ code: "binding_repeated", path, message: `Binding ${quoted} is named twice` });
     } else named.set(one.binding_id, one);
   });
+  rejections.push(...rejectLeftOut(stage, (bindingId) => named.has(bindingId)));
   if (rejections.length > 0) return { ok: false, rejections };
   const bindings = stage.bindings.flatMap((binding) => {
     const one = named.get(binding.binding_id);

@@ -42,6 +42,7 @@ export type PolicyInShort =
       | "independence"
       | "integrity"
       | "required_assurance"
+      | "requires_all_bindings"
     >
   >
   & {
@@ -124,6 +125,7 @@ function inShort(policy: EvidenceUsePolicy): PolicyInShort {
     ...freshness.freshness === "NotRequired" ? {} : { freshness },
     ...integrity === "canonical_content_only" ? {} : { integrity },
     ...required_assurance.length === 0 ? {} : { required_assurance },
+    ...policy.requires_all_bindings === true ? { requires_all_bindings: true } : {},
   };
 }
 

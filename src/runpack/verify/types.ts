@@ -135,6 +135,7 @@ export type ViolationCode =
   | "attempt_number_mismatch"
   | "completed_mismatch"
   | "narrowed_bindings_mismatch"
+  | "binding_required"
   | "scenario_trace_mismatch"
   | "run_status_mismatch"
   | "trace_mismatch"

@@ -169,6 +169,7 @@ const EVALUATION_PARTS: JsonObject = {
       independence: POLICY["independence"] ?? {},
       integrity: POLICY["integrity"] ?? {},
       required_assurance: POLICY["required_assurance"] ?? {},
+      requires_all_bindings: { const: true },
     }),
   }, {
     minimum_lane: { const: "verified" },

@@ -5,6 +5,7 @@
  */
 
 import { FALSE, type Tri, triName, TRUE, UNKNOWN } from "../../../law/value/truth.ts";
+import { rejectLeftOut } from "../../../run/evidence.ts";
 import type { CompiledStage } from "../../../run/compile.ts";
 import { stagesAfterCompletion, stagesSatisfy, traceStages } from "../../../run/frontier.ts";
 import { runProgram } from "../../../run/program.ts";
@@ -39,6 +40,8 @@ function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode
   if (outcome === null) return "trace_mismatch";
   if (triName(outcome) !== body.outcome) return "outcome_mismatch";
   if (!sameJson(narrowedOf(compiled, body), body.narrowed_bindings)) return "narrowed_bindings_mismatch";
+  const narrowed = new Set(body.narrowed_bindings);
+  if (rejectLeftOut(compiled, (bindingId) => !narrowed.has(bindingId)).length > 0) return "binding_required";
   const after = before.stages.map((one, at) => at === index ? { ...one, classification: "complete" as const } : one);
   if (body.completed) stagesAfterCompletion(law, after, index);
   const trace = body.completed ? traceStages(law.completion, law.completionStages, after) : null;
