@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RegistryAclConfig, RegistryAclRuleConfig } from "../config/store_types.ts";
+import type { RegistryAclConfig, RegistryAclRuleConfig } from "../config/types.ts";
 import { checkNamespace } from "./namespace.ts";
 import { principalOf, tenantsOf } from "./principal.ts";
 import { GENERIC_REFUSAL } from "./refusal.ts";

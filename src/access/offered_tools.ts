@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuthConfig, ServerConfig, ToolsConfig } from "../config/server_types.ts";
+import type { AuthConfig, ServerConfig, ToolsConfig } from "../config/types.ts";
 
 /** Whether `server.tools` lets a tool be called: the denylist wins, an empty allowlist stands for all. */
 export function toolFilter(config: ToolsConfig): (name: string) => boolean {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PrincipalConfig } from "../config/server_types.ts";
+import type { PrincipalConfig } from "../config/types.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 /** The tenant of a local caller without roles. */

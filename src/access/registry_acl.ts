@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RegistryAclConfig, RegistryAclRuleConfig, RegistryAction } from "../config/store_types.ts";
+import type { RegistryAclConfig, RegistryAclRuleConfig, RegistryAction } from "../config/types.ts";
 import { actsFor } from "./principal.ts";
 import { type Decision, refuse } from "./refusal.ts";
 import { inScope, policyClassOf } from "./roles.ts";

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { hostKey } from "./host_name.ts";
 import { integer, name, path, stringMap, strings } from "./primitives.ts";
 import type { Report, SettingPath } from "./problems.ts";
@@ -20,7 +21,6 @@ import {
   RESERVED_PREFIXES,
 } from "./request_headers.ts";
 import { any, isSet, matches, not, type Rule } from "./rules.ts";
-import type { BuiltinProviderName } from "./types.ts";
 
 const MEBIBYTE = 1048576;
 
@@ -111,7 +111,15 @@ export const BUILTIN_CONFIG_SCHEMAS = {
   json: jsonConfig,
   http: httpConfig,
   rest: restConfig,
-} as const satisfies Record<BuiltinProviderName, z.ZodType>;
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+/** The names of built-in providers. */
+export type BuiltinProviderName = keyof typeof BUILTIN_CONFIG_SCHEMAS;
+
+/** `config` of a built-in provider. */
+export type BuiltinProviderConfig<Name extends BuiltinProviderName> = DeepReadonly<
+  z.output<typeof BUILTIN_CONFIG_SCHEMAS[Name]>
+>;
 
 /** The names that only built-in providers may have. */
 export const BUILTIN_PROVIDER_NAMES = Object.keys(BUILTIN_CONFIG_SCHEMAS) as readonly BuiltinProviderName[];

@@ -1,22 +1,14 @@
 /**
- * The built-in defaults: what is in force where a file says nothing, or where there is no file.
+ * The built-in defaults: the values of members that a file omits, and of all members where no file exists.
  *
- * Plain data, so that a start without a file loads neither the schema nor the TOML reader.
+ * Plain data, so that a start without a file loads neither the schemas nor the TOML reader. The schemas read the defaults, and
+ * the types follow from the schemas; so nothing here is annotated.
  *
  * @module
  */
 
-import type {
-  AuthConfig,
-  GateSettings,
-  LedgerConfig,
-  ProviderTimeoutsConfig,
-  RateLimitConfig,
-  StorageConfig,
-} from "./types.ts";
-
-/** The defaults that both stores share (interface "Configuration", "Limits"). */
-export const STORAGE_DEFAULTS: StorageConfig = {
+/** The defaults that both stores share. */
+export const STORAGE_DEFAULTS = {
   type: "memory",
   path: null,
   journal_mode: "wal",
@@ -27,35 +19,35 @@ export const STORAGE_DEFAULTS: StorageConfig = {
   batch_max_wait_ms: 2,
   read_pool_size: 4,
   writer_queue_capacity: 1024,
-};
+} as const;
 
-/** The members of `server.auth` where the file has that table and leaves them out. */
-export const AUTH_DEFAULTS: AuthConfig = {
+/** The members of `server.auth` that the table omits. */
+export const AUTH_DEFAULTS = {
   mode: "local_only",
   bearer_tokens: [],
   mtls_subjects: [],
   allowed_tools: [],
   principals: [],
-};
+} as const;
 
-/** The members of `server.limits.rate_limit` where the file has that table and leaves them out. */
-export const RATE_LIMIT_DEFAULTS: RateLimitConfig = { max_requests: 1000, window_ms: 1000, max_entries: 4096 };
+/** The members of `server.limits.rate_limit` that the table omits. */
+export const RATE_LIMIT_DEFAULTS = { max_requests: 1000, window_ms: 1000, max_entries: 4096 } as const;
 
 /** The members of `namespace.authority.ledger` that have a default. */
-export const LEDGER_DEFAULTS: Omit<LedgerConfig, "base_url"> = {
+export const LEDGER_DEFAULTS = {
   auth_token: null,
   connect_timeout_ms: 500,
   request_timeout_ms: 2000,
-};
+} as const;
 
-/** The members of `providers[].timeouts`. */
-export const PROVIDER_TIMEOUT_DEFAULTS: ProviderTimeoutsConfig = {
+/** The members of `providers[].timeouts` that an entry omits. */
+export const PROVIDER_TIMEOUT_DEFAULTS = {
   connect_timeout_ms: 2000,
   request_timeout_ms: 10000,
-};
+} as const;
 
 /** Every member of the configuration with its default. */
-export const DEFAULT_SETTINGS: GateSettings = {
+export const DEFAULT_SETTINGS = {
   anchors: { providers: [] },
   dev: {
     allow_dev_env_credentials: false,
@@ -120,4 +112,4 @@ export const DEFAULT_SETTINGS: GateSettings = {
     enable_lexicographic: false,
     enable_deep_equals: false,
   },
-};
+} as const;

@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { integer, name, path, strings, text } from "./primitives.ts";
 import type { Report } from "./problems.ts";
 import { uniqueMembers } from "./rules.ts";
@@ -24,12 +25,18 @@ export const anchorsSchema = z.strictObject({
   providers: z.array(anchorRequirement).default([]).describe("What the anchors of each provider must carry."),
 }).describe("Requirements on evidence anchors.");
 
+/** `anchors`. */
+export type AnchorsConfig = DeepReadonly<z.output<typeof anchorsSchema>>;
+
 /** The shape of `evidence`. */
 export const evidenceSchema = z.strictObject({
   allow_raw_values: z.boolean().default(evidence.allow_raw_values).describe("Allow raw values to be disclosed."),
   require_provider_opt_in: z.boolean().default(evidence.require_provider_opt_in)
     .describe("The provider must also say allow_raw."),
 }).describe("Disclosure of raw evidence values.");
+
+/** `evidence`. */
+export type EvidenceConfig = DeepReadonly<z.output<typeof evidenceSchema>>;
 
 /** The shape of `trust.default_policy` and of `providers[].trust`. */
 export const trustPolicySchema = z.union([
@@ -41,11 +48,17 @@ export const trustPolicySchema = z.union([
   }),
 ], { error: 'must be "audit" or { require_signature = { keys = [...] } }' });
 
+/** Whether evidence must be signed. */
+export type TrustPolicy = DeepReadonly<z.output<typeof trustPolicySchema>>;
+
 /** The shape of `trust`. */
 export const trustSchema = z.strictObject({
   default_policy: trustPolicySchema.default("audit").describe("Whether evidence of providers must be signed."),
   min_lane: z.enum(["verified", "asserted"]).default(trust.min_lane).describe("The lowest lane that qualifies."),
 }).describe("Evidence signatures and lanes.");
+
+/** `trust`. */
+export type TrustConfig = DeepReadonly<z.output<typeof trustSchema>>;
 
 /** The shape of `provider_discovery`. */
 export const providerDiscoverySchema = z.strictObject({
@@ -53,6 +66,9 @@ export const providerDiscoverySchema = z.strictObject({
   denylist: strings(text()).describe("Providers that may not be shown; wins."),
   max_response_bytes: integer(1).default(discovery.max_response_bytes).describe("Bytes of one answer."),
 }).describe("Which provider contracts may be disclosed.");
+
+/** `provider_discovery`. */
+export type ProviderDiscoveryConfig = DeepReadonly<z.output<typeof providerDiscoverySchema>>;
 
 /** What no rule over members can say: that no two requirements are of one provider. */
 export function anchorChecks(tree: unknown, report: Report): void {

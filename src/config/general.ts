@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { integer, path } from "./primitives.ts";
 import { is, not, type Rule } from "./rules.ts";
 
@@ -26,6 +27,9 @@ export const devSchema = z.strictObject({
   permissive_warn: z.boolean().default(dev.permissive_warn).describe("Warn when permissive is on or has expired."),
 }).describe("Relaxations for development.");
 
+/** `dev`. */
+export type DevConfig = DeepReadonly<z.output<typeof devSchema>>;
+
 /** The shape of `docs`. */
 export const docsSchema = z.strictObject({
   enabled: z.boolean().default(docs.enabled).describe("Serve documentation at all."),
@@ -40,6 +44,9 @@ export const docsSchema = z.strictObject({
   max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of all documents of extra_paths."),
 }).describe("The documentation catalogue and its search.");
 
+/** `docs`. */
+export type DocsConfig = DeepReadonly<z.output<typeof docsSchema>>;
+
 /** The shape of `validation`. */
 export const validationSchema = z.strictObject({
   strict: z.boolean().default(validation.strict).describe("Hold conditions against the data shape in precheck."),
@@ -52,6 +59,9 @@ export const validationSchema = z.strictObject({
     "Allow DeepEquals and DeepNotEquals.",
   ),
 }).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
+
+/** `validation`. */
+export type ValidationConfig = DeepReadonly<z.output<typeof validationSchema>>;
 
 /** The rules over several members of `validation`. */
 export const validationRules: readonly Rule[] = [{

@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { httpUrl, integer, token } from "./primitives.ts";
 import { is, isFilled, isSet, not, type Rule } from "./rules.ts";
 
@@ -22,6 +23,9 @@ const ledger = z.strictObject({
     .describe("Milliseconds to wait for an answer."),
 }).describe("The HTTP namespace authority.");
 
+/** `namespace.authority.ledger`. */
+export type LedgerConfig = DeepReadonly<z.output<typeof ledger>>;
+
 const authority = z.strictObject({
   mode: z.enum(["none", "ledger_http"]).default(D.authority.mode).describe("Who is asked whether a namespace exists."),
   ledger: ledger.nullable().default(null),
@@ -33,6 +37,9 @@ export const namespaceSchema = z.strictObject({
   default_tenants: z.array(integer(1)).default([]).describe("Tenants that may use namespace 1."),
   authority: authority.prefault({}),
 }).describe("Which namespaces may be used.");
+
+/** `namespace`. */
+export type NamespaceConfig = DeepReadonly<z.output<typeof namespaceSchema>>;
 
 const MODE = ["authority", "mode"];
 const LEDGER = ["authority", "ledger"];

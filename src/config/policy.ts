@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { strings, text } from "./primitives.ts";
 import { any, is, isFilled, isSet, not, type Rule } from "./rules.ts";
 import { at } from "./toml_tree.ts";
@@ -51,6 +52,9 @@ const rule = z.strictObject({
   targets: z.array(target).default([]).describe("Targets, of which it must match one."),
 });
 
+/** `policy.static.rules[]`. */
+export type PolicyRuleConfig = DeepReadonly<z.output<typeof rule>>;
+
 const staticPolicy = z.strictObject({
   default: z.enum(["permit", "deny"]).default("deny").describe("The decision when no rule matches."),
   rules: z.array(rule).default([]).describe("Rules in order; the first that matches decides."),
@@ -61,6 +65,9 @@ export const policySchema = z.strictObject({
   engine: z.enum(["permit_all", "deny_all", "static"]).default(D.engine).describe("Who decides about entry packets."),
   static: staticPolicy.nullable().default(null),
 }).describe("Who may be shown an entry packet.");
+
+/** `policy`. */
+export type PolicyConfig = DeepReadonly<z.output<typeof policySchema>>;
 
 const LOCAL_KINDS = ["agent", "session", "channel"];
 

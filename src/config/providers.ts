@@ -11,10 +11,13 @@ import {
   BUILTIN_CONFIG_RULES,
   BUILTIN_CONFIG_SCHEMAS,
   BUILTIN_PROVIDER_NAMES,
+  type BuiltinProviderConfig,
+  type BuiltinProviderName,
   headerChecks,
   isBuiltinProviderName,
 } from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { trustPolicySchema } from "./evidence.ts";
 import { ONCE, schemaProblems } from "./zod_messages.ts";
 import { httpUrl, INSECURE_URL, integer, name, path, token } from "./primitives.ts";
@@ -34,7 +37,6 @@ import {
   uniqueMembers,
 } from "./rules.ts";
 import { arrayAt, at } from "./toml_tree.ts";
-import type { ProviderConfig } from "./types.ts";
 
 const timeouts = z.strictObject({
   connect_timeout_ms: integer(100, 10000).optional().meta({ default: T.connect_timeout_ms }).describe(
@@ -74,8 +76,35 @@ export const providersSchema = z.array(providerSchema).default([]).describe(
   "Where evidence may come from; a provider that is not listed is not available.",
 );
 
-/** An entry as the schema gives it, before its `config` is completed. */
-export type ParsedProvider = z.output<typeof providerSchema>;
+/** An entry as the schema returns it, before `timeouts` and `config` are completed. */
+type ParsedProvider = z.output<typeof providerSchema>;
+
+/** The members that all providers share. */
+interface CommonProviderConfig extends DeepReadonly<Omit<ParsedProvider, "name" | "type" | "timeouts" | "config">> {
+  readonly timeouts: { readonly connect_timeout_ms: number; readonly request_timeout_ms: number };
+}
+
+/** `providers[]` of type `builtin`, distinguished by `name`. */
+export type BuiltinProviderEntry<Name extends BuiltinProviderName = BuiltinProviderName> = Name extends
+  BuiltinProviderName ? CommonProviderConfig & {
+    readonly type: "builtin";
+    readonly name: Name;
+    readonly config: BuiltinProviderConfig<Name>;
+  }
+  : never;
+
+/** `providers[]` of type `mcp` or `typed`. The service does not read their `config`. */
+interface ExternalProviderConfig<Type extends "mcp" | "typed"> extends CommonProviderConfig {
+  readonly type: Type;
+  readonly name: string;
+  readonly config: JsonValue;
+}
+
+/** `providers[]` of type `mcp`: it has `command` or `url`, and `capabilities_path`. */
+export type McpProviderConfig = ExternalProviderConfig<"mcp">;
+
+/** `providers[]`, distinguished by `type`. */
+export type ProviderConfig = BuiltinProviderEntry | McpProviderConfig | ExternalProviderConfig<"typed">;
 
 const IS_BUILTIN = is(["type"], ["builtin"]);
 

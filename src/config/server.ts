@@ -6,13 +6,14 @@
 
 import { z } from "zod";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { isLoopbackAddress, parseBind } from "./bind.ts";
 import { integer, path, strings, text, token } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
 import { all, any, type Claim, is, isFilled, isSet, isText, matches, not, type Rule, uniqueMembers } from "./rules.ts";
 import { at } from "./toml_tree.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
-import { type AuthConfig, FEEDBACK_LEVELS as LEVELS } from "./server_types.ts";
+import { FEEDBACK_LEVELS as LEVELS } from "./feedback_levels.ts";
 
 const D = DEFAULT_SETTINGS.server;
 
@@ -27,12 +28,18 @@ const tls = z.strictObject({
   require_client_cert: z.boolean().default(true).describe("Refuse clients without a certificate."),
 }).describe("TLS of the listener.");
 
+/** `server.tls`. */
+export type TlsConfig = DeepReadonly<z.output<typeof tls>>;
+
 const tools = z.strictObject({
   mode: z.enum(["filter", "passthrough"]).default(D.tools.mode)
     .describe("filter: tools/list names the tools that allowlist and denylist leave; passthrough: it names all."),
   allowlist: toolNames.default([]).describe("Tools that exist for clients; empty for all."),
   denylist: toolNames.default([]).describe("Tools that do not exist for clients; wins over the allowlist."),
 }).describe("Which tools exist for clients.");
+
+/** `server.tools`. */
+export type ToolsConfig = DeepReadonly<z.output<typeof tools>>;
 
 const audit = z.strictObject({
   enabled: z.boolean().default(D.audit.enabled).describe("Write the structured JSON-lines audit log."),
@@ -41,6 +48,9 @@ const audit = z.strictObject({
   ),
   path: path().nullable().default(null).describe("File of the audit log; null for standard error."),
 }).describe("The audit log.");
+
+/** `server.audit`. */
+export type AuditConfig = DeepReadonly<z.output<typeof audit>>;
 
 const level = z.enum(LEVELS);
 const feedbackDefaults = D.feedback.scenario_next;
@@ -57,17 +67,26 @@ const scenarioNext = z.strictObject({
   evidence_roles: strings(z.string()).describe("Roles that may have evidence."),
 }).describe("How much scenario_next tells, and whom.");
 
+/** `server.feedback.scenario_next`. */
+export type ScenarioNextFeedbackConfig = DeepReadonly<z.output<typeof scenarioNext>>;
+
 const role = z.strictObject({
   name: z.string().describe("Name of the role."),
   tenant_id: integer(1).nullable().default(null).describe("Tenant that it holds for; null for every one."),
   namespace_id: integer(1).nullable().default(null).describe("Namespace that it holds for; null for every one."),
 });
 
+/** `server.auth.principals[].roles[]`. */
+export type RoleConfig = DeepReadonly<z.output<typeof role>>;
+
 const principal = z.strictObject({
   subject: text().describe("stdio, loopback, token:<sha256 of the token>, or an mTLS subject."),
   policy_class: text().nullable().default(null).describe("Policy class; null and unknown ones count as prod."),
   roles: z.array(role).max(128).default([]).describe("Roles of the subject."),
 });
+
+/** `server.auth.principals[]`. */
+export type PrincipalConfig = DeepReadonly<z.output<typeof principal>>;
 
 const auth = z.strictObject({
   mode: z.enum(["local_only", "bearer_token", "mtls"]).default(AUTH_DEFAULTS.mode).describe(
@@ -79,16 +98,25 @@ const auth = z.strictObject({
   principals: z.array(principal).max(64).default([]).describe("What each subject may do; empty for no role checks."),
 }).describe("Who may call.");
 
+/** `server.auth`. */
+export type AuthConfig = DeepReadonly<z.output<typeof auth>>;
+
 const rateLimit = z.strictObject({
   max_requests: integer(1, 100000).default(RATE_LIMIT_DEFAULTS.max_requests).describe("Requests in a window."),
   window_ms: integer(100, 60000).default(RATE_LIMIT_DEFAULTS.window_ms).describe("Length of a window in milliseconds."),
   max_entries: integer(1, 65536).default(RATE_LIMIT_DEFAULTS.max_entries).describe("Callers that are counted apart."),
 }).describe("Requests that one caller may send; null for no limit.");
 
+/** `server.limits.rate_limit`. */
+export type RateLimitConfig = DeepReadonly<z.output<typeof rateLimit>>;
+
 const limits = z.strictObject({
   max_inflight: integer(1).default(D.limits.max_inflight).describe("Requests in work at one time."),
   rate_limit: rateLimit.nullable().default(null),
 }).describe("Limits on requests.");
+
+/** `server.limits`. */
+export type LimitsConfig = DeepReadonly<z.output<typeof limits>>;
 
 /** The shape of `server`. */
 export const serverSchema = z.strictObject({
@@ -106,6 +134,9 @@ export const serverSchema = z.strictObject({
   max_body_bytes: integer(1).default(D.max_body_bytes).describe("Bytes of one JSON-RPC request; on stdio of one line."),
   limits: limits.prefault({}),
 }).describe("Transport, authentication, limits and audit.");
+
+/** `server`. */
+export type ServerConfig = DeepReadonly<z.output<typeof serverSchema>>;
 
 const TRANSPORT = ["transport"];
 const AUTH_MODE = ["auth", "mode"];

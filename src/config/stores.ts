@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "./defaults.ts";
+import type { DeepReadonly } from "./deep_readonly.ts";
 import { httpUrl, INSECURE_URL, integer, path, strings, text } from "./primitives.ts";
 import { quoteShort } from "./problems.ts";
 import { all, is, isSet, matches, not, type Rule } from "./rules.ts";
@@ -40,6 +41,9 @@ export const runStateStoreSchema = z.strictObject({
   ),
 }).describe("Where runs are kept.");
 
+/** `run_state_store`. */
+export type RunStateStoreConfig = DeepReadonly<z.output<typeof runStateStoreSchema>>;
+
 const aclRule = z.strictObject({
   effect: z.enum(["allow", "deny"]).describe("What the rule decides."),
   actions: z.array(z.enum(["register", "list", "get"])).default([]).describe("Actions; empty for any."),
@@ -50,6 +54,12 @@ const aclRule = z.strictObject({
   subjects: strings(z.string()).describe("Subjects; empty for any."),
 });
 
+/** `schema_registry.acl.rules[]`. */
+export type RegistryAclRuleConfig = DeepReadonly<z.output<typeof aclRule>>;
+
+/** What a caller can do with the schema registry. */
+export type RegistryAction = RegistryAclRuleConfig["actions"][number];
+
 const registryAcl = z.strictObject({
   mode: z.enum(["builtin", "custom"]).default(acl.mode).describe("builtin reads roles, custom reads rules."),
   allow_local_only: z.boolean().default(acl.allow_local_only).describe("builtin: a local caller may do everything."),
@@ -57,6 +67,9 @@ const registryAcl = z.strictObject({
   require_signing: z.boolean().default(acl.require_signing).describe("Writes must carry signing metadata."),
   rules: z.array(aclRule).max(256).default([]).describe("custom: rules in order; the first that matches decides."),
 }).describe("Who may use the schema registry.");
+
+/** `schema_registry.acl`. */
+export type RegistryAclConfig = DeepReadonly<z.output<typeof registryAcl>>;
 
 /** The shape of `schema_registry`. */
 export const schemaRegistrySchema = z.strictObject({
@@ -69,6 +82,9 @@ export const schemaRegistrySchema = z.strictObject({
   acl: registryAcl.prefault({}),
 }).describe("Where registered schemas are kept, and who may write them.");
 
+/** `schema_registry`. */
+export type SchemaRegistryConfig = DeepReadonly<z.output<typeof schemaRegistrySchema>>;
+
 /** The shape of `runpack_storage`. */
 export const runpackStorageSchema = z.strictObject({
   type: z.literal("object_store").describe("Kind of storage."),
@@ -80,6 +96,9 @@ export const runpackStorageSchema = z.strictObject({
   force_path_style: z.boolean().default(false).describe("Put the bucket into the path, not into the host name."),
   allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
 }).describe("The object store that published runpacks are mirrored to; null for none.");
+
+/** `runpack_storage`. */
+export type RunpackStorageConfig = DeepReadonly<z.output<typeof runpackStorageSchema>>;
 
 /** The rules over several members of a store. */
 function storageRules(section: "run_state_store" | "schema_registry"): readonly Rule[] {

@@ -8,7 +8,7 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
-import type { EvidenceConfig } from "../config/evidence_types.ts";
+import type { EvidenceConfig } from "../config/types.ts";
 import type { EvidenceResult, Provider } from "./types.ts";
 
 /** Whether raw values of a provider may leave. */

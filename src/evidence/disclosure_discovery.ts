@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ProviderDiscoveryConfig } from "../config/evidence_types.ts";
+import type { ProviderDiscoveryConfig } from "../config/types.ts";
 
 /**
  * Whether a provider may be shown. The denylist wins; an empty allowlist stands for all.

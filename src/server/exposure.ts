@@ -6,7 +6,7 @@
  */
 
 import { isLoopbackAddress, parseBind } from "../config/bind.ts";
-import type { ServerConfig } from "../config/server_types.ts";
+import type { ServerConfig } from "../config/types.ts";
 
 /** What else decides about exposure. */
 export interface ExposureOptions {

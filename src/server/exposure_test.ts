@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../config/defaults.ts";
-import type { AuthConfig, ServerConfig, TlsConfig } from "../config/server_types.ts";
+import type { AuthConfig, ServerConfig, TlsConfig } from "../config/types.ts";
 import { exposureNotices, type ExposureOptions, exposureRefusals, readAllowNonLoopback } from "./exposure.ts";
 
 const TLS: TlsConfig = { cert_path: "/c", key_path: "/k", client_ca_path: null, require_client_cert: true };

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ServerConfig } from "../config/server_types.ts";
+import type { ServerConfig } from "../config/types.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./process/console.ts";

@@ -5,7 +5,7 @@
  */
 
 import { parseBind } from "../config/bind.ts";
-import type { ServerConfig } from "../config/server_types.ts";
+import type { ServerConfig } from "../config/types.ts";
 import type { Authenticator } from "./auth/types.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
 import type { Health } from "./process/health.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import type { DocsConfig } from "../config/types.ts";
 import { withTools } from "./tests/fixture_test.ts";
 import { QUERY_CHARACTERS_MAXIMUM } from "./gate_docs_search.ts";
 
@@ -41,7 +42,7 @@ Deno.test("gate_docs_search refuses what is no query", () =>
   }));
 
 Deno.test("createTools() offers gate_docs_search where docs.enabled and docs.enable_search are true", async () => {
-  const cases: [change: Partial<typeof docs>, isThere: boolean][] = [
+  const cases: [change: Partial<DocsConfig>, isThere: boolean][] = [
     [{}, true],
     [{ enable_resources: false }, true],
     [{ enabled: false }, false],

@@ -13,7 +13,7 @@ import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { readStep, runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
-import { FEEDBACK_LEVELS } from "../config/server_types.ts";
+import { FEEDBACK_LEVELS } from "../config/feedback_levels.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {

@@ -11,7 +11,7 @@ import { checkJsonFile, type JsonSetup } from "../../src/evidence/builtin/json_f
 import { answerOfFile } from "../../src/evidence/builtin/json_provider.ts";
 import { describeGrant } from "../../src/evidence/builtin/permissions.ts";
 import { createBuiltinProvider } from "../../src/evidence/builtin/provider.ts";
-import type { JsonProviderEntry } from "../../src/config/types.ts";
+import type { BuiltinProviderEntry } from "../../src/config/types.ts";
 import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../../src/evidence/types.ts";
 import { type BenchRow, makeRow, median } from "./harness.ts";
 
@@ -37,7 +37,7 @@ function report(suites: number): JsonValue {
 }
 
 function providerOf(root: string): Provider {
-  const entry: JsonProviderEntry = {
+  const entry: BuiltinProviderEntry<"json"> = {
     name: "json",
     type: "builtin",
     url: null,

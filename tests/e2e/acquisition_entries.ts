@@ -5,7 +5,7 @@
  */
 
 import { fileURLToPath } from "node:url";
-import type { McpProviderConfig } from "@/config/evidence_types.ts";
+import type { McpProviderConfig } from "@/config/types.ts";
 import { sealContract } from "@/evidence/contract/seal.ts";
 import { createMcpProvider, type McpProvider } from "@/evidence/external/mcp_provider.ts";
 import type { CheckContract, EvidenceContext, LoadedContract, ProviderAnswer } from "@/evidence/types.ts";

@@ -6,7 +6,7 @@
  */
 
 import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
-import type { ServerConfig } from "@/config/server_types.ts";
+import type { ServerConfig } from "@/config/types.ts";
 import { createDocumentation } from "@/docs/documentation.ts";
 import { host } from "@/server/host.ts";
 import { CONNECTION_BOUNDS, type ConnectionBounds } from "@/server/http/listener.ts";

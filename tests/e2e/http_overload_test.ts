@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { ServerConfig } from "@/config/server_types.ts";
+import type { ServerConfig } from "@/config/types.ts";
 import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
 import { type IntakeBounds, intakeBounds } from "@/server/http/body_admission.ts";

@@ -6,7 +6,7 @@
 
 import { fileURLToPath } from "node:url";
 import { parseBind } from "../../config/bind.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 
 /** A command and its arguments. */
 export interface StartCommand {

@@ -6,7 +6,7 @@
 
 import { classesOf, POLICY_CLASSES, policyClassOf } from "../../access/roles.ts";
 import { formatPath } from "../../config/problems.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { LOOPBACK_SUBJECT } from "../../server/auth/local_only.ts";
 import { STDIO_SUBJECT } from "../../server/stdio/serve_stdio.ts";

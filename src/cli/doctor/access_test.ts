@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { AuthConfig, PrincipalConfig, ServerConfig } from "../../config/server_types.ts";
+import type { AuthConfig, PrincipalConfig, ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { checkAccess } from "./access.ts";
 import { sha256 } from "../run/fold_state.ts";

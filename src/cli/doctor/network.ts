@@ -6,7 +6,7 @@
 
 import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import { isLoopbackAddress, parseBind } from "../../config/bind.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { exposureRefusals, readAllowNonLoopback } from "../../server/exposure.ts";
 import type { Finding } from "./checks.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "../../config/defaults.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { checkNetwork } from "./network.ts";
 

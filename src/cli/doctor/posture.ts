@@ -7,7 +7,7 @@
 import { offeredTools } from "../../access/offered_tools.ts";
 import { ROLE_NAMES } from "../../access/roles.ts";
 import { formatPath } from "../../config/problems.ts";
-import type { RegistryAclConfig } from "../../config/store_types.ts";
+import type { RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES, UNAVAILABLE_TOOLS } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { LogLevel } from "../../server/process/log.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { RegistryAclRuleConfig } from "../../config/store_types.ts";
+import type { RegistryAclRuleConfig } from "../../config/types.ts";
 import type { ToolName } from "../../config/tool_names.ts";
 import type { GateConfig, RoleConfig } from "../../config/types.ts";
 import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { X509Certificate } from "node:crypto";
-import type { TlsConfig } from "../../config/server_types.ts";
+import type { TlsConfig } from "../../config/types.ts";
 import { formNote } from "../../server/tls/certificate_compatibility.ts";
 import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/material.ts";
 import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";

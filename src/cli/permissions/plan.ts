@@ -7,9 +7,9 @@
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type {
+  BuiltinProviderConfig,
   BuiltinProviderEntry,
   GateConfig,
-  HttpProviderConfig,
   ProviderConfig,
   TrustPolicy,
 } from "../../config/types.ts";
@@ -211,7 +211,7 @@ function variablesOf(entry: BuiltinProviderEntry): readonly string[] | null {
   return entry.name === "env" ? grantedNames({ config: entry.config, reserved: new Set() }) : [];
 }
 
-function requestConfig(provider: ProviderConfig): readonly HttpProviderConfig[] {
+function requestConfig(provider: ProviderConfig): readonly BuiltinProviderConfig<"http">[] {
   if (provider.type !== "builtin") return [];
   return provider.name === "http" || provider.name === "rest" ? [provider.config] : [];
 }
@@ -250,7 +250,7 @@ function authorityOf(url: string): string {
 }
 
 /** The runtime checks addresses where connections are pinned to them, so a name cannot be granted in its place. */
-function netOf(outward: readonly HttpProviderConfig[], own: readonly string[], notes: string[]): Allowance {
+function netOf(outward: readonly BuiltinProviderConfig<"http">[], own: readonly string[], notes: string[]): Allowance {
   const hosts = outward.map((config) => config.allowed_hosts);
   const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);
   const names = keys.filter((key) => parseAddress(key) === null);
@@ -265,7 +265,7 @@ function netOf(outward: readonly HttpProviderConfig[], own: readonly string[], n
 }
 
 function deniedNetworks(
-  outward: readonly HttpProviderConfig[],
+  outward: readonly BuiltinProviderConfig<"http">[],
   own: readonly string[],
   notes: string[],
 ): readonly string[] {

@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
-import type { EnvProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { type Finding, invalidParams, observed } from "./result.ts";
 
@@ -21,7 +21,7 @@ const RESERVED_PREFIXES = ["GATE_", "AWS_"];
 
 /** Which names a provider may read. */
 export interface EnvPolicy {
-  readonly config: EnvProviderConfig;
+  readonly config: BuiltinProviderConfig<"env">;
   /** Names that gate's own configuration refers to. */
   readonly reserved: ReadonlySet<string>;
 }
@@ -35,7 +35,7 @@ export function grantedNames(policy: EnvPolicy): readonly string[] | null {
 }
 
 /** The value that the configuration gives for a name in place of the environment's; null where it gives none. */
-export function overrideOf({ overrides }: EnvProviderConfig, name: string): string | null {
+export function overrideOf({ overrides }: BuiltinProviderConfig<"env">, name: string): string | null {
   return overrides !== null && Object.hasOwn(overrides, name) ? overrides[name] ?? null : null;
 }
 

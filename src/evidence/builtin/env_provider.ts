@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EnvProviderEntry } from "../../config/types.ts";
+import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { Engine, Surroundings } from "./engine.ts";
 import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf, refuseKey } from "./env.ts";
@@ -19,7 +19,7 @@ const WORKERS_MAXIMUM = 8;
  * worker that is granted that variable alone, because a grant of all but some cannot be said. A name that is overridden is
  * answered here and granted to nobody.
  */
-export function createEnvEngine(entry: EnvProviderEntry, surroundings: Surroundings): Engine {
+export function createEnvEngine(entry: BuiltinProviderEntry<"env">, surroundings: Surroundings): Engine {
   const { config } = entry;
   const policy: EnvPolicy = { config, reserved: surroundings.reservedEnvironment };
   const names = grantedNames(policy);

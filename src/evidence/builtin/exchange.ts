@@ -6,7 +6,7 @@
  */
 
 import { hostKey } from "../../config/host_name.ts";
-import type { HttpProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig } from "../../config/types.ts";
 import { type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
 import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { untilAborted } from "../egress/until_aborted.ts";
@@ -26,7 +26,7 @@ const GRACE_MILLIS = 1000;
 /** What is needed to send requests. */
 export interface Exchanger {
   readonly policy: EgressPolicy;
-  readonly config: HttpProviderConfig;
+  readonly config: BuiltinProviderConfig<"http">;
   readonly pool: ProviderPool;
   readonly surroundings: Surroundings;
 }
@@ -51,7 +51,11 @@ export interface TimeLimit {
 }
 
 /** What sends the requests of a provider. */
-export function createExchanger(name: string, config: HttpProviderConfig, surroundings: Surroundings): Exchanger {
+export function createExchanger(
+  name: string,
+  config: BuiltinProviderConfig<"http">,
+  surroundings: Surroundings,
+): Exchanger {
   const pool = createProviderPool({
     name,
     module: new URL("./request_worker.ts", import.meta.url),
@@ -64,7 +68,7 @@ export function createExchanger(name: string, config: HttpProviderConfig, surrou
 }
 
 /** What a provider may ask, as its configuration says. */
-export function egressPolicy(config: HttpProviderConfig): EgressPolicy {
+export function egressPolicy(config: BuiltinProviderConfig<"http">): EgressPolicy {
   const hosts = config.allowed_hosts?.map((host) => hostKey(host) ?? host);
   return {
     allowHttp: config.allow_http,

@@ -5,7 +5,7 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { HttpProviderEntry } from "../../config/types.ts";
+import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { checkDestination, type Destination } from "../egress/destination.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import type { ProviderAnswer } from "../types.ts";
@@ -16,7 +16,7 @@ import { answered, failed, type Finding, invalidParams, paramsOf, readText, type
 import { baseHeaders, refuseEncoding } from "./response.ts";
 
 /** The provider `http`. */
-export function createHttpEngine(entry: HttpProviderEntry, surroundings: Surroundings): Engine {
+export function createHttpEngine(entry: BuiltinProviderEntry<"http">, surroundings: Surroundings): Engine {
   const { config } = entry;
   const exchanger = createExchanger("gate-http", config, surroundings);
   const refused = (finding: Finding): ProviderAnswer => answered(finding, null, describeGrant({}), surroundings.now());

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import type { JsonProviderEntry } from "../../config/types.ts";
+import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { ProviderAnswer } from "../types.ts";
 import { type Engine, ProviderSetupError, type Surroundings } from "./engine.ts";
@@ -18,7 +18,7 @@ import { answered, failed, type Source, workerFailure } from "./result.ts";
  *
  * @throws {ProviderSetupError} Where the root is no folder that can be read
  */
-export function createJsonEngine(entry: JsonProviderEntry, surroundings: Surroundings): Engine {
+export function createJsonEngine(entry: BuiltinProviderEntry<"json">, surroundings: Surroundings): Engine {
   const { root_id, allow_yaml, max_bytes } = entry.config;
   const root = realFolder(entry.config.root);
   const setup: JsonSetup = { root, allow_yaml, max_bytes };

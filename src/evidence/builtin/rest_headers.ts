@@ -7,7 +7,7 @@
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { isHeaderValue, isReservedHeader, referencedVariable } from "../../config/request_headers.ts";
-import type { RestProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { PinnedQuestion } from "../egress/pinned_request.ts";
 import { ProviderSetupError, type SetupFault, type Surroundings } from "./engine.ts";
@@ -37,7 +37,10 @@ export interface ConfiguredHeaders {
  *
  * @throws {ProviderSetupError} Where a reference leads nowhere, or to what cannot stand in a header; it holds every fault
  */
-export function configuredHeaders(config: RestProviderConfig, surroundings: Surroundings): ConfiguredHeaders {
+export function configuredHeaders(
+  config: BuiltinProviderConfig<"rest">,
+  surroundings: Surroundings,
+): ConfiguredHeaders {
   const { auth } = config;
   const faults: SetupFault[] = [];
   const read = (name: keyof NonNullable<typeof auth>): string | null => {
@@ -69,7 +72,7 @@ function basic(user: string, password: string): string {
 }
 
 /** The names of variables that `config.auth` refers to. */
-export function referencedVariables(config: RestProviderConfig): readonly string[] {
+export function referencedVariables(config: BuiltinProviderConfig<"rest">): readonly string[] {
   const values: readonly (string | null)[] = Object.values(config.auth ?? {});
   return values.flatMap((value) => value === null ? [] : referencedVariable(value) ?? []);
 }

@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { type JsonObject, member } from "../../canonical/json.ts";
-import type { RestProviderEntry } from "../../config/types.ts";
+import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { isJsonContentType } from "../../law/content_type.ts";
 import { checkDestination, type Destination, type EgressPolicy } from "../egress/destination.ts";
 import type { PinnedResponse } from "../egress/pinned_request.ts";
@@ -72,7 +72,7 @@ export interface RestRequest {
  *
  * @throws {ProviderSetupError} Where the configuration cannot be used
  */
-export function createRestEngine(entry: RestProviderEntry, surroundings: Surroundings): Engine {
+export function createRestEngine(entry: BuiltinProviderEntry<"rest">, surroundings: Surroundings): Engine {
   const engine: RestEngine = {
     configured: configuredHeaders(entry.config, surroundings),
     exchanger: createExchanger("gate-rest", entry.config, surroundings),

@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import type { BuiltinProviderEntry, HttpProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig, BuiltinProviderEntry } from "../../config/types.ts";
 import { parseAddress } from "../egress/address.ts";
 import { checkDestination, resolveDestination } from "../egress/destination.ts";
 import type { EvidenceQuery } from "../types.ts";
@@ -81,7 +81,7 @@ function refuseQuery(jsonpath: unknown): Reason | null {
 }
 
 /** Of a host that is given by its address it is known without a network whether it may be asked. */
-async function refuseUrl(config: HttpProviderConfig, url: string): Promise<Reason | null> {
+async function refuseUrl(config: BuiltinProviderConfig<"http">, url: string): Promise<Reason | null> {
   const policy = egressPolicy(config);
   const destination = checkDestination(url, policy);
   if (destination === null) return { code: "params_invalid", message: 'Expected an absolute URL as "url" in params' };

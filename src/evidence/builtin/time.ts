@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { member } from "../../canonical/json.ts";
-import type { TimeProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { Timestamp as TriggerTime } from "../../law/types.ts";
 import { compareTimestamps, parseTimestamp, type Timestamp } from "../../law/value/timestamp.ts";
 import type { EvidenceQuery } from "../types.ts";
@@ -21,7 +21,10 @@ export interface TimeQuestion {
 const CONTENT_TYPE = "application/json";
 
 /** Answers a time check. */
-export function checkTime(config: TimeProviderConfig, { query, trigger_time: trigger }: TimeQuestion): Finding {
+export function checkTime(
+  config: BuiltinProviderConfig<"time">,
+  { query, trigger_time: trigger }: TimeQuestion,
+): Finding {
   const isNow = query.check_id === "now";
   const given = paramsOf(query, isNow ? [] : ["timestamp"], !isNow);
   if ("error" in given) return given;
@@ -41,7 +44,7 @@ export function timeSource({ kind, value }: TriggerTime): Source {
   return { anchor_type: `trigger_time_${kind}`, anchor: { kind, value }, uri: null };
 }
 
-function refuseTrigger(config: TimeProviderConfig, { kind, value }: TriggerTime): Finding | null {
+function refuseTrigger(config: BuiltinProviderConfig<"time">, { kind, value }: TriggerTime): Finding | null {
   if (!Number.isSafeInteger(value) || (kind === "logical" && value < 0)) {
     return observed("trigger_time_invalid", "Expected the trigger time to be an integer");
   }

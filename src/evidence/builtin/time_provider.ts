@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { TimeProviderEntry } from "../../config/types.ts";
+import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { Engine, Surroundings } from "./engine.ts";
 import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
@@ -12,7 +12,7 @@ import { answered, failed, type Finding, workerFailure } from "./result.ts";
 import { type TimeQuestion, timeSource } from "./time.ts";
 
 /** The provider `time`: one worker without permissions. */
-export function createTimeEngine(entry: TimeProviderEntry, surroundings: Surroundings): Engine {
+export function createTimeEngine(entry: BuiltinProviderEntry<"time">, surroundings: Surroundings): Engine {
   const pool = createProviderPool({
     name: "gate-time",
     module: new URL("./time_worker.ts", import.meta.url),

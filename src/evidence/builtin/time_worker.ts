@@ -5,8 +5,10 @@
  */
 
 import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
-import type { TimeProviderConfig } from "../../config/types.ts";
+import type { BuiltinProviderConfig } from "../../config/types.ts";
 import { checkTime, type TimeQuestion } from "./time.ts";
 import type { Finding } from "./result.ts";
 
-serveQuestions<TimeProviderConfig, TimeQuestion, Finding>((config) => (question) => checkTime(config, question));
+serveQuestions<BuiltinProviderConfig<"time">, TimeQuestion, Finding>((config) => (question) =>
+  checkTime(config, question)
+);

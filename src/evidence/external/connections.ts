@@ -5,7 +5,7 @@
  */
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { McpProviderConfig } from "../../config/evidence_types.ts";
+import type { McpProviderConfig } from "../../config/types.ts";
 import { createBoundedFetch } from "./bounded_fetch.ts";
 import { type Child, startChild, type StderrTail } from "./child.ts";
 import { type ClientSession, type Negotiation, openSession } from "./client_session.ts";

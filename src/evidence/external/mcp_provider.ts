@@ -6,7 +6,7 @@
 
 import { basename } from "node:path";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import type { McpProviderConfig } from "../../config/evidence_types.ts";
+import type { McpProviderConfig } from "../../config/types.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { EvidenceContext, EvidenceQuery, LoadedContract, Provider, ProviderAnswer } from "../types.ts";
 import type { StderrTail } from "./child.ts";

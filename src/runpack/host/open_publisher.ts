@@ -7,7 +7,7 @@
 import { join } from "node:path";
 
 import type { Sha256 } from "../../canonical/identity.ts";
-import type { RunpackStorageConfig } from "../../config/store_types.ts";
+import type { RunpackStorageConfig } from "../../config/types.ts";
 import { openLocalRepository } from "./local_repository.ts";
 import { createPublisher, type Publisher, type PublisherParts } from "./publish.ts";
 import type { Repository } from "./repository.ts";

@@ -15,7 +15,7 @@ import type {
 } from "@aws-sdk/client-s3";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
-import type { RunpackStorageConfig } from "../../config/store_types.ts";
+import type { RunpackStorageConfig } from "../../config/types.ts";
 import { objectName } from "../format/archive.ts";
 import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES, type SourceFault } from "../format/types.ts";
 import { equalBytes, joinBytes } from "./files.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import type { RunpackStorageConfig } from "../../config/store_types.ts";
+import type { RunpackStorageConfig } from "../../config/types.ts";
 import { type Repository, RepositoryError, type RepositoryErrorCode } from "./repository.ts";
 import { openS3Repository } from "./s3_repository.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuditConfig } from "../../config/server_types.ts";
+import type { AuditConfig } from "../../config/types.ts";
 import { VERSION } from "../../config/product_version.ts";
 import type { Log } from "../process/log.ts";
 import type { AuditDamage } from "./file.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuditConfig } from "../../config/server_types.ts";
+import type { AuditConfig } from "../../config/types.ts";
 import type { AuditCall } from "../protocol/dispatcher.ts";
 import type { Refusals, TurnedAway } from "./refusals.ts";
 import type { Log } from "../process/log.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { AuthConfig, PrincipalConfig } from "../../config/server_types.ts";
+import type { AuthConfig, PrincipalConfig } from "../../config/types.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { AUTHORIZATION_BYTES, BEARER_CHALLENGE } from "./bearer_token.ts";
 import { createMtls } from "./mtls.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AuthConfig, ServerConfig } from "../../config/server_types.ts";
+import type { AuthConfig, ServerConfig } from "../../config/types.ts";
 import { createBearerToken } from "./bearer_token.ts";
 import { createLocalOnly } from "./local_only.ts";
 import { createMtls } from "./mtls.ts";

@@ -6,7 +6,7 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { principalOf } from "../../access/principal.ts";
-import type { PrincipalConfig } from "../../config/server_types.ts";
+import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator } from "./types.ts";
 
 /** Bytes of an `Authorization` field; a longer one is refused unread. */

@@ -6,7 +6,7 @@
 
 import { principalOf } from "../../access/principal.ts";
 import { isLoopbackAddress } from "../../config/bind.ts";
-import type { PrincipalConfig } from "../../config/server_types.ts";
+import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator, RequestHeaders } from "./types.ts";
 
 /** What the other end of a loopback connection is called. */

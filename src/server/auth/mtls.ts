@@ -8,7 +8,7 @@
 import { principalOf } from "../../access/principal.ts";
 import type { Principal } from "../../access/types.ts";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
-import type { PrincipalConfig } from "../../config/server_types.ts";
+import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator, AuthRequest } from "./types.ts";
 
 /** The field that a proxy which ends TLS names the subject in. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { hasSeveralCallers } from "../process/limits.ts";
 import type { Exchange } from "./authenticated_request.ts";

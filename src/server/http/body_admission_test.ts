@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Principal } from "../../access/types.ts";
-import type { AuthConfig } from "../../config/server_types.ts";
+import type { AuthConfig } from "../../config/types.ts";
 import type { Exchange } from "./authenticated_request.ts";
 import { BEGINNING_BYTES, createIntake, type Intake, intakeBounds, type Received } from "./body_admission.ts";
 import type { BodyReading } from "./request.ts";

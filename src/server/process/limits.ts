@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LimitsConfig, RateLimitConfig, ServerConfig } from "../../config/server_types.ts";
+import type { LimitsConfig, RateLimitConfig, ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "./edge_error.ts";
 
 /** Counts requests in work, and requests of a caller in a window. */

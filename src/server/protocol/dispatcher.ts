@@ -8,7 +8,7 @@
 import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
-import type { AuthConfig, ToolsConfig } from "../../config/server_types.ts";
+import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type { Call, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { Consultation, Consulted } from "./read_request.ts";

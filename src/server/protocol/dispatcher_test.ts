@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ToolName as KnownTool } from "../../config/tool_names.ts";
-import type { AuthConfig, ToolsConfig } from "../../config/server_types.ts";
+import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type { Call, Tool, ToolAnswer } from "../../tools/framework/types.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 

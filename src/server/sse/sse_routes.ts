@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { Route } from "../http/app.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import type { Exchange } from "../http/authenticated_request.ts";

@@ -5,7 +5,7 @@
  */
 
 import { principalOf } from "../../access/principal.ts";
-import type { ServerConfig } from "../../config/server_types.ts";
+import type { ServerConfig } from "../../config/types.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import { createIdFinder, type IdFinder } from "../protocol/request_id_recovery.ts";
 import type { TurnedAway } from "../audit/refusals.ts";

@@ -6,7 +6,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readBounded } from "../../config/files.ts";
-import type { TlsConfig } from "../../config/server_types.ts";
+import type { TlsConfig } from "../../config/types.ts";
 import { servingFault } from "./handshake.ts";
 
 /** What a TLS server is made of. */

@@ -7,7 +7,7 @@
 import type { Server } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
-import type { TlsConfig } from "../../config/server_types.ts";
+import type { TlsConfig } from "../../config/types.ts";
 import type { Handler, ListenerOptions } from "../http/listener.ts";
 import { addressOf } from "../audit/peers.ts";
 import type { RefusedConnection } from "../audit/refusals.ts";

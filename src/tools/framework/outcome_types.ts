@@ -5,7 +5,7 @@
  */
 
 import { type JsonObject, member } from "../../canonical/json.ts";
-import { FEEDBACK_LEVELS } from "../../config/server_types.ts";
+import { FEEDBACK_LEVELS } from "../../config/feedback_levels.ts";
 import {
   BOOLEAN,
   closed,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { AuthConfig, ToolsConfig } from "../../config/server_types.ts";
+import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { TOOL_ERROR_CODES, toolError } from "../framework/errors.ts";
 import { LOCAL, testConfig } from "../tests/fixture_test.ts";

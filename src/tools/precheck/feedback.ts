@@ -8,7 +8,7 @@ import { inScope } from "../../access/roles.ts";
 import type { Principal } from "../../access/types.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import { FEEDBACK_LEVELS, type FeedbackLevel } from "../../config/server_types.ts";
+import { FEEDBACK_LEVELS, type FeedbackLevel } from "../../config/feedback_levels.ts";
 import type { ScenarioNextFeedbackConfig } from "../../config/types.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";

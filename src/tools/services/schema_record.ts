@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { checkRegistry } from "../../access/registry_acl.ts";
-import type { RegistryAction } from "../../config/store_types.ts";
+import type { RegistryAction } from "../../config/types.ts";
 import { toolError } from "../framework/errors.ts";
 import { briefly, hinted, jsonObject, name, namespaceId } from "../framework/input.ts";
 import type { Services } from "./services.ts";

@@ -6,7 +6,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import type { RunpackStorageConfig } from "../../../src/config/store_types.ts";
+import type { RunpackStorageConfig } from "../../../src/config/types.ts";
 import { openArchive } from "../../../src/runpack/host/archive_file.ts";
 import { openContents, sourceContents } from "../../../src/runpack/host/contents.ts";
 import { openLocalRepository } from "../../../src/runpack/host/local_repository.ts";
