@@ -129,6 +129,14 @@ export const FULL_STEPS: readonly Step[] = [
     minutes: 5,
   },
   {
+    name: "how late the serving thread is under heavy work",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/loop_delay_test.ts"],
+    minutes: 5,
+    needs: [{ program: "nice", debianPackage: "coreutils" }],
+  },
+  {
     name: "runpacks in a real object store",
     kind: "tests",
     options: [],

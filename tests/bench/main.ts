@@ -28,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },
   { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
   { name: "docs", rows: ["11"], load: () => import("./docs_bench.ts") },
+  { name: "loop", rows: ["13"], load: () => import("./loop_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 

@@ -1,0 +1,111 @@
+/**
+ * Row 13: how late the thread that serves comes to what is due, measured inside the server, while runpacks are exported and
+ * verified and 256 callers ask. The load is niced: it is not what is measured.
+ *
+ * @module
+ */
+
+import { listening, send } from "../e2e/http_fixture.ts";
+import { startServer } from "../e2e/client.ts";
+import { gateArgs } from "../e2e/gate_command.ts";
+import { type BenchRow, makeRow } from "./harness.ts";
+
+/** Milliseconds that 99.9 of 100 looks may be late. */
+export const LATE_MOST = 100;
+
+const SECONDS = { quick: 20, whole: 40 };
+
+const CONFIG = `
+[server]
+transport = "http"
+bind = "127.0.0.1:0"
+[server.audit]
+path = "audit.jsonl"
+[run_state_store]
+type = "sqlite"
+path = "gate.db"
+`;
+
+/** What was seen. */
+export interface LoopReport {
+  /** Milliseconds within which 99.9 of 100 looks came: an upper bound of a bucket. */
+  readonly late: number;
+  readonly looks: number;
+  /** What the load did. */
+  readonly done: { readonly verify: number; readonly export: number; readonly status: number };
+}
+
+/** Upper bounds of the buckets in milliseconds, and how many looks came within each. */
+type Buckets = readonly (readonly [bound: number, looks: number])[];
+
+/** Reads the histogram of the loop's delay. */
+export function delayBuckets(metrics: string): Buckets {
+  return [...metrics.matchAll(/^gate_loop_delay_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm)].map((
+    [, bound, looks],
+  ) => [bound === "+Inf" ? Infinity : Number(bound) * 1000, Number(looks)]);
+}
+
+/** The least bound within which 99.9 of 100 looks came between two readings; an infinite one where there were none. */
+export function lateP999(before: Buckets, after: Buckets): { readonly late: number; readonly looks: number } {
+  const between = after.map(([bound, looks], index) => [bound, looks - (before[index]?.[1] ?? 0)] as const);
+  const looks = between.at(-1)?.[1] ?? 0;
+  const [late = Infinity] = between.find(([, within]) => looks > 0 && within >= looks * 0.999) ?? [];
+  return { late, looks };
+}
+
+/** Measures the row. */
+export async function run(quick: boolean): Promise<BenchRow[]> {
+  const { late } = await measureLoop(quick ? SECONDS.quick : SECONDS.whole);
+  return [makeRow({
+    row: "13",
+    name: "delay of the serving thread, p99.9, 256 callers, 12 verify and 4 export",
+    peer_name: "what it may be",
+    unit: "ms",
+    must: 1,
+    goal: 0.5,
+    direction: "lower",
+  }, { ours: [late], peer: [LATE_MOST] })];
+}
+
+/** Starts a server, loads it, and reads its own measure. */
+export async function measureLoop(seconds: number): Promise<LoopReport> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
+  try {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    await using gate = await listening(startServer({ args: gateArgs("serve", "--config", `${folder}/gate.toml`) }));
+    const metrics = async (): Promise<Buckets> => delayBuckets((await send(gate.url, null, { path: "/metrics" })).text);
+    const script = new URL("./loop_load.ts", import.meta.url).pathname;
+    const load = new Deno.Command("nice", {
+      args: [
+        "-n",
+        "19",
+        Deno.execPath(),
+        "run",
+        "--no-prompt",
+        "--quiet",
+        "--allow-net=127.0.0.1",
+        script,
+        gate.url,
+        `${seconds}`,
+      ],
+      stdout: "piped",
+    }).spawn();
+    const lines = load.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const until = async (end: RegExp): Promise<void> => {
+      while (!end.test(text)) {
+        const { value, done } = await lines.read();
+        if (done) throw new Error(`Cannot measure: the load ended early: ${text}`);
+        text += value;
+      }
+    };
+    await until(/^ready\n/);
+    const before = await metrics();
+    await until(/\{.*\}\n/);
+    const after = await metrics();
+    await load.status;
+    return { ...lateP999(before, after), done: JSON.parse(text.split("\n")[1] ?? "") as LoopReport["done"] };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
