@@ -5,10 +5,12 @@
  * @module
  */
 
-import { listening, send } from "../e2e/http_fixture.ts";
+import { listening, pause, send } from "../e2e/http_fixture.ts";
 import { startServer } from "../e2e/client.ts";
 import { gateArgs } from "../e2e/gate_command.ts";
+import { createKeepAlive } from "../full/load/keep_alive.ts";
 import { type BenchRow, makeRow } from "./harness.ts";
+import { percentile } from "./mutation_bench.ts";
 
 /** Milliseconds that 99.9 of 100 looks may be late. */
 export const LATE_MOST = 100;
@@ -31,6 +33,9 @@ export interface LoopReport {
   /** Milliseconds within which 99.9 of 100 looks came: an upper bound of a bucket. */
   readonly late: number;
   readonly looks: number;
+  /** Milliseconds that 99 of 100 requests for `/healthz` took beside the load, and how many there were. */
+  readonly health: number;
+  readonly probes: number;
   /** What the load did. */
   readonly done: { readonly verify: number; readonly export: number; readonly status: number };
 }
@@ -67,6 +72,31 @@ export async function run(quick: boolean): Promise<BenchRow[]> {
   }, { ours: [late], peer: [LATE_MOST] })];
 }
 
+/** Between two requests for `/healthz`, in milliseconds. */
+const PROBE_MILLISECONDS = 20;
+
+/** Asks for `/healthz` at times that do not depend on the answers, one after the other, until it is ended. */
+function startProbe(url: string): { readonly end: () => Promise<Pick<LoopReport, "health" | "probes">> } {
+  const { send, close } = createKeepAlive(url);
+  const taken: number[] = [];
+  let over = false;
+  const probing = (async () => {
+    for (let due = performance.now(); !over; due += PROBE_MILLISECONDS) {
+      await pause(Math.max(0, due - performance.now()));
+      await send("GET", "/healthz");
+      taken.push(performance.now() - due);
+    }
+  })();
+  return {
+    end: async () => {
+      over = true;
+      await probing;
+      close();
+      return { health: percentile(taken, 0.99), probes: taken.length };
+    },
+  };
+}
+
 /** Starts a server, loads it, and reads its own measure. */
 export async function measureLoop(seconds: number): Promise<LoopReport> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
@@ -101,10 +131,12 @@ export async function measureLoop(seconds: number): Promise<LoopReport> {
     };
     await until(/^ready\n/);
     const before = await metrics();
+    const probe = startProbe(gate.url);
     await until(/\{.*\}\n/);
     const after = await metrics();
+    const probed = await probe.end();
     await load.status;
-    return { ...lateP999(before, after), done: JSON.parse(text.split("\n")[1] ?? "") as LoopReport["done"] };
+    return { ...lateP999(before, after), ...probed, done: JSON.parse(text.split("\n")[1] ?? "") as LoopReport["done"] };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

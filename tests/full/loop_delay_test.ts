@@ -10,6 +10,7 @@ Deno.test("verification, export and 256 callers keep the serving thread from not
   console.log(told);
   assert.ok(report.looks > 500 && report.done.verify > 4 && report.done.export > 1 && report.done.status > 240, told);
   assert.ok(report.late <= LATE_MOST * BUSY, told);
+  assert.ok(report.health <= LATE_MOST * BUSY, told);
 });
 
 /** Looks within 100 ms, within 300 ms and in all before and after; the bound within which 99.9 of 100 came. */
