@@ -96,6 +96,28 @@ Deno.test("precheck() names the trust lane where that decides", () =>
     assert.equal((await ask())["blocked_by"], undefined);
   }, lane("verified")));
 
+Deno.test("precheck() shows the causes of what is in the way: the lane, or that nothing was said", () => {
+  const unknown = { value: "unknown" } as const;
+  const noted = async (least: "verified" | "asserted", payload: JsonObject, expected: unknown): Promise<void> => {
+    await registered(
+      async (_bench, ask) => assert.deepEqual((await ask({ payload }))["causes"], expected),
+      lane(least),
+    );
+  };
+  return Promise.all([
+    noted("asserted", { passed: true, coverage: 80 }, undefined),
+    noted("asserted", { passed: true }, [
+      { condition_id: "coverage", ...unknown, reason: "no_evidence" },
+      { condition_id: "waived", ...unknown, reason: "no_evidence" },
+    ]),
+    noted("verified", { passed: true, coverage: 80 }, [
+      { condition_id: "passed", ...unknown, reason: "unqualified", cause: ["lane"] },
+      { condition_id: "coverage", ...unknown, reason: "unqualified", cause: ["lane"] },
+      { condition_id: "waived", ...unknown, reason: "no_evidence" },
+    ]),
+  ]).then(() => undefined);
+});
+
 /** The conditions that are described as missing, each with the lane that its evidence needs. */
 function lanesOf(answer: JsonObject): string[] {
   const [missing] = answer["missing"] as { evidence: { condition_id: string; minimum_lane?: string }[] }[];
