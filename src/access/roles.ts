@@ -1,5 +1,5 @@
 /**
- * Which role may use which tools (docs/operations.md, "Who may do what"). Roles bind only where the operator configured
+ * Which role may use which tools (docs/guide/operations.md, "Who may do what"). Roles bind only where the operator configured
  * principals; without any, every authenticated caller may do everything.
  *
  * @module

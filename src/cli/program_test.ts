@@ -141,8 +141,8 @@ Deno.test("help is one JSON object where --json asks for one, from either door",
   }
 });
 
-Deno.test("docs/cli.md names every command", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/cli.md", import.meta.url));
+Deno.test("docs/reference/cli.md names every command", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/reference/cli.md", import.meta.url));
   const named = [...page.matchAll(/^\| `gate ([a-z ]+)` /gm)].map((match) => match[1]);
   assert.deepEqual([...named].sort(), LEAVES.map(({ words }) => words.join(" ")).sort());
 });

@@ -27,7 +27,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Concepts",
     description: "The ten nouns, three truth values, and how they hang together",
     suffix: "concepts",
-    files: ["concepts.md"],
+    files: ["guide/concepts.md"],
   },
   {
     doc_id: "agent_playbook",
@@ -35,7 +35,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Agent playbook",
     description: "Which tool to call next, and what to do with every outcome and error",
     suffix: "agent-playbook",
-    files: ["agent_playbook.md"],
+    files: ["guide/agent_playbook.md"],
   },
   {
     doc_id: "authoring",
@@ -43,7 +43,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Writing a scenario",
     description: "From a question to a law: stages, requirements, conditions, evidence-use policy",
     suffix: "authoring",
-    files: ["authoring.md"],
+    files: ["guide/authoring.md"],
   },
   {
     doc_id: "examples",
@@ -66,7 +66,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Trust",
     description: "Why evidence counts: lanes, signatures, approvals by people, anchors",
     suffix: "trust",
-    files: ["trust.md"],
+    files: ["guide/trust.md"],
   },
   {
     doc_id: "providers",
@@ -74,7 +74,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Providers",
     description: "The built-in providers time, env, json, http and rest: checks, limits and every error code",
     suffix: "providers",
-    files: ["providers.md"],
+    files: ["reference/providers.md"],
   },
   {
     doc_id: "custom_provider",
@@ -82,7 +82,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Writing a custom provider",
     description: "How to write your own provider over MCP: its contract, messages, signatures, anchors and errors",
     suffix: "custom-provider",
-    files: ["custom_provider.md"],
+    files: ["guide/custom_provider.md"],
   },
   {
     doc_id: "runpacks",
@@ -90,7 +90,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Runpacks",
     description: "How a runpack is made, checked, looked at and replayed, and what each claim about it means",
     suffix: "runpacks",
-    files: ["runpacks.md"],
+    files: ["guide/runpacks.md"],
   },
   {
     doc_id: "cli",
@@ -98,7 +98,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Command line",
     description: "Every command, scenario files and their cases, a client for scripts, exit codes",
     suffix: "cli",
-    files: ["cli.md"],
+    files: ["reference/cli.md"],
   },
   {
     doc_id: "operations",
@@ -106,7 +106,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Operations",
     description: "Configuring, running, watching, backing up and repairing a server",
     suffix: "operations",
-    files: ["operations.md"],
+    files: ["guide/operations.md"],
   },
   {
     doc_id: "configuration",
@@ -114,7 +114,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Configuration",
     description: "Every setting of gate.toml with its values and default, and the policy on entry packets",
     suffix: "configuration",
-    files: ["configuration.md"],
+    files: ["reference/configuration.md"],
   },
   {
     doc_id: "http",
@@ -122,7 +122,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "HTTP",
     description: "Calling gate over HTTP: addresses, fields, status codes, retries, streams and limits",
     suffix: "http",
-    files: ["http.md"],
+    files: ["reference/http.md"],
   },
   {
     doc_id: "deployment",
@@ -130,7 +130,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Deployment",
     description: "One executable, ready configurations, systemd, containers, proxies, certificates, monitoring",
     suffix: "deployment",
-    files: ["deployment.md"],
+    files: ["guide/deployment.md"],
   },
   {
     doc_id: "upgrading",
@@ -138,7 +138,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Upgrading",
     description: "What stays readable from one version of gate to the next, and the steps of an upgrade",
     suffix: "upgrading",
-    files: ["upgrade.md"],
+    files: ["guide/upgrade.md"],
   },
   {
     doc_id: "security",
@@ -146,7 +146,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Security",
     description: "What is protected against whom, how, and what is not: authentication, roles, threats",
     suffix: "security",
-    files: ["security.md"],
+    files: ["design/security.md"],
   },
   {
     doc_id: "audit",
@@ -154,7 +154,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "The audit log",
     description: "What is logged, how lines are chained, and how to verify, rotate and recover the log",
     suffix: "audit",
-    files: ["audit.md"],
+    files: ["reference/audit.md"],
   },
   {
     doc_id: "architecture",
@@ -162,7 +162,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Architecture",
     description: "The three promises, one call followed through the house, and what may depend on what",
     suffix: "architecture",
-    files: ["architecture.md"],
+    files: ["design/architecture.md"],
   },
   {
     doc_id: "tools",
@@ -170,7 +170,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Tools",
     description: "Every tool with its arguments and results, one page a tool",
     suffix: "tools",
-    files: ["tools/README.md", ...TOOL_PAGES],
+    files: ["reference/tools/README.md", ...TOOL_PAGES],
   },
   {
     doc_id: "format_scenario_law",

@@ -1,6 +1,6 @@
 /**
  * Disclosure of raw values: they leave gate only where the operator, and if asked the provider's own entry, allow it
- * (docs/trust.md, "Raw values").
+ * (docs/guide/trust.md, "Raw values").
  *
  * @module
  */

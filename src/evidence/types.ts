@@ -1,5 +1,5 @@
 /**
- * Providers: what they declare, what they are asked, what they answer (docs/providers.md, docs/trust.md).
+ * Providers: what they declare, what they are asked, what they answer (docs/reference/providers.md, docs/guide/trust.md).
  *
  * @module
  */

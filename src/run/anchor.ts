@@ -1,5 +1,5 @@
 /**
- * The anchors policy: what an anchor must carry to count as one (docs/trust.md, "Anchors").
+ * The anchors policy: what an anchor must carry to count as one (docs/guide/trust.md, "Anchors").
  *
  * @module
  */

@@ -148,7 +148,7 @@ export interface RunStore {
   close(): Promise<void>;
 }
 
-/** A registered JSON Schema (docs/tools/schemas_register.md). */
+/** A registered JSON Schema (docs/reference/tools/schemas_register.md). */
 export interface SchemaRecord {
   readonly schema_id: string;
   readonly version: string;
@@ -231,7 +231,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Settings shared by both stores (docs/operations.md, "Stores and durability"). */
+/** Settings shared by both stores (docs/guide/operations.md, "Stores and durability"). */
 export interface StorageOptions {
   readonly type: "memory" | "sqlite";
   readonly path: string | null;

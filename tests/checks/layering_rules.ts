@@ -1,6 +1,6 @@
 /**
  * Who may depend on what, as data: the rooms of `src`, the arrows between them, and the packages that each may load.
- * `docs/architecture.md` shows the same in words.
+ * `docs/design/architecture.md` shows the same in words.
  *
  * @module
  */

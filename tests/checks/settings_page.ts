@@ -1,5 +1,5 @@
 /**
- * The tables of `docs/configuration.md`, made from the JSON Schema of the configuration file.
+ * The tables of `docs/reference/configuration.md`, made from the JSON Schema of the configuration file.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { tableText } from "./table_text.ts";
 import { ROOT_URL } from "./tree.ts";
 import type { SourceFile } from "./source.ts";
 
-const PAGE_PATH = "docs/configuration.md";
+const PAGE_PATH = "docs/reference/configuration.md";
 
 /** What stands between these two lines is made. */
 const FROM = "<!-- settings -->";

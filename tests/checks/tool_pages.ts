@@ -1,5 +1,5 @@
 /**
- * The pages of `docs/tools`, one a tool, made from what the tools publish. Run as a program it writes them anew.
+ * The pages of `docs/reference/tools`, one a tool, made from what the tools publish. Run as a program it writes them anew.
  *
  * @module
  */
@@ -31,9 +31,12 @@ export async function toolFiles(): Promise<readonly SourceFile[]> {
   let files: readonly SourceFile[] = [];
   await withTools(async ({ tools }) => {
     const all = [...tools.values()];
-    const pages = all.map(async (tool) => ({ path: `docs/tools/${tool.name}.md`, text: await toolPage(tool) }));
+    const pages = all.map(async (tool) => ({
+      path: `docs/reference/tools/${tool.name}.md`,
+      text: await toolPage(tool),
+    }));
     files = [
-      { path: "docs/tools/README.md", text: indexPage(all) },
+      { path: "docs/reference/tools/README.md", text: indexPage(all) },
       ...await Promise.all(pages),
       { path: LIST_PATH, text: listModule(all) },
     ];
@@ -47,7 +50,7 @@ function indexPage(tools: readonly Tool[]): string {
     "# Tools",
     "",
     "One page a tool, made from the schemas that it publishes: `deno task docs:tools` writes them anew. The order is that of",
-    "the work, from the law to the receipt. What to do with outcomes and errors is in the [agent playbook](../agent_playbook.md).",
+    "the work, from the law to the receipt. What to do with outcomes and errors is in the [agent playbook](../../guide/agent_playbook.md).",
     "",
     "## Every tool",
     "",
@@ -63,7 +66,7 @@ function indexPage(tools: readonly Tool[]): string {
     "",
     "`?` marks a member that may be left out. A `name` is 1 to 256 bytes of UTF-8 without control characters, a `line` likewise",
     "of its own length. A call takes at most 64 items of evidence on a condition and 4096 in all; the bounds of a spec are in",
-    "[scenario law](../format/scenario_law.md#from-spec-to-law).",
+    "[scenario law](../../format/scenario_law.md#from-spec-to-law).",
     "",
     "## How results and errors look",
     "",
@@ -125,7 +128,7 @@ function listModule(tools: readonly Tool[]): string {
     "",
     "/** The tools that have a page each, in the order of `tools/list`; paths from the folder of the documentation. */",
     "export const TOOL_PAGES: readonly string[] = [",
-    ...tools.map(({ name }) => `  "tools/${name}.md",`),
+    ...tools.map(({ name }) => `  "reference/tools/${name}.md",`),
     "];",
     "",
   ].join("\n");
@@ -133,10 +136,10 @@ function listModule(tools: readonly Tool[]): string {
 
 if (import.meta.main) {
   const files = await toolFiles();
-  await Deno.mkdir(new URL("docs/tools/", ROOT_URL), { recursive: true });
+  await Deno.mkdir(new URL("docs/reference/tools/", ROOT_URL), { recursive: true });
   const kept = new Set(files.map(({ path }) => path));
-  for (const { name } of Deno.readDirSync(new URL("docs/tools/", ROOT_URL))) {
-    if (!kept.has(`docs/tools/${name}`)) await Deno.remove(new URL(`docs/tools/${name}`, ROOT_URL));
+  for (const { name } of Deno.readDirSync(new URL("docs/reference/tools/", ROOT_URL))) {
+    if (!kept.has(`docs/reference/tools/${name}`)) await Deno.remove(new URL(`docs/reference/tools/${name}`, ROOT_URL));
   }
   for (const { path, text } of [...files, await settingsFile()]) {
     await Deno.writeTextFile(new URL(path, ROOT_URL), text);

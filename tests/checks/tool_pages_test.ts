@@ -4,17 +4,19 @@ import { settingsFile } from "./settings_page.ts";
 import { toolFiles } from "./tool_pages.ts";
 import { ROOT_URL } from "./tree.ts";
 
-Deno.test("the pages of docs/tools are what the tools publish, and no others", async () => {
+Deno.test("the pages of docs/reference/tools are what the tools publish, and no others", async () => {
   const files = await toolFiles();
   for (const { path, text } of files) {
     const written = await Deno.readTextFile(new URL(path, ROOT_URL)).catch(() => "");
     assert.equal(written, text, `${path} is stale: run deno task docs:tools`);
   }
-  const pages = [...Deno.readDirSync(new URL("docs/tools/", ROOT_URL))].map(({ name }) => `docs/tools/${name}`);
+  const pages = [...Deno.readDirSync(new URL("docs/reference/tools/", ROOT_URL))].map(({ name }) =>
+    `docs/reference/tools/${name}`
+  );
   assert.deepEqual(pages.sort(), files.map(({ path }) => path).filter((path) => path.endsWith(".md")).sort());
 });
 
-Deno.test("the tables of docs/configuration.md are what the schema of the configuration says, with nothing left unsaid", async () => {
+Deno.test("the tables of docs/reference/configuration.md are what the schema says, with nothing left unsaid", async () => {
   const { path, text } = await settingsFile();
   assert.equal(await Deno.readTextFile(new URL(path, ROOT_URL)), text, `${path} is stale: run deno task docs:tools`);
   const rows = text.split("## Every setting")[1]?.split("\n").filter((line) => line.startsWith("| `")) ?? [];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
-const GUIDE = new URL("../../docs/authoring.md", import.meta.url);
+const GUIDE = new URL("../../docs/guide/authoring.md", import.meta.url);
 
 /** The blocks of the guide in a language. */
 async function blocks(language: "yaml" | "toml"): Promise<readonly string[]> {

@@ -207,7 +207,7 @@ Deno.test("the pages tell the exit codes as gate help exit-codes does", () =>
   inFolder(async (folder) => {
     const { result } = JSON.parse(await succeed(folder, "help", "exit-codes", "--json"));
     const expected = (result as { code: number; meaning: string }[]).map(({ code, meaning }) => `${code}: ${meaning}`);
-    for (const page of ["cli.md", "operations.md"]) {
+    for (const page of ["reference/cli.md", "guide/operations.md"]) {
       const text = await Deno.readTextFile(new URL(`../../docs/${page}`, import.meta.url));
       const rows = [...text.matchAll(/^\| (\d) +\| (.*?) +\|$/gm)].map((row) => `${row[1]}: ${row[2]}`);
       assert.deepEqual(rows, expected, page);

@@ -1,5 +1,5 @@
 /**
- * What operators copy from `docs/deployment.md`, so that tests run what the page says.
+ * What operators copy from `docs/guide/deployment.md`, so that tests run what the page says.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** The block of a language that holds a text. */
 export async function deploymentBlock(language: string, holding: string): Promise<string> {
-  const page = await Deno.readTextFile(`${ROOT}docs/deployment.md`);
+  const page = await Deno.readTextFile(`${ROOT}docs/guide/deployment.md`);
   const found = readBlocks(page).filter((block) => block.language === language && block.text.includes(holding));
   const [block, ...others] = found;
   if (block === undefined || others.length > 0) {

@@ -1,4 +1,4 @@
-/** The blocks of `docs/deployment.md` and the presets that they name fit each other. */
+/** The blocks of `docs/guide/deployment.md` and the presets that they name fit each other. */
 
 import assert from "node:assert/strict";
 import { loadConfig } from "@/config/load.ts";
@@ -35,7 +35,7 @@ Deno.test("the audit log that is rotated is the one that the preset writes, and 
   const { server } = await preset("mtls_host.toml");
   assert.ok((await deploymentBlock("text", "postrotate")).includes(`\n${server.audit.path} {\n`));
   const rotation = await deploymentBlock("text", "postrotate");
-  assert.ok((await Deno.readTextFile(`${ROOT}docs/audit.md`)).includes(rotation), "one file on both pages");
+  assert.ok((await Deno.readTextFile(`${ROOT}docs/reference/audit.md`)).includes(rotation), "one file on both pages");
   const text = await Deno.readTextFile(`${PRESETS}mtls_host.toml`);
   assert.ok(text.includes(await deploymentBlock("toml", "[server.tls]")));
 });

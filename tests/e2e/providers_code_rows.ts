@@ -1,5 +1,5 @@
 /**
- * What provokes each code of `docs/providers.md`: one entry a row of its tables.
+ * What provokes each code of `docs/reference/providers.md`: one entry a row of its tables.
  *
  * @module
  */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ProviderAnswer } from "../../src/evidence/types.ts";
 import { HTTP_CODES, OTHER_CODES, REST_CODES } from "./providers_code_rows.ts";
 
-const PAGE = new URL("../../docs/providers.md", import.meta.url);
+const PAGE = new URL("../../docs/reference/providers.md", import.meta.url);
 const ROWS: Readonly<Record<string, () => Promise<ProviderAnswer>>> = { ...OTHER_CODES, ...HTTP_CODES, ...REST_CODES };
 
 /** The rows of a table of the page, by their first two columns, with all of their columns. */
@@ -24,12 +24,12 @@ async function tableOf(name: string): Promise<Map<string, readonly string[]>> {
 const observed = await tableOf("observed");
 const operational = await tableOf("operational");
 
-Deno.test("docs/providers.md names every code that the tests provoke, and no other", () => {
+Deno.test("docs/reference/providers.md names every code that the tests provoke, and no other", () => {
   assert.deepEqual([...observed.keys(), ...operational.keys()].sort(), Object.keys(ROWS).sort());
 });
 
 for (const [row, cells] of [...observed, ...operational]) {
-  Deno.test(`docs/providers.md: ${row}`, async () => {
+  Deno.test(`docs/reference/providers.md: ${row}`, async () => {
     const answer = await ROWS[row]?.();
     assert.ok(answer !== undefined, "nothing provokes it");
     const shown = answer.ok
@@ -42,7 +42,7 @@ for (const [row, cells] of [...observed, ...operational]) {
   });
 }
 
-Deno.test("no code in the sources of the built-in providers is missing from docs/providers.md", async () => {
+Deno.test("no code in the sources of the built-in providers is missing from docs/reference/providers.md", async () => {
   const folder = new URL("../../src/evidence/builtin/", import.meta.url);
   const known = new Set([...observed.values()].map((cells) => cells[1]));
   for await (const { name } of Deno.readDir(folder)) {

@@ -9,7 +9,7 @@ import { gateArgs, inFolder } from "../e2e/gate_command.ts";
 import { listening } from "../e2e/http_fixture.ts";
 import { createAuthority, openssl } from "../e2e/tls_authority.ts";
 
-const GUIDE = new URL("../../docs/deployment.md", import.meta.url);
+const GUIDE = new URL("../../docs/guide/deployment.md", import.meta.url);
 
 /** The commands of the guide that make the certificate of a server. */
 async function commands(): Promise<string> {

@@ -1,5 +1,5 @@
 /**
- * nginx with the configuration of `docs/deployment.md`, on a port of this machine.
+ * nginx with the configuration of `docs/guide/deployment.md`, on a port of this machine.
  *
  * @module
  */

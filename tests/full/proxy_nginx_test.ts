@@ -1,4 +1,4 @@
-/** gate as `config/container_behind_proxy.toml` serves it, behind nginx as `docs/deployment.md` configures it. */
+/** gate as `config/container_behind_proxy.toml` serves it, behind nginx as `docs/guide/deployment.md` configures it. */
 
 import assert from "node:assert/strict";
 import { inFolder } from "../e2e/gate_command.ts";

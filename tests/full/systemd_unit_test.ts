@@ -1,4 +1,4 @@
-/** The unit of `docs/deployment.md`, as systemd reads it. */
+/** The unit of `docs/guide/deployment.md`, as systemd reads it. */
 
 import assert from "node:assert/strict";
 import { inFolder } from "../e2e/gate_command.ts";
@@ -42,7 +42,10 @@ Deno.test("systemd says so where a line of the unit is none", () =>
   }));
 
 Deno.test("the unit keeps the exposure below what the page says", async () => {
-  assert.match(await Deno.readTextFile(new URL("../../docs/deployment.md", import.meta.url)), /an exposure below 2\./);
+  assert.match(
+    await Deno.readTextFile(new URL("../../docs/guide/deployment.md", import.meta.url)),
+    /an exposure below 2\./,
+  );
   const security = ["security", "--offline=yes", "--no-pager", `--threshold=${EXPOSURE_TENTHS}`];
   await withUnit([], async (path) => {
     const { code, said } = await analyze(...security, path);

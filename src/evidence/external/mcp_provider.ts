@@ -1,5 +1,5 @@
 /**
- * Providers of type `mcp`: programs and services of others that answer the tool `evidence_query` (docs/trust.md).
+ * Providers of type `mcp`: programs and services of others that answer the tool `evidence_query` (docs/guide/trust.md).
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (docs/trust.md).
+ * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (docs/guide/trust.md).
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * Why the conditions of an attempt are not judged as its stage needs them: for each the code of every item that did not count, and the
- * counts of a quorum (docs/agent_playbook.md, "When the outcome is unknown").
+ * counts of a quorum (docs/guide/agent_playbook.md, "When the outcome is unknown").
  *
  * This is derived for each answer from the law and the attempt. It is part of no record, receipt or state.
  *

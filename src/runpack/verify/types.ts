@@ -77,7 +77,7 @@ export const UNAVAILABLE_REASONS = [
 /** Why a claim is not settled. */
 export type UnavailableReason = typeof UNAVAILABLE_REASONS[number];
 
-/** What contradicts a claim; the list is closed and documented in docs/runpacks.md. */
+/** What contradicts a claim; the list is closed and documented in docs/guide/runpacks.md. */
 export type ViolationCode =
   // manifest and objects
   | "manifest_missing"

@@ -1,6 +1,6 @@
 /**
  * One line of the audit log: an event in canonical JSON (RFC 8785) that names the hash of the line before it and carries
- * its own, written so that a terminal shows it and acts on nothing in it. `docs/audit.md` writes the format down for other readers.
+ * its own, written so that a terminal shows it and acts on nothing in it. The format is in `docs/reference/audit.md`.
  *
  * @module
  */

@@ -7,7 +7,7 @@
 import { ConfigError, formatProblem } from "../../config/problems.ts";
 import type { EdgeError } from "./edge_error.ts";
 
-/** How the process ends, as `docs/operations.md` lists exit codes. */
+/** How the process ends, as `docs/guide/operations.md` lists exit codes. */
 export type StartExitCode = 1 | 2 | 8;
 
 /** What the configuration or the command line names cannot be used, now or later. */

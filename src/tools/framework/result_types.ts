@@ -1,5 +1,5 @@
 /**
- * The types that results of tools share, each written once and closed. `docs/tools` and the resources
+ * The types that results of tools share, each written once and closed. `docs/reference/tools` and the resources
  * `gate://schemas/<tool>` publish them; every answer of the tests is validated against them.
  *
  * @module

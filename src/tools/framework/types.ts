@@ -119,7 +119,7 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly hints: ToolHints;
-  /** Group of tools that a role may be given (docs/operations.md, "Who may do what"). */
+  /** Group of tools that a role may be given (docs/guide/operations.md, "Who may do what"). */
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;

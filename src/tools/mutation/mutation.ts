@@ -20,7 +20,7 @@ import { mutationName } from "../services/keyed_lock.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
-/** What became of a mutation: an outcome of docs/agent_playbook.md with its result. */
+/** What became of a mutation: an outcome of docs/guide/agent_playbook.md with its result. */
 export interface Outcome {
   readonly outcome: string;
   readonly result: JsonObject;

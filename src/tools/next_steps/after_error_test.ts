@@ -191,7 +191,7 @@ Deno.test("nextAfterAcquisition() retries what passes, and says for everything e
   }));
 
 Deno.test("the playbook has every error, its kind, and whether the same call may succeed later", async () => {
-  const page = await Deno.readTextFile(new URL("../../../docs/agent_playbook.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../../docs/guide/agent_playbook.md", import.meta.url));
   const table = page.split("<!-- table: errors -->")[1]?.split("## ")[0] ?? "";
   const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
     line.split(/ *\| */).slice(1, 4)

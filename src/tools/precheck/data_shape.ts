@@ -58,7 +58,7 @@ const CLASSES = {
 
 type Class = keyof typeof CLASSES;
 
-/** What a member has to say to be of a class (docs/agent_playbook.md, "Which data shapes fit"). */
+/** What a member has to say to be of a class (docs/guide/agent_playbook.md, "Which data shapes fit"). */
 const SPELT: Readonly<Record<Class, string>> = {
   boolean: 'type "boolean"',
   number: 'type "number" or "integer"',
