@@ -159,3 +159,38 @@ Deno.test("two verifiers agree on archives that are damaged, and on those that h
       assert.equal(violated, what !== "nothing", what);
     }
   }));
+
+/** Bytes of address space that the verifier gets, in KiB, and bytes of a file that does not fit into it. */
+const SPACE_KIB = 1_000_000;
+const ENDLESS = 3 * 1024 ** 3;
+
+/** What is without end in a folder; the reason of the first claim that is violated for it. */
+const WITHOUT_END: readonly (readonly [what: string, place: (law: string) => string, reason: string | null])[] = [
+  ["the manifest", () => "manifest.json", "manifest_too_large"],
+  ["an object", (law) => law, "object_size_mismatch: law"],
+  ["a signature", () => `signatures/${"0".repeat(64)}.json`, null],
+];
+
+for (const [what, placeOf, reason] of WITHOUT_END) {
+  Deno.test(`no file of a folder is read beyond its limit: ${what}`, () =>
+    withFolder(async (folder) => {
+      const pack = await readGolden("plain");
+      await writeTree(folder, pack);
+      const manifest = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as {
+        law: { object: string };
+      };
+      const path = join(folder, placeOf(objectName(manifest.law.object)));
+      await Deno.mkdir(join(folder, "signatures"), { recursive: true });
+      await Deno.writeFile(path, new Uint8Array());
+      await Deno.truncate(path, ENDLESS);
+      const script = `ulimit -v ${SPACE_KIB}; exec python3 "$0" "$1"`;
+      const { stdout, stderr } = await new Deno.Command("sh", { args: ["-c", script, SCRIPT, folder] }).output();
+      assert.equal(new TextDecoder().decode(stderr), "");
+      const report = JSON.parse(new TextDecoder().decode(stdout)) as { claims: { status: { reason?: string } }[] };
+      const reasons = report.claims.map(({ status }) => status.reason ?? null);
+      assert.ok(
+        reason === null ? reasons[2] === null : reasons.includes(reason),
+        JSON.stringify(report.claims.slice(0, 4)),
+      );
+    }));
+}

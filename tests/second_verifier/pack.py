@@ -1,16 +1,18 @@
 """The forms of a runpack, its manifest and its object tree: docs/format/runpack.md, claims 1 to 3."""
 
+import mmap
 import os
 import re
 
 from canonical_json import parse_canonical
 from identities import identify_bytes
-from nodes import NODE_BYTES, TEXT_BYTES, Departure, read_artifacts, read_node
+from nodes import NODE_BYTES, OBJECT_BYTES, TEXT_BYTES, Departure, read_artifacts, read_node
 from shapes import (
     MAXIMUM, closed, count, identifier, identity, integer, list_of, one_of, operation_identity, reference,
 )
 
 MANIFEST_BYTES = 2**20
+PIECE_BYTES = 2**20
 _FILE = re.compile(r"manifest\.json|objects/([0-9a-f]{2})/\1[0-9a-f]{62}|signatures/[0-9a-f]{64}\.json")
 _FOLDER = re.compile(r"objects(/[0-9a-f]{2})?|signatures")
 SIGNATURE_BYTES, SIGNATURES, ARCHIVE_ENTRIES = 2**14, 64, 1_000_000
@@ -62,7 +64,7 @@ def open_folder(folder):
                 elif holds:
                     strays.append(place)
             elif entry.is_file(follow_symlinks=False) and _fits(place):
-                files[place] = _read(entry)
+                files[place] = _read(entry, _most(place))
             elif _fits(place) and bytes_wanted:
                 files[place] = UNREADABLE
             else:
@@ -90,10 +92,21 @@ def _holds_something(entry):
         return True
 
 
-def _read(entry):
+def _most(place):
+    """Bytes that what lies at a place has at most: no reference says more."""
+    if place == "manifest.json":
+        return MANIFEST_BYTES
+    return SIGNATURE_BYTES if place.startswith("signatures/") else OBJECT_BYTES
+
+
+def _read(entry, most):
+    """The bytes of a file, in pieces; of a longer one as many as show that it is."""
     try:
         with open(entry.path, "rb") as file:
-            return file.read()
+            data = bytearray()
+            while len(data) <= most and (piece := file.read(min(PIECE_BYTES, most + 1 - len(data)))):
+                data += piece
+            return bytes(data)
     except OSError:
         return UNREADABLE
 
@@ -117,7 +130,7 @@ def _read_entries(data, files):
         if len(header) < 512:
             return at
         if not any(header):
-            return None if data[at:] == bytes(1024) else at
+            return None if len(data) - at == 1024 and not any(data[at:]) else at
         name, digits = header[:100].rstrip(b"\0").decode("latin-1"), header[124:135]
         size = int(digits, 8) if re.fullmatch(rb"[0-7]{11}", digits) else 0
         end = at + 512 + size
@@ -126,7 +139,7 @@ def _read_entries(data, files):
             return at
         if len(files) == ARCHIVE_ENTRIES:
             return at
-        files[name], before = data[at + 512 : end], name
+        files[name], before = data[at + 512 : min(end, at + 513 + _most(name))], name
         if any(data[end : end + padding]):
             return end
         at = end + padding
@@ -148,7 +161,11 @@ def open_pack(path):
     if os.path.isdir(path):
         return open_folder(path)
     with open(path, "rb") as file:
-        return open_archive(file.read())
+        # An empty file cannot be mapped. Of any other no more is read than what is looked at.
+        if os.fstat(file.fileno()).st_size == 0:
+            return open_archive(b"")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return open_archive(data)
 
 
 def _within(most):
