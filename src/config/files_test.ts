@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type FileReading, readBelow, readBounded } from "./files.ts";
+import { type FileReading, readAtMost, readBelow, readBounded, withoutByteOrderMark } from "./files.ts";
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
@@ -124,3 +124,28 @@ Deno.test("readBelow() waits for a folder that was made just now, and for no oth
     await Deno.writeTextFile(`${folder}/base/inner/new`, "");
     assert.equal(shown(await readBelow(`${folder}/base`, "inner/a", 9)), "ours");
   }));
+
+Deno.test("readAtMost() returns at most one byte more than the limit, of a pipe too", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/base/a`;
+    for (const [maximumBytes, text] of [[2, "our"], [3, "ours"], [4, "ours"], [5, "ours"]] as const) {
+      assert.equal(new TextDecoder().decode(await readAtMost(path, maximumBytes)), text, `${maximumBytes}`);
+    }
+    const pipe = `${folder}/base/pipe`;
+    await new Deno.Command("mkfifo", { args: [pipe] }).output();
+    const writing = Deno.writeTextFile(pipe, "piped");
+    assert.equal(new TextDecoder().decode(await readAtMost(pipe, 9)), "piped");
+    await writing;
+    await assert.rejects(readAtMost(`${folder}/base/none`, 9), Deno.errors.NotFound);
+  }));
+
+Deno.test("withoutByteOrderMark() removes one mark at the beginning", () => {
+  const cases: [bytes: number[], rest: number[]][] = [
+    [[], []],
+    [[0xef, 0xbb], [0xef, 0xbb]],
+    [[0xef, 0xbb, 0xbf], []],
+    [[0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x61], [0xef, 0xbb, 0xbf, 0x61]],
+    [[0x61, 0xef, 0xbb, 0xbf], [0x61, 0xef, 0xbb, 0xbf]],
+  ];
+  for (const [bytes, rest] of cases) assert.deepEqual([...withoutByteOrderMark(new Uint8Array(bytes))], rest);
+});

@@ -6,13 +6,14 @@
 
 import { resolve } from "node:path";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { readBounded } from "./files.ts";
 import { ConfigError } from "./problems.ts";
 import type { GateConfig } from "./types.ts";
 
 /** Bytes of a configuration file. */
 export const MAXIMUM_CONFIG_BYTES = 1048576;
 
-/** The file that is read when nobody names one. */
+/** The file in the working directory that is read when no other is named. */
 export const DEFAULT_CONFIG_FILE = "gate.toml";
 
 /** Where a configuration may come from. */
@@ -28,7 +29,7 @@ export interface LoadOptions {
 /** A configuration file that was found. */
 interface ConfigFile {
   readonly path: string;
-  /** Found in the working directory, not named by anyone. */
+  /** Found in the working directory, not named by the user. */
   readonly implicit: boolean;
 }
 
@@ -52,7 +53,7 @@ interface ConfigFile {
 export async function loadConfig(options: LoadOptions = {}): Promise<GateConfig> {
   const workingDirectory = resolve(options.workingDirectory ?? Deno.cwd());
   const file = findConfig(options, workingDirectory);
-  const bytes = await readBounded(file);
+  const bytes = await readFile(file);
   if (bytes === null) return { ...DEFAULT_SETTINGS, config_path: null, base_dir: workingDirectory };
   const { parseConfig } = await import("./parse.ts");
   return await parseConfig(bytes, file.path, file.implicit);
@@ -64,39 +65,23 @@ function findConfig(options: LoadOptions, workingDirectory: string): ConfigFile 
   return { path: resolve(workingDirectory, named ?? DEFAULT_CONFIG_FILE), implicit: named === undefined };
 }
 
-/** The bytes of the file; null where an implicit one does not exist. Never reads more than the limit and one byte. */
-async function readBounded(found: ConfigFile): Promise<Uint8Array | null> {
+/** The bytes of the file; null where an implicit one does not exist. */
+async function readFile({ path, implicit }: ConfigFile): Promise<Uint8Array | null> {
   try {
-    // Asked before opening: opening a named pipe would wait for a writer.
-    const { isFile, size } = await Deno.stat(found.path);
-    if (!isFile) throw problem(found.path, "is not a file");
-    if (size > MAXIMUM_CONFIG_BYTES) throw tooLarge(found.path, size);
-    using file = await Deno.open(found.path, { read: true });
-    return await readUpTo(file, found.path, size);
+    const reading = await readBounded(path, MAXIMUM_CONFIG_BYTES);
+    if (!("fault" in reading)) return reading.bytes;
+    if (reading.fault === "too_large") {
+      throw problem(path, `must have at most ${MAXIMUM_CONFIG_BYTES} bytes, got ${reading.size}`);
+    }
+    throw problem(path, reading.fault === "changed" ? "changed while it was read" : "is not a file");
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     if (error instanceof Deno.errors.NotFound) {
-      if (found.implicit) return null;
-      throw problem(found.path, "does not exist");
+      if (implicit) return null;
+      throw problem(path, "does not exist");
     }
-    throw problem(found.path, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw problem(path, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-/** Reads a file of a known size, refusing one that grew past the limit meanwhile. */
-async function readUpTo(file: Deno.FsFile, path: string, size: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(Math.min(size, MAXIMUM_CONFIG_BYTES) + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const count = await file.read(buffer.subarray(length));
-    if (count === null) return buffer.subarray(0, length);
-    length += count;
-  }
-  throw problem(path, "changed while it was read");
-}
-
-function tooLarge(path: string, size: number): ConfigError {
-  return problem(path, `must have at most ${MAXIMUM_CONFIG_BYTES} bytes, got ${size}`);
 }
 
 function problem(path: string, message: string): ConfigError {

@@ -15,7 +15,7 @@ import { exitCodeOfAnswer } from "./exit_code.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { namedValues } from "../terminal/named_values.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { withoutByteOrderMark } from "../runpack/keys.ts";
+import { withoutByteOrderMark } from "../../config/files.ts";
 import { columns } from "../terminal/text.ts";
 
 /** The flags of `gate client call`. */

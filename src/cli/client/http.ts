@@ -7,7 +7,7 @@
 import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { CliError } from "../terminal/cli_error.ts";
 import { boundedFetch } from "./fetch.ts";
-import { readBounded } from "../runpack/keys.ts";
+import { readAtMost } from "../../config/files.ts";
 
 /** The flags that say where a server is, and who calls. */
 export interface HttpFlags {
@@ -43,7 +43,7 @@ function urlOf(text: string): URL {
 
 async function headersOf(tokenFile: string | undefined): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {};
-  const bytes = await readBounded(tokenFile, TOKEN_BYTES).catch(() => {
+  const bytes = await readAtMost(tokenFile, TOKEN_BYTES).catch(() => {
     throw new CliError("usage", `Cannot read token file "${tokenFile}"`);
   });
   const token = new TextDecoder().decode(bytes).trim();
@@ -93,7 +93,7 @@ async function unfitVersionIn(pem: string): Promise<number | null> {
 }
 
 async function readPem(file: string, flag: string): Promise<string> {
-  const bytes = await readBounded(file, PEM_BYTES).catch(() => {
+  const bytes = await readAtMost(file, PEM_BYTES).catch(() => {
     throw new CliError("usage", `Cannot read ${flag} "${file}"`);
   });
   if (bytes.length <= PEM_BYTES) return new TextDecoder().decode(bytes);

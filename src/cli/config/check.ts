@@ -9,7 +9,7 @@ import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../c
 import { repeatedKeys, trustedKeyMembers } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { unservedTools } from "../doctor/posture.ts";
-import { readBounded } from "../runpack/keys.ts";
+import { readAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -67,7 +67,7 @@ async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProbl
 
 async function problemsOfKeys(config: GateConfig): Promise<readonly ConfigProblem[]> {
   const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
-  return repeatedKeys(config, readableKeys(await readTrustedKeys(config, readBounded)));
+  return repeatedKeys(config, readableKeys(await readTrustedKeys(config, readAtMost)));
 }
 
 async function problemsOfContracts(config: GateConfig): Promise<readonly ConfigProblem[]> {

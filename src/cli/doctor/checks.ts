@@ -15,7 +15,7 @@ import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../
 import { toStoreError } from "../../store/sqlite/errors.ts";
 import { findLoss } from "../../store/sqlite/high_water_mark.ts";
 import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
-import { readBounded } from "../runpack/keys.ts";
+import { readAtMost } from "../../config/files.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -106,7 +106,7 @@ function checkDisk(folder: string): Finding {
 
 /** Reads every public key that signatures are verified with, and compares them. */
 export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
-  const read = await readTrustedKeys(config, readBounded);
+  const read = await readTrustedKeys(config, readAtMost);
   const findings = [...read].map(([key, found]): Finding =>
     typeof found === "string"
       ? { check: "trusted key", status: "ok", message: `${key} is a public key` }

@@ -12,7 +12,7 @@ import { findTrustError, laneAtGivenTime } from "../../evidence/acquisition/sing
 import { minimumLane, type OperatorProfile } from "../../run/profile.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { operatorProfile } from "../../tools/services/operator_profile.ts";
-import { readBounded } from "../runpack/keys.ts";
+import { readAtMost } from "../../config/files.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../../evidence/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -59,7 +59,7 @@ export async function runProviderCheck(
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
-    const profile = await operatorProfile(session.config, readBounded, session.config.dev.permissive);
+    const profile = await operatorProfile(session.config, readAtMost, session.config.dev.permissive);
     const answered = withTrust(await run(provider, checkId, params, triggerTime(options)), provider, profile);
     const outcome = atGivenTime(answered, provider, options);
     write(outcome, provider, options.json === true);

@@ -9,7 +9,7 @@ import { sha256 } from "../../evidence/host_primitives.ts";
 import { packSigner } from "../../runpack/host/signing.ts";
 import { readPublicKey } from "../../tools/services/operator_profile.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { readBounded } from "./keys.ts";
+import { readAtMost } from "../../config/files.ts";
 
 /** A key file of any form is a few lines, or less. */
 const KEY_FILE_BYTES = 4096;
@@ -45,7 +45,7 @@ export function refuseSigners(keys: readonly TrustedKey[], signatures: readonly 
 }
 
 async function readTrustedKey(path: string): Promise<Uint8Array> {
-  const file = await readBounded(path, KEY_FILE_BYTES).catch((error: unknown) => {
+  const file = await readAtMost(path, KEY_FILE_BYTES).catch((error: unknown) => {
     // What the file system says names neither the flag nor what was wanted of the file.
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError("usage", `Cannot read public key "${path}": ${why}`);

@@ -8,7 +8,7 @@ import { basename, extname } from "node:path";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { readBounded, withoutByteOrderMark } from "../runpack/keys.ts";
+import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
 import type { Locator, ReadSource, SourceFault } from "./place.ts";
 
 /** A document with its file. */
@@ -66,7 +66,7 @@ export async function readSpec(file: string): Promise<SourceResult> {
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
-  const bytes = await readBounded(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
+  const bytes = await readAtMost(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
     throw new CliError("usage", `Cannot read "${file}": ${reason}`);
   });

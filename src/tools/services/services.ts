@@ -6,6 +6,7 @@
 
 import { type NamespaceAuthority, namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { Identity } from "../../canonical/identity.ts";
+import { readAtMost } from "../../config/files.ts";
 import { ConfigError } from "../../config/problems.ts";
 import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -80,20 +81,8 @@ export interface ServiceParts {
   readonly docs?: Documentation;
 }
 
-async function readFileBounded(path: string, maximumBytes: number): Promise<Uint8Array> {
-  using file = await Deno.open(path);
-  const buffer = new Uint8Array(maximumBytes + 1);
-  let filled = 0;
-  while (filled < buffer.length) {
-    const read = await file.read(buffer.subarray(filled));
-    if (read === null) break;
-    filled += read;
-  }
-  return buffer.subarray(0, filled);
-}
-
 async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise<Surroundings> {
-  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readFileBounded, permissive);
+  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readAtMost, permissive);
   return surroundingsUnder(HOST_PRIMITIVES, profile);
 }
 
