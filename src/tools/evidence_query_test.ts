@@ -5,7 +5,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { CheckContract, EvidenceResult } from "../evidence/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
-import { type Bench, REMOTE, testConfig, withTools } from "./tests/fixture_test.ts";
+import { type Bench, REMOTE, testConfig, withTools } from "./tests/tools_fixture.ts";
 
 const CONTEXT = { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 5 } };
 const OPEN = { evidence: { allow_raw_values: true, require_provider_opt_in: false } };

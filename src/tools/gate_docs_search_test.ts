@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { DocsConfig } from "../config/types.ts";
-import { withTools } from "./tests/fixture_test.ts";
+import { withTools } from "./tests/tools_fixture.ts";
 import { QUERY_CHARACTERS_MAXIMUM } from "./gate_docs_search.ts";
 
 const { docs } = DEFAULT_SETTINGS;

@@ -11,7 +11,7 @@ import {
   spec,
   stage,
   withTools,
-} from "./tests/fixture_test.ts";
+} from "./tests/tools_fixture.ts";
 
 const SHAPE = { schema_id: "report", version: "1" };
 

@@ -3,8 +3,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
-import { withTools } from "./tests/fixture_test.ts";
-import { PUBLISHED } from "./published.ts";
+import { withTools } from "./tests/tools_fixture.ts";
+import { PUBLISHED } from "./framework/published.ts";
 import { loadTools } from "./table.ts";
 import type { Tool } from "./framework/types.ts";
 

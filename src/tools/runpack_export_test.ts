@@ -22,7 +22,7 @@ import {
   startRun,
   STORES,
   withTools,
-} from "./tests/fixture_test.ts";
+} from "./tests/tools_fixture.ts";
 import type { Services } from "./services/services.ts";
 
 interface Scene {

@@ -12,7 +12,7 @@ import { identifyBytes } from "../canonical/identity.ts";
 import { CLAIMS } from "../runpack/verify/types.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
-import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./tests/fixture_test.ts";
+import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./tests/tools_fixture.ts";
 import { createTools } from "./table.ts";
 import type { ToolAnswer } from "./framework/types.ts";
 

@@ -9,7 +9,7 @@
  */
 
 import type { JsonObject } from "../canonical/json.ts";
-import { PUBLISHED, type PublishedTool } from "./published.ts";
+import { PUBLISHED, type PublishedTool } from "./framework/published.ts";
 import type { Services } from "./services/services.ts";
 import { referenceOf } from "./framework/reference.ts";
 import type { Tool, ToolName } from "./framework/types.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LOCAL } from "./tests/fixture_test.ts";
+import { LOCAL } from "./tests/tools_fixture.ts";
 import { lazyTool } from "./table.ts";
 import type { Tool, ToolAnswer } from "./framework/types.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { gateArgs, STORES } from "../e2e/gate_command.ts";
-import { evidence, id, schemaRecord, spec, stage } from "../../src/tools/tests/fixture_test.ts";
+import { evidence, id, schemaRecord, spec, stage } from "../../src/tools/tests/tools_fixture.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { alternate, type BenchRow, makeRow, type RowSpec } from "./harness.ts";
 import { type BenchRun, type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../src/canonical/json.ts";
-import { withTools } from "../../src/tools/tests/fixture_test.ts";
+import { withTools } from "../../src/tools/tests/tools_fixture.ts";
 import { withTypes } from "../../src/tools/framework/output.ts";
 import { referenceOf } from "../../src/tools/framework/reference.ts";
 import { RESULT_TYPES } from "../../src/tools/framework/result_types.ts";

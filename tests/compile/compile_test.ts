@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { PUBLISHED } from "@/tools/published.ts";
+import { PUBLISHED } from "@/tools/framework/published.ts";
 import { isTest } from "../checks/layering.ts";
 import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";

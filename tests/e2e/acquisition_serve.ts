@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
-import { condition, envelope, id, spec, stage } from "@/tools/tests/fixture_test.ts";
+import { condition, envelope, id, spec, stage } from "@/tools/tests/tools_fixture.ts";
 import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gateArgs } from "./gate_command.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { signApproval } from "@/evidence/trust/approval.ts";
 import { makeKeyPair, parseSigningKey, type SigningKey } from "@/evidence/trust/signing_key.ts";
-import { booleanCondition } from "@/tools/tests/fixture_test.ts";
+import { booleanCondition } from "@/tools/tests/tools_fixture.ts";
 import { contractOf, HOSTILE_COMMAND } from "./acquisition_entries.ts";
 import {
   acquiredCondition,

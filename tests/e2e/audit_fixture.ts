@@ -1,7 +1,7 @@
 /** Servers with an audit log in a file, and what stands in it. */
 
 import assert from "node:assert/strict";
-import { spec } from "@/tools/tests/fixture_test.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gate, gateArgs } from "./gate_command.ts";
 

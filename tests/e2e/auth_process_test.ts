@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { spec } from "@/tools/tests/fixture_test.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder } from "./gate_command.ts";
 import { type Answer, type HttpServer, listening, modernHeaders, send } from "./http_fixture.ts";

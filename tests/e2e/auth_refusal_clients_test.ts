@@ -7,7 +7,7 @@ import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport as SseOne } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpOne } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { spec } from "@/tools/tests/fixture_test.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer } from "./client.ts";
 import { gateArgs, inFolder } from "./gate_command.ts";
 import { listening } from "./http_fixture.ts";

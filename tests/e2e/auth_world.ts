@@ -17,7 +17,7 @@ import { openPublisher } from "@/runpack/host/open_publisher.ts";
 import { auditCall } from "@/server/audit/call_audit.ts";
 import type { Audit, AuditEvent } from "@/server/audit/types.ts";
 import { createDispatcher, type Dispatcher } from "@/server/protocol/dispatcher.ts";
-import { id, schemaRecord, spec, withTools } from "@/tools/tests/fixture_test.ts";
+import { id, schemaRecord, spec, withTools } from "@/tools/tests/tools_fixture.ts";
 import type { Call } from "@/tools/framework/types.ts";
 
 /** A role binding. */

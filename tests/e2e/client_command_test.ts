@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@/canonical/json.ts";
 import { errorResponse } from "@/server/process/edge_error.ts";
-import { spec } from "@/tools/tests/fixture_test.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer } from "./client.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening } from "./http_fixture.ts";

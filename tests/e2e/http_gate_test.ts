@@ -1,7 +1,7 @@
 /** `gate serve` over HTTP: where it refuses to listen, what it says at the start, and what it counts. */
 
 import assert from "node:assert/strict";
-import { spec } from "@/tools/tests/fixture_test.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { type ServerProcess, startServer } from "./client.ts";
 import { callText, listening, send } from "./http_fixture.ts";
 import { gateArgs, inFolder, logText } from "./gate_command.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
-import { condition, schemaRecord, spec, stage } from "@/tools/tests/fixture_test.ts";
+import { condition, schemaRecord, spec, stage } from "@/tools/tests/tools_fixture.ts";
 import { startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { callText, type HttpServer, listening, send } from "./http_fixture.ts";

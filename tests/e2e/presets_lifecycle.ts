@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
-import { evidence, id, spec } from "@/tools/tests/fixture_test.ts";
+import { evidence, id, spec } from "@/tools/tests/tools_fixture.ts";
 import type { Wire } from "./client.ts";
 
 /** Calls a tool; gives the JSON-RPC answer. */

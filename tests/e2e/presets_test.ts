@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
-import { condition, spec } from "@/tools/tests/fixture_test.ts";
+import { condition, spec } from "@/tools/tests/tools_fixture.ts";
 import { gate, inFolder } from "./gate_command.ts";
 import { containerFlags } from "./presets_blocks.ts";
 import { runLifecycle } from "./presets_lifecycle.ts";

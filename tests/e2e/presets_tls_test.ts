@@ -1,7 +1,7 @@
 /** The files of `config/` with TLS, with certificates by openssl; see `presets_test.ts` for the others. */
 
 import assert from "node:assert/strict";
-import { schemaRecord, spec } from "@/tools/tests/fixture_test.ts";
+import { schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import type { Wire } from "./client.ts";
 import { inFolder } from "./gate_command.ts";
 import type { Sending } from "./http_fixture.ts";

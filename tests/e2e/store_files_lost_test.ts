@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { markPath } from "@/store/sqlite/high_water_mark.ts";
-import { schemaRecord, spec } from "@/tools/tests/fixture_test.ts";
+import { schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gate, gateArgs, inFolder, logText } from "./gate_command.ts";
 import { callText, type HttpServer, listening, pause, send } from "./http_fixture.ts";

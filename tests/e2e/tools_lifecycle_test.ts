@@ -6,7 +6,7 @@ import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/clie
 import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
-import { evidence, id, schemaRecord, spec } from "@/tools/tests/fixture_test.ts";
+import { evidence, id, schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import { assertPublished } from "../answers.ts";
 import { gateArgs, inFolder, STORES } from "./gate_command.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { evidence, id, schemaRecord, spec } from "@/tools/tests/fixture_test.ts";
+import { evidence, id, schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import { envelope, initializeParams, type Wire } from "./client.ts";
 import type { Conversation } from "./transports_wire.ts";
 

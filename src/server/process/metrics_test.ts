@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CallOutcome } from "../protocol/dispatcher.ts";
-import { LOCAL } from "../../tools/tests/fixture_test.ts";
+import { LOCAL } from "../../tools/tests/tools_fixture.ts";
 import { createMetrics } from "./metrics.ts";
 import { observed, outcomeWord } from "../protocol/metered_dispatcher.ts";
 import { TOOLS_ALONE } from "../protocol/offer.ts";

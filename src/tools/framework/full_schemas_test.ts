@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonObject } from "../../canonical/json.ts";
-import { id, schemaRecord, spec, withTools } from "../tests/fixture_test.ts";
+import { id, schemaRecord, spec, withTools } from "../tests/tools_fixture.ts";
 import { fullToolSchema } from "./full_schemas.ts";
-import { PUBLISHED } from "../published.ts";
+import { PUBLISHED } from "./published.ts";
 
 /** Most bytes of a schema: it is told whole. */
 const BYTES_MAXIMUM = 65_536;

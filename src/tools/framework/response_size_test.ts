@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { ANSWER_BYTES, boundedText, sentBytes, surelyFits } from "./response_size.ts";
-import { booleanCondition, envelope, evidence, id, spec, stage, withTools } from "../tests/fixture_test.ts";
-import { type Scene, scene } from "../tests/outcome_case_test.ts";
-import { next } from "../tests/step_fixture_test.ts";
+import { booleanCondition, envelope, evidence, id, spec, stage, withTools } from "../tests/tools_fixture.ts";
+import { type Scene, scene } from "../tests/outcome_case_fixture.ts";
+import { next } from "../tests/step_fixture.ts";
 
 /** A list of texts under a name, as JSON text of an object. */
 const listed = (name: string, items: readonly JsonValue[]): string => JSON.stringify({ [name]: items });

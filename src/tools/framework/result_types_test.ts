@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { withTools } from "../tests/fixture_test.ts";
+import { withTools } from "../tests/tools_fixture.ts";
 import { fullToolSchema } from "./full_schemas.ts";
 import { closed, ref, withTypes } from "./output.ts";
 import { outcomeOf } from "./outcome_types.ts";

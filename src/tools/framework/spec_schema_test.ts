@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { JsonObject } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
-import { spec, stage, withTools } from "../tests/fixture_test.ts";
+import { spec, stage, withTools } from "../tests/tools_fixture.ts";
 import { EXAMPLE_CONDITION, listedSpecSchema } from "./spec_schema.ts";
 
 /** What an agent writes that has read nothing but the list of tools. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { schemaFailure, SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
 import { asJson } from "../../run/primitives.ts";
 import { TOOL_ERROR_CODES, toolError, type ToolErrorCode } from "../framework/errors.ts";
-import { type Bench, checkSteps, id, schemaRecord, withTools } from "../tests/fixture_test.ts";
+import { type Bench, checkSteps, id, schemaRecord, withTools } from "../tests/tools_fixture.ts";
 import { ACQUISITION_CODES, nextAfterAcquisition } from "./after_acquisition.ts";
 import { nextOfError, withNext } from "./after_error.ts";
 import type { NextStep } from "../framework/types.ts";

@@ -13,7 +13,7 @@ import { type AccessServices, namespaceOfInput } from "../services/authorise.ts"
 import { success } from "../framework/errors.ts";
 import { naming } from "./after_error.ts";
 import { FRESH_ID } from "./shared_steps.ts";
-import { PUBLISHED } from "../published.ts";
+import { PUBLISHED } from "../framework/published.ts";
 import type { Call, NextStep, ToolAnswer } from "../framework/types.ts";
 
 /** Where results hold steps. Nothing that callers wrote stands there. */

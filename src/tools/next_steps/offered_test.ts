@@ -3,11 +3,11 @@ import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { TOOL_ERROR_CODES, toolError } from "../framework/errors.ts";
-import { LOCAL, testConfig } from "../tests/fixture_test.ts";
+import { LOCAL, testConfig } from "../tests/tools_fixture.ts";
 import { withNext } from "./after_error.ts";
 import { FRESH_ID } from "./shared_steps.ts";
 import { offerSteps } from "./offered.ts";
-import { PUBLISHED } from "../published.ts";
+import { PUBLISHED } from "../framework/published.ts";
 import type { Call, NextStep, ToolAnswer } from "../framework/types.ts";
 
 /** Settings that restrict tools, names of tools being any texts. */

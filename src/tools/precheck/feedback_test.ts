@@ -4,9 +4,9 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { FeedbackLevel, GateConfig, ScenarioNextFeedbackConfig } from "../../config/types.ts";
 import { grantFeedback } from "./feedback.ts";
-import { type BenchOptions, envelope, evidence, LOCAL, REMOTE, withTools } from "../tests/fixture_test.ts";
-import { scene } from "../tests/outcome_case_test.ts";
-import { next, SCANNED, scanner, trigger } from "../tests/step_fixture_test.ts";
+import { type BenchOptions, envelope, evidence, LOCAL, REMOTE, withTools } from "../tests/tools_fixture.ts";
+import { scene } from "../tests/outcome_case_fixture.ts";
+import { next, SCANNED, scanner, trigger } from "../tests/step_fixture.ts";
 
 const DEFAULTS = DEFAULT_SETTINGS.server.feedback.scenario_next;
 

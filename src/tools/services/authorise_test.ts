@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { namespaceOfInput } from "./authorise.ts";
 import { referenceOf } from "../framework/reference.ts";
-import { withTools } from "../tests/fixture_test.ts";
+import { withTools } from "../tests/tools_fixture.ts";
 
 /** Tools that are about no namespace, or find it in what they are asked for. */
 const WITHOUT = [

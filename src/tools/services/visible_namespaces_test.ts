@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { NamespaceAuthority } from "../../access/namespace_authority.ts";
 import type { RoleBinding } from "../../access/types.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import { LOCAL, testConfig } from "../tests/fixture_test.ts";
+import { LOCAL, testConfig } from "../tests/tools_fixture.ts";
 import type { Call, NamespaceList } from "../framework/types.ts";
 import { LOOKED_AT_MAXIMUM, QUESTIONS_MAXIMUM, visibleNamespaces } from "./visible_namespaces.ts";
 

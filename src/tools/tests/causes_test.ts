@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { answered, found, NOTHING, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { EvidenceResult } from "../../evidence/types.ts";
-import { type Bench, booleanCondition, envelope, evidence, id, REMOTE, stage, withTools } from "./fixture_test.ts";
-import { at, type Scene, scene } from "./outcome_case_test.ts";
-import { next, scanBinding, scannedCondition } from "./step_fixture_test.ts";
+import { type Bench, booleanCondition, envelope, evidence, id, REMOTE, stage, withTools } from "./tools_fixture.ts";
+import { at, type Scene, scene } from "./outcome_case_fixture.ts";
+import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
 
 /** The condition `built` of the stage `build`, with a change of its policy. */
 function law(policy: JsonObject): Readonly<Record<string, JsonValue>> {

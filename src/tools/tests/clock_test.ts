@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { TimeAuthority } from "../services/authorities.ts";
-import { type Bench, type BenchOptions, condition, envelope, id, startRun, withTools } from "./fixture_test.ts";
+import { type Bench, type BenchOptions, condition, envelope, id, startRun, withTools } from "./tools_fixture.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_760_000_000_000;

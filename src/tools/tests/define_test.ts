@@ -16,7 +16,7 @@ import {
   startRun,
   STORES,
   withTools,
-} from "./fixture_test.ts";
+} from "./tools_fixture.ts";
 import { principalOf } from "../../access/principal.ts";
 import { storeFailure } from "../framework/errors.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
-import { type Bench, envelope, evidence, id, startRun, STORES, withTools } from "./fixture_test.ts";
+import { type Bench, envelope, evidence, id, startRun, STORES, withTools } from "./tools_fixture.ts";
 
 for (const store of STORES) {
   Deno.test(`the tools carry a run from law to completion (${store})`, () =>

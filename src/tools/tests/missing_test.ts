@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { profileIdentity } from "../../run/profile.ts";
 import { withMissing } from "../precheck/missing_answer.ts";
-import { booleanCondition, condition, envelope, evidence, id, stage, withTools } from "./fixture_test.ts";
-import { type Scene, scene } from "./outcome_case_test.ts";
-import { SCANNED } from "./step_fixture_test.ts";
+import { booleanCondition, condition, envelope, evidence, id, stage, withTools } from "./tools_fixture.ts";
+import { type Scene, scene } from "./outcome_case_fixture.ts";
+import { SCANNED } from "./step_fixture.ts";
 
 /** `build` needs `tests` and one of `review` and `waiver`; `deploy` waits for `build`. */
 const RELEASE = {

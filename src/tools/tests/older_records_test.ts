@@ -3,7 +3,7 @@ import { packOf, statusesOf, verifyWhole } from "../../../tests/simulation/runpa
 import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack_run.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import { envelope, id, STORES, withTools } from "./fixture_test.ts";
+import { envelope, id, STORES, withTools } from "./tools_fixture.ts";
 
 for (const store of STORES) {
   Deno.test(`a run of a ${store} store with records of gate-kernel-1 goes on by gate-kernel-2, and its runpack verifies`, () =>

@@ -1,7 +1,16 @@
 import type { JsonObject } from "../../canonical/json.ts";
-import { condition, evidence, id } from "./fixture_test.ts";
+import { condition, evidence, id } from "./tools_fixture.ts";
 import { FRESH_ID } from "../next_steps/shared_steps.ts";
-import { at, BUILD, type Case, complete, ONE_STAGE, type Scene, testCases, testCoverage } from "./outcome_case_test.ts";
+import {
+  at,
+  BUILD,
+  type Case,
+  complete,
+  ONE_STAGE,
+  type Scene,
+  testCases,
+  testCoverage,
+} from "./outcome_case_fixture.ts";
 
 async function opened(s: Scene, change: JsonObject): Promise<JsonObject> {
   await s.accept("scenario_open_stage", 9, BUILD);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { PolicyRuleConfig } from "../../config/types.ts";
-import { type BenchOptions, id, stage } from "./fixture_test.ts";
+import { type BenchOptions, id, stage } from "./tools_fixture.ts";
 import { FRESH_ID } from "../next_steps/shared_steps.ts";
 import {
   at,
@@ -13,7 +13,7 @@ import {
   testCases,
   testCoverage,
   UNKNOWN_ID,
-} from "./outcome_case_test.ts";
+} from "./outcome_case_fixture.ts";
 
 const packet = { packet_id: "brief", schema_id: "brief", content_type: "application/json", payload: JSON_PAYLOAD };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../canonical/json.ts";
-import { envelope, id } from "./fixture_test.ts";
+import { envelope, id } from "./tools_fixture.ts";
 import { creationName, mutationName } from "../services/keyed_lock.ts";
-import { type Case, type Scene, SUBMIT, testCases, testCoverage, UNKNOWN_ID } from "./outcome_case_test.ts";
+import { type Case, type Scene, SUBMIT, testCases, testCoverage, UNKNOWN_ID } from "./outcome_case_fixture.ts";
 
 function resolveCreation(change: JsonObject): JsonObject {
   return { namespace_id: 2, creation_request_id: id(1), invocation_identity: UNKNOWN_ID, ...change };

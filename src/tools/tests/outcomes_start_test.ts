@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
-import { type Bench, type BenchOptions, envelope, id, spec, withTools } from "./fixture_test.ts";
-import { type Case, testCases, testCoverage, UNKNOWN_ID } from "./outcome_case_test.ts";
+import { type Bench, type BenchOptions, envelope, id, spec, withTools } from "./tools_fixture.ts";
+import { type Case, testCases, testCoverage, UNKNOWN_ID } from "./outcome_case_fixture.ts";
 
 const START: readonly Case[] = [
   { tool: "scenario_start", outcome: "accepted", input: ({ start }) => ({ ...start, creation_request_id: id(2) }) },

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { evidence, id, stage } from "./fixture_test.ts";
+import { evidence, id, stage } from "./tools_fixture.ts";
 import { FRESH_ID } from "../next_steps/shared_steps.ts";
 import {
   BUILD,
@@ -11,8 +11,8 @@ import {
   SUBMIT,
   testCases,
   testCoverage,
-} from "./outcome_case_test.ts";
-import { next, SCANNED, scanner, trigger } from "./step_fixture_test.ts";
+} from "./outcome_case_fixture.ts";
+import { next, SCANNED, scanner, trigger } from "./step_fixture.ts";
 
 const NEXT = { tool: "scenario_next" } as const;
 const TRIGGER = { tool: "scenario_trigger" } as const;

@@ -1,4 +1,4 @@
-import { id } from "./fixture_test.ts";
+import { id } from "./tools_fixture.ts";
 import { FRESH_ID } from "../next_steps/shared_steps.ts";
 import {
   at,
@@ -10,7 +10,7 @@ import {
   testCases,
   testCoverage,
   UNKNOWN_ID,
-} from "./outcome_case_test.ts";
+} from "./outcome_case_fixture.ts";
 
 const SUBMISSIONS: readonly Case[] = [
   { tool: "scenario_submit", outcome: "accepted", input: (s) => at(s, 1, SUBMIT) },

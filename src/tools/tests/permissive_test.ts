@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { GateConfig } from "../../config/types.ts";
-import { withTools } from "./fixture_test.ts";
+import { withTools } from "./tools_fixture.ts";
 
 const DAY = 86_400_000;
 

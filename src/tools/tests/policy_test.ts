@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
-import { envelope, id, stage, STORES, withTools } from "./fixture_test.ts";
-import { scene } from "./outcome_case_test.ts";
+import { envelope, id, stage, STORES, withTools } from "./tools_fixture.ts";
+import { scene } from "./outcome_case_fixture.ts";
 
 /** The policy of a configuration file that has only that section. */
 async function policyOf(section: string): Promise<GateConfig["policy"]> {

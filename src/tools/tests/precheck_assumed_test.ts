@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { answered, NOTHING, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { condition, schemaRecord, spec, stage, withTools } from "./fixture_test.ts";
+import { condition, schemaRecord, spec, stage, withTools } from "./tools_fixture.ts";
 
 const DOMAIN = { domain: "Json", schema: { schema_id: "report", version: "1" } };
 

@@ -6,8 +6,8 @@ import { runKeyOf } from "../../run/command.ts";
 import { asJson } from "../../run/primitives.ts";
 import { projectRuns } from "../../store/projection.ts";
 import { type RunStore, type Snapshot, StoreError } from "../../store/types.ts";
-import { type Bench, id, LOCAL, STORES, withTools } from "./fixture_test.ts";
-import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_test.ts";
+import { type Bench, id, LOCAL, STORES, withTools } from "./tools_fixture.ts";
+import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import { createTools } from "../table.ts";
 
 /** A store that notes what is read of runs' histories. */

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { type Bench, condition, envelope, evidence, id, type StartedRun, startRun, withTools } from "./fixture_test.ts";
+import {
+  type Bench,
+  condition,
+  envelope,
+  evidence,
+  id,
+  type StartedRun,
+  startRun,
+  withTools,
+} from "./tools_fixture.ts";
 
 const ACQUIRED = condition("built", { domain: "Boolean" }, {
   predicate: "Equals",

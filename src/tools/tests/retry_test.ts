@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { envelope, LOCAL, withTools } from "./fixture_test.ts";
-import { at, BUILD, scene, SUBMIT } from "./outcome_case_test.ts";
+import { envelope, LOCAL, withTools } from "./tools_fixture.ts";
+import { at, BUILD, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import type { Call } from "../framework/types.ts";
 
 Deno.test("a mutation without a stamp is a retryable error and changes nothing", () => {

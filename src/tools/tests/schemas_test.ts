@@ -20,7 +20,7 @@ import {
   startRun,
   STORES,
   withTools,
-} from "./fixture_test.ts";
+} from "./tools_fixture.ts";
 
 function registry(change: Partial<SchemaRegistryConfig>, acl: Partial<RegistryAclConfig> = {}): BenchOptions {
   const { schema_registry } = DEFAULT_SETTINGS;

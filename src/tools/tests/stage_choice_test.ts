@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { answered, found, NOTHING, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { EvidenceResult } from "../../evidence/types.ts";
-import { booleanCondition, envelope, evidence, id, stage, STORES, withTools } from "./fixture_test.ts";
-import { type Scene, scene, SUBMIT } from "./outcome_case_test.ts";
-import { next, scanBinding, scannedCondition } from "./step_fixture_test.ts";
+import { booleanCondition, envelope, evidence, id, stage, STORES, withTools } from "./tools_fixture.ts";
+import { type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
+import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
 
 /** A scenario of roots, each of which needs a condition of its own and is held without evidence. */
 function rootsOf(names: readonly string[]): Readonly<Record<string, JsonValue>> {

@@ -14,10 +14,10 @@ import {
   stage,
   STORES,
   withTools,
-} from "./fixture_test.ts";
+} from "./tools_fixture.ts";
 import { InFlight } from "../services/keyed_lock.ts";
-import { JSON_PAYLOAD, type Scene, scene } from "./outcome_case_test.ts";
-import { next, scanBinding, SCANNED, scannedCondition, scanner, trigger } from "./step_fixture_test.ts";
+import { JSON_PAYLOAD, type Scene, scene } from "./outcome_case_fixture.ts";
+import { next, scanBinding, SCANNED, scannedCondition, scanner, trigger } from "./step_fixture.ts";
 import { createTools } from "../table.ts";
 
 /** `build` discloses a packet; `deploy` follows it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
-import { type Bench, envelope, id, LOCAL, startRun, withTools } from "./fixture_test.ts";
-import { SCANNED, scanner } from "./step_fixture_test.ts";
+import { type Bench, envelope, id, LOCAL, startRun, withTools } from "./tools_fixture.ts";
+import { SCANNED, scanner } from "./step_fixture.ts";
 import type { CallAcquisition, CallDecision } from "../framework/types.ts";
 
 /** What a witness was told, in order. */

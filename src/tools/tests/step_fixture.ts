@@ -6,8 +6,8 @@
 
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { type BenchOptions, condition, id } from "./fixture_test.ts";
-import type { Scene } from "./outcome_case_test.ts";
+import { type BenchOptions, condition, id } from "./tools_fixture.ts";
+import type { Scene } from "./outcome_case_fixture.ts";
 
 /** Arguments of `scenario_next` at the current head. */
 export function next(s: Scene, change: JsonObject = {}): JsonObject {

@@ -19,7 +19,7 @@ import {
   startRun,
   STORES,
   withTools,
-} from "./fixture_test.ts";
+} from "./tools_fixture.ts";
 
 /** An identity of nothing. */
 export const UNKNOWN_ID = "f".repeat(64);

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { JsonObject } from "../canonical/json.ts";
-import published from "./published.json" with { type: "json" };
-import type { Tool, ToolHints } from "./framework/types.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import published from "../published.json" with { type: "json" };
+import type { Tool, ToolHints } from "./types.ts";
 
 /** What a tool publishes, as the file has it. */
 export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group"> {
