@@ -8,7 +8,7 @@ import { ConfigError, type ConfigProblem, formatProblem } from "../../config/pro
 import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation } from "../../docs/documentation.ts";
 import { DocsError } from "../../docs/types.ts";
-import { obstaclesOfProvider } from "../../evidence/trust/countability.ts";
+import { obstaclesOfProvider } from "../../evidence/trust/obstacles.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { checkAccess } from "./access.ts";
 import type { Finding } from "./checks.ts";

@@ -12,7 +12,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
 import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
-import { obstaclesOfBinding } from "../../evidence/trust/countability.ts";
+import { obstaclesOfBinding } from "../../evidence/trust/obstacles.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { lintLaw } from "../../law/lint.ts";
@@ -176,11 +176,11 @@ async function lintBindings(
   const entries = new Map<string, BuiltinProviderEntry>();
   for (const entry of config.providers) if (entry.type === "builtin") entries.set(entry.name, entry);
   if (!law.acquisition_bindings.some(({ provider_id }) => entries.has(provider_id))) return [];
-  const { neverAnswered } = await import("../../evidence/builtin/static_check.ts");
+  const { findStaticFailure } = await import("../../evidence/builtin/static_check.ts");
   const reserved = new Set(await referencedEnvironment(config));
   const found = await Promise.all(law.acquisition_bindings.map(async (binding, index) => {
     const entry = entries.get(binding.provider_id);
-    const reason = entry === undefined ? null : await neverAnswered(entry, binding, reserved);
+    const reason = entry === undefined ? null : await findStaticFailure(entry, binding, reserved);
     if (reason === null) return [];
     const message = `Binding ${quoteAll([binding.binding_id])} never has an answer: ${reason}`;
     return [{ code: "binding_never_answered", path: `$.acquisition_bindings[${index}].params`, message }];

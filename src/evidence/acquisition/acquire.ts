@@ -129,7 +129,7 @@ async function askProvider(
   const { binding_id, provider_id, check_id, params } = selected.binding;
   const trigger_time: Timestamp = selected.trigger_time ?? request.context.trigger_time;
   const query = { provider_id, check_id, ...params === undefined ? {} : { params } };
-  const answer = await queried(provider, query, { ...request.context, trigger_time }, signal);
+  const answer = await queryUnlessAborted(provider, query, { ...request.context, trigger_time }, signal);
   if (!answer.ok) {
     const { code, message, retryable } = answer;
     return { binding_id, code, message, retryable };
@@ -145,7 +145,7 @@ async function askProvider(
   return await withVerdict(parts, request, condition, presentAnswer(presenting, answer, source, error));
 }
 
-async function queried(
+async function queryUnlessAborted(
   provider: Provider,
   query: Parameters<Provider["query"]>[0],
   context: EvidenceContext,

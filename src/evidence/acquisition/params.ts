@@ -10,7 +10,7 @@ import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, LoadedContract } from "../types.ts";
 
 /** Whether a schema says nothing, so that every value is valid under it and nobody needs to be asked. */
-export function saysNothing(schema: JsonValue): boolean {
+export function acceptsEverything(schema: JsonValue): boolean {
   return schema === true || isJsonObject(schema) && Object.keys(schema).length === 0;
 }
 
@@ -30,7 +30,7 @@ export async function judgeParams(
       ? `Check "${check.check_id}" requires params${expectedParams(check.params_schema)}`
       : null;
   }
-  if (saysNothing(check.params_schema)) return null;
+  if (acceptsEverything(check.params_schema)) return null;
   const key = `${loaded.contract_identity} params ${check.check_id}`;
   const verdict = await schemas.validate(key, check.params_schema, params);
   if (verdict === "valid") return null;

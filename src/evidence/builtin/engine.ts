@@ -24,7 +24,7 @@ export interface BuiltinProviderOptions {
 }
 
 /** The options with everything filled in. */
-export interface Surroundings {
+export interface ProviderDependencies {
   readonly reservedEnvironment: ReadonlySet<string>;
   readonly now: () => number;
   readonly resolver: Resolver;
@@ -61,7 +61,7 @@ export class ProviderSetupError extends Error {
 }
 
 /** Fills in what was left out. */
-export function surroundingsOf(options: BuiltinProviderOptions): Surroundings {
+export function dependenciesOf(options: BuiltinProviderOptions): ProviderDependencies {
   return {
     reservedEnvironment: options.reservedEnvironment ?? new Set(),
     now: options.now ?? Date.now,

@@ -6,7 +6,7 @@
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
-import type { Engine, Surroundings } from "./engine.ts";
+import type { Engine, ProviderDependencies } from "./engine.ts";
 import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf, refuseKey } from "./env.ts";
 import { describeGrant, variablePermissions } from "./permissions.ts";
 import { answered, failed, type Finding, paramsOf, readText, type Source, workerFailure } from "./result.ts";
@@ -19,9 +19,9 @@ const WORKERS_MAXIMUM = 8;
  * worker that is granted that variable alone, because a grant of all but some cannot be said. A name that is overridden is
  * answered here and granted to nobody.
  */
-export function createEnvEngine(entry: BuiltinProviderEntry<"env">, surroundings: Surroundings): Engine {
+export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies: ProviderDependencies): Engine {
   const { config } = entry;
-  const policy: EnvPolicy = { config, reserved: surroundings.reservedEnvironment };
+  const policy: EnvPolicy = { config, reserved: dependencies.reservedEnvironment };
   const names = grantedNames(policy);
   const pool = createProviderPool({
     name: "gate-env",
@@ -29,11 +29,11 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, surroundings
     setup: null,
     concurrency: 1,
     workersMaximum: names === null ? WORKERS_MAXIMUM : 1,
-    limits: surroundings.workerLimits,
+    limits: dependencies.workerLimits,
   });
   const limitMillis = entry.timeouts.request_timeout_ms;
   const refused = (finding: Finding, source: Source | null): ReturnType<typeof answered> =>
-    answered(finding, source, describeGrant({}), surroundings.now());
+    answered(finding, source, describeGrant({}), dependencies.now());
   return {
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const given = paramsOf(query, ["key"], true);
@@ -49,7 +49,7 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, surroundings
       const question: EnvQuestion = { key, max_value_bytes: config.max_value_bytes };
       const reply = await pool.ask<Finding>(variablePermissions(granted), question, { limitMillis, signal });
       if (!reply.ok) return failed(workerFailure(reply));
-      return answered(reply.answer, source, describeGrant({ env: granted }), surroundings.now());
+      return answered(reply.answer, source, describeGrant({ env: granted }), dependencies.now());
     },
     close: pool.close,
   };

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
 import type { ProviderAnswer } from "../types.ts";
-import { type Engine, ProviderSetupError, type Surroundings } from "./engine.ts";
+import { type Engine, type ProviderDependencies, ProviderSetupError } from "./engine.ts";
 import type { JsonAnswer, JsonSetup } from "./json_file.ts";
 import { describeGrant, folderPermissions } from "./permissions.ts";
 import { answered, failed, type Source, workerFailure } from "./result.ts";
@@ -18,7 +18,7 @@ import { answered, failed, type Source, workerFailure } from "./result.ts";
  *
  * @throws {ProviderSetupError} Where the root is no folder that can be read
  */
-export function createJsonEngine(entry: BuiltinProviderEntry<"json">, surroundings: Surroundings): Engine {
+export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependencies: ProviderDependencies): Engine {
   const { root_id, allow_yaml, max_bytes } = entry.config;
   const root = realFolder(entry.config.root);
   const setup: JsonSetup = { root, allow_yaml, max_bytes };
@@ -28,7 +28,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, surroundin
     setup,
     concurrency: 1,
     workersMaximum: 1,
-    limits: surroundings.workerLimits,
+    limits: dependencies.workerLimits,
   });
   const permissions = folderPermissions(root);
   const grant = describeGrant({ read: [root_id] });
@@ -36,7 +36,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, surroundin
   return {
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const reply = await pool.ask<JsonAnswer>(permissions, query, { limitMillis, signal });
-      return reply.ok ? answerOfFile(reply.answer, root_id, grant, surroundings.now()) : failed(workerFailure(reply));
+      return reply.ok ? answerOfFile(reply.answer, root_id, grant, dependencies.now()) : failed(workerFailure(reply));
     },
     close: pool.close,
   };

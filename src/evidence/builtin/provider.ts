@@ -7,7 +7,7 @@
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { builtinContract } from "../contract/builtin.ts";
 import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
-import { type BuiltinProviderOptions, type Engine, type Surroundings, surroundingsOf } from "./engine.ts";
+import { type BuiltinProviderOptions, dependenciesOf, type Engine, type ProviderDependencies } from "./engine.ts";
 import { createEnvEngine } from "./env_provider.ts";
 import { createHttpEngine } from "./http_provider.ts";
 import { createJsonEngine } from "./json_provider.ts";
@@ -54,9 +54,9 @@ import { createTimeEngine } from "./time_provider.ts";
  * ```
  */
 export function createBuiltinProvider(entry: BuiltinProviderEntry, options: BuiltinProviderOptions = {}): Provider {
-  const surroundings = surroundingsOf(options);
+  const dependencies = dependenciesOf(options);
   const loaded = builtinContract(entry.name);
-  const engine = createEngine(entry, surroundings);
+  const engine = createEngine(entry, dependencies);
   const checks = new Set(loaded.contract.checks.map((check) => check.check_id));
   return {
     provider_id: entry.name,
@@ -66,7 +66,7 @@ export function createBuiltinProvider(entry: BuiltinProviderEntry, options: Buil
     async query(query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal): Promise<ProviderAnswer> {
       if (!checks.has(query.check_id)) {
         const message = `Provider "${entry.name}" has no check "${query.check_id}"`;
-        return answered(observed("check_unknown", message), null, describeGrant({}), surroundings.now());
+        return answered(observed("check_unknown", message), null, describeGrant({}), dependencies.now());
       }
       try {
         return await engine.answer(query, context, signal);
@@ -82,17 +82,17 @@ export function createBuiltinProvider(entry: BuiltinProviderEntry, options: Buil
   };
 }
 
-function createEngine(entry: BuiltinProviderEntry, surroundings: Surroundings): Engine {
+function createEngine(entry: BuiltinProviderEntry, dependencies: ProviderDependencies): Engine {
   switch (entry.name) {
     case "time":
-      return createTimeEngine(entry, surroundings);
+      return createTimeEngine(entry, dependencies);
     case "env":
-      return createEnvEngine(entry, surroundings);
+      return createEnvEngine(entry, dependencies);
     case "json":
-      return createJsonEngine(entry, surroundings);
+      return createJsonEngine(entry, dependencies);
     case "http":
-      return createHttpEngine(entry, surroundings);
+      return createHttpEngine(entry, dependencies);
     case "rest":
-      return createRestEngine(entry, surroundings);
+      return createRestEngine(entry, dependencies);
   }
 }

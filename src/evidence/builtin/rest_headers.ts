@@ -10,7 +10,7 @@ import { isHeaderValue, isReservedHeader, referencedVariable } from "../../confi
 import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { PinnedQuestion } from "../egress/pinned_request.ts";
-import { ProviderSetupError, type SetupFault, type Surroundings } from "./engine.ts";
+import { type ProviderDependencies, ProviderSetupError, type SetupFault } from "./engine.ts";
 import { invalidParams, observed } from "./result.ts";
 
 type Headers = PinnedQuestion["headers"];
@@ -39,13 +39,13 @@ export interface ConfiguredHeaders {
  */
 export function configuredHeaders(
   config: BuiltinProviderConfig<"rest">,
-  surroundings: Surroundings,
+  dependencies: ProviderDependencies,
 ): ConfiguredHeaders {
   const { auth } = config;
   const faults: SetupFault[] = [];
   const read = (name: keyof NonNullable<typeof auth>): string | null => {
     const value = auth?.[name] ?? null;
-    const resolved = value === null ? null : resolveReference(value, surroundings);
+    const resolved = value === null ? null : resolveReference(value, dependencies);
     if (typeof resolved !== "object" || resolved === null) return resolved;
     faults.push({ member: `config.auth.${name}`, message: resolved.fault });
     return null;
@@ -77,7 +77,7 @@ export function referencedVariables(config: BuiltinProviderConfig<"rest">): read
   return values.flatMap((value) => value === null ? [] : referencedVariable(value) ?? []);
 }
 
-function resolveReference(value: string, { environment }: Surroundings): string | { readonly fault: string } {
+function resolveReference(value: string, { environment }: ProviderDependencies): string | { readonly fault: string } {
   const name = referencedVariable(value);
   if (name === null) return value;
   const found = environment(name);

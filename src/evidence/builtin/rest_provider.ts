@@ -13,16 +13,16 @@ import type { PinnedResponse } from "../egress/pinned_request.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
 import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
-import type { Engine, Surroundings } from "./engine.ts";
+import type { Engine, ProviderDependencies } from "./engine.ts";
 import {
-  createExchanger,
+  createRequester,
   ended,
-  exchange,
-  type Exchanger,
+  type Requester,
+  sendRequest,
   startTimeLimit,
   startWorker,
   type TimeLimit,
-} from "./exchange.ts";
+} from "./bounded_request.ts";
 import { hostGrant } from "./http_provider.ts";
 import type { Selection } from "../json_path/json_path.ts";
 import { JSONPATH_CHARACTERS_MAXIMUM } from "./limits.ts";
@@ -50,7 +50,7 @@ import {
 import type { SelectQuestion } from "./select_worker.ts";
 
 interface RestEngine {
-  readonly exchanger: Exchanger;
+  readonly requester: Requester;
   readonly selector: ProviderPool;
   readonly configured: ConfiguredHeaders;
   readonly userAgent: string;
@@ -72,24 +72,24 @@ export interface RestRequest {
  *
  * @throws {ProviderSetupError} Where the configuration cannot be used
  */
-export function createRestEngine(entry: BuiltinProviderEntry<"rest">, surroundings: Surroundings): Engine {
+export function createRestEngine(entry: BuiltinProviderEntry<"rest">, dependencies: ProviderDependencies): Engine {
   const engine: RestEngine = {
-    configured: configuredHeaders(entry.config, surroundings),
-    exchanger: createExchanger("gate-rest", entry.config, surroundings),
+    configured: configuredHeaders(entry.config, dependencies),
+    requester: createRequester("gate-rest", entry.config, dependencies),
     selector: createProviderPool({
       name: "gate-rest-body",
       module: new URL("./select_worker.ts", import.meta.url),
       setup: null,
       concurrency: 1,
       workersMaximum: 1,
-      limits: surroundings.workerLimits,
+      limits: dependencies.workerLimits,
     }),
     userAgent: entry.config.user_agent,
   };
   return {
     answer: async (query, _context, signal): Promise<ProviderAnswer> => {
-      const request = decodeRequest(engine.configured, engine.exchanger.policy, query);
-      if ("error" in request) return answered(request, null, describeGrant({}), surroundings.now());
+      const request = decodeRequest(engine.configured, engine.requester.policy, query);
+      if ("error" in request) return answered(request, null, describeGrant({}), dependencies.now());
       if ("code" in request) return failed(request);
       const limit = startTimeLimit(entry.config.timeout_ms, signal);
       try {
@@ -99,7 +99,7 @@ export function createRestEngine(entry: BuiltinProviderEntry<"rest">, surroundin
       }
     },
     close(): void {
-      engine.exchanger.pool.close();
+      engine.requester.pool.close();
       engine.selector.close();
     },
   };
@@ -133,14 +133,14 @@ export function decodeRequest(
 async function run(engine: RestEngine, request: RestRequest, limit: TimeLimit): Promise<ProviderAnswer> {
   const { destination, jsonpath } = request;
   const outgoing = { destination, headers: headersOf(engine, request), wantsBody: jsonpath !== null };
-  const response = await exchange(engine.exchanger, outgoing, limit);
+  const response = await sendRequest(engine.requester, outgoing, limit);
   if ("code" in response) return failed(response);
   const source = sourceOf(engine, request, response);
   const finding = jsonpath === null
     ? findHeader(response, request.headerName)
     : await findInBody(engine, request, response, jsonpath, limit);
   if ("code" in finding) return failed(finding);
-  return answered(finding, source, hostGrant(destination), engine.exchanger.surroundings.now());
+  return answered(finding, source, hostGrant(destination), engine.requester.dependencies.now());
 }
 
 /** The request's headers; what the configuration or the query says of `Accept` stands in place of ours. */
@@ -213,7 +213,7 @@ function sourceOf(engine: RestEngine, { destination, own, jsonpath }: RestReques
     status: response.status,
     ...jsonpath === null
       ? {}
-      : { hash_algorithm: engine.exchanger.config.hash_algorithm, body_hash: HOST_PRIMITIVES.sha256(response.body) },
+      : { hash_algorithm: engine.requester.config.hash_algorithm, body_hash: HOST_PRIMITIVES.sha256(response.body) },
   };
   return { anchor_type: "rest_request", anchor, uri: href };
 }

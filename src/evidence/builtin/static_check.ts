@@ -10,9 +10,9 @@ import type { BuiltinProviderConfig, BuiltinProviderEntry } from "../../config/t
 import { parseAddress } from "../egress/address.ts";
 import { checkDestination, resolveDestination } from "../egress/destination.ts";
 import type { EvidenceQuery } from "../types.ts";
-import { surroundingsOf } from "./engine.ts";
+import { dependenciesOf } from "./engine.ts";
 import { refuseKey } from "./env.ts";
-import { egressPolicy } from "./exchange.ts";
+import { egressPolicy } from "./bounded_request.ts";
 import { refusePath } from "./json_file.ts";
 import { selectJson } from "../json_path/json_path.ts";
 import { configuredHeaders } from "./rest_headers.ts";
@@ -32,7 +32,7 @@ interface Reason {
  * @param query The check, with params that fit its contract
  * @param reservedEnvironment Names of variables that gate's own configuration refers to
  */
-export async function neverAnswered(
+export async function findStaticFailure(
   entry: BuiltinProviderEntry,
   query: EvidenceQuery,
   reservedEnvironment: ReadonlySet<string>,
@@ -57,7 +57,7 @@ async function reasonOf(
     case "http":
       return await refuseUrl(entry.config, textOf(params, "url"));
     case "rest": {
-      const configured = configuredHeaders(entry.config, surroundingsOf({}));
+      const configured = configuredHeaders(entry.config, dependenciesOf({}));
       const request = decodeRequest(configured, egressPolicy(entry.config), query);
       if ("error" in request) return request.error;
       if ("code" in request) return request;

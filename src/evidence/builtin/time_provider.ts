@@ -6,20 +6,20 @@
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createProviderPool } from "../sandbox/provider_pool.ts";
-import type { Engine, Surroundings } from "./engine.ts";
+import type { Engine, ProviderDependencies } from "./engine.ts";
 import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
 import { answered, failed, type Finding, workerFailure } from "./result.ts";
 import { type TimeQuestion, timeSource } from "./time.ts";
 
 /** The provider `time`: one worker without permissions. */
-export function createTimeEngine(entry: BuiltinProviderEntry<"time">, surroundings: Surroundings): Engine {
+export function createTimeEngine(entry: BuiltinProviderEntry<"time">, dependencies: ProviderDependencies): Engine {
   const pool = createProviderPool({
     name: "gate-time",
     module: new URL("./time_worker.ts", import.meta.url),
     setup: entry.config,
     concurrency: 1,
     workersMaximum: 1,
-    limits: surroundings.workerLimits,
+    limits: dependencies.workerLimits,
   });
   const limitMillis = entry.timeouts.request_timeout_ms;
   return {
@@ -27,7 +27,7 @@ export function createTimeEngine(entry: BuiltinProviderEntry<"time">, surroundin
       const question: TimeQuestion = { query, trigger_time };
       const reply = await pool.ask<Finding>(NO_PERMISSIONS, question, { limitMillis, signal });
       if (!reply.ok) return failed(workerFailure(reply));
-      return answered(reply.answer, timeSource(trigger_time), describeGrant({}), surroundings.now());
+      return answered(reply.answer, timeSource(trigger_time), describeGrant({}), dependencies.now());
     },
     close: pool.close,
   };

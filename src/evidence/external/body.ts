@@ -1,5 +1,5 @@
 /**
- * Bodies of HTTP answers, read within bounds: one JSON message, or the one event of a stream that answers a request.
+ * Bodies of HTTP responses, read within bounds: one JSON message, or the event of a stream that answers a request.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createReplyLines } from "./reply_lines.ts";
-import { readMessageText, REPLY_BYTES_MAXIMUM } from "./wire.ts";
+import { readMessageText, REPLY_BYTES_MAXIMUM } from "./messages.ts";
 
-/** The chunks of a body; ends early, or throws, where the connection does. */
+/** The chunks of a body; ends early or throws where the connection does. */
 export type BodyChunks = AsyncIterable<Uint8Array>;
 
 function tooLarge(): ExternalFailure {
@@ -20,22 +20,22 @@ function tooLarge(): ExternalFailure {
 }
 
 /**
- * The text of a whole body.
+ * Reads a whole body as text.
  *
- * @param announced The length that its header announced
- * @throws {ExternalFailure} `response_too_large` before reading where the header says so, else at the first byte too many
+ * @param announced The value of `content-length`
+ * @throws {ExternalFailure} `response_too_large` before reading where the header exceeds the limit, else where the bytes do
  */
 export async function readText(chunks: BodyChunks, announced: string | undefined): Promise<string> {
   if (announced !== undefined && Number(announced) > REPLY_BYTES_MAXIMUM) throw tooLarge();
   const whole = collectBytes(REPLY_BYTES_MAXIMUM);
   for await (const chunk of chunks) if (!whole.add(chunk)) throw tooLarge();
   const text = decodeUtf8Strict(whole.bytes());
-  if (text === null) throw new ExternalFailure("provider_protocol_error", "The reply of the provider is no UTF-8");
+  if (text === null) throw new ExternalFailure("provider_protocol_error", "The reply of the provider is not UTF-8");
   return text;
 }
 
 /**
- * The event of a stream (HTML, "Server-sent events") whose data is the response to a request; others are passed over.
+ * Reads a stream (HTML, "Server-sent events") up to the event whose data is the response to a request; skips other events.
  *
  * @param id Id of the request
  * @throws {ExternalFailure} `response_truncated` where the stream ends without it

@@ -1,6 +1,6 @@
 /**
- * HTTP to an external provider: a `fetch` for the protocol library that bounds every answer in bytes and time, follows no
- * redirect, reads each message as strict text, and ends an event stream with the one response it was opened for.
+ * HTTP to an external provider: a `fetch` for the protocol library. It bounds every response in bytes and time, follows no
+ * redirect and parses each message as strict JSON. It ends an event stream after the response that the request waits for.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import { parseJson } from "../../canonical/scan.ts";
 import { readResponseEvent, readText } from "./body.ts";
 import { noteOutgoing } from "./child.ts";
 import { ExternalFailure } from "./failure.ts";
-import { type Cloakroom, readMessageText } from "./wire.ts";
+import { type RawResults, readMessageText } from "./messages.ts";
 
-/** Bytes of the header section of an answer. */
+/** Bytes of the header section of a response. */
 const HEADER_BYTES_MAXIMUM = 16 * 1024;
 
 /** How to reach the provider. */
@@ -23,7 +23,7 @@ export interface BoundedFetchOptions {
   readonly url: URL;
   /** Milliseconds to reach the host, TLS included. */
   readonly connectTimeoutMillis: number;
-  readonly cloakroom: Cloakroom;
+  readonly rawResults: RawResults;
 }
 
 /** A `fetch` for one provider. */
@@ -33,18 +33,18 @@ export interface BoundedFetch {
   readonly close: () => void;
 }
 
-/** Makes the `fetch` of a provider. Connections are kept and reused. */
+/** Creates the `fetch` of a provider. It reuses connections. */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const secure = options.url.protocol === "https:";
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 8 });
   return {
     fetch: async (_url, init = {}) => {
       const method = init.method ?? "GET";
-      // A stream that the provider would push to at will: evidence is only ever asked for.
+      // GET would open a stream for messages that the provider sends unasked; evidence comes only as a response.
       if (method === "GET") return new Response(null, { status: 405 });
       const sent = method === "POST" && typeof init.body === "string" ? parseJson(init.body) : null;
       const message = sent?.ok === true && isJsonObject(sent.value) ? sent.value : null;
-      if (message !== null) noteOutgoing(options.cloakroom, message, member(message, "method"));
+      if (message !== null) noteOutgoing(options.rawResults, message, member(message, "method"));
       try {
         return await request(options, agent, init, method, message);
       } catch (error) {
@@ -56,7 +56,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   };
 }
 
-/** A kept connection that the other side closed as it was used again: nothing was read, so asking again is safe. */
+/** The other side closed a reused connection. No response was read, so sending the request again is safe. */
 class StaleConnection extends Error {}
 
 function isStaleConnection(error: unknown): boolean {
@@ -65,7 +65,7 @@ function isStaleConnection(error: unknown): boolean {
 
 function requireNetwork(url: URL): void {
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  // Deno throws a refusal past every handler here, so it is asked beforehand.
+  // Deno throws a permission error past every handler here, so the permission is checked first.
   const { state } = Deno.permissions.querySync({ name: "net", host: `${url.hostname}:${port}` });
   if (state === "granted") return;
   throw new ExternalFailure("provider_unreachable", "Cannot reach provider: gate may not connect to its host", false);
@@ -88,22 +88,22 @@ function request(
     headers: headersOf(init),
     maxHeaderSize: HEADER_BYTES_MAXIMUM,
   });
-  const give = (error: unknown): void => {
+  const fail = (error: unknown): void => {
     reject(error);
     outgoing.destroy();
   };
-  const abort = (): void => give(init.signal?.reason ?? new ExternalFailure("cancelled", "Cancelled", false));
+  const abort = (): void => fail(init.signal?.reason ?? new ExternalFailure("cancelled", "Cancelled", false));
   init.signal?.addEventListener("abort", abort, { once: true });
-  watchConnection(outgoing, options, give);
+  limitConnectTime(outgoing, options, fail);
   outgoing.on("error", (error) => reject(outgoing.reusedSocket ? stale(error) : transportFailure(error)));
   let answered = false;
   outgoing.on("close", () => {
-    // With an answer, its own end says what became of it.
+    // After a response, the end of its body decides.
     if (!answered) reject(new ExternalFailure("connection_failed", "The provider ended the connection"));
   });
   outgoing.on("response", (response) => {
     answered = true;
-    readResponse(response, message, options.cloakroom).then(resolve, give);
+    readResponse(response, message, options.rawResults).then(resolve, fail);
   });
   outgoing.end(typeof init.body === "string" ? init.body : undefined);
   return promise.finally(() => init.signal?.removeEventListener("abort", abort));
@@ -115,14 +115,14 @@ function headersOf(init: RequestInit): Record<string, string> {
   return { ...headers, "accept-encoding": "identity", "content-length": String(Buffer.byteLength(body)) };
 }
 
-/** Gives up where the host, or its TLS, takes longer than the connect timeout. A kept connection is there already. */
-function watchConnection(
+/** Fails the request where connecting, TLS included, exceeds the connect timeout. A reused connection is open already. */
+function limitConnectTime(
   outgoing: http.ClientRequest,
   { url, connectTimeoutMillis }: BoundedFetchOptions,
-  give: (error: ExternalFailure) => void,
+  fail: (error: ExternalFailure) => void,
 ): void {
   const message = `Cannot reach provider within ${connectTimeoutMillis} ms`;
-  const timer = setTimeout(() => give(new ExternalFailure("timeout", message)), connectTimeoutMillis);
+  const timer = setTimeout(() => fail(new ExternalFailure("timeout", message)), connectTimeoutMillis);
   const reached = (): void => clearTimeout(timer);
   outgoing.on("close", reached);
   outgoing.on("response", reached);
@@ -135,30 +135,33 @@ function watchConnection(
 async function readResponse(
   response: http.IncomingMessage,
   sent: JsonObject | null,
-  cloakroom: Cloakroom,
+  rawResults: RawResults,
 ): Promise<Response> {
   const status = response.statusCode ?? 0;
   const type = (response.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const encoding = response.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    throw new ExternalFailure("provider_protocol_error", "The provider answered with an encoding nobody asked for");
+    throw new ExternalFailure(
+      "provider_protocol_error",
+      "The provider answered with a content encoding that was not requested",
+    );
   }
   const headers = sessionHeader(response);
   const chunks = chunksOf(response);
   if (type === "text/event-stream" && status < 300) {
     const found = await readResponseEvent(chunks, sent === null ? undefined : member(sent, "id"));
-    return Response.json(cloakroom.check(found), { status, headers });
+    return Response.json(rawResults.substitute(found), { status, headers });
   }
   const text = await readText(chunks, response.headers["content-length"]);
   if (status < 200 || status > 599) {
-    throw new ExternalFailure("provider_protocol_error", "The provider answered with a status that there is not");
+    throw new ExternalFailure("provider_protocol_error", "The provider answered with an invalid status");
   }
   if (status >= 300) return new Response(status === 304 ? null : text, { status, headers });
   if (status === 202 || status === 204 || text === "") return new Response(null, { status, headers });
-  return Response.json(cloakroom.check(readMessageText(text)), { status, headers });
+  return Response.json(rawResults.substitute(readMessageText(text)), { status, headers });
 }
 
-/** The one header of an answer that the protocol library goes by. */
+/** The only header of a response that the protocol library reads. */
 function sessionHeader(response: http.IncomingMessage): Headers {
   const headers = new Headers();
   const session = response.headers["mcp-session-id"];
@@ -166,7 +169,7 @@ function sessionHeader(response: http.IncomingMessage): Headers {
   return headers;
 }
 
-/** The chunks of a body; one that ends before its end is an error. */
+/** The chunks of a body; a truncated body is an error. */
 async function* chunksOf(response: http.IncomingMessage): AsyncGenerator<Uint8Array> {
   const truncated = new ExternalFailure("response_truncated", "The reply of the provider ended early");
   try {
@@ -182,7 +185,7 @@ function stale(error: Error): Error {
   return code === "ECONNRESET" || code === "EPIPE" ? new StaleConnection(error.message) : transportFailure(error);
 }
 
-/** What a failure of the connection amounts to, by the runtime's own code for it. */
+/** The failure for an error of the connection, by the runtime's error code. */
 export function transportFailure(error: Error): ExternalFailure {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOTFOUND" || code.startsWith("EAI_")) {

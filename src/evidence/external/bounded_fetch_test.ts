@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createBoundedFetch, transportFailure } from "./bounded_fetch.ts";
 import { ExternalFailure } from "./failure.ts";
-import { createCloakroom } from "./wire.ts";
+import { createRawResults } from "./messages.ts";
 
 /** Codes of the runtime, the operational code each amounts to, and whether asking again may help. */
 const ROWS: readonly [string, string, boolean][] = [
@@ -66,7 +66,7 @@ for (const [name, answer, outcome] of ANSWERS) {
       }
     })();
     const url = new URL(`http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/`);
-    const bounded = createBoundedFetch({ url, connectTimeoutMillis: 20_000, cloakroom: createCloakroom() });
+    const bounded = createBoundedFetch({ url, connectTimeoutMillis: 20_000, rawResults: createRawResults() });
     try {
       const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
       const asking = bounded.fetch(url, { method: "POST", body });

@@ -1,6 +1,6 @@
 /**
- * A provider's process as a transport of the protocol library: started without a shell and with a minimal environment, read
- * line by line within bounds, its standard error drained, and ended with all that it has started when it breaks a rule.
+ * A provider's process as a transport of the protocol library. It starts without a shell and with a minimal environment. Its
+ * output is read line by line within bounds. A process that breaks a rule is ended together with its descendants.
  *
  * @module
  */
@@ -11,39 +11,39 @@ import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts
 import { ExternalFailure } from "./failure.ts";
 import { HAS_GROUPS, killGroup, stopGroup, watchGroup } from "./process_group.ts";
 import { createReplyLines } from "./reply_lines.ts";
-import { type Cloakroom, readMessageText } from "./wire.ts";
+import { type RawResults, readMessageText } from "./messages.ts";
 
-/** Bytes that may wait for the process to read them; then pings go unanswered. */
-const OUTGOING_IDLE_BYTES = 64 * 1024;
+/** Bytes that may wait until the process reads them; above, pings are not answered. */
+const OUTGOING_PENDING_BYTES = 64 * 1024;
 /** Characters of the end of standard error that are kept. */
 const STDERR_TAIL = 4096;
 
-/** Names of the environment that a program needs to be found and to run at all; it gets no others. */
+/** The environment variables that the process receives: those that finding and running a program needs. */
 const ENVIRONMENT = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT"];
 
-/** What to start. */
+/** The process to start. */
 export interface ChildOptions {
   /** Program and arguments. */
   readonly command: readonly string[];
   /** Working directory. */
   readonly directory: string;
-  readonly cloakroom: Cloakroom;
-  /** Where the end of what it writes to standard error is kept. */
+  readonly rawResults: RawResults;
+  /** Receives the end of its standard error. */
   readonly stderr: StderrTail;
-  /** Told once, when the process is gone or was ended. */
+  /** Called once, when the process has exited or was ended. */
   readonly ended: (failure: ExternalFailure) => void;
 }
 
-/** The end of what a provider's processes wrote to standard error; may hold anything, so it is for the operator alone. */
+/** The end of the standard error of a provider's processes. It can hold any text, so only the operator sees it. */
 export interface StderrTail {
   text: string;
 }
 
 /** A running process. */
 export interface Child extends Transport {
-  /** Ends the process at once; what is in flight fails with this. */
+  /** Ends the process at once; queries in flight fail with `failure`. */
   readonly kill: (failure: ExternalFailure) => void;
-  /** Resolves once the process is gone. */
+  /** Resolves once the process has exited. */
   readonly gone: Promise<void>;
 }
 
@@ -74,7 +74,7 @@ function spawn(options: ChildOptions): Deno.ChildProcess {
     watchGroup(process);
     return process;
   } catch (error) {
-    const why = error instanceof Deno.errors.NotCapable ? "gate may not run it" : "it cannot be run";
+    const why = error instanceof Deno.errors.NotCapable ? "gate has no permission to run it" : "it cannot be run";
     throw new ExternalFailure("provider_unreachable", `Cannot start provider: ${why}`, false);
   }
 }
@@ -85,7 +85,7 @@ function spawn(options: ChildOptions): Deno.ChildProcess {
  * @throws {ExternalFailure} `provider_unreachable` where it cannot be started
  */
 export function startChild(options: ChildOptions): Child {
-  const { cloakroom } = options;
+  const { rawResults } = options;
   const process = spawn(options);
   const writer = process.stdin.getWriter();
   let waitingBytes = 0;
@@ -113,14 +113,14 @@ export function startChild(options: ChildOptions): Child {
     if (over !== null) throw over;
     const sent = message as unknown as JsonObject;
     const method = member(sent, "method");
-    if (method === undefined && waitingBytes > OUTGOING_IDLE_BYTES) return;
-    noteOutgoing(cloakroom, sent, method);
+    if (method === undefined && waitingBytes > OUTGOING_PENDING_BYTES) return;
+    noteOutgoing(rawResults, sent, method);
     const bytes = new TextEncoder().encode(`${JSON.stringify(message)}\n`);
     waitingBytes += bytes.length;
     try {
       await writer.write(bytes);
     } catch {
-      throw over ?? new ExternalFailure("worker_died", "The provider's process reads no more");
+      throw over ?? new ExternalFailure("worker_died", "The provider's process closed its standard input");
     } finally {
       waitingBytes -= bytes.length;
     }
@@ -129,10 +129,10 @@ export function startChild(options: ChildOptions): Child {
   const receive = (text: string): void => {
     if (text.trim() === "") return;
     const message = readMessageText(text);
-    // It may answer and ask whether the other side is alive; an evidence provider has nothing else to ask.
-    const asks = member(message, "method");
-    if (asks !== undefined && asks !== "ping") return;
-    child.onmessage?.(cloakroom.check(message) as unknown as JSONRPCMessage);
+    // A provider may respond and ping; its other requests and notifications are ignored.
+    const method = member(message, "method");
+    if (method !== undefined && method !== "ping") return;
+    child.onmessage?.(rawResults.substitute(message) as unknown as JSONRPCMessage);
   };
 
   drain(process.stdout, createReplyLines(receive).push).catch((error) => {
@@ -148,14 +148,14 @@ export function startChild(options: ChildOptions): Child {
   return child;
 }
 
-/** Keeps track of which results to keep: those of tool calls that nobody gave up on. */
-export function noteOutgoing(cloakroom: Cloakroom, sent: JsonObject, method: JsonValue | undefined): void {
+/** Registers the results to keep: those of tool calls that were not cancelled. */
+export function noteOutgoing(rawResults: RawResults, sent: JsonObject, method: JsonValue | undefined): void {
   const id = member(sent, "id");
-  if (method === "tools/call" && id !== undefined) cloakroom.expect(id);
+  if (method === "tools/call" && id !== undefined) rawResults.expect(id);
   if (method !== "notifications/cancelled") return;
   const params = member(sent, "params");
   const requestId = typeof params === "object" && params !== null ? member(params as JsonObject, "requestId") : null;
-  if (requestId !== undefined && requestId !== null) cloakroom.forget(requestId);
+  if (requestId !== undefined && requestId !== null) rawResults.discard(requestId);
 }
 
 async function drain(stream: ReadableStream<Uint8Array>, take: LineReader["push"]): Promise<void> {

@@ -1,6 +1,5 @@
 /**
- * A conversation with an external provider: the official client over one of our transports, asked for nothing but
- * `tools/call`.
+ * An MCP session with an external provider: the official client over one of gate's transports, used for `tools/call` only.
  *
  * @module
  */
@@ -17,38 +16,38 @@ import {
 import type { JsonObject } from "../../canonical/json.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
 import { boundedText } from "./reply.ts";
-import type { Cloakroom } from "./wire.ts";
+import type { RawResults } from "./messages.ts";
 
-/** The tool that a provider answers evidence queries with. */
+/** The tool of a provider that answers evidence queries. */
 const TOOL = "evidence_query";
-/** How gate names itself to providers. */
+/** The client information that gate sends to providers. */
 const CLIENT = { name: "gate", version: "0.1.0" };
-/** Milliseconds that a question may take beyond what it was given, until the library itself gives up. */
+/** Milliseconds after a query's timeout at which the library itself gives up. */
 const SLACK_MILLISECONDS = 50;
 
-/** A conversation that was opened. */
+/** An open session. */
 export interface ClientSession {
   /**
    * Calls the evidence tool.
    *
    * @returns The result as it was on the wire
-   * @throws {ExternalFailure} Where there is none
+   * @throws {ExternalFailure} Where no result came
    */
   readonly call: (input: JsonObject, timeoutMillis: number, signal: AbortSignal) => Promise<JsonObject>;
   readonly close: () => Promise<void>;
 }
 
-/** How to settle on a protocol revision. */
+/** How to negotiate the protocol revision. */
 export type Negotiation = NonNullable<NonNullable<ClientOptions["versionNegotiation"]>["mode"]>;
 
 /**
- * Opens a conversation: negotiates the protocol revision.
+ * Opens a session: negotiates the protocol revision.
  *
  * @throws {ExternalFailure} Where it cannot be opened
  */
 export async function openSession(
   transport: Transport,
-  cloakroom: Cloakroom,
+  rawResults: RawResults,
   negotiation: Negotiation,
   timeoutMillis: number,
 ): Promise<ClientSession> {
@@ -67,9 +66,9 @@ export async function openSession(
           signal,
           maxTotalTimeout: timeout + SLACK_MILLISECONDS,
         };
-        const result = cloakroom.redeem(await client.callTool(params, options));
+        const result = rawResults.retrieve(await client.callTool(params, options));
         if (result !== null) return result;
-        throw new ExternalFailure("provider_protocol_error", "The provider gave no result");
+        throw new ExternalFailure("provider_protocol_error", "The provider sent no result");
       } catch (error) {
         throw explain(error, timeout);
       }
@@ -78,19 +77,19 @@ export async function openSession(
   };
 }
 
-/** The conversation is forgotten on the other side: nothing was asked, so it may be opened and asked again. */
-export class ConversationLost extends ExternalFailure {
-  /** The failure that it is where it cannot be opened again. */
+/** The endpoint no longer knows the session. It has not run the query, so the query is safe to repeat in a new session. */
+export class SessionLost extends ExternalFailure {
+  /** Builds the failure that is reported where a new session fails too. */
   constructor() {
     super("provider_unreachable", "The provider answered HTTP 404");
   }
 }
 
-/** The failure that an error of the protocol library amounts to. */
+/** The failure for an error of the protocol library. */
 function explain(error: unknown, timeoutMillis: number): ExternalFailure {
   const own = failureIn(error);
   if (own !== null) return own;
-  if (error instanceof SdkHttpError) return explainStatus(error.status);
+  if (error instanceof SdkHttpError) return failureOfStatus(error.status);
   if (error instanceof ProtocolError) {
     const message = `The provider answered with error ${error.code}: ${boundedText(error.message)}`;
     return new ExternalFailure("provider_protocol_error", message);
@@ -99,33 +98,33 @@ function explain(error: unknown, timeoutMillis: number): ExternalFailure {
     return new ExternalFailure("timeout", `The provider did not answer within ${timeoutMillis} ms`);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
-    return new ExternalFailure("worker_died", "The provider ended the conversation");
+    return new ExternalFailure("worker_died", "The provider ended the session");
   }
-  const said = error instanceof Error ? boundedText(error.message) : "it is not said why";
-  const message = isUnreadable(error) ? "its reply is no message of MCP; is there an MCP server behind it?" : said;
+  const reason = error instanceof Error ? boundedText(error.message) : "unknown reason";
+  const message = isInvalidMessage(error) ? "its reply is not an MCP message; is it an MCP server?" : reason;
   return new ExternalFailure("provider_protocol_error", `Cannot understand provider: ${message}`);
 }
 
-/** Whether the library's validator refused what came, of which it gives a long account that says nothing to operators. */
-function isUnreadable(error: unknown): boolean {
+/** Whether the library's validator rejected the message. Its long list of issues does not help an operator. */
+function isInvalidMessage(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if ("issues" in at) return true;
   }
   return false;
 }
 
-/** The failure that an HTTP status amounts to. */
-function explainStatus(status: number | undefined): ExternalFailure {
+/** The failure for an HTTP status. */
+function failureOfStatus(status: number | undefined): ExternalFailure {
   if (status === 401 || status === 403) {
-    return new ExternalFailure("provider_unreachable", `The provider refuses gate: HTTP ${status}`, false);
+    return new ExternalFailure("provider_unreachable", `The provider refused access: HTTP ${status}`, false);
   }
   if (status !== undefined && status >= 300 && status < 400) {
     return new ExternalFailure(
       "provider_protocol_error",
-      `The provider redirects, which is not followed: HTTP ${status}`,
+      `The provider answered with a redirect, which gate does not follow: HTTP ${status}`,
     );
   }
-  if (status === 404) return new ConversationLost();
+  if (status === 404) return new SessionLost();
   const unavailable = status === 429 || (status ?? 0) >= 500;
   return new ExternalFailure(
     "provider_unreachable",

@@ -1,5 +1,5 @@
 /**
- * Connections to external providers: a process of ours, or an HTTP endpoint.
+ * Connections to external providers: a child process or an HTTP endpoint.
  *
  * @module
  */
@@ -10,22 +10,22 @@ import { createBoundedFetch } from "./bounded_fetch.ts";
 import { type Child, startChild, type StderrTail } from "./child.ts";
 import { type ClientSession, type Negotiation, openSession } from "./client_session.ts";
 import { ExternalFailure } from "./failure.ts";
-import { createCloakroom } from "./wire.ts";
+import { createRawResults } from "./messages.ts";
 
-/** The revision that has no `initialize`. */
+/** The protocol revision that has no `initialize`. */
 const MODERN: Negotiation = { pin: "2026-07-28" };
-/** Milliseconds that a provider has to forget a conversation that is closed. */
-const FAREWELL_MILLISECONDS = 500;
+/** Milliseconds to wait while an endpoint terminates a session. */
+const TERMINATE_MILLISECONDS = 500;
 
 /** An open connection. */
 export interface Connection {
   readonly session: ClientSession;
-  /** Why it is over; null while it stands. */
+  /** The reason why it ended; null while it is open. */
   readonly over: () => ExternalFailure | null;
-  /** Ends it at once: what is in flight fails with this. An endpoint just goes on. */
-  readonly give: (failure: ExternalFailure) => void;
+  /** Kills the process at once: queries in flight fail with `failure`. No effect on an endpoint. */
+  readonly abort: (failure: ExternalFailure) => void;
   readonly close: () => Promise<void>;
-  /** Whether it is of no further use once a question over it was not answered in time: a process may be stuck. */
+  /** Whether a timeout ends the connection: a process that does not answer may be stuck. */
   readonly endsWithTimeout: boolean;
 }
 
@@ -33,20 +33,20 @@ export interface Connection {
 export type Connect = (timeoutMillis: number) => Promise<Connection>;
 
 /**
- * Connections to a provider's process. It is first spoken to as older revisions ask; one that refuses that is started again
- * and spoken to in the newest.
+ * Opens connections to a provider's process. The first attempt uses the handshake of older revisions. A process that rejects
+ * it is started again and addressed in the newest revision.
  *
  * @param directory Working directory of the process
- * @param stderr Where the end of its standard error is kept
+ * @param stderr Receives the end of its standard error
  */
 export function connectChild(command: readonly string[], directory: string, stderr: StderrTail): Connect {
   let settled: Negotiation | null = null;
   const open = async (negotiation: Negotiation, timeoutMillis: number): Promise<Connection> => {
-    const cloakroom = createCloakroom();
+    const rawResults = createRawResults();
     let over: ExternalFailure | null = null;
-    const child = startChild({ command, directory, cloakroom, stderr, ended: (failure) => over = failure });
+    const child = startChild({ command, directory, rawResults, stderr, ended: (failure) => over = failure });
     try {
-      const session = await openSession(child, cloakroom, negotiation, timeoutMillis);
+      const session = await openSession(child, rawResults, negotiation, timeoutMillis);
       settled = negotiation;
       return childConnection(child, session, () => over);
     } catch (error) {
@@ -68,7 +68,7 @@ export function connectChild(command: readonly string[], directory: string, stde
   };
 }
 
-/** Why a process is over, unless it was closed because its conversation failed: then that says more. */
+/** Why a process ended. Null where it was closed because the session failed: the session's error says more. */
 function endedByItself(over: ExternalFailure | null): ExternalFailure | null {
   return over?.code === "cancelled" ? null : over;
 }
@@ -77,7 +77,7 @@ function childConnection(child: Child, session: ClientSession, over: Connection[
   return {
     session,
     over,
-    give: child.kill,
+    abort: child.kill,
     close: async () => {
       await session.close();
       await child.gone;
@@ -86,12 +86,12 @@ function childConnection(child: Child, session: ClientSession, over: Connection[
   };
 }
 
-/** Connections to an HTTP endpoint. */
+/** Opens connections to an HTTP endpoint. */
 export function connectEndpoint(entry: McpProviderConfig, url: URL): Connect {
   return async (timeoutMillis) => {
-    const cloakroom = createCloakroom();
+    const rawResults = createRawResults();
     const { connect_timeout_ms: connectTimeoutMillis } = entry.timeouts;
-    const bounded = createBoundedFetch({ url, connectTimeoutMillis, cloakroom });
+    const bounded = createBoundedFetch({ url, connectTimeoutMillis, rawResults });
     const token = entry.auth?.bearer_token ?? null;
     const transport = new StreamableHTTPClientTransport(url, {
       fetch: bounded.fetch,
@@ -104,16 +104,16 @@ export function connectEndpoint(entry: McpProviderConfig, url: URL): Connect {
       },
     });
     try {
-      const session = await openSession(transport, cloakroom, "auto", timeoutMillis);
+      const session = await openSession(transport, rawResults, "auto", timeoutMillis);
       const close = async (): Promise<void> => {
         let timer: ReturnType<typeof setTimeout> | undefined;
-        const waited = new Promise<void>((resolve) => timer = setTimeout(resolve, FAREWELL_MILLISECONDS));
+        const waited = new Promise<void>((resolve) => timer = setTimeout(resolve, TERMINATE_MILLISECONDS));
         await Promise.race([transport.terminateSession().catch(() => {}), waited]);
         clearTimeout(timer);
         await session.close();
         bounded.close();
       };
-      return { session, over: () => null, give: () => {}, close, endsWithTimeout: false };
+      return { session, over: () => null, abort: () => {}, close, endsWithTimeout: false };
     } catch (error) {
       await transport.close();
       bounded.close();

@@ -1,12 +1,12 @@
 /**
- * Why an external provider could not be asked: the operational failures of transports and protocol.
+ * The operational failures of transports and protocol: why a query of an external provider failed.
  *
  * @module
  */
 
 import type { OperationalCode, ProviderAnswer } from "../types.ts";
 
-/** Codes after which the same question may well be answered. */
+/** Codes after which repeating the query can succeed. */
 const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
   "timeout",
   "dns_failed",
@@ -16,14 +16,13 @@ const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
   "provider_unreachable",
 ]);
 
-/** An operational failure on its way out of a transport. */
+/** An operational failure of a transport or of the protocol. */
 export class ExternalFailure extends Error {
-  /** What went wrong. */
   readonly code: OperationalCode;
-  /** Whether the same question may be answered when it is asked again. */
+  /** Whether repeating the query can succeed. */
   readonly retryable: boolean;
 
-  /** A failure; whether it is retryable follows from its code unless it is said. */
+  /** Builds a failure; `retryable` follows from the code by default. */
   constructor(code: OperationalCode, message: string, retryable: boolean = RETRYABLE.has(code)) {
     super(message);
     this.name = "ExternalFailure";
@@ -32,12 +31,12 @@ export class ExternalFailure extends Error {
   }
 }
 
-/** The answer that a failure amounts to. */
+/** The provider's answer for a failure. */
 export function failureAnswer({ code, message, retryable }: ExternalFailure): ProviderAnswer {
   return { ok: false, code, message, retryable };
 }
 
-/** The failure among an error and its causes, if there is one. */
+/** The first {@link ExternalFailure} among an error and its causes; null without one. */
 export function failureIn(error: unknown): ExternalFailure | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof ExternalFailure) return at;

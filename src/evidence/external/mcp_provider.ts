@@ -12,10 +12,10 @@ import type { EvidenceContext, EvidenceQuery, LoadedContract, Provider, Provider
 import type { StderrTail } from "./child.ts";
 import type { Connect } from "./connections.ts";
 import { ExternalFailure, failureAnswer, failureIn } from "./failure.ts";
-import { createKeeper, type Keeper } from "./reconnecting_connection.ts";
+import { createReconnectingConnection, type ReconnectingConnection } from "./reconnecting_connection.ts";
 import { decodeToolResult } from "./reply.ts";
 
-/** What a provider is made with beside its configuration. */
+/** Options of a provider beside its configuration. */
 export interface McpProviderOptions {
   /** Working directory of a provider's process: the folder of the configuration. */
   readonly directory: string;
@@ -23,16 +23,16 @@ export interface McpProviderOptions {
   readonly now?: () => number;
 }
 
-/** A provider of type `mcp`; what it can say of itself beyond {@link Provider} is for diagnosis. */
+/** A provider of type `mcp`, with diagnostics beyond {@link Provider}. */
 export interface McpProvider extends Provider {
-  /** The end of what its process wrote to standard error; may hold anything, so it is for the operator alone. */
+  /** The end of its process's standard error. It can hold any text, so only the operator sees it. */
   readonly stderrTail: () => string;
 }
 
 /**
- * Makes a provider of its configuration. Nothing is started before it is first asked; `command` wins over `url`.
+ * Creates a provider from its configuration. The first query starts or connects it; `command` wins over `url`.
  *
- * @throws {TypeError} Where the entry has neither, which the configuration refuses
+ * @throws {TypeError} Where the entry has neither, which the configuration rejects
  */
 export function createMcpProvider(
   entry: McpProviderConfig,
@@ -42,7 +42,7 @@ export function createMcpProvider(
   const now = options.now ?? Date.now;
   const { request_timeout_ms: timeoutMillis } = entry.timeouts;
   const stderr: StderrTail = { text: "" };
-  const keeper = createKeeper(connectorOf(entry, options.directory, stderr), timeoutMillis);
+  const connections = createReconnectingConnection(connectorOf(entry, options.directory, stderr), timeoutMillis);
   const grant = grantOf(entry);
   return {
     provider_id: entry.name,
@@ -51,24 +51,24 @@ export function createMcpProvider(
     allow_raw: entry.allow_raw,
     query: async (query, context, signal) => {
       try {
-        const result = await ask(keeper, inputOf(query, context), timeoutMillis, signal);
+        const result = await ask(connections, inputOf(query, context), timeoutMillis, signal);
         const decoded = decodeToolResult(result);
         if (decoded.ok) return { ok: true, result: decoded.result, acquired_at: now(), grant };
-        return refused(`Cannot take reply of provider: ${decoded.message}`);
+        return rejected(`Cannot accept reply of provider: ${decoded.message}`);
       } catch (error) {
         return failureAnswer(failureIn(error) ?? new ExternalFailure("provider_protocol_error", "Cannot ask provider"));
       }
     },
-    close: keeper.close,
+    close: connections.close,
     stderrTail: () => stderr.text,
   };
 }
 
-function refused(message: string): ProviderAnswer {
+function rejected(message: string): ProviderAnswer {
   return failureAnswer(new ExternalFailure("provider_protocol_error", message));
 }
 
-/** How to reach a provider; the protocol library is loaded when that is first needed. */
+/** The function that connects to a provider. It loads the protocol library on the first call. */
 function connectorOf(entry: McpProviderConfig, directory: string, stderr: StderrTail): Connect {
   if (entry.command.length === 0 && entry.url === null) {
     throw new TypeError(`Cannot make provider "${entry.name}": it has neither command nor url`);
@@ -83,7 +83,7 @@ function connectorOf(entry: McpProviderConfig, directory: string, stderr: Stderr
   };
 }
 
-/** What the provider can touch, as far as gate knows: all that a process may, or whatever stands behind a host. */
+/** The grant to record: a process runs unconfined, and of an endpoint gate knows the host only. */
 function grantOf(entry: McpProviderConfig): JsonObject {
   return entry.command.length > 0
     ? { kind: "unconfined_subprocess", program: basename(entry.command[0] ?? "") }
@@ -94,35 +94,35 @@ function inputOf(query: EvidenceQuery, context: EvidenceContext): JsonObject {
   return { query: asJson(query), context: asJson(context) } satisfies Record<string, JsonValue>;
 }
 
-/** Asks within the time there is. A process that lets it pass is ended: it may be stuck. */
+/** Queries within the timeout. A process that exceeds it is ended, because it may be stuck. */
 async function ask(
-  keeper: Keeper,
+  connections: ReconnectingConnection,
   input: JsonObject,
   timeoutMillis: number,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const deadline = performance.now() + timeoutMillis;
   for (let attempt = 0;; attempt++) {
-    const connection = await keeper.take(deadline, signal);
+    const connection = await connections.acquire(deadline, signal);
     const remaining = deadline - performance.now();
     if (remaining <= 0) throw new ExternalFailure("timeout", `The provider did not answer within ${timeoutMillis} ms`);
     try {
       const result = await connection.session.call(input, Math.ceil(remaining), signal);
-      keeper.praise();
+      connections.recordSuccess();
       return result;
     } catch (error) {
       const failure = connection.over() ?? failureIn(error);
       if (signal.aborted) throw new ExternalFailure("cancelled", "The caller is gone", false);
       if (failure?.code === "timeout" && connection.endsWithTimeout && connection.over() === null) {
-        keeper.drop(
+        connections.discard(
           connection,
           new ExternalFailure("worker_died", "The provider was ended: it did not answer in time"),
         );
         throw new ExternalFailure("timeout", `The provider did not answer within ${timeoutMillis} ms`);
       }
-      const { ConversationLost } = await import("./client_session.ts");
-      if (!(failure instanceof ConversationLost) || attempt > 0) throw failure ?? error;
-      keeper.drop(connection, failure);
+      const { SessionLost } = await import("./client_session.ts");
+      if (!(failure instanceof SessionLost) || attempt > 0) throw failure ?? error;
+      connections.discard(connection, failure);
     }
   }
 }

@@ -1,25 +1,25 @@
 /**
- * The group of a provider's process: the process and all that it starts, which ends as a whole, and with gate.
+ * The process group of a provider: the process and its descendants. The group ends as a whole, at the latest with gate.
  *
  * @module
  */
 
 /**
- * The program that signals groups where gate may run no more than named programs: the runtime itself signals only for whoever
- * may run all.
+ * The program that signals groups where gate may run named programs only: the runtime itself signals only with the
+ * permission to run any program.
  */
 export const KILL_PROGRAM = "/bin/kill";
 
-/** Whether processes are started in groups of their own here. */
+/** Whether this system starts processes in groups of their own. */
 export const HAS_GROUPS = Deno.build.os !== "windows";
 
-/** Milliseconds between asking a group to end and ending it. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MILLISECONDS = 1000;
 
-/** Groups with a process that has not ended. */
+/** Leaders of groups that have not ended. */
 const running = new Set<Deno.ChildProcess>();
 
-/** Takes a process that leads its group; what is left of the group ends with it, and with gate. */
+/** Registers the leader of a group: the rest of the group is killed when the leader or gate ends. */
 export function watchGroup(leader: Deno.ChildProcess): void {
   if (running.size === 0) globalThis.addEventListener("unload", endAll);
   running.add(leader);
@@ -30,14 +30,14 @@ export function watchGroup(leader: Deno.ChildProcess): void {
   });
 }
 
-/** Asks a group to end, and ends it where its leader does not. */
+/** Terminates a group, and kills it where its leader does not exit in time. */
 export function stopGroup(leader: Deno.ChildProcess): void {
   signalGroup(leader, "SIGTERM");
   const timer = setTimeout(() => signalGroup(leader, "SIGKILL"), GRACE_MILLISECONDS);
   leader.status.then(() => clearTimeout(timer));
 }
 
-/** Ends a group at once. */
+/** Kills a group at once. */
 export function killGroup(leader: Deno.ChildProcess): void {
   signalGroup(leader, "SIGKILL");
 }
@@ -47,12 +47,12 @@ function endAll(): void {
 }
 
 function signalGroup(leader: Deno.ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  // Where the group cannot be signalled, its leader can.
+  // The leader can be signalled where the group cannot.
   for (const attempt of HAS_GROUPS ? [signalAll, signalLeader] : [signalLeader]) {
     try {
       return attempt(leader, signal);
     } catch {
-      // It is gone, or gate may not.
+      // It has exited, or gate lacks the permission.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps one connection to an external provider: opened when it is first needed, shared by all questions, opened again after
- * its end with growing pauses.
+ * One connection to an external provider that all queries share. It opens with the first query and reopens after it ended,
+ * with backoff.
  *
  * @module
  */
@@ -8,42 +8,42 @@
 import type { Connect, Connection } from "./connections.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
 
-/** Milliseconds of the first pause after an end, and of the longest. */
-const PAUSE_FIRST = 100;
-const PAUSE_LONGEST = 5000;
+/** Milliseconds of the first backoff, which doubles, and of the longest. */
+const BACKOFF_MILLISECONDS = 100;
+const BACKOFF_MAXIMUM_MILLISECONDS = 5000;
 
-/** The keeper of one provider's connection. */
-export interface Keeper {
+/** The shared connection of one provider. */
+export interface ReconnectingConnection {
   /**
-   * The connection, opened where there is none.
+   * The open connection; opens one if necessary.
    *
    * @param deadline On the clock of `performance.now()`
-   * @throws {ExternalFailure} Where it cannot be had by then
+   * @throws {ExternalFailure} Where no connection is open by then
    */
-  readonly take: (deadline: number, signal: AbortSignal) => Promise<Connection>;
-  /** Ends a connection that cannot be used further; others asking over it fail with `failure`. */
-  readonly drop: (connection: Connection, failure: ExternalFailure) => void;
-  /** A question was answered: the next end is the first again. */
-  readonly praise: () => void;
+  readonly acquire: (deadline: number, signal: AbortSignal) => Promise<Connection>;
+  /** Ends a connection that cannot be used further; other queries over it fail with `failure`. */
+  readonly discard: (connection: Connection, failure: ExternalFailure) => void;
+  /** Resets the backoff after an answer. */
+  readonly recordSuccess: () => void;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Makes a keeper.
+ * Creates the shared connection of a provider; it is not open yet.
  *
  * @param connect Opens a connection
- * @param openMillis How long opening may take
+ * @param openMillis Milliseconds that opening may take
  */
-export function createKeeper(connect: Connect, openMillis: number): Keeper {
+export function createReconnectingConnection(connect: Connect, openMillis: number): ReconnectingConnection {
   let current: Connection | null = null;
   let opening: Promise<Connection> | null = null;
-  let ends = 0;
+  let failures = 0;
   let notBefore = 0;
   let closed = false;
 
-  const blame = (): void => {
-    notBefore = performance.now() + Math.min(PAUSE_LONGEST, PAUSE_FIRST * 2 ** ends);
-    ends = Math.min(ends + 1, 16);
+  const recordFailure = (): void => {
+    notBefore = performance.now() + Math.min(BACKOFF_MAXIMUM_MILLISECONDS, BACKOFF_MILLISECONDS * 2 ** failures);
+    failures = Math.min(failures + 1, 16);
   };
 
   const open = async (): Promise<Connection> => {
@@ -53,7 +53,7 @@ export function createKeeper(connect: Connect, openMillis: number): Keeper {
       else current = opened;
       return opened;
     } catch (error) {
-      blame();
+      recordFailure();
       throw failureIn(error) ?? new ExternalFailure("provider_unreachable", "Cannot start provider");
     } finally {
       opening = null;
@@ -61,27 +61,27 @@ export function createKeeper(connect: Connect, openMillis: number): Keeper {
   };
 
   return {
-    take: async (deadline, signal) => {
+    acquire: async (deadline, signal) => {
       if (closed) throw new ExternalFailure("provider_unreachable", "Cannot ask provider: gate is shutting down");
       if (current !== null && current.over() !== null) {
         current = null;
-        blame();
+        recordFailure();
       }
       if (current !== null) return current;
-      const pause = notBefore - performance.now();
-      if (opening === null && pause > 0) await waitOut(pause, deadline, signal);
+      const backoff = notBefore - performance.now();
+      if (opening === null && backoff > 0) await waitOut(backoff, deadline, signal);
       if (current !== null) return current;
       opening ??= open();
       return await within(opening, deadline, signal);
     },
-    drop: (connection, failure) => {
+    discard: (connection, failure) => {
       if (current === connection) current = null;
-      connection.give(failure);
+      connection.abort(failure);
       connection.close().catch(() => {});
-      blame();
+      recordFailure();
     },
-    praise: () => {
-      ends = 0;
+    recordSuccess: () => {
+      failures = 0;
       notBefore = 0;
     },
     close: async () => {
@@ -93,15 +93,15 @@ export function createKeeper(connect: Connect, openMillis: number): Keeper {
   };
 }
 
-async function waitOut(pause: number, deadline: number, signal: AbortSignal): Promise<void> {
-  if (performance.now() + pause >= deadline) {
-    const message = `The provider ended and is not started again before ${Math.ceil(pause)} ms`;
+async function waitOut(backoff: number, deadline: number, signal: AbortSignal): Promise<void> {
+  if (performance.now() + backoff >= deadline) {
+    const message = `The provider ended and is not started again before ${Math.ceil(backoff)} ms`;
     throw new ExternalFailure("provider_unreachable", message);
   }
-  await within(new Promise((resolve) => setTimeout(resolve, pause)), deadline, signal);
+  await within(new Promise((resolve) => setTimeout(resolve, backoff)), deadline, signal);
 }
 
-/** Waits for something, but not beyond a deadline or an abort. */
+/** Waits for a promise until a deadline or an abort. */
 async function within<Value>(work: Promise<Value>, deadline: number, signal: AbortSignal): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>();
   const cancelled = (): void => reject(new ExternalFailure("cancelled", "The caller is gone", false));

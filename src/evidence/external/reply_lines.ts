@@ -1,19 +1,19 @@
 /**
- * Lines of what a provider writes.
+ * Splits the output of a provider into lines.
  *
  * @module
  */
 
 import { createLineReader, type LineReader } from "../../canonical/lines.ts";
 import { ExternalFailure } from "./failure.ts";
-import { REPLY_BYTES_MAXIMUM } from "./wire.ts";
+import { REPLY_BYTES_MAXIMUM } from "./messages.ts";
 
 /**
- * Makes a reader of lines, empty ones included. Its `push` throws an {@link ExternalFailure} with code
- * `response_too_large` or `provider_protocol_error`, and what `line` throws.
+ * Creates a reader of lines, which passes on empty lines too. Its `push` throws an {@link ExternalFailure} with code
+ * `response_too_large` or `provider_protocol_error`, and the errors of `line`.
  *
- * @param line Takes each line as it is complete
- * @param maximumBytes Bytes of a line, its end not counted
+ * @param line Receives each complete line
+ * @param maximumBytes Bytes of a line without its terminator
  */
 export function createReplyLines(line: (text: string) => void, maximumBytes: number = REPLY_BYTES_MAXIMUM): LineReader {
   const tooLarge = (): never => {
@@ -23,7 +23,7 @@ export function createReplyLines(line: (text: string) => void, maximumBytes: num
     line,
     excess: tooLarge,
     fault: () => {
-      throw new ExternalFailure("provider_protocol_error", "The reply of the provider is no UTF-8");
+      throw new ExternalFailure("provider_protocol_error", "The reply of the provider is not UTF-8");
     },
   });
 }

@@ -22,17 +22,17 @@ type FilterQuery = InstanceType<typeof p3.expressions.FilterQuery>;
 type FunctionExtension = InstanceType<typeof p3.expressions.FunctionExtension>;
 
 /** A text that the package takes and the RFC does not. */
-export class UnusableQuery extends Error {}
+export class InvalidQuery extends Error {}
 
-/** Takes a value that was come by. */
+/** PatternTest a value that was come by. */
 type Visit = (value: JsonValue) => void;
-/** Takes a value that has children. */
+/** PatternTest a value that has children. */
 type Select = (value: JsonArray | JsonObject) => void;
 /** What a part of a filter comes to for the value that it tests. */
 type Evaluate<Result> = (current: JsonValue) => Result;
 
 /** What all parts of a query share. */
-interface World {
+interface QueryContext {
   readonly root: JsonValue;
   readonly work: QueryWork;
   readonly patterns: Patterns;
@@ -41,33 +41,33 @@ interface World {
 /**
  * Makes ready to look for the nodes of a query.
  *
- * @param found Takes the value of each, in their order
+ * @param found PatternTest the value of each, in their order
  * @returns What looks for them
- * @throws {UnusableQuery}
+ * @throws {InvalidQuery}
  */
 export function prepareQuery(query: Query, root: JsonValue, work: QueryWork, found: Visit): () => void {
   const visit = visitOf(query, { root, work, patterns: patternsOf(work.spend) }, found);
   return () => visit(root);
 }
 
-function visitOf(query: Query, world: World, found: Visit): Visit {
+function visitOf(query: Query, context: QueryContext, found: Visit): Visit {
   let visit: Visit = (value) => {
-    world.work.hold();
+    context.work.hold();
     found(value);
   };
-  for (const segment of query.segments.toReversed()) visit = segmentOf(segment, world, visit);
+  for (const segment of query.segments.toReversed()) visit = segmentOf(segment, context, visit);
   return visit;
 }
 
-function segmentOf(segment: Segment, world: World, next: Visit): Visit {
-  const selectors = segment.selectors.map((selector) => selectorOf(selector, world, next));
+function segmentOf(segment: Segment, context: QueryContext, next: Visit): Visit {
+  const selectors = segment.selectors.map((selector) => selectorOf(selector, context, next));
   const select: Select = (value) => {
     for (const one of selectors) one(value);
   };
   const visit: Visit = (value) => {
     if (hasChildren(value)) select(value);
   };
-  return segment.token.kind === TokenKind.DDOT ? descend(select, world.work) : visit;
+  return segment.token.kind === TokenKind.DDOT ? descend(select, context.work) : visit;
 }
 
 /** Goes down as deep as the document is, which is no deeper than inputs may be. */
@@ -80,9 +80,9 @@ function descend(select: Select, work: QueryWork): Visit {
   return visit;
 }
 
-function selectorOf(selector: Selector, world: World, next: Visit): Select {
+function selectorOf(selector: Selector, context: QueryContext, next: Visit): Select {
   const { FilterSelector, IndexSelector, NameSelector, SliceSelector, WildcardSelector } = p3.selectors;
-  const { work } = world;
+  const { work } = context;
   if (selector instanceof NameSelector) return nameOf(selector.name, work, next);
   if (selector instanceof IndexSelector) return indexOf(selector.index, work, next);
   if (selector instanceof SliceSelector) return sliceOf(selector, work, next);
@@ -91,8 +91,8 @@ function selectorOf(selector: Selector, world: World, next: Visit): Select {
       for (const child of work.childrenOf(value)) next(child);
     };
   }
-  if (!(selector instanceof FilterSelector)) throw new UnusableQuery("a selector is none of RFC 9535");
-  const test = testOf(selector.expression, world);
+  if (!(selector instanceof FilterSelector)) throw new InvalidQuery("a selector is none of RFC 9535");
+  const test = testOf(selector.expression, context);
   return (value) => {
     for (const child of work.childrenOf(value)) if (test(child)) next(child);
   };
@@ -136,42 +136,42 @@ function sliceOf(
 }
 
 /** Tells whether a filter takes a value. */
-function testOf(expression: Expression, world: World): Evaluate<boolean> {
+function testOf(expression: Expression, context: QueryContext): Evaluate<boolean> {
   const { FilterQuery, FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression } = p3.expressions;
-  const { spend } = world.work;
-  if (expression instanceof LogicalExpression) return testOf(expression.expression, world);
+  const { spend } = context.work;
+  if (expression instanceof LogicalExpression) return testOf(expression.expression, context);
   if (expression instanceof PrefixExpression) {
-    const test = testOf(expression.right, world);
+    const test = testOf(expression.right, context);
     return (current) => (spend(1), !test(current));
   }
   if (expression instanceof InfixExpression) {
-    return expression.logical ? junctionOf(expression, world) : comparisonOf(expression, world);
+    return expression.logical ? junctionOf(expression, context) : comparisonOf(expression, context);
   }
   if (expression instanceof FilterQuery) {
-    const nodes = nodesOf(expression, world);
+    const nodes = nodesOf(expression, context);
     return (current) => nodes(current).length > 0;
   }
-  if (expression instanceof FunctionExtension) return patternTestOf(expression, world);
-  throw new UnusableQuery("a literal must be compared");
+  if (expression instanceof FunctionExtension) return patternTestOf(expression, context);
+  throw new InvalidQuery("a literal must be compared");
 }
 
 type Infix = InstanceType<typeof p3.expressions.InfixExpression>;
 
-function junctionOf({ left, operator, right }: Infix, world: World): Evaluate<boolean> {
-  const { spend } = world.work;
-  const [first, second] = [testOf(left, world), testOf(right, world)];
+function junctionOf({ left, operator, right }: Infix, context: QueryContext): Evaluate<boolean> {
+  const { spend } = context.work;
+  const [first, second] = [testOf(left, context), testOf(right, context)];
   if (operator === "&&") return (current) => (spend(1), first(current) && second(current));
   return (current) => (spend(1), first(current) || second(current));
 }
 
-function comparisonOf({ left, operator, right }: Infix, world: World): Evaluate<boolean> {
-  const { work } = world;
-  const [first, second] = [valueOf(left, world), valueOf(right, world)];
+function comparisonOf({ left, operator, right }: Infix, context: QueryContext): Evaluate<boolean> {
+  const { work } = context;
+  const [first, second] = [valueOf(left, context), valueOf(right, context)];
   return (current) => (work.spend(1), compare(first(current), operator, second(current), work));
 }
 
 /** The value of what is compared, and of arguments that are values. */
-function valueOf(expression: Expression, world: World): Evaluate<JsonValue | Nothing> {
+function valueOf(expression: Expression, context: QueryContext): Evaluate<JsonValue | Nothing> {
   const { BooleanLiteral, FilterQuery, FunctionExtension, NullLiteral, NumberLiteral, StringLiteral } = p3.expressions;
   const isLiteral = expression instanceof StringLiteral || expression instanceof NumberLiteral ||
     expression instanceof BooleanLiteral;
@@ -179,14 +179,14 @@ function valueOf(expression: Expression, world: World): Evaluate<JsonValue | Not
     const value = isLiteral ? expression.value : null;
     return () => value;
   }
-  if (expression instanceof FilterQuery) return onlyOf(expression, world);
-  if (expression instanceof FunctionExtension) return functionValueOf(expression, world);
-  throw new UnusableQuery("what is true or false cannot be compared");
+  if (expression instanceof FilterQuery) return onlyOf(expression, context);
+  if (expression instanceof FunctionExtension) return functionValueOf(expression, context);
+  throw new InvalidQuery("what is true or false cannot be compared");
 }
 
 /** RFC 9535, 2.3.5.2.2 and 2.4.8: a query stands for the value of its one node, or for nothing. */
-function onlyOf(query: FilterQuery, world: World): Evaluate<JsonValue | Nothing> {
-  const nodes = nodesOf(query, world);
+function onlyOf(query: FilterQuery, context: QueryContext): Evaluate<JsonValue | Nothing> {
+  const nodes = nodesOf(query, context);
   return (current) => {
     const found = nodes(current);
     return found.length === 1 ? found[0] ?? null : NOTHING;
@@ -194,10 +194,10 @@ function onlyOf(query: FilterQuery, world: World): Evaluate<JsonValue | Nothing>
 }
 
 /** The values of the nodes that a query in a filter finds. No query is in work within itself, so it has one list at a time. */
-function nodesOf(query: FilterQuery, world: World): Evaluate<readonly JsonValue[]> {
-  const { root, work } = world;
+function nodesOf(query: FilterQuery, context: QueryContext): Evaluate<readonly JsonValue[]> {
+  const { root, work } = context;
   let values: JsonValue[] = [];
-  const visit = visitOf(query.path, world, (value) => void values.push(value));
+  const visit = visitOf(query.path, context, (value) => void values.push(value));
   const isFromRoot = query instanceof p3.expressions.RootQuery;
   return (current) => {
     work.spend(1);
@@ -208,28 +208,28 @@ function nodesOf(query: FilterQuery, world: World): Evaluate<readonly JsonValue[
   };
 }
 
-function functionValueOf({ name, args }: FunctionExtension, world: World): Evaluate<JsonValue | Nothing> {
-  const { work } = world;
+function functionValueOf({ name, args }: FunctionExtension, context: QueryContext): Evaluate<JsonValue | Nothing> {
+  const { work } = context;
   const [argument] = args;
   if (argument instanceof p3.expressions.FilterQuery) {
-    if (name === "value") return onlyOf(argument, world);
+    if (name === "value") return onlyOf(argument, context);
     if (name === "count") {
-      const nodes = nodesOf(argument, world);
+      const nodes = nodesOf(argument, context);
       return (current) => nodes(current).length;
     }
   }
-  if (name !== "length" || argument === undefined) throw new UnusableQuery(`result of ${name}() cannot be compared`);
-  const value = valueOf(argument, world);
+  if (name !== "length" || argument === undefined) throw new InvalidQuery(`result of ${name}() cannot be compared`);
+  const value = valueOf(argument, context);
   return (current) => (work.spend(1), lengthOf(value(current), work));
 }
 
-function patternTestOf({ name, args }: FunctionExtension, world: World): Evaluate<boolean> {
-  const { spend } = world.work;
+function patternTestOf({ name, args }: FunctionExtension, context: QueryContext): Evaluate<boolean> {
+  const { spend } = context.work;
   const [text, pattern] = args;
   if ((name !== "match" && name !== "search") || text === undefined || pattern === undefined) {
-    throw new UnusableQuery(`result of ${name}() must be compared`);
+    throw new InvalidQuery(`result of ${name}() must be compared`);
   }
-  const takes = world.patterns[name];
-  const [textOf, patternOf] = [valueOf(text, world), valueOf(pattern, world)];
+  const takes = context.patterns[name];
+  const [textOf, patternOf] = [valueOf(text, context), valueOf(pattern, context)];
   return (current) => (spend(1), takes(textOf(current), patternOf(current)));
 }

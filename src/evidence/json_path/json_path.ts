@@ -11,7 +11,7 @@ import { isExactNumber } from "../../canonical/number.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { INSTRUCTIONS_MAXIMUM, PatternTooLarge } from "../regular_expression/program.ts";
-import { prepareQuery, UnusableQuery } from "./evaluation.ts";
+import { InvalidQuery, prepareQuery } from "./evaluation.ts";
 import { QueryWork, TooManyNodes, TooManySteps } from "./work.ts";
 import { measureJson } from "../builtin/json_size.ts";
 import {
@@ -43,9 +43,9 @@ tokenMap.set(TokenKind.NUMBER, readNumber);
 
 function readNumber({ current: token }: Parameters<ReadNumber>[0]): Expression {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(token.value)) {
-    throw new UnusableQuery("a number is malformed");
+    throw new InvalidQuery("a number is malformed");
   }
-  if (!isExactNumber(token.value)) throw new UnusableQuery("a number is not kept exactly by a double");
+  if (!isExactNumber(token.value)) throw new InvalidQuery("a number is not kept exactly by a double");
   return new p3.expressions.NumberLiteral(token, Number(token.value));
 }
 

@@ -14,12 +14,12 @@ import { compileSearch, type Search, type Spend } from "../regular_expression/se
 import { PATTERN_CHARACTERS_MAXIMUM } from "../builtin/limits.ts";
 
 /** Whether a pattern takes a text; false where either is no text. */
-type Takes = (text: unknown, pattern: unknown) => boolean;
+type PatternTest = (text: unknown, pattern: unknown) => boolean;
 
 /** The functions that take patterns. */
 export interface Patterns {
-  readonly match: Takes;
-  readonly search: Takes;
+  readonly match: PatternTest;
+  readonly search: PatternTest;
 }
 
 /** Patterns that a query keeps compiled; it has paid for each of their instructions. */
@@ -33,13 +33,13 @@ const COMPILE_STEPS = 32;
  * @throws {PatternTooLarge} From either function
  */
 export function patternsOf(spend: Spend): Patterns {
-  const takesBy = (envelop: (mapped: string) => string): Takes => {
+  const testWith = (envelop: (mapped: string) => string): PatternTest => {
     const searchOf = keeper((pattern) => compile(pattern, envelop, spend));
     return (text, pattern) =>
       typeof text === "string" && typeof pattern === "string" && (searchOf(pattern)?.(text, spend) ?? false);
   };
   // RFC 9485, 5.3: a pattern takes the whole of a text, whatever it says itself of where it begins and ends.
-  return { match: takesBy((mapped) => `^(?:${mapped})$`), search: takesBy((mapped) => mapped) };
+  return { match: testWith((mapped) => `^(?:${mapped})$`), search: testWith((mapped) => mapped) };
 }
 
 /** Keeps patterns compiled. */

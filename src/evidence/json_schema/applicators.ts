@@ -18,14 +18,14 @@ import type { Search } from "../regular_expression/search.ts";
 import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
 
 /** What a keyword is compiled with: the schema that it stands in, and what compiles a schema in it. */
-export interface Maker {
+export interface KeywordContext {
   readonly schema: JsonObject;
   readonly compile: (inner: JsonValue) => Node;
   readonly search: (pattern: string) => Search;
 }
 
 /** What makes the check of a keyword from its value. */
-export type Applicator = (given: JsonValue, maker: Maker) => Check;
+export type Applicator = (given: JsonValue, context: KeywordContext) => Check;
 
 /** The keywords that look at a value itself, and at parts of it. */
 export const APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Applicator>([
@@ -51,26 +51,26 @@ export const LAST_APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string,
   ["unevaluatedProperties", unevaluatedProperties],
 ]);
 
-function allOf(given: JsonValue, { compile }: Maker): Check {
+function allOf(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => firstOf(subject, nodes, (node) => inPlace(node, subject));
 }
 
-function anyOf(given: JsonValue, { compile }: Maker): Check {
+function anyOf(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
     const wrong = noneYet();
     for (const node of nodes) {
       const inner = inPlace(node, subject);
       // Where somebody asks what was looked at, every schema that holds has its say.
-      if (inner === null && subject.seen === null) return null;
+      if (inner === null && subject.evaluated === null) return null;
       if (inner !== null) note(wrong, inner);
     }
     return wrong.count < nodes.length ? null : nearest(wrong, "anyOf");
   };
 }
 
-function oneOf(given: JsonValue, { compile }: Maker): Check {
+function oneOf(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
     const wrong = noneYet();
@@ -78,7 +78,7 @@ function oneOf(given: JsonValue, { compile }: Maker): Check {
     for (const [index, node] of nodes.entries()) {
       const inner = inPlace(node, subject);
       if (inner !== null) note(wrong, inner);
-      else if (holding.length < TOLD_ALTERNATIVES) holding.push(index);
+      else if (holding.length < LISTED_ALTERNATIVES) holding.push(index);
     }
     const count = nodes.length - wrong.count;
     if (count === 1) return null;
@@ -89,7 +89,7 @@ function oneOf(given: JsonValue, { compile }: Maker): Check {
 }
 
 /** Alternatives that a message tells of. */
-const TOLD_ALTERNATIVES = 4;
+const LISTED_ALTERNATIVES = 4;
 
 /** Characters of a message that repeats what alternatives say. */
 const MESSAGE_CHARACTERS = 256;
@@ -110,7 +110,7 @@ function noneYet(): Wrong {
 function note(wrong: Wrong, inner: Failure): void {
   const { deepest, alike } = wrong;
   if (wrong.count++ === 0 || inner.steps.length > deepest.steps.length) wrong.deepest = inner;
-  if (inner.steps.length > 0 || alike.length >= TOLD_ALTERNATIVES || alike.includes(inner.message)) return;
+  if (inner.steps.length > 0 || alike.length >= LISTED_ALTERNATIVES || alike.includes(inner.message)) return;
   alike.push(inner.message);
 }
 
@@ -124,13 +124,13 @@ function nearest({ count, deepest, alike }: Wrong, keyword: string): Failure {
   return { steps: deepest.steps, message: count < 2 ? message : `${message} (${keyword})` };
 }
 
-function not(given: JsonValue, { compile }: Maker): Check {
+function not(given: JsonValue, { compile }: KeywordContext): Check {
   const node = compile(given);
   return (subject) =>
     evaluate(node, subject.value, subject, null) === null ? failure("must NOT be valid by not") : null;
 }
 
-function conditional(given: JsonValue, { schema, compile }: Maker): Check {
+function conditional(given: JsonValue, { schema, compile }: KeywordContext): Check {
   const test = compile(given);
   const holds = compile(member(schema, "then") ?? true);
   const fails = compile(member(schema, "else") ?? true);
@@ -138,12 +138,12 @@ function conditional(given: JsonValue, { schema, compile }: Maker): Check {
 }
 
 /** Apart from the check that looks at them: what a check is made with would be kept with it, and so the whole compiler. */
-function nodesByName(given: JsonValue, { compile }: Maker): readonly (readonly [name: string, node: Node])[] {
+function nodesByName(given: JsonValue, { compile }: KeywordContext): readonly (readonly [name: string, node: Node])[] {
   return Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
 }
 
-function dependentSchemas(given: JsonValue, maker: Maker): Check {
-  const nodes = nodesByName(given, maker);
+function dependentSchemas(given: JsonValue, context: KeywordContext): Check {
+  const nodes = nodesByName(given, context);
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
@@ -152,19 +152,19 @@ function dependentSchemas(given: JsonValue, maker: Maker): Check {
 }
 
 /** Of older drafts, and still known to the metaschema: each is a schema, or a list of names. */
-function dependencies(given: JsonValue, maker: Maker): Check {
+function dependencies(given: JsonValue, context: KeywordContext): Check {
   const entries = Object.entries(given as JsonObject);
   const lists = Object.fromEntries(entries.filter(([, value]) => isJsonArray(value)));
-  const required = ASSERTIONS.get("dependentRequired")?.(lists, maker.search);
-  const schemas = dependentSchemas(Object.fromEntries(entries.filter(([, value]) => !isJsonArray(value))), maker);
+  const required = ASSERTIONS.get("dependentRequired")?.(lists, context.search);
+  const schemas = dependentSchemas(Object.fromEntries(entries.filter(([, value]) => !isJsonArray(value))), context);
   return (subject) => {
     const message = required?.(subject.value, subject.spend) ?? null;
     return message === null ? schemas(subject) : failure(message);
   };
 }
 
-function properties(given: JsonValue, maker: Maker): Check {
-  const nodes = nodesByName(given, maker);
+function properties(given: JsonValue, context: KeywordContext): Check {
+  const nodes = nodesByName(given, context);
   return (subject) => {
     const { value } = subject;
     if (!isJsonObject(value)) return null;
@@ -176,9 +176,9 @@ function properties(given: JsonValue, maker: Maker): Check {
   };
 }
 
-function patternProperties(given: JsonValue, maker: Maker): Check {
-  const { search: compileSearch } = maker;
-  const nodes = nodesByName(given, maker).map(([pattern, node]) => [compileSearch(pattern), node] as const);
+function patternProperties(given: JsonValue, context: KeywordContext): Check {
+  const { search: compileSearch } = context;
+  const nodes = nodesByName(given, context).map(([pattern, node]) => [compileSearch(pattern), node] as const);
   return (subject) =>
     firstMember(
       subject,
@@ -188,7 +188,7 @@ function patternProperties(given: JsonValue, maker: Maker): Check {
     );
 }
 
-function additionalProperties(given: JsonValue, { schema, compile, search: compileSearch }: Maker): Check {
+function additionalProperties(given: JsonValue, { schema, compile, search: compileSearch }: KeywordContext): Check {
   const node = compile(given);
   const named = new Set(Object.keys((member(schema, "properties") ?? {}) as JsonObject));
   const patterns = Object.keys((member(schema, "patternProperties") ?? {}) as JsonObject).map((pattern) =>
@@ -201,12 +201,13 @@ function additionalProperties(given: JsonValue, { schema, compile, search: compi
     });
 }
 
-function unevaluatedProperties(given: JsonValue, { compile }: Maker): Check {
+function unevaluatedProperties(given: JsonValue, { compile }: KeywordContext): Check {
   const node = compile(given);
   return (subject) =>
     firstMember(
       subject,
-      (value, name) => subject.seen?.names.has(name) ? null : otherMember(node, subject, value, name, "unevaluated"),
+      (value, name) =>
+        subject.evaluated?.names.has(name) ? null : otherMember(node, subject, value, name, "unevaluated"),
     );
 }
 
@@ -217,7 +218,7 @@ function otherMember(node: Node, subject: Subject, value: JsonObject, name: stri
     : inMember(node, subject, value, name);
 }
 
-function propertyNames(given: JsonValue, { compile }: Maker): Check {
+function propertyNames(given: JsonValue, { compile }: KeywordContext): Check {
   const node = compile(given);
   return (subject) =>
     firstMember(subject, (_value, name) => {
@@ -226,13 +227,13 @@ function propertyNames(given: JsonValue, { compile }: Maker): Check {
     });
 }
 
-function prefixItems(given: JsonValue, { compile }: Maker): Check {
+function prefixItems(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) =>
     firstItem(subject, (item, index) => inItem(nodes[index] ?? true, subject, item, index), nodes.length);
 }
 
-function items(given: JsonValue, { schema, compile }: Maker): Check {
+function items(given: JsonValue, { schema, compile }: KeywordContext): Check {
   const node = compile(given);
   const prefix = member(schema, "prefixItems");
   const first = isJsonArray(prefix) ? prefix.length : 0;
@@ -246,49 +247,49 @@ function itemsAfter({ value }: Subject, first: number): Failure | null {
   return isJsonArray(value) && value.length > first ? failure(`must NOT have more than ${first} items`) : null;
 }
 
-function contains(given: JsonValue, { schema, compile }: Maker): Check {
+function contains(given: JsonValue, { schema, compile }: KeywordContext): Check {
   const node = compile(given);
   const least = (member(schema, "minContains") ?? 1) as number;
   const most = (member(schema, "maxContains") ?? Infinity) as number;
   return (subject) => {
-    const { value, seen } = subject;
+    const { value, evaluated } = subject;
     if (!isJsonArray(value)) return null;
     let found = 0;
     for (const [index, item] of value.entries()) {
       if (evaluate(node, item, subject, null) !== null) continue;
       found++;
-      seen?.items.add(index);
+      evaluated?.items.add(index);
     }
     if (found < least) return failure(`must contain at least ${least} valid item(s), has ${found}`);
     return found > most ? failure(`must contain no more than ${most} valid item(s), has ${found}`) : null;
   };
 }
 
-function unevaluatedItems(given: JsonValue, { compile }: Maker): Check {
+function unevaluatedItems(given: JsonValue, { compile }: KeywordContext): Check {
   const node = compile(given);
   return (subject) =>
     firstItem(subject, (item, index) => {
-      if (subject.seen?.items.has(index)) return null;
+      if (subject.evaluated?.items.has(index)) return null;
       return node === false ? failure(`must NOT have unevaluated items: ${index}`) : inItem(node, subject, item, index);
     });
 }
 
 /** The same value, held against another schema. */
 export function inPlace(node: Node, subject: Subject): Failure | null {
-  return evaluate(node, subject.value, subject, subject.seen);
+  return evaluate(node, subject.value, subject, subject.evaluated);
 }
 
 function inMember(node: Node, subject: Subject, value: JsonObject, name: string): Failure | null {
   const wrong = evaluate(node, value[name] ?? null, subject, null);
   if (wrong !== null) return failureAt(name, wrong);
-  subject.seen?.names.add(name);
+  subject.evaluated?.names.add(name);
   return null;
 }
 
 function inItem(node: Node, subject: Subject, item: JsonValue, index: number): Failure | null {
   const wrong = evaluate(node, item, subject, null);
   if (wrong !== null) return failureAt(index, wrong);
-  subject.seen?.items.add(index);
+  subject.evaluated?.items.add(index);
   return null;
 }
 

@@ -158,11 +158,13 @@ function uniqueAssertion(given: JsonValue): Assertion {
     const texts = new Map<JsonValue, number>();
     for (const [index, item] of value.entries()) {
       spend(1);
-      const [seen, key] = hasText(item) ? [texts, textOf(item, spend)] : [scalars, item];
+      const isText = hasText(item);
+      const indices = isText ? texts : scalars;
+      const key = isText ? textOf(item, spend) : item;
       if (typeof item === "string") spend(costOf(item));
-      const before = seen.get(key);
+      const before = indices.get(key);
       if (before !== undefined) return `must NOT have duplicate items (${before} and ${index})`;
-      seen.set(key, index);
+      indices.set(key, index);
     }
     return null;
   };

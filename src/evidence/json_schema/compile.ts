@@ -16,11 +16,11 @@ import {
   atPointer,
   DIALECT,
   explain,
-  type Found,
   isSchema,
   METASCHEMA,
   type Path,
   readDocument,
+  type ResolvedReference,
   resolveReference,
   type Resource,
   type Schema,
@@ -185,12 +185,12 @@ function compile({ document, nodes, waiting }: Compiler, schema: JsonValue): Nod
 function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): void {
   const { search, spend } = compiler;
   spend(1);
-  const maker = { schema, compile: (inner: JsonValue) => compile(compiler, inner), search };
+  const context = { schema, compile: (inner: JsonValue) => compile(compiler, inner), search };
   for (const [keyword, make] of keywordsOf(compiler, resource)) {
     if (!Object.hasOwn(schema, keyword)) continue;
     spend(1);
     try {
-      checks.push(make(schema[keyword] ?? null, maker));
+      checks.push(make(schema[keyword] ?? null, context));
     } catch (error) {
       // A pattern that is none, or a reference that leads nowhere.
       if (!(error instanceof SyntaxError || error instanceof ReferenceError)) throw error;
@@ -250,7 +250,7 @@ function anchoredBy(compiler: Compiler, anchor: string): ReadonlyMap<Resource, N
   return nodes;
 }
 
-function find({ document }: Compiler, resource: Resource, given: string): Found {
+function find({ document }: Compiler, resource: Resource, given: string): ResolvedReference {
   const found = resolveReference(document, resource, given);
   if (found === null) throw new ReferenceError(`cannot resolve reference ${quote(given)} to a schema of this document`);
   return found;

@@ -29,7 +29,7 @@ const UNNAMED = "schema:/";
 const URI_CHARACTERS = 2048;
 
 /** Keywords whose value is one schema. */
-const ONE = new Set([
+const SCHEMA_KEYWORDS = new Set([
   "additionalProperties",
   "contains",
   "contentSchema",
@@ -43,12 +43,19 @@ const ONE = new Set([
   "unevaluatedProperties",
 ]);
 /** Keywords whose value is an array of schemas. */
-const SEVERAL = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const SCHEMA_ARRAY_KEYWORDS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 /** Keywords whose value maps names to schemas; the second last maps them to arrays of names as well. */
-const NAMED = new Set(["$defs", "definitions", "dependentSchemas", "dependencies", "patternProperties", "properties"]);
+const SCHEMA_MAP_KEYWORDS = new Set([
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+  "patternProperties",
+  "properties",
+]);
 
 /** Keywords of other dialects that somebody would rely on, while 2020-12 does not look at them. */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
+const REFUSED_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["id", 'it is a keyword of older drafts; use "$id"'],
   ["nullable", 'it is no keyword of JSON Schema 2020-12; use "type": [..., "null"]'],
   ["$recursiveAnchor", 'it is a keyword of older drafts; use "$dynamicAnchor"'],
@@ -187,7 +194,7 @@ function enter(document: Building, known: SchemaDocument, schema: Schema, within
     : newResource(document, known, schema, within, path);
   if (typeof schema === "boolean") return { resource, path, inner: [].values() };
   document.places.set(schema, { resource, path });
-  for (const [keyword, why] of FOREIGN) {
+  for (const [keyword, why] of REFUSED_KEYWORDS) {
     if (Object.hasOwn(schema, keyword)) throw new SchemaRefusal([...path, keyword], why);
   }
   const dialect = member(schema, "$schema");
@@ -238,25 +245,29 @@ function addAnchors({ anchors, dynamicAnchors }: Resource, schema: JsonObject, p
 /** The schemas that stand directly in a schema, each with the way to it. */
 function* subschemas(schema: JsonObject): Generator<readonly [steps: Path, inner: Schema]> {
   for (const [keyword, value] of Object.entries(schema)) {
-    if (ONE.has(keyword)) {
+    if (SCHEMA_KEYWORDS.has(keyword)) {
       if (isSchema(value)) yield [[keyword], value];
-    } else if (SEVERAL.has(keyword) && isJsonArray(value)) {
+    } else if (SCHEMA_ARRAY_KEYWORDS.has(keyword) && isJsonArray(value)) {
       for (const [index, inner] of value.entries()) if (isSchema(inner)) yield [[keyword, index], inner];
-    } else if (NAMED.has(keyword) && isJsonObject(value)) {
+    } else if (SCHEMA_MAP_KEYWORDS.has(keyword) && isJsonObject(value)) {
       for (const [name, inner] of Object.entries(value)) if (isSchema(inner)) yield [[keyword, name], inner];
     }
   }
 }
 
 /** What a reference leads to, and by which anchor. */
-export interface Found {
+export interface ResolvedReference {
   readonly resource: Resource;
   readonly schema: Schema;
   readonly anchor: string | null;
 }
 
 /** What a reference that stands in a resource leads to; null where that is no schema of the document or the metaschema. */
-export function resolveReference({ resources }: SchemaDocument, from: Resource, reference: string): Found | null {
+export function resolveReference(
+  { resources }: SchemaDocument,
+  from: Resource,
+  reference: string,
+): ResolvedReference | null {
   const uri = resolveUri(reference, from.uri);
   const resource = uri === null ? undefined : resources.get(uri.document) ?? METASCHEMA.resources.get(uri.document);
   if (uri === null || resource === undefined) return null;
@@ -291,9 +302,11 @@ export function atPointer(root: Schema, pointer: string): Schema | undefined {
 function step(schema: JsonObject, tokens: string[]): JsonValue | undefined {
   const keyword = tokens.shift() ?? "";
   const value = member(schema, keyword);
-  if (ONE.has(keyword)) return value;
+  if (SCHEMA_KEYWORDS.has(keyword)) return value;
   const name = tokens.shift();
   if (name === undefined) return undefined;
-  if (NAMED.has(keyword) && isJsonObject(value)) return member(value, name);
-  return SEVERAL.has(keyword) && isJsonArray(value) && /^(0|[1-9]\d*)$/.test(name) ? value[Number(name)] : undefined;
+  if (SCHEMA_MAP_KEYWORDS.has(keyword) && isJsonObject(value)) return member(value, name);
+  return SCHEMA_ARRAY_KEYWORDS.has(keyword) && isJsonArray(value) && /^(0|[1-9]\d*)$/.test(name)
+    ? value[Number(name)]
+    : undefined;
 }

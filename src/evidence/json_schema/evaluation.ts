@@ -16,7 +16,7 @@ export interface Failure {
 }
 
 /** Which members and items of a value a schema has looked at, for the keywords that are about all the others. */
-export interface Seen {
+export interface Evaluated {
   readonly names: Set<string>;
   readonly items: Set<number>;
 }
@@ -36,7 +36,7 @@ export interface Evaluation {
 /** A value that is held against a schema, and what notes which parts of it were looked at: null where nobody asks. */
 export interface Subject extends Evaluation {
   readonly value: JsonValue;
-  readonly seen: Seen | null;
+  readonly evaluated: Evaluated | null;
 }
 
 /** What one keyword says of a value. */
@@ -66,21 +66,21 @@ export function failureAt(step: string | number, inner: Failure): Failure {
  *
  * @param into Where to note what was looked at; only a schema that holds notes anything (2020-12 Core, 7.7.1.2)
  */
-export function evaluate(node: Node, value: JsonValue, from: Evaluation, into: Seen | null): Failure | null {
+export function evaluate(node: Node, value: JsonValue, from: Evaluation, into: Evaluated | null): Failure | null {
   const { spend, scope: outer } = from;
   spend(1);
   if (typeof node === "boolean") return node ? null : failure("no value is allowed here");
   const scope = outer?.resource === node.resource ? outer : { resource: node.resource, outer };
-  const seen: Seen | null = into !== null || node.isTracking ? { names: new Set(), items: new Set() } : null;
-  const subject = { value, scope, spend, seen };
+  const evaluated: Evaluated | null = into !== null || node.isTracking ? { names: new Set(), items: new Set() } : null;
+  const subject = { value, scope, spend, evaluated };
   for (const check of node.checks) {
     const wrong = check(subject);
     if (wrong !== null) return wrong;
   }
   if (into !== null) {
-    spend((seen?.names.size ?? 0) + (seen?.items.size ?? 0));
-    for (const name of seen?.names ?? []) into.names.add(name);
-    for (const item of seen?.items ?? []) into.items.add(item);
+    spend((evaluated?.names.size ?? 0) + (evaluated?.items.size ?? 0));
+    for (const name of evaluated?.names ?? []) into.names.add(name);
+    for (const item of evaluated?.items ?? []) into.items.add(item);
   }
   return null;
 }

@@ -13,9 +13,9 @@ import { type CodePart, type CodeTest, codeTest, type Mode, namedTest } from "./
 /** What a machine does; it goes on with the next instruction unless told otherwise. */
 export type Instruction =
   /** Takes one code point. */
-  | { readonly does: "take"; readonly test: CodeTest }
+  | { readonly does: "consume"; readonly test: CodeTest }
   /** Goes on at several places. */
-  | { readonly does: "fork"; readonly to: readonly number[] }
+  | { readonly does: "split"; readonly to: readonly number[] }
   /** Goes on only where this holds. */
   | { readonly does: "assert"; readonly assertion: Assertion }
   | { readonly does: "accept" };
@@ -52,7 +52,7 @@ interface Pattern {
   /** Instructions that are written. */
   written: number;
   /** What takes one code point, by mode and text: repeats are written out, and need not be made again each time. */
-  readonly takes: Map<string, Instruction>;
+  readonly consumers: Map<string, Instruction>;
 }
 
 interface Writer {
@@ -78,7 +78,7 @@ export function programOf(pattern: string, spend: (steps: number) => void): Prog
   // What the runtime says of a pattern that is none is better known than what the parser does.
   new RegExp(pattern, "u");
   const tree = parser.parsePattern(pattern, 0, pattern.length, { unicode: true });
-  const shared: Pattern = { spend, written: 0, takes: new Map() };
+  const shared: Pattern = { spend, written: 0, consumers: new Map() };
   return write(tree.alternatives, { ignoreCase: false, multiline: false, dotAll: false }, false, shared);
 }
 
@@ -123,13 +123,13 @@ function put({ instructions, pattern }: Writer, instruction: Instruction): numbe
 
 function writeAlternatives(writer: Writer, alternatives: readonly AST.Alternative[], mode: Mode): void {
   const starts: number[] = [];
-  put(writer, { does: "fork", to: starts });
+  put(writer, { does: "split", to: starts });
   const ends: number[][] = [];
   for (const { elements } of alternatives) {
     starts.push(writer.instructions.length);
     for (const element of writer.isBackward ? elements.toReversed() : elements) writeElement(writer, element, mode);
     const end: number[] = [];
-    put(writer, { does: "fork", to: end });
+    put(writer, { does: "split", to: end });
     ends.push(end);
   }
   for (const end of ends) end.push(writer.instructions.length);
@@ -148,7 +148,7 @@ function writeElement(writer: Writer, element: AST.Element, mode: Mode): void {
     case "Backreference":
       throw new SyntaxError(`"${element.raw}" refers back to a group, which can take beyond all measure`);
     default:
-      put(writer, takeOf(writer.pattern, element, mode));
+      put(writer, consumeOf(writer.pattern, element, mode));
   }
 }
 
@@ -162,9 +162,9 @@ function writeRepeats(writer: Writer, { min, max, element }: AST.Quantifier, mod
   for (let time = 0; time < min; time++) writeElement(writer, element, mode);
   if (max === Infinity) {
     const to: number[] = [];
-    const fork = put(writer, { does: "fork", to });
+    const fork = put(writer, { does: "split", to });
     writeElement(writer, element, mode);
-    put(writer, { does: "fork", to: [fork] });
+    put(writer, { does: "split", to: [fork] });
     to.push(fork + 1, writer.instructions.length);
     return;
   }
@@ -172,7 +172,7 @@ function writeRepeats(writer: Writer, { min, max, element }: AST.Quantifier, mod
   for (let time = min; time < max; time++) {
     const to: number[] = [];
     leaves.push(to);
-    to.push(put(writer, { does: "fork", to }) + 1);
+    to.push(put(writer, { does: "split", to }) + 1);
     writeElement(writer, element, mode);
   }
   for (const to of leaves) to.push(writer.instructions.length);
@@ -193,12 +193,12 @@ function assertionOf({ pattern }: Writer, element: AST.Assertion, mode: Mode): A
 }
 
 /** The instruction for a part of a pattern that takes one code point; the same one wherever that stands. */
-function takeOf(pattern: Pattern, part: CodePart, mode: Mode): Instruction {
+function consumeOf(pattern: Pattern, part: CodePart, mode: Mode): Instruction {
   const key = `${mode.ignoreCase ? "i" : ""}${mode.dotAll ? "s" : ""}/${part.raw}`;
-  const before = pattern.takes.get(key);
+  const before = pattern.consumers.get(key);
   if (before !== undefined) return before;
   if (part.type !== "Character" || mode.ignoreCase) pattern.spend(TEST_STEPS);
-  const made: Instruction = { does: "take", test: codeTest(part, mode) };
-  pattern.takes.set(key, made);
+  const made: Instruction = { does: "consume", test: codeTest(part, mode) };
+  pattern.consumers.set(key, made);
   return made;
 }

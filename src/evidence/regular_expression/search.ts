@@ -42,9 +42,9 @@ interface Machine {
 }
 
 /** Where a program is: the instructions that are to be done at one place of the text. */
-interface Front {
+interface ThreadList {
   /** Places of instructions that take a code point. */
-  takes: number[];
+  waiting: number[];
   /** The last step in which each instruction was come by. */
   readonly seen: Int32Array;
   step: number;
@@ -61,46 +61,48 @@ function run(machine: Machine, program: Program, from: number, isSearch: boolean
   const { instructions, isBackward } = program;
   // A look ahead begins anew at each place.
   spend(instructions.length >> 4);
-  const front: Front = { takes: [], seen: new Int32Array(instructions.length), step: 1, isAccepted: false };
+  const threads: ThreadList = { waiting: [], seen: new Int32Array(instructions.length), step: 1, isAccepted: false };
   let at = from;
-  arrive(machine, program, front, 0, at);
-  while (!front.isAccepted) {
+  addThread(machine, program, threads, 0, at);
+  while (!threads.isAccepted) {
     const code = isBackward ? before(text, at) : text.codePointAt(at);
-    if (code === undefined || (front.takes.length === 0 && !isSearch)) return false;
+    if (code === undefined || (threads.waiting.length === 0 && !isSearch)) return false;
     at += (code > 0xffff ? 2 : 1) * (isBackward ? -1 : 1);
-    const { takes } = front;
-    spend(takes.length + 1);
-    front.takes = [];
-    front.step++;
-    for (const place of takes) {
+    const { waiting } = threads;
+    spend(waiting.length + 1);
+    threads.waiting = [];
+    threads.step++;
+    for (const place of waiting) {
       const instruction = instructions[place];
-      if (instruction?.does === "take" && instruction.test(code)) arrive(machine, program, front, place + 1, at);
+      if (instruction?.does === "consume" && instruction.test(code)) {
+        addThread(machine, program, threads, place + 1, at);
+      }
     }
-    if (isSearch) arrive(machine, program, front, 0, at);
+    if (isSearch) addThread(machine, program, threads, 0, at);
   }
   return true;
 }
 
 /** Comes by an instruction, and by every other that follows without taking a code point. */
-function arrive(machine: Machine, { instructions }: Program, front: Front, first: number, at: number): void {
+function addThread(machine: Machine, { instructions }: Program, threads: ThreadList, first: number, at: number): void {
   const waiting = [first];
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
     const instruction = instructions[place];
-    if (instruction === undefined || front.seen[place] === front.step) continue;
-    front.seen[place] = front.step;
+    if (instruction === undefined || threads.seen[place] === threads.step) continue;
+    threads.seen[place] = threads.step;
     machine.spend(1);
     switch (instruction.does) {
-      case "take":
-        front.takes.push(place);
+      case "consume":
+        threads.waiting.push(place);
         break;
-      case "fork":
+      case "split":
         for (const to of instruction.to) waiting.push(to);
         break;
       case "assert":
         if (holds(machine, instruction.assertion, at)) waiting.push(place + 1);
         break;
       case "accept":
-        front.isAccepted = true;
+        threads.isAccepted = true;
     }
   }
 }

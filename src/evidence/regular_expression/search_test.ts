@@ -162,7 +162,7 @@ Deno.test("compileSearch() says of groups nested too deep that they are, and tak
 
 Deno.test("compileSearch() makes what takes a code point once, however often it stands there", () => {
   const tests = (pattern: string): number => {
-    const takes = programOf(pattern, FREE).instructions.flatMap((one) => one.does === "take" ? [one.test] : []);
+    const takes = programOf(pattern, FREE).instructions.flatMap((one) => one.does === "consume" ? [one.test] : []);
     assert.ok(takes.length > 2);
     return new Set(takes).size;
   };

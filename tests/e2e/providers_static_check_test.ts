@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { JsonValue } from "../../src/canonical/json.ts";
-import { neverAnswered } from "../../src/evidence/builtin/static_check.ts";
+import { findStaticFailure } from "../../src/evidence/builtin/static_check.ts";
 import { askProvider, entryOf, outcomeOf, type ProviderPlan, withFolder, withProvider } from "./providers_fixtures.ts";
 import { leastSpec } from "../simulation/law_specs.ts";
 import { gate } from "./gate_command.ts";
@@ -50,12 +50,12 @@ function rowsIn(root: string): readonly Row[] {
   ];
 }
 
-Deno.test("neverAnswered() foresees what a check comes to, and nothing that the world decides", () =>
+Deno.test("findStaticFailure() foresees what a check comes to, and nothing that the world decides", () =>
   withFolder(async (root) => {
     await Deno.writeTextFile(join(root, "a.json"), "{}");
     for (const [plan, check_id, params, code] of rowsIn(root)) {
       const query = { provider_id: plan.name, check_id, ...params === undefined ? {} : { params } };
-      const reason = await neverAnswered(entryOf(plan), query, new Set());
+      const reason = await findStaticFailure(entryOf(plan), query, new Set());
       const what = `${plan.name} ${JSON.stringify(params)}`;
       assert.equal(/\((\w+)\)$/.exec(reason ?? "")?.[1] ?? null, code, what);
       if (code === null) continue;
@@ -66,9 +66,12 @@ Deno.test("neverAnswered() foresees what a check comes to, and nothing that the 
       assert.match(outcome, new RegExp(`^(observed|failed): ${code}$`), what);
     }
     const query = { provider_id: "rest", check_id: "json_path", params: { url: "https://x.example", jsonpath: "a" } };
-    assert.match(await neverAnswered(entryOf({ name: "rest" }), query, new Set()) ?? "", /\(invalid_jsonpath\)$/);
+    assert.match(await findStaticFailure(entryOf({ name: "rest" }), query, new Set()) ?? "", /\(invalid_jsonpath\)$/);
     const reserved = { provider_id: "env", check_id: "get", params: { key: "TOKEN" } };
-    assert.match(await neverAnswered(entryOf({ name: "env" }), reserved, new Set(["TOKEN"])) ?? "", /\(key_blocked\)$/);
+    assert.match(
+      await findStaticFailure(entryOf({ name: "env" }), reserved, new Set(["TOKEN"])) ?? "",
+      /\(key_blocked\)$/,
+    );
   }));
 
 Deno.test("gate scenario check warns of a binding that never has an answer", () =>

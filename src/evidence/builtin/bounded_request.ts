@@ -12,7 +12,7 @@ import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pin
 import { untilAborted } from "../egress/until_aborted.ts";
 import type { WorkerPermissions } from "../sandbox/provider_host.ts";
 import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
-import type { Surroundings } from "./engine.ts";
+import type { ProviderDependencies } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
 import { type Failure, workerFailure } from "./result.ts";
 
@@ -24,15 +24,15 @@ const CONCURRENCY = 256;
 const GRACE_MILLIS = 1000;
 
 /** What is needed to send requests. */
-export interface Exchanger {
+export interface Requester {
   readonly policy: EgressPolicy;
   readonly config: BuiltinProviderConfig<"http">;
   readonly pool: ProviderPool;
-  readonly surroundings: Surroundings;
+  readonly dependencies: ProviderDependencies;
 }
 
 /** What to send. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly destination: Destination;
   readonly headers: PinnedQuestion["headers"];
   readonly wantsBody: boolean;
@@ -51,20 +51,20 @@ export interface TimeLimit {
 }
 
 /** What sends the requests of a provider. */
-export function createExchanger(
+export function createRequester(
   name: string,
   config: BuiltinProviderConfig<"http">,
-  surroundings: Surroundings,
-): Exchanger {
+  dependencies: ProviderDependencies,
+): Requester {
   const pool = createProviderPool({
     name,
     module: new URL("./request_worker.ts", import.meta.url),
     setup: null,
     concurrency: CONCURRENCY,
     workersMaximum: WORKERS_MAXIMUM,
-    limits: surroundings.workerLimits,
+    limits: dependencies.workerLimits,
   });
-  return { policy: egressPolicy(config), config, pool, surroundings };
+  return { policy: egressPolicy(config), config, pool, dependencies };
 }
 
 /** What a provider may ask, as its configuration says. */
@@ -130,9 +130,9 @@ export async function startWorker(pool: ProviderPool, permissions: WorkerPermiss
 }
 
 /** Sends the request to the host's addresses, in order, until one takes it. Never rejects. */
-export async function exchange(
-  exchanger: Exchanger,
-  outgoing: Outgoing,
+export async function sendRequest(
+  requester: Requester,
+  outgoing: OutgoingRequest,
   limit: TimeLimit,
 ): Promise<PinnedResponse | Failure> {
   const { destination } = outgoing;
@@ -140,8 +140,8 @@ export async function exchange(
   try {
     const found = await resolveDestination(
       destination,
-      exchanger.policy,
-      exchanger.surroundings.resolver,
+      requester.policy,
+      requester.dependencies.resolver,
       limit.signal,
     );
     if ("code" in found) return found;
@@ -151,9 +151,9 @@ export async function exchange(
   }
   let failure: Failure = { code: "connection_failed", message: `Cannot ask "${destination.host}"` };
   for (const [index, address] of addresses.entries()) {
-    await startWorker(exchanger.pool, addressPermissions(address, outgoing.destination.port), limit);
+    await startWorker(requester.pool, addressPermissions(address, outgoing.destination.port), limit);
     const connectMillis = Math.ceil(limit.left() / (addresses.length - index));
-    const answer = await send(exchanger, outgoing, address, connectMillis, limit);
+    const answer = await send(requester, outgoing, address, connectMillis, limit);
     if (answer.ok) return answer.response;
     failure = answer;
     if (limit.signal.aborted) return ended(limit, destination);
@@ -163,8 +163,8 @@ export async function exchange(
 }
 
 async function send(
-  exchanger: Exchanger,
-  { destination, headers, wantsBody }: Outgoing,
+  requester: Requester,
+  { destination, headers, wantsBody }: OutgoingRequest,
   address: string,
   connectMillis: number,
   limit: TimeLimit,
@@ -179,11 +179,11 @@ async function send(
     address,
     headers,
     wantsBody,
-    maximumBytes: exchanger.config.max_response_bytes,
+    maximumBytes: requester.config.max_response_bytes,
     connectMillis,
-    authorities: exchanger.surroundings.authorities,
+    authorities: requester.dependencies.authorities,
   };
-  const reply = await exchanger.pool.ask<PinnedAnswer>(addressPermissions(address, port), question, {
+  const reply = await requester.pool.ask<PinnedAnswer>(addressPermissions(address, port), question, {
     limitMillis: limit.left() + GRACE_MILLIS,
     signal: limit.signal,
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startTimeLimit } from "./exchange.ts";
+import { startTimeLimit } from "./bounded_request.ts";
 
 for (const millis of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
   Deno.test(`startTimeLimit() takes ${millis} ms for a long time`, async () => {
