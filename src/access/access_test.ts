@@ -78,7 +78,7 @@ const GROUP_TOOL: Readonly<Record<ToolGroup, string>> = {
   Audit: "runpack_export",
 };
 
-/** Role, class, then what it may do: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit), `s`chemas_register, `v`erify. */
+/** Role, class, then its permissions: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit), `s`chemas_register, `v`erify. */
 const MATRIX: readonly (readonly [role: string, policyClass: string | null, may: string])[] = [
   ["TenantAdmin", null, "ardusv"],
   ["NamespaceOwner", "prod", "ardusv"],
@@ -129,7 +129,7 @@ Deno.test("checkRole() without configured principals lets every caller do everyt
   assert.equal(checkRole(false, REMOTE, { group: "Authoring", tool: "scenario_define", namespaceId: 2 }), null);
 });
 
-Deno.test("checkRole() with configured principals refuses one without roles", () => {
+Deno.test("checkRole() with configured principals denies a caller without roles", () => {
   const status = { group: "Read", tool: "scenario_status", namespaceId: 2 } as const;
   assert.deepEqual(checkRole(true, REMOTE, status), {
     allowed: false,
@@ -146,7 +146,7 @@ Deno.test("matchingRoles() names only the roles that grant the use", () => {
   assert.deepEqual(matchingRoles(principal, use).map(({ name }) => name), ["NamespaceWriter"]);
 });
 
-Deno.test("policyClassOf() takes what is unknown for prod", () => {
+Deno.test("policyClassOf() maps an unknown label to prod", () => {
   assert.deepEqual([null, "", "prod", "Project", "scratch", "qa"].map(policyClassOf), [
     "prod",
     "prod",
@@ -157,7 +157,7 @@ Deno.test("policyClassOf() takes what is unknown for prod", () => {
   ]);
 });
 
-Deno.test("principalOf() takes roles and class from the configuration, by exact subject", () => {
+Deno.test("principalOf() reads roles and class from the configuration, by exact subject", () => {
   const config = [{ subject: "CN=a,O=b", policy_class: "project", roles: [role("SchemaManager", 2, 9)] }];
   assert.deepEqual(principalOf(config, "CN=a,O=b", "mtls"), {
     subject: "CN=a,O=b",
@@ -277,7 +277,7 @@ const REGISTRY: readonly (readonly [name: string, acl: RegistryAclConfig, princi
     "custom_allow custom_allow custom_allow custom_allow",
   ],
   [
-    "custom, tenant of nobody",
+    "custom, a tenant without callers",
     withRules("deny", [{ tenants: [1] }]),
     REMOTE,
     "default_deny default_deny default_deny default_deny",
@@ -316,5 +316,5 @@ function text(decision: { readonly allowed: boolean; readonly message?: string }
 }
 
 for (const [name, message, names] of TEXTS) {
-  Deno.test(`refuse() ${name} says "${names}"`, () => assert.ok(message.includes(names), message));
+  Deno.test(`denialFor() ${name} contains "${names}"`, () => assert.ok(message.includes(names), message));
 }

@@ -1,25 +1,25 @@
 /**
- * Remembers for a short time what was granted; never what was refused.
+ * A cache of granted namespaces with a lifetime. Refusals are not cached.
  *
  * @module
  */
 
-/** Grants by number. */
+/** Grants by namespace. */
 export interface GrantCache {
   readonly has: (id: number) => boolean;
-  /** @param from Milliseconds of the clock from which the grant counts */
+  /** @param from Instant on the clock, in milliseconds, at which the lifetime begins */
   readonly add: (id: number, from: number) => void;
 }
 
 /**
- * A cache of grants, the oldest of which makes room for a new one.
+ * A cache of grants; a full cache evicts the oldest grant.
  *
- * @param lifetime Milliseconds that a grant counts
+ * @param lifetime Milliseconds for which a grant is valid
  * @param maximum Grants at one time
  * @param now A clock in milliseconds that never goes back
  */
 export function createGrantCache(lifetime: number, maximum: number, now: () => number): GrantCache {
-  // In the order in which they were added.
+  // Insertion order, oldest first.
   const grants = new Map<number, number>();
   return {
     has: (id) => {

@@ -1,6 +1,6 @@
 /**
- * The namespace authority over HTTP: `GET {base_url}/v1/write/namespaces/{id}`, within bounds of time and size, without
- * following redirects. What is no clear answer is none.
+ * The namespace authority over HTTP: `GET {base_url}/v1/write/namespaces/{id}`, within limits of time and size, without
+ * following redirects. Every response that is not listed in {@link ANSWERS} counts as unavailable.
  *
  * @module
  */
@@ -9,21 +9,21 @@ import http from "node:http";
 import https from "node:https";
 import type { LedgerConfig } from "../config/types.ts";
 import { createGrantCache } from "./grant_cache.ts";
-import type { NamespaceAnswer, NamespaceAuthority } from "./namespace_authority.ts";
+import type { NamespaceAnswer, NamespaceAuthority } from "./types.ts";
 
-/** Bytes of an answer's body that are read; a longer one is no answer. */
+/** Bytes of a response body; a longer body makes the response invalid. */
 export const LEDGER_BODY_BYTES = 64 * 1024;
 
-/** Bytes of an answer's header section. */
+/** Bytes of a response's header section. */
 const HEADER_BYTES = 16 * 1024;
 
-/** Milliseconds for which a granted namespace is not asked for again, and so the longest that a revocation may wait. */
+/** Milliseconds for which a grant is cached, and so the longest delay until a revocation takes effect. */
 export const GRANT_MILLISECONDS = 5_000;
 
-/** Namespaces whose grant is remembered. */
+/** Namespaces whose grant is cached. */
 const GRANTS_MAXIMUM = 1024;
 
-/** What a status says; every other one is no answer. */
+/** The answer for each status. */
 const ANSWERS: ReadonlyMap<number, NamespaceAnswer> = new Map<number, NamespaceAnswer>([
   [200, { verdict: "granted", reason: "authority_grants" }],
   [401, { verdict: "refused", reason: "authority_not_authorized" }],
@@ -31,7 +31,7 @@ const ANSWERS: ReadonlyMap<number, NamespaceAnswer> = new Map<number, NamespaceA
   [404, { verdict: "refused", reason: "authority_not_found" }],
 ]);
 
-/** Why there is no answer, as the audit log has it. */
+/** The reason for an unavailable answer, as the audit log shows it. */
 type Outage =
   | "authority_status"
   | "authority_connect_timeout"
@@ -44,7 +44,7 @@ type Outage =
 class LedgerOutage extends Error {
   override readonly name = "LedgerOutage";
   readonly outage: Outage;
-  /** The connection was one kept from before, and nothing was read from it: asking again is safe. */
+  /** The connection was reused and nothing was read from it, so a retry is safe. */
   readonly stale: boolean;
 
   constructor(outage: Outage, stale = false) {
@@ -55,30 +55,30 @@ class LedgerOutage extends Error {
 }
 
 /**
- * An authority that asks a ledger. Grants are remembered for {@link GRANT_MILLISECONDS}, refusals and outages never;
- * questions for one namespace at one time are one request.
+ * An authority that asks a ledger. Grants are cached for {@link GRANT_MILLISECONDS}; refusals and outages are not cached.
+ * Concurrent questions for one namespace share one request.
  *
  * @param config `namespace.authority.ledger`
  * @param now A clock in milliseconds that never goes back
  */
-export function askLedger(config: LedgerConfig, now: () => number = () => performance.now()): NamespaceAuthority {
+export function connectLedger(config: LedgerConfig, now: () => number = () => performance.now()): NamespaceAuthority {
   const url = new URL(config.base_url);
   const base = url.pathname.replace(/\/+$/, "");
   const agent = new (url.protocol === "https:" ? https : http).Agent({ keepAlive: true, maxSockets: 64 });
   const grants = createGrantCache(GRANT_MILLISECONDS, GRANTS_MAXIMUM, now);
-  const asking = new Map<number, Promise<NamespaceAnswer>>();
+  const pending = new Map<number, Promise<NamespaceAnswer>>();
 
   const request = async (namespaceId: number, correlationId: string | null): Promise<NamespaceAnswer> => {
     const target = new URL(url);
     target.pathname = `${base}/v1/write/namespaces/${namespaceId}`;
     const headers = headersOf(config, correlationId);
-    const fetchOnce = (): Promise<number> => status(config, { target, agent, headers });
+    const fetchOnce = (): Promise<number> => fetchStatus(config, { target, agent, headers });
     try {
-      const found = await fetchOnce().catch((error) => {
+      const status = await fetchOnce().catch((error) => {
         if (error instanceof LedgerOutage && error.stale) return fetchOnce();
         throw error;
       });
-      return ANSWERS.get(found) ?? { verdict: "unavailable", reason: "authority_status" };
+      return ANSWERS.get(status) ?? { verdict: "unavailable", reason: "authority_status" };
     } catch (error) {
       const reason = error instanceof LedgerOutage ? error.outage : "authority_connection_failed";
       return { verdict: "unavailable", reason };
@@ -90,16 +90,16 @@ export function askLedger(config: LedgerConfig, now: () => number = () => perfor
       if (grants.has(namespaceId)) {
         return Promise.resolve({ verdict: "granted", reason: "authority_grants_cached" });
       }
-      const known = asking.get(namespaceId);
-      if (known !== undefined) return known;
-      const began = now();
-      const answer = request(namespaceId, correlationId).then((given) => {
-        // Remembered from when the question was put: the answer may be as old as that.
-        if (given.verdict === "granted") grants.add(namespaceId, began);
-        return given;
-      }).finally(() => asking.delete(namespaceId));
-      asking.set(namespaceId, answer);
-      return answer;
+      const shared = pending.get(namespaceId);
+      if (shared !== undefined) return shared;
+      const startedAt = now();
+      const asked = request(namespaceId, correlationId).then((answer) => {
+        // Counted from the start of the request: the ledger may have decided at that moment.
+        if (answer.verdict === "granted") grants.add(namespaceId, startedAt);
+        return answer;
+      }).finally(() => pending.delete(namespaceId));
+      pending.set(namespaceId, asked);
+      return asked;
     },
     close: () => agent.destroy(),
   };
@@ -120,8 +120,8 @@ interface LedgerRequest {
   readonly headers: Record<string, string>;
 }
 
-/** The status of one request whose whole answer was read. */
-function status(config: LedgerConfig, { target, agent, headers }: LedgerRequest): Promise<number> {
+/** The status of one response, once its whole body was read. */
+function fetchStatus(config: LedgerConfig, { target, agent, headers }: LedgerRequest): Promise<number> {
   requirePermission(target);
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const outgoing = (target.protocol === "https:" ? https : http).get(target, {
@@ -129,23 +129,23 @@ function status(config: LedgerConfig, { target, agent, headers }: LedgerRequest)
     headers,
     maxHeaderSize: HEADER_BYTES,
   });
-  const give = (outage: LedgerOutage): void => {
+  const fail = (outage: LedgerOutage): void => {
     reject(outage);
     outgoing.destroy();
   };
   const connect = setTimeout(
-    () => give(new LedgerOutage("authority_connect_timeout")),
+    () => fail(new LedgerOutage("authority_connect_timeout")),
     config.connect_timeout_ms,
   );
-  const whole = setTimeout(() => give(new LedgerOutage("authority_request_timeout")), config.request_timeout_ms);
+  const whole = setTimeout(() => fail(new LedgerOutage("authority_request_timeout")), config.request_timeout_ms);
   outgoing.on("socket", (socket) => {
     if (outgoing.reusedSocket) clearTimeout(connect);
     else socket.once(target.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connect));
   });
-  outgoing.on("error", () => give(new LedgerOutage("authority_connection_failed", outgoing.reusedSocket)));
+  outgoing.on("error", () => fail(new LedgerOutage("authority_connection_failed", outgoing.reusedSocket)));
   outgoing.on("response", (response) => {
     clearTimeout(connect);
-    drain(response).then(() => resolve(response.statusCode ?? 0), give);
+    drain(response).then(() => resolve(response.statusCode ?? 0), fail);
   });
   return promise.finally(() => {
     clearTimeout(connect);
@@ -153,14 +153,14 @@ function status(config: LedgerConfig, { target, agent, headers }: LedgerRequest)
   });
 }
 
-/** Deno throws a refusal of its own past every handler, so it is asked beforehand. */
+/** Queried before the request, because Deno throws its own permission error past every handler. */
 function requirePermission(target: URL): void {
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
   const { state } = Deno.permissions.querySync({ name: "net", host: `${target.hostname}:${port}` });
   if (state !== "granted") throw new LedgerOutage("authority_not_permitted");
 }
 
-/** Reads a body to its end and keeps nothing of it. */
+/** Reads a body to its end and discards it. */
 async function drain(response: http.IncomingMessage): Promise<void> {
   let bytes = 0;
   try {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import type { LedgerConfig } from "../config/types.ts";
 import { createGrantCache } from "./grant_cache.ts";
-import { askLedger, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
-import { type NamespaceAuthority, namespaceAuthorityOf } from "./namespace_authority.ts";
+import { connectLedger, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
+import { namespaceAuthorityOf } from "./namespace_authority.ts";
+import type { NamespaceAuthority } from "./types.ts";
 
-/** What a stub of a ledger was asked. */
+/** The requests that a fake ledger received. */
 interface Asked {
   readonly path: string;
   readonly authorization: string | null;
@@ -17,10 +18,10 @@ interface Ledger {
 }
 
 const CLOCK = { now: 0 };
-/** So much that a busy machine answers in time. */
+/** Long enough for a busy machine. */
 const AMPLE = { connect_timeout_ms: 10_000, request_timeout_ms: 10_000 };
 
-/** Runs a test against a ledger that answers over real HTTP. */
+/** Runs a test against a ledger on a real HTTP port. */
 async function withLedger(
   answer: (request: Request) => Response | Promise<Response>,
   test: (authority: NamespaceAuthority, ledger: Ledger) => Promise<void>,
@@ -39,7 +40,7 @@ async function withLedger(
     ...AMPLE,
     ...change,
   };
-  const authority = askLedger(config, () => CLOCK.now);
+  const authority = connectLedger(config, () => CLOCK.now);
   try {
     await test(authority, { config, asked });
   } finally {
@@ -72,7 +73,7 @@ const ANSWERS: readonly (readonly [what: string, answer: () => Response | Promis
   ["204", () => new Response(null, { status: 204 }), "unavailable authority_status"],
   ["429", () => new Response("later", { status: 429 }), "unavailable authority_status"],
   [
-    "a redirect to somebody who grants everything",
+    "a redirect to an address that grants everything",
     () => new Response(null, { status: 302, headers: { location: "/registry/granted" } }),
     "unavailable authority_status",
   ],
@@ -89,7 +90,7 @@ const ANSWERS: readonly (readonly [what: string, answer: () => Response | Promis
 
 for (const [what, answer, verdict] of ANSWERS) {
   const change = verdict.endsWith("timeout") ? { request_timeout_ms: 500 } : {};
-  Deno.test(`askLedger() ${what}: ${verdict}`, () =>
+  Deno.test(`connectLedger() ${what}: ${verdict}`, () =>
     withLedger(
       answer,
       async (authority, { asked }) => {
@@ -105,7 +106,7 @@ for (const [what, answer, verdict] of ANSWERS) {
     ));
 }
 
-Deno.test("askLedger() sends neither token nor correlation id that it has not", () =>
+Deno.test("connectLedger() sends no header for an absent token or correlation id", () =>
   withLedger(
     () => new Response(),
     async (authority, { asked }) => {
@@ -115,11 +116,11 @@ Deno.test("askLedger() sends neither token nor correlation id that it has not", 
     { auth_token: null },
   ));
 
-Deno.test("askLedger() nobody listens: unavailable", async () => {
+Deno.test("connectLedger() a closed port: unavailable", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
-  const authority = askLedger({
+  const authority = connectLedger({
     base_url: `http://127.0.0.1:${port}`,
     auth_token: null,
     ...AMPLE,
@@ -129,7 +130,7 @@ Deno.test("askLedger() nobody listens: unavailable", async () => {
   assert.deepEqual([verdict, reason], ["unavailable", "authority_connection_failed"]);
 });
 
-Deno.test("askLedger() what is no HTTP: unavailable", async () => {
+Deno.test("connectLedger() a server that does not speak HTTP: unavailable", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {
     for await (const connection of listener) {
@@ -137,7 +138,7 @@ Deno.test("askLedger() what is no HTTP: unavailable", async () => {
       connection.close();
     }
   })();
-  const authority = askLedger({
+  const authority = connectLedger({
     base_url: `http://127.0.0.1:${listener.addr.port}`,
     auth_token: null,
     ...AMPLE,
@@ -149,10 +150,10 @@ Deno.test("askLedger() what is no HTTP: unavailable", async () => {
   assert.equal(verdict, "unavailable");
 });
 
-Deno.test("askLedger() a host that never ends its TLS handshake: authority_connect_timeout", async () => {
+Deno.test("connectLedger() a host that never completes its TLS handshake: authority_connect_timeout", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
-  const authority = askLedger({
+  const authority = connectLedger({
     base_url: `https://127.0.0.1:${listener.addr.port}`,
     auth_token: null,
     connect_timeout_ms: 100,
@@ -161,12 +162,12 @@ Deno.test("askLedger() a host that never ends its TLS handshake: authority_conne
   const { verdict, reason } = await authority.ask(7, null);
   authority.close();
   listener.close();
-  // On a slow machine the time may be over before the connection is there.
+  // On a slow machine the whole time may pass before the connection is made.
   await accepted.then((connection) => connection.close(), () => undefined);
   assert.deepEqual([verdict, reason], ["unavailable", "authority_connect_timeout"]);
 });
 
-Deno.test("askLedger() a grant is remembered for its time, from when the question was put", () =>
+Deno.test("connectLedger() a grant is cached for its lifetime, from the start of the request", () =>
   withLedger(() => new Response(), async (authority, { asked }) => {
     CLOCK.now = 1000;
     assert.equal((await authority.ask(7, null)).reason, "authority_grants");
@@ -179,7 +180,7 @@ Deno.test("askLedger() a grant is remembered for its time, from when the questio
   }));
 
 for (const status of [404, 403, 500]) {
-  Deno.test(`askLedger() a ${status} is not remembered`, () => {
+  Deno.test(`connectLedger() a ${status} is not cached`, () => {
     let answers = 0;
     return withLedger(
       () => new Response(null, { status: answers++ === 0 ? status : 200 }),
@@ -192,7 +193,7 @@ for (const status of [404, 403, 500]) {
   });
 }
 
-Deno.test("askLedger() questions for one namespace at one time are one request", () =>
+Deno.test("connectLedger() concurrent questions for one namespace share one request", () =>
   withLedger(() => new Response(), async (authority, { asked }) => {
     CLOCK.now = 0;
     const answers = await Promise.all(Array.from({ length: 20 }, () => authority.ask(11, null)));
@@ -200,7 +201,7 @@ Deno.test("askLedger() questions for one namespace at one time are one request",
     assert.equal(asked.length, 1);
   }));
 
-Deno.test("createGrantCache() makes room by forgetting the oldest grant", () => {
+Deno.test("createGrantCache() evicts the oldest grant", () => {
   const cache = createGrantCache(10, 2, () => 0);
   for (const id of [1, 2, 3]) cache.add(id, 0);
   assert.deepEqual([1, 2, 3].map((id) => cache.has(id)), [false, true, true]);
@@ -209,7 +210,7 @@ Deno.test("createGrantCache() makes room by forgetting the oldest grant", () => 
   assert.deepEqual([2, 3, 4].map((id) => cache.has(id)), [true, false, true]);
 });
 
-Deno.test("namespaceAuthorityOf() is nobody without a ledger, and answers nothing once closed", async () => {
+Deno.test("namespaceAuthorityOf() is null without a ledger, and unavailable once closed", async () => {
   assert.equal(namespaceAuthorityOf({ authority: { mode: "none", ledger: null } }), null);
   const ledger = { base_url: "http://127.0.0.1:1", auth_token: null, connect_timeout_ms: 100, request_timeout_ms: 500 };
   const authority = namespaceAuthorityOf({ authority: { mode: "ledger_http", ledger } });

@@ -1,23 +1,23 @@
 /**
- * The namespace guard: namespace 1, the default one, is closed unless the operator opened it, and then only to the
- * tenants that the operator lists.
+ * The namespace check: namespace 1, the default namespace, is closed unless the operator opens it. It is then open only to
+ * the tenants that the operator lists.
  *
  * @module
  */
 
 import type { NamespaceConfig } from "../config/types.ts";
 import { actsFor } from "./principal.ts";
-import { type Decision, refuse } from "./refusal.ts";
+import { type Decision, denialFor } from "./refusal.ts";
 import type { Principal } from "./types.ts";
 
 /** The id of the default namespace. */
 export const DEFAULT_NAMESPACE = 1;
 
 /**
- * Whether a caller may use a namespace at all. Roles are another question.
+ * Decides whether a caller may use a namespace at all; roles are checked separately.
  *
  * @param config `namespace`
- * @param principal Who asks
+ * @param principal The caller
  * @param namespaceId The namespace, an integer of at least 1
  */
 export function checkNamespace(
@@ -27,7 +27,7 @@ export function checkNamespace(
 ): Decision {
   if (namespaceId !== DEFAULT_NAMESPACE) return { allowed: true, reason: "namespace_open" };
   if (!config.allow_default) {
-    return refuse(
+    return denialFor(
       principal,
       "default_namespace_closed",
       "Cannot use namespace 1: the default namespace is closed; use another namespace_id, such as 2, or set " +
@@ -35,7 +35,7 @@ export function checkNamespace(
     );
   }
   if (!config.default_tenants.some((tenant) => actsFor(principal, tenant))) {
-    return refuse(
+    return denialFor(
       principal,
       "default_namespace_tenant",
       `Cannot use namespace 1: namespace.default_tenants lists none of the caller's tenants ${

@@ -1,12 +1,12 @@
 /**
- * Which tools the operator offers.
+ * The tools that the operator offers.
  *
  * @module
  */
 
 import type { AuthConfig, ServerConfig, ToolsConfig } from "../config/types.ts";
 
-/** Whether `server.tools` lets a tool be called: the denylist wins, an empty allowlist stands for all. */
+/** Whether `server.tools` permits a tool: the denylist wins, and an empty allowlist permits all. */
 export function toolFilter(config: ToolsConfig): (name: string) => boolean {
   const allowlist = new Set<string>(config.allowlist);
   const denylist = new Set<string>(config.denylist);
@@ -18,7 +18,7 @@ export interface OfferSettings extends Pick<ServerConfig, "tools"> {
   readonly auth: Pick<AuthConfig, "allowed_tools"> | null;
 }
 
-/** Whether a tool may be called: `server.tools` lets it, and so does `server.auth.allowed_tools`, where empty stands for all. */
+/** Whether `server.tools` and `server.auth.allowed_tools` both permit a tool; an empty list of allowed tools permits all. */
 export function offeredTools({ tools, auth }: OfferSettings): (name: string) => boolean {
   const permits = toolFilter(tools);
   const allowed = new Set<string>(auth?.allowed_tools ?? []);

@@ -1,5 +1,5 @@
 /**
- * From an authenticated subject to a principal: its roles as configured, and the tenants that it acts for.
+ * The principal of an authenticated subject: its configured roles, and the tenants that it acts for.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import type { Principal, RoleBinding } from "./types.ts";
 const LOCAL_TENANT = 1;
 
 /**
- * The tenants that a caller acts for: those of its roles, every one (null) as soon as one role names none. A local
- * caller without roles is tenant 1, any other has none.
+ * The tenants that a caller acts for: those of its roles, or every tenant where one role has no tenant. A local caller
+ * without roles acts for tenant 1, and any other caller without roles for no tenant.
  *
- * @returns Ascending, each once; null = every tenant
+ * @returns Ascending, without repeats; null for every tenant
  *
  * @example
  * ```ts
@@ -44,12 +44,12 @@ export function actsFor(principal: Principal, tenant: number): boolean {
 }
 
 /**
- * The principal of an authenticated subject. One that the configuration does not name has no roles; of entries with the
- * same subject all count.
+ * The principal of an authenticated subject. A subject that the configuration does not name has no roles. Where several
+ * entries have the same subject, all of them count.
  *
  * @param principals `server.auth.principals`
  * @param subject `stdio`, `loopback`, `token:<sha256>` or an mTLS subject; compared exactly
- * @param authMethod How the subject is known
+ * @param authMethod How the subject was authenticated
  */
 export function principalOf(
   principals: readonly PrincipalConfig[],

@@ -1,13 +1,13 @@
 /**
- * Who may register, list and get schemas: the built-in access list by role, or the operator's own rules. It applies
- * after the tool and namespace checks, and whether or not principals are configured.
+ * Permission to register, list and get schemas: by role, or by the operator's own rules. The check follows those of the
+ * tool and the namespace, and does not depend on configured principals.
  *
  * @module
  */
 
 import type { RegistryAclConfig, RegistryAclRuleConfig, RegistryAction } from "../config/types.ts";
 import { actsFor } from "./principal.ts";
-import { type Decision, refuse } from "./refusal.ts";
+import { type Decision, denialFor } from "./refusal.ts";
 import { inScope, policyClassOf } from "./roles.ts";
 import type { Principal } from "./types.ts";
 
@@ -18,12 +18,12 @@ const READERS: readonly string[] = [...WRITERS, "NamespaceWriter", "NamespaceRea
 const SCRATCH_GETTERS: readonly string[] = ["AgentSandbox"];
 
 /**
- * Whether a caller may do something to the schemas of a namespace.
+ * Decides whether a caller may perform an action on the schemas of a namespace.
  *
  * @param acl `schema_registry.acl`
- * @param principal Who asks
- * @param action What for
- * @param namespaceId In which namespace
+ * @param principal The caller
+ * @param action The action
+ * @param namespaceId The namespace of the schemas
  */
 export function checkRegistry(
   acl: RegistryAclConfig,
@@ -50,7 +50,7 @@ function checkBuiltin(
   const allowed = writes ? mayRegister(names, principal.policyClass) : mayRead(names, principal.policyClass, action);
   const kind = writes ? "write" : "read";
   if (allowed) return { allowed: true, reason: `builtin_allow_${kind}` };
-  return refuse(
+  return denialFor(
     principal,
     `builtin_deny_${kind}`,
     `Cannot ${action} schemas of namespace ${namespaceId}: set schema_registry.acl.allow_local_only = true, or give ` +
@@ -65,7 +65,7 @@ function mayRegister(names: readonly string[], policyClass: string | null): bool
 
 function mayRead(names: readonly string[], policyClass: string | null, action: RegistryAction): boolean {
   if (names.some((name) => READERS.includes(name))) return true;
-  // Precheck reads one schema by name, and the role exists to run prechecks.
+  // The role exists to run prechecks, and a precheck reads one schema by name.
   return action === "get" && policyClassOf(policyClass) === "scratch" &&
     names.some((name) => SCRATCH_GETTERS.includes(name));
 }
@@ -81,11 +81,11 @@ function checkRules(
   const effect = rule?.effect ?? acl.default;
   const reason = `${rule === undefined ? "default" : "custom"}_${effect}`;
   if (effect === "allow") return { allowed: true, reason };
-  const place = rule === undefined ? "schema_registry.acl.default" : `schema_registry.acl.rules[${index}]`;
-  return refuse(
+  const setting = rule === undefined ? "schema_registry.acl.default" : `schema_registry.acl.rules[${index}]`;
+  return denialFor(
     principal,
     reason,
-    `Cannot ${action} schemas of namespace ${namespaceId}: ${place} denies it`,
+    `Cannot ${action} schemas of namespace ${namespaceId}: ${setting} denies it`,
   );
 }
 
@@ -105,7 +105,7 @@ function ruleMatches(
   );
 }
 
-/** Whether a selector holds: an empty one always does. */
+/** Whether a selector matches; an empty selector always matches. */
 function any<T>(selector: readonly T[], holds: (entry: T) => boolean): boolean {
   return selector.length === 0 || selector.some(holds);
 }

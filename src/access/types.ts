@@ -1,10 +1,10 @@
 /**
- * Who calls, and how that is known.
+ * Callers, how they are authenticated, and the answers of a namespace authority.
  *
  * @module
  */
 
-/** A role binding of a principal; null scopes match everything. */
+/** A role of a principal; a scope of null matches every tenant or namespace. */
 export interface RoleBinding {
   readonly name: string;
   readonly tenant_id: number | null;
@@ -18,6 +18,26 @@ export interface Principal {
   readonly authMethod: "local" | "bearer_token" | "mtls";
   readonly policyClass: string | null;
   readonly roles: readonly RoleBinding[];
-  /** Tenants the caller acts for; null = every tenant. */
+  /** Tenants that the caller acts for; null for every tenant. */
   readonly tenants: readonly number[] | null;
+}
+
+/** The answer of a namespace authority. `reason` is one word for the audit log; the caller does not see it. */
+export interface NamespaceAnswer {
+  /** `unavailable`: no valid answer arrived, and a later call may receive one. */
+  readonly verdict: "granted" | "refused" | "unavailable";
+  readonly reason: string;
+}
+
+/** A service that knows which namespaces exist and may be used. */
+export interface NamespaceAuthority {
+  /**
+   * Asks for a namespace; never rejects.
+   *
+   * @param namespaceId The namespace, an integer of at least 1
+   * @param correlationId The identifier of the request, for the authority's own log; null for none
+   */
+  readonly ask: (namespaceId: number, correlationId: string | null) => Promise<NamespaceAnswer>;
+  /** Ends every connection. */
+  readonly close: () => void;
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import type { NamespaceAnswer } from "../access/namespace_authority.ts";
-import type { Principal } from "../access/types.ts";
+import type { NamespaceAnswer, Principal } from "../access/types.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";

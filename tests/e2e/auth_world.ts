@@ -7,8 +7,7 @@
 
 import assert from "node:assert/strict";
 import { tenantsOf } from "@/access/principal.ts";
-import type { NamespaceAnswer } from "@/access/namespace_authority.ts";
-import type { Principal, RoleBinding } from "@/access/types.ts";
+import type { NamespaceAnswer, Principal, RoleBinding } from "@/access/types.ts";
 import type { JsonObject } from "@/canonical/json.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "@/config/defaults.ts";
 import type { GateConfig, NamespaceConfig } from "@/config/types.ts";

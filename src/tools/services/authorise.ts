@@ -6,10 +6,9 @@
  */
 
 import { checkNamespace } from "../../access/namespace.ts";
-import type { NamespaceAnswer } from "../../access/namespace_authority.ts";
 import { GENERIC_REFUSAL } from "../../access/refusal.ts";
 import { checkRole, type UsedNamespace } from "../../access/roles.ts";
-import type { Principal } from "../../access/types.ts";
+import type { NamespaceAnswer, Principal } from "../../access/types.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { toolError } from "../framework/errors.ts";
 import type { Services } from "./services.ts";

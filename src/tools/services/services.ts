@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type NamespaceAuthority, namespaceAuthorityOf } from "../../access/namespace_authority.ts";
+import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
+import type { NamespaceAuthority } from "../../access/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { readAtMost } from "../../config/files.ts";
 import { ConfigError } from "../../config/problems.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { NamespaceAuthority } from "../../access/namespace_authority.ts";
-import type { RoleBinding } from "../../access/types.ts";
+import type { NamespaceAuthority, RoleBinding } from "../../access/types.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { LOCAL, testConfig } from "../tests/tools_fixture.ts";
 import type { Call, NamespaceList } from "../framework/types.ts";
