@@ -71,6 +71,17 @@ export const FULL_STEPS: readonly Step[] = [
     ],
   },
   {
+    name: "a clock that jumped",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/clock_jump_test.ts"],
+    minutes: 5,
+    needs: [{
+      program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
+      debianPackage: "libfaketime",
+    }],
+  },
+  {
     name: "providers over TLS",
     kind: "tests",
     options: [],
