@@ -61,7 +61,8 @@ export function precheck(services: Services): Tool {
       "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +
       "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here, whatever it says; " +
       "outcome_without_lane is what it says, and conditions in missing with minimum_lane verified need evidence that an " +
-      "evaluation takes or acquires. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
+      "evaluation takes or acquires. requires_all_bindings rejects nothing here: all bindings count as agreeing with the asserted " +
+      "value. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
     output: closed({ decision: ref("decision"), outcome: KLEENE, trace: listOf(ref("explained_item")) }, {

@@ -7,6 +7,7 @@ import {
   envelope,
   evidence,
   id,
+  schemaRecord,
   type StartedRun,
   startRun,
   withTools,
@@ -130,4 +131,26 @@ for (const [what, members, expected] of PRECHECKS) {
         assert.match(JSON.stringify(details), /"binding_required"/);
       } else assert.equal((await bench.call("scenario_precheck_stage", input))["outcome"], expected);
     }, OPTIONS));
+}
+
+/** Plain data, and the outcome whether or not the policy has `requires_all_bindings`. */
+const PLAIN: readonly (readonly [payload: JsonObject, outcome: string])[] = [
+  [{ built: true }, "true"],
+  [{ built: false }, "false"],
+  [{}, "unknown"],
+];
+
+for (const [payload, outcome] of PLAIN) {
+  for (const requires of [true, false]) {
+    Deno.test(`precheck of ${JSON.stringify(payload)}, requires_all_bindings ${requires}: ${outcome}`, () =>
+      withTools(async (bench) => {
+        const schema = { type: "object", properties: { built: { type: "boolean" } } };
+        await bench.call("schemas_register", { record: schemaRecord({ schema }) });
+        await startRun(bench, spec(requires));
+        const data_shape = { schema_id: "report", version: "1" };
+        const input = { namespace_id: 2, scenario_id: "release", stage_id: "build", data_shape, payload };
+        const answer = await bench.call("precheck", input);
+        assert.deepEqual(answer["outcome_without_lane"] ?? answer["outcome"], outcome, JSON.stringify(answer));
+      }, OPTIONS));
+  }
 }
