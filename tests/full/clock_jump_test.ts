@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
-import { id } from "@/tools/tests/fixture_test.ts";
+import { id } from "@/tools/tests/tools_fixture.ts";
 import {
   acquiredCondition,
   attemptOf,
