@@ -61,13 +61,17 @@ export function formatPath(path: SettingPath): string {
   return text;
 }
 
-/** A value as it may be shown: numbers and booleans as they are, anything else by kind and size. */
-export function describeValue(value: unknown): string {
+/**
+ * A value as a message may show it: numbers and booleans as they are, anything else by kind and size.
+ *
+ * @param objectName What an object is called: a table in TOML
+ */
+export function describeValue(value: unknown, objectName = "a table"): string {
   if (value === undefined) return "nothing";
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return `a string of ${countOf(value.length, "character")}`;
   if (Array.isArray(value)) return `an array of ${countOf(value.length, "item")}`;
-  return "a table";
+  return objectName;
 }
 
 /** A string in quotes where it is short enough to be a word of a closed list, else its length. */

@@ -1,29 +1,28 @@
 /**
- * Says the findings of the schema in the words of the configuration: `must be >= 1, got 0`.
+ * Reports the issues of a zod schema as messages about the configuration: `must be >= 1, got 0`.
  *
  * @module
  */
 
 import { z } from "zod";
 import { nearest } from "../canonical/nearest.ts";
-import { countOf, describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
+import { describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
 import { at } from "./toml_tree.ts";
+import { expectationOf } from "./zod_expectation.ts";
 
-/** For a schema that is used once in a process: compiling its checks to code would cost more than it saves. */
+/** Options for a schema that a process uses once: compiling its checks to code would cost more than it saves. */
 export const ONCE = { jitless: true } as const;
 
-/** Choices of a closed list that are all shown. */
+/** A closed list of at most this many choices is shown in full. */
 const MAXIMUM_CHOICES_SHOWN = 8;
 
-/** Reports each thing that a schema finds wrong with a tree; `base` is where that tree stands in the file. */
+/** Reports each issue that a schema finds in a tree; `base` is the path of that tree in the file. */
 export function schemaProblems(schema: z.ZodType, tree: unknown, base: SettingPath, report: Report): void {
   for (const issue of schema.safeParse(tree, ONCE).error?.issues ?? []) {
     const path = issue.path.filter((segment) => typeof segment !== "symbol");
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
-        const meant = nearest(key, knownMembers(schema, path));
-        const hint = meant === null ? "" : `, did you mean ${quoteShort(meant)}?`;
-        report([...base, ...path, key], `unknown member${hint}`);
+        report([...base, ...path, key], `unknown member${nearestHint(key, knownMembers(schema, path))}`);
       }
     } else {
       report([...base, ...path], issueMessage(issue, at(tree, path)));
@@ -33,52 +32,45 @@ export function schemaProblems(schema: z.ZodType, tree: unknown, base: SettingPa
 
 function issueMessage(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return "is required";
+  const got = describeValue(value);
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${kindInWords(issue.expected)}, got ${describeValue(value)}`;
+      return `must be ${expectationOf(issue, TYPE_NAMES)}, got ${got}`;
     case "too_small":
-      return boundMessage(issue.origin, "least", Number(issue.minimum), value);
+      return boundMessage(expectationOf(issue, TYPE_NAMES), `>= ${issue.minimum}`, value);
     case "too_big":
-      return boundMessage(issue.origin, "most", Number(issue.maximum), value);
-    case "invalid_value":
-      return choiceMessage(issue.values.map(String), value);
+      return boundMessage(expectationOf(issue, TYPE_NAMES), `<= ${issue.maximum}`, value);
+    case "invalid_value": {
+      const choice = typeof value === "string" ? quoteShort(value) : got;
+      if (issue.values.length <= MAXIMUM_CHOICES_SHOWN) {
+        return `must be ${expectationOf(issue, TYPE_NAMES)}, got ${choice}`;
+      }
+      return `must be a known name, got ${choice}${nearestHint(value, issue.values.map(String))}`;
+    }
     default:
-      return `${issue.message}, got ${describeValue(value)}`;
+      return `${issue.message}, got ${got}`;
   }
 }
 
-/** Names the choices where they are few, else the nearest. */
-function choiceMessage(choices: readonly string[], value: unknown): string {
-  const got = typeof value === "string" ? quoteShort(value) : describeValue(value);
-  if (choices.length > MAXIMUM_CHOICES_SHOWN) {
-    const meant = typeof value === "string" ? nearest(value, choices) : null;
-    return `must be a known name, got ${got}${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`;
-  }
-  return `must be ${choices.length === 1 ? "" : "one of "}${choices.map(quoteShort).join(", ")}, got ${got}`;
+/** Every number of the configuration is an integer. */
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ["int", "an integer"],
+  ["number", "an integer"],
+  ["object", "a table"],
+  ["record", "a table"],
+  ["array", "an array"],
+]);
+
+/** Lengths are shown by what they count, numbers by a comparison. */
+function boundMessage(length: string, comparison: string, value: unknown): string {
+  if (value === "") return "must not be empty";
+  if (typeof value === "string" || Array.isArray(value)) return `must have ${length}, got ${value.length}`;
+  return `must be ${comparison}, got ${describeValue(value)}`;
 }
 
-function boundMessage(origin: string, side: "least" | "most", bound: number, value: unknown): string {
-  if (origin === "string" && typeof value === "string") {
-    if (value === "") return "must not be empty";
-    return `must have at ${side} ${countOf(bound, "character")}, got ${value.length}`;
-  }
-  if (Array.isArray(value)) return `must have at ${side} ${countOf(bound, "item")}, got ${value.length}`;
-  return `must be ${side === "least" ? ">=" : "<="} ${bound}, got ${describeValue(value)}`;
-}
-
-function kindInWords(expected: string): string {
-  switch (expected) {
-    case "int":
-    case "number": // every number of the configuration is an integer
-      return "an integer";
-    case "object":
-    case "record":
-      return "a table";
-    case "array":
-      return "an array";
-    default:
-      return `a ${expected}`;
-  }
+function nearestHint(value: unknown, known: readonly string[]): string {
+  const meant = typeof value === "string" ? nearest(value, known) : null;
+  return meant === null ? "" : `, did you mean ${quoteShort(meant)}?`;
 }
 
 /** The members that the table at a path may have. */

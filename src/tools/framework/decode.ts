@@ -8,6 +8,8 @@
 import { z } from "zod";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
+import { describeValue } from "../../config/problems.ts";
+import { expectationOf } from "../../config/zod_expectation.ts";
 import { didYouMean, quote, quoteAll } from "../../law/suggest.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
@@ -81,11 +83,13 @@ function describeIssue(schema: z.ZodType, input: JsonObject, issue: ZodIssue): I
     return issue.keys.map((name) => unknownMember(path, name, known));
   }
   const value = valueAt(input, path);
-  const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ?? expectation(issue);
+  const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ??
+    expectationOf(issue, TYPE_NAMES);
   if (value === undefined) {
     return [{ path: formatPath(path), message: `Member is required: expected ${expected}`, expected }];
   }
-  const got = describeValue(value);
+  // Arguments may hold secrets, so a message describes a value and does not repeat it.
+  const got = describeValue(value, "an object");
   return [{ path: formatPath(path), message: `Expected ${expected}, got ${got}`, expected, got }];
 }
 
@@ -94,29 +98,6 @@ function unknownMember(path: Path, name: string, known: readonly string[]): Inpu
   const expected = known.length === 0 ? "no such member" : `only ${quoteAll(known)}`;
   const hint = didYouMean(name, known) || `; expected ${expected}`;
   return { path: formatPath(at), message: `Member ${quote(name)} is unknown${hint}`, expected };
-}
-
-/** What an issue says was expected, as the end of a sentence. */
-function expectation(issue: ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return TYPE_NAMES.get(issue.expected) ?? `a value of type ${issue.expected}`;
-    case "invalid_value":
-      return issue.values.length === 1
-        ? quoteValue(issue.values[0])
-        : `one of ${issue.values.map(quoteValue).join(", ")}`;
-    case "invalid_union":
-      return "options" in issue && Array.isArray(issue.options)
-        ? `one of ${issue.options.map(quoteValue).join(", ")}`
-        : "one of the alternatives";
-    case "too_small":
-      return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin)}`;
-    case "too_big":
-      return `${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
-    default:
-      // Formats and custom checks are declared with the end of the sentence as their message.
-      return issue.message;
-  }
 }
 
 const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
@@ -130,22 +111,8 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ["nonoptional", "any JSON value"],
 ]);
 
-function unitOf(origin: string): string {
-  if (origin === "string") return " characters";
-  return origin === "array" ? " items" : "";
-}
-
 function quoteValue(value: unknown): string {
   return typeof value === "string" ? quote(value) : String(value);
-}
-
-/** What a value is, without repeating it: arguments may hold what must not be written down again. */
-function describeValue(value: JsonValue): string {
-  if (value === null) return "null";
-  if (isJsonArray(value)) return `an array of ${value.length} items`;
-  if (typeof value === "object") return "an object";
-  if (typeof value === "string") return `a string of ${value.length} characters`;
-  return String(value);
 }
 
 function valueAt(input: JsonValue, path: Path): JsonValue | undefined {

@@ -26,7 +26,7 @@ const GOOD: JsonObject = { namespace_id: 2, expected_head: HEAD, kind: "a" };
 const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]])[] = [
   [{ namespace_id: 0 }, ["$.namespace_id: Expected at least 1, got 0"]],
   [{ namespace_id: 1.5 }, ["$.namespace_id: Expected an integer, got 1.5"]],
-  [{ namespace_id: "2" }, ["$.namespace_id: Expected an integer, got a string of 1 characters"]],
+  [{ namespace_id: "2" }, ["$.namespace_id: Expected an integer, got a string of 1 character"]],
   [{ expected_head: { record_id: HEAD.record_id } }, [
     "$.expected_head.revision: Member is required: expected an integer",
   ]],
@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
   [{ zzzzzzzz: 1 }, [
     '$.zzzzzzzz: Member "zzzzzzzz" is unknown; expected only "namespace_id", "expected_head", "kind", "payload", "items", "cursor", "most"',
   ]],
-  [{ kind: "c" }, ['$.kind: Expected one of "a", "b", got a string of 1 characters']],
+  [{ kind: "c" }, ['$.kind: Expected one of "a", "b", got a string of 1 character']],
   [{ kind: null }, ['$.kind: Expected one of "a", "b", got null']],
   [{ payload: [] }, ['$.payload: Expected an object whose kind is "json" or "text", got an array of 0 items']],
   [{ payload: { kind: "xml" } }, ['$.payload.kind: Expected one of "json", "text", got a string of 3 characters']],
@@ -67,7 +67,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
   [{ cursor: 1 }, ["$.cursor: Expected a string, got 1"]],
   [{ namespace_id: 0, kind: "c" }, [
     "$.namespace_id: Expected at least 1, got 0",
-    '$.kind: Expected one of "a", "b", got a string of 1 characters',
+    '$.kind: Expected one of "a", "b", got a string of 1 character',
   ]],
 ];
 
