@@ -1,16 +1,16 @@
 /**
- * Re-derives from the source which room depends on which, and refuses what `layering_rules.ts` does not allow.
+ * Derives from the source which layer depends on which, and reports what `layering_rules.ts` does not allow.
  *
  * @module
  */
 
 import {
-  DOORS,
   IMPURE_METHODS,
   IMPURE_NAMES,
-  KERNEL_ROOMS,
+  KERNEL_LAYERS,
+  LAYERS,
   PACKAGES,
-  ROOMS,
+  PUBLIC_FILES,
   TEST_ONLY_PACKAGES,
 } from "./layering_rules.ts";
 import {
@@ -23,67 +23,71 @@ import {
   type Violation,
 } from "./source.ts";
 
-/** Whether a path is a test: those may use what the program may not. */
+/** Whether a path is a test or a fixture, which may use what the program may not. */
 export function isTest(path: string): boolean {
   return path.startsWith("tests/") || /_(?:test|fixture)\.ts$/.test(path);
 }
 
-/** The room of a file of the program, or null where it lies in none. */
-export function roomOf(path: string): string | null {
+/** The layer of a file of the program, or null for a file outside all layers. */
+export function layerOf(path: string): string | null {
   if (path === "main.ts") return "main";
-  const [top, room, sub] = path.split("/");
-  if (top !== "src" || room === undefined || sub === undefined) return null;
-  if (room === "runpack" && (sub === "host" || sub === "browser")) return `runpack/${sub}`;
-  return Object.hasOwn(ROOMS, room) ? room : null;
+  const [top, layer, sub] = path.split("/");
+  if (top !== "src" || layer === undefined || sub === undefined) return null;
+  if (layer === "runpack" && (sub === "host" || sub === "browser")) return `runpack/${sub}`;
+  return Object.hasOwn(LAYERS, layer) ? layer : null;
 }
 
-/** The files that the rules speak of: `main.ts` and every TypeScript file of `src` that is no test. */
+/** The files that the rules apply to: `main.ts` and every TypeScript file of `src` that is not a test. */
 function programFiles(files: readonly SourceFile[]): SourceFile[] {
   return files.filter((file) => /^(main|src\/.*)\.ts$/.test(file.path) && !isTest(file.path));
 }
 
-/** Every file of the program lies in a room that the table names. */
-export function checkRoomsKnown(files: readonly SourceFile[]): Violation[] {
-  return programFiles(files).filter((file) => roomOf(file.path) === null).map((file) => ({
-    rule: "rooms",
+/** Every file of the program lies in a layer that the table names. */
+export function checkLayersKnown(files: readonly SourceFile[]): Violation[] {
+  return programFiles(files).filter((file) => layerOf(file.path) === null).map((file) => ({
+    rule: "layers",
     path: file.path,
     line: 0,
-    message: `Cannot place the file: rooms are ${Object.keys(ROOMS).map((room) => `"${room}"`).join(", ")}`,
+    message: `Cannot find the layer of the file: move it into ${
+      Object.keys(LAYERS).map((layer) => `"${layer}"`).join(", ")
+    }, or add a layer to "tests/checks/layering_rules.ts"`,
   }));
 }
 
-/** Every arrow between two rooms is one that the table allows, and passes by the door where there is one. */
-export function checkArrows(files: readonly SourceFile[]): Violation[] {
+/** Every import between two layers is one that the table allows, and names a public file where the table lists them. */
+export function checkDependencies(files: readonly SourceFile[]): Violation[] {
   return programFiles(files).flatMap((file) =>
     readImports(file).flatMap((edge) => {
-      const message = arrowRefusal(file.path, edge);
-      return message === null ? [] : [{ rule: "arrows", path: file.path, line: edge.line, message }];
+      const message = dependencyRefusal(file.path, edge);
+      return message === null ? [] : [{ rule: "dependencies", path: file.path, line: edge.line, message }];
     })
   );
 }
 
-function arrowRefusal(path: string, edge: ImportEdge): string | null {
+function dependencyRefusal(path: string, edge: ImportEdge): string | null {
   const specifier = edge.specifier;
-  if (specifier === null) return "Cannot follow a dynamic import: its path is computed, not literal";
-  if (specifier.startsWith("@/")) return `Cannot import "${specifier}": the program names its files by relative path`;
+  if (specifier === null) return "Cannot follow a dynamic import with a computed path: write the path as a literal";
+  if (specifier.startsWith("@/")) return `Cannot import "${specifier}": name files of the program by relative path`;
   const target = resolveSpecifier(path, specifier);
-  const from = roomOf(path);
+  const from = layerOf(path);
   if (target === null || target === "deno.json" || from === null) return null;
-  if (isTest(target)) return `Cannot import "${specifier}": it is a test`;
-  const to = roomOf(target);
-  if (to === null) return `Cannot import "${specifier}": it lies in no room`;
+  if (isTest(target)) return `Cannot import "${specifier}" from the program: it is a test`;
+  const to = layerOf(target);
+  if (to === null) return `Cannot import "${specifier}": it lies outside all layers`;
   if (from === to) return null;
-  if (!(ROOMS[from] ?? []).includes(to)) return `Cannot import "${specifier}": room "${from}" may not use room "${to}"`;
-  const door = DOORS.find((entry) => entry.from === from && entry.to === to);
-  if (door === undefined || door.files.includes(target)) return null;
-  return `Cannot import "${specifier}": room "${from}" knows room "${to}" only by ${door.files.join(", ")}`;
+  if (!(LAYERS[from] ?? []).includes(to)) {
+    return `Cannot import "${specifier}": layer "${from}" may not use layer "${to}", hand it in as an argument`;
+  }
+  const row = PUBLIC_FILES.find((entry) => entry.from === from && entry.to === to);
+  if (row === undefined || row.files.includes(target)) return null;
+  return `Cannot import "${specifier}": layer "${from}" imports of layer "${to}" only ${row.files.join(", ")}`;
 }
 
 function covers(name: string, specifier: string): boolean {
   return specifier === name || specifier.startsWith(name.endsWith(":") ? name : `${name}/`);
 }
 
-/** Every package that the program loads has a row in the table, and is loaded from a room of that row. */
+/** Every package that the program loads has a row in the table, and the importing layer stands in that row. */
 export function checkPackages(files: readonly SourceFile[]): Violation[] {
   return programFiles(files).flatMap((file) =>
     readImports(file).flatMap((edge) => {
@@ -94,36 +98,40 @@ export function checkPackages(files: readonly SourceFile[]): Violation[] {
 }
 
 function packageRefusal(path: string, specifier: string | null): string | null {
-  const room = roomOf(path);
-  if (specifier === null || room === null || /^(\.|@\/)/.test(specifier)) return null;
+  const layer = layerOf(path);
+  if (specifier === null || layer === null || /^(\.|@\/)/.test(specifier)) return null;
   if (TEST_ONLY_PACKAGES.some((name) => covers(name, specifier))) {
-    return `Cannot import "${specifier}": it serves tests only`;
+    return `Cannot import "${specifier}" from the program: it is a package for tests`;
   }
-  if (isKernel(room)) return `Cannot import "${specifier}": kernel room "${room}" uses no package`;
+  if (isKernel(layer)) {
+    return `Cannot import "${specifier}": kernel layer "${layer}" uses no package, hand it in as an argument`;
+  }
   const row = PACKAGES.find((entry) => covers(entry.name, specifier));
-  if (row === undefined) return `Cannot import "${specifier}": the package table has no row for it`;
-  if (row.rooms.includes(room)) return null;
-  return `Cannot import "${specifier}": only ${row.rooms.map((name) => `"${name}"`).join(", ")} may, not "${room}"`;
+  if (row === undefined) {
+    return `Cannot import "${specifier}": add it to PACKAGES in "tests/checks/layering_rules.ts", with a decision page`;
+  }
+  if (row.layers.includes(layer)) return null;
+  return `Cannot import "${specifier}" from "${layer}": only ${row.layers.map((name) => `"${name}"`).join(", ")} may`;
 }
 
-function isKernel(room: string | null): boolean {
-  return KERNEL_ROOMS.some((kernel) => kernel === room);
+function isKernel(layer: string | null): boolean {
+  return KERNEL_LAYERS.some((kernel) => kernel === layer);
 }
 
-/** No kernel file names the runtime, the clock, chance or the locale. */
+/** No kernel file uses the runtime, the clock, chance or the locale. */
 export function checkPurity(files: readonly SourceFile[]): Violation[] {
-  return programFiles(files).filter((file) => isKernel(roomOf(file.path))).flatMap((file) => {
+  return programFiles(files).filter((file) => isKernel(layerOf(file.path))).flatMap((file) => {
     const code = maskSource(file.text);
     return impureNames(code).map(({ name, offset }) => ({
       rule: "purity",
       path: file.path,
       line: lineAt(code, offset),
-      message: `Cannot use "${name}": kernel room "${roomOf(file.path)}" gets it handed in, or does without`,
+      message: `Cannot use "${name}" in kernel layer "${layerOf(file.path)}": hand it in as an argument`,
     }));
   });
 }
 
-/** Names of the impure list that code uses: not as a member of something, nor as the name of a member. */
+/** The impure names that code uses, other than as members of an object. */
 function impureNames(code: string): { name: string; offset: number }[] {
   const found: { name: string; offset: number }[] = [];
   for (const name of IMPURE_NAMES) {
@@ -132,7 +140,7 @@ function impureNames(code: string): { name: string; offset: number }[] {
       if (!isMemberName(code, match.index, match[0].length)) found.push({ name, offset: match.index });
     }
   }
-  // An instant that is handed in may be written as a date: only the clock is impure.
+  // `new Date(instant)` is pure. Only reading the clock is not.
   for (const match of code.matchAll(/(?<![.\w$])(?<!\bnew\s+(?=Date\s*\(\s*[^\s)]))Date(?!\s*\.\s*UTC\b)(?![\w$])/g)) {
     if (!isMemberName(code, match.index, 4)) found.push({ name: "Date", offset: match.index });
   }
@@ -147,7 +155,7 @@ function isMemberName(code: string, offset: number, length: number): boolean {
   return /[{,;]/.test(before) && /^\s*\??\s*:/.test(code.slice(offset + length));
 }
 
-/** No file of the program reaches itself by imports. Type imports do not count: nothing of them is left at run time. */
+/** No file of the program reaches itself by imports. Type imports do not count, because they do not exist at run time. */
 export function checkCycles(files: readonly SourceFile[]): Violation[] {
   const graph = new Map(programFiles(files).map((file) => [file.path, runtimeTargets(file)]));
   const done = new Set<string>();
@@ -156,7 +164,7 @@ export function checkCycles(files: readonly SourceFile[]): Violation[] {
     const start = trail.indexOf(path);
     if (start !== -1) {
       const loop = [...trail.slice(start), path].join(" -> ");
-      violations.push({ rule: "cycles", path, line: 0, message: `Cannot import in a circle: ${loop}` });
+      violations.push({ rule: "cycles", path, line: 0, message: `Cannot import in a cycle: ${loop}` });
       return;
     }
     if (done.has(path)) return;
@@ -173,7 +181,7 @@ function runtimeTargets(file: SourceFile): string[] {
     .flatMap((edge) => resolveSpecifier(file.path, edge.specifier ?? "") ?? []);
 }
 
-/** Everything in the tree but `main.ts` and tests leaves the command line alone. Tests of `src/cli` lie beside it. */
+/** Only `main.ts` and files of `src/cli` import the command line. */
 export function checkNothingImportsCli(files: readonly SourceFile[]): Violation[] {
   return files.filter((file) => file.path.endsWith(".ts") && !/^(main\.ts$|src\/cli\/)/.test(file.path)).flatMap(
     (file) =>
@@ -183,20 +191,20 @@ export function checkNothingImportsCli(files: readonly SourceFile[]): Violation[
           rule: "cli",
           path: file.path,
           line: edge.line,
-          message: `Cannot import "${edge.specifier}": nothing imports the command line but "main.ts"`,
+          message: `Cannot import "${edge.specifier}": only "main.ts" and "src/cli" import the command line`,
         })),
   );
 }
 
-/** A rule by its name, for the tests that run each on the tree. */
+/** Each rule with the name under which it is tested on the tree. */
 export const LAYERING_CHECKS: readonly {
   readonly name: string;
   readonly check: (files: readonly SourceFile[]) => Violation[];
 }[] = [
-  { name: "every file lies in a known room", check: checkRoomsKnown },
-  { name: "rooms import only rooms that the table allows", check: checkArrows },
-  { name: "packages are loaded only from their rooms", check: checkPackages },
-  { name: "kernel rooms are pure", check: checkPurity },
-  { name: "no file imports itself in a circle", check: checkCycles },
-  { name: "nothing imports the command line", check: checkNothingImportsCli },
+  { name: "every file lies in a known layer", check: checkLayersKnown },
+  { name: "layers import only layers that the table allows", check: checkDependencies },
+  { name: "packages are loaded only from their layers", check: checkPackages },
+  { name: "kernel layers are pure", check: checkPurity },
+  { name: "no file imports itself in a cycle", check: checkCycles },
+  { name: "only main.ts imports the command line", check: checkNothingImportsCli },
 ];

@@ -1,19 +1,19 @@
 /**
- * Who may depend on what, as data: the rooms of `src`, the arrows between them, and the packages that each may load.
- * `docs/design/architecture.md` shows the same in words.
+ * Which layer of `src` may import which, and which packages each may load, as data. `docs/design/architecture.md` says
+ * the same in words.
  *
  * @module
  */
 
-/** The kernel: pure rooms, which see neither the runtime nor a package. */
-export const KERNEL_ROOMS = ["canonical", "law", "run", "runpack"] as const;
+/** The kernel: pure layers, which use neither the runtime nor a package. */
+export const KERNEL_LAYERS = ["canonical", "law", "run", "runpack"] as const;
 
 /**
- * Every room, with the rooms that it may import besides itself. Arrows point inwards: no room stands, by any path, in
- * its own list. `main` is the file `main.ts`; `runpack/host` is the part of `src/runpack` that touches the runtime,
- * `runpack/browser` the page that verifies packs in a browser, and the program that builds it.
+ * Every layer, with the layers that it may import besides itself. No layer reaches itself through these lists. `main` is
+ * the file `main.ts`. `runpack/host` is the part of `src/runpack` that uses the runtime. `runpack/browser` is the page
+ * that verifies packs in a browser, with the program that builds it.
  */
-export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   law: ["canonical"],
   run: ["canonical", "law"],
@@ -21,18 +21,22 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: ["canonical"],
   access: ["canonical", "config"],
   docs: ["canonical", "config"],
-  evidence: [...KERNEL_ROOMS, "config"],
-  store: [...KERNEL_ROOMS, "config"],
-  "runpack/host": [...KERNEL_ROOMS, "config", "store"],
-  "runpack/browser": [...KERNEL_ROOMS, "evidence"],
-  tools: [...KERNEL_ROOMS, "config", "access", "docs", "evidence", "store", "runpack/host"],
+  evidence: [...KERNEL_LAYERS, "config"],
+  store: [...KERNEL_LAYERS, "config"],
+  "runpack/host": [...KERNEL_LAYERS, "config", "store"],
+  "runpack/browser": [...KERNEL_LAYERS, "evidence"],
+  tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host"],
   server: ["canonical", "config", "access", "docs", "tools"],
-  cli: [...KERNEL_ROOMS, "config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server"],
+  cli: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server"],
   main: ["cli"],
 };
 
-/** Where a room shows another only some of its files: importer, imported room, and the files that it may name. */
-export const DOORS: readonly { readonly from: string; readonly to: string; readonly files: readonly string[] }[] = [
+/** Layers that publish only some of their files to another one: importer, imported layer, and those files. */
+export const PUBLIC_FILES: readonly {
+  readonly from: string;
+  readonly to: string;
+  readonly files: readonly string[];
+}[] = [
   {
     from: "server",
     to: "tools",
@@ -42,27 +46,30 @@ export const DOORS: readonly { readonly from: string; readonly to: string; reado
 ];
 
 /**
- * The packages and built-in modules that the program may load, with the rooms that may. A name covers its subpaths. A
- * package that is not here is refused: a new one gets a row here and a page in `docs/decisions/`.
+ * The packages and built-in modules that the program may load, with the layers that may load each. A name covers its
+ * subpaths. A new package needs a row here and a page in `docs/decisions/`.
  */
-export const PACKAGES: readonly { readonly name: string; readonly rooms: readonly string[] }[] = [
-  { name: "node:sqlite", rooms: ["store"] },
-  { name: "node:", rooms: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"] },
-  { name: "@eslint-community/regexpp", rooms: ["evidence"] },
-  { name: "@modelcontextprotocol/client", rooms: ["evidence", "cli"] },
-  { name: "@aws-sdk/client-s3", rooms: ["runpack/host"] },
-  { name: "@modelcontextprotocol/server", rooms: ["server"] },
-  { name: "@noble/ed25519", rooms: ["runpack/browser", "cli"] },
-  { name: "@noble/hashes", rooms: ["runpack/browser"] },
-  { name: "commander", rooms: ["cli"] },
-  { name: "json-p3", rooms: ["evidence"] },
-  { name: "smol-toml", rooms: ["config", "cli"] },
-  { name: "toml-eslint-parser", rooms: ["cli"] },
-  { name: "yaml", rooms: ["evidence", "cli"] },
-  { name: "zod", rooms: ["config", "tools", "server"] },
+export const PACKAGES: readonly { readonly name: string; readonly layers: readonly string[] }[] = [
+  { name: "node:sqlite", layers: ["store"] },
+  {
+    name: "node:",
+    layers: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"],
+  },
+  { name: "@eslint-community/regexpp", layers: ["evidence"] },
+  { name: "@modelcontextprotocol/client", layers: ["evidence", "cli"] },
+  { name: "@aws-sdk/client-s3", layers: ["runpack/host"] },
+  { name: "@modelcontextprotocol/server", layers: ["server"] },
+  { name: "@noble/ed25519", layers: ["runpack/browser", "cli"] },
+  { name: "@noble/hashes", layers: ["runpack/browser"] },
+  { name: "commander", layers: ["cli"] },
+  { name: "json-p3", layers: ["evidence"] },
+  { name: "smol-toml", layers: ["config", "cli"] },
+  { name: "toml-eslint-parser", layers: ["cli"] },
+  { name: "yaml", layers: ["evidence", "cli"] },
+  { name: "zod", layers: ["config", "tools", "server"] },
 ];
 
-/** Packages and built-in modules that serve tests and measurements, and never the program. */
+/** Packages and built-in modules for tests and measurements. The program never loads them. */
 export const TEST_ONLY_PACKAGES = [
   "@cedar-policy/cedar-wasm",
   "@marcbachmann/cel-js",
@@ -80,8 +87,8 @@ export const TEST_ONLY_PACKAGES = [
 ];
 
 /**
- * Names through which a kernel room would see the runtime, the clock, chance, the locale or the collector. Everything
- * that depends on them is handed to the kernel as an argument.
+ * Names through which a kernel layer would depend on the runtime, the clock, chance, the locale or the garbage collector.
+ * What depends on them reaches the kernel as an argument.
  */
 export const IMPURE_NAMES = [
   "Deno",
@@ -115,7 +122,7 @@ export const IMPURE_NAMES = [
   "Atomics",
 ];
 
-/** Methods whose answer depends on the locale or the time zone of the machine. */
+/** Methods whose result depends on the locale or the time zone of the machine. */
 export const IMPURE_METHODS = [
   "localeCompare",
   "toLocaleString",

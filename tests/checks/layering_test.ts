@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import {
-  checkArrows,
   checkCycles,
+  checkDependencies,
+  checkLayersKnown,
   checkNothingImportsCli,
   checkPackages,
   checkPurity,
-  checkRoomsKnown,
   LAYERING_CHECKS,
-  roomOf,
+  layerOf,
 } from "./layering.ts";
-import { DOORS, ROOMS } from "./layering_rules.ts";
+import { LAYERS, PUBLIC_FILES } from "./layering_rules.ts";
 import type { SourceFile, Violation } from "./source.ts";
 import { formatViolations, readTree } from "./tree.ts";
 
@@ -22,63 +22,68 @@ for (const { name, check } of LAYERING_CHECKS) {
   });
 }
 
-Deno.test("the tree has files in the kernel rooms, so the rules above speak of something", () => {
-  const rooms = new Set(tree.map((file) => roomOf(file.path)));
-  for (const room of ["main", "canonical", "law", "run"]) assert.ok(rooms.has(room), room);
+Deno.test("the tree has files in the kernel layers, so the rules above apply to something", () => {
+  const layers = new Set(tree.map((file) => layerOf(file.path)));
+  for (const layer of ["main", "canonical", "law", "run"]) assert.ok(layers.has(layer), layer);
 });
 
-Deno.test("ROOMS has no room that reaches itself, and names only rooms", () => {
-  const reaches = (room: string): string[] => (ROOMS[room] ?? []).flatMap((next) => [next, ...reaches(next)]);
-  for (const [room, allowed] of Object.entries(ROOMS)) {
-    assert.ok(!reaches(room).includes(room), room);
-    for (const name of allowed) assert.ok(Object.hasOwn(ROOMS, name), name);
+Deno.test("LAYERS has no cycle, and names only layers", () => {
+  const reaches = (layer: string): string[] => (LAYERS[layer] ?? []).flatMap((next) => [next, ...reaches(next)]);
+  for (const [layer, allowed] of Object.entries(LAYERS)) {
+    assert.ok(!reaches(layer).includes(layer), layer);
+    for (const name of allowed) assert.ok(Object.hasOwn(LAYERS, name), name);
   }
 });
 
-Deno.test("ROOMS lets nothing import the command line but main", () => {
-  const importers = Object.entries(ROOMS).filter(([, allowed]) => allowed.includes("cli")).map(([room]) => room);
+Deno.test("LAYERS lets nothing import the command line but main", () => {
+  const importers = Object.entries(LAYERS).filter(([, allowed]) => allowed.includes("cli")).map(([layer]) => layer);
   assert.deepEqual(importers, ["main"]);
 });
 
-Deno.test("DOORS stand only between rooms that are joined", () => {
-  for (const door of DOORS) assert.ok(ROOMS[door.from]?.includes(door.to), `${door.from} -> ${door.to}`);
+Deno.test("PUBLIC_FILES restrict only imports that LAYERS allows", () => {
+  for (const entry of PUBLIC_FILES) assert.ok(LAYERS[entry.from]?.includes(entry.to), `${entry.from} -> ${entry.to}`);
 });
 
 type Check = (files: readonly SourceFile[]) => Violation[];
 type Row = readonly [check: Check, path: string, text: string, outcome: "passes" | "refused"];
 
 const ROWS: readonly Row[] = [
-  [checkRoomsKnown, "src/law/a.ts", "", "passes"],
-  [checkRoomsKnown, "src/runpack/host/a.ts", "", "passes"],
-  [checkRoomsKnown, "src/misc/a.ts", "", "refused"],
-  [checkRoomsKnown, "src/a.ts", "", "refused"],
+  [checkLayersKnown, "src/law/a.ts", "", "passes"],
+  [checkLayersKnown, "src/runpack/host/a.ts", "", "passes"],
+  [checkLayersKnown, "src/misc/a.ts", "", "refused"],
+  [checkLayersKnown, "src/a.ts", "", "refused"],
 
-  [checkArrows, "src/law/a.ts", `import { a } from "../canonical/a.ts";`, "passes"],
-  [checkArrows, "src/law/a.ts", `import { a } from "./sub/a.ts";`, "passes"],
-  [checkArrows, "src/canonical/a.ts", `import { a } from "../law/a.ts";`, "refused"],
-  [checkArrows, "src/canonical/a.ts", `import type { A } from "../law/a.ts";`, "refused"],
-  [checkArrows, "src/law/a.ts", `export * from "../run/a.ts";`, "refused"],
-  [checkArrows, "src/run/a.ts", `const a = await import("../store/a.ts");`, "refused"],
-  [checkArrows, "src/runpack/verify/verify.ts", `import { a } from "../run/a.ts";`, "passes"],
-  [checkArrows, "src/runpack/verify/verify.ts", `import { a } from "../host/a.ts";`, "refused"],
-  [checkArrows, "src/runpack/host/a.ts", `import { a } from "../verify.ts";`, "passes"],
-  [checkArrows, "src/tools/a.ts", `import { a } from "../store/a.ts";`, "passes"],
-  [checkArrows, "src/tools/a.ts", `import { a } from "../server/a.ts";`, "refused"],
-  [checkArrows, "src/tools/a.ts", `import { a } from "../cli/a.ts";`, "refused"],
-  [checkArrows, "src/store/a.ts", `import { a } from "../tools/a.ts";`, "refused"],
-  [checkArrows, "src/server/a.ts", `import { a } from "../tools/table.ts";`, "passes"],
-  [checkArrows, "src/server/a.ts", `import { a } from "../tools/scenario_start.ts";`, "refused"],
-  [checkArrows, "src/server/a.ts", `import { a } from "../run/decide.ts";`, "refused"],
-  [checkArrows, "src/cli/a.ts", `import { a } from "../server/a.ts";`, "passes"],
-  [checkArrows, "src/cli/a.ts", `const a = await import(path);`, "refused"],
-  [checkArrows, "src/cli/a.ts", `import { a } from "@/law/a.ts";`, "refused"],
-  [checkArrows, "src/cli/a.ts", `import { a } from "../../tests/a.ts";`, "refused"],
-  [checkArrows, "src/cli/a.ts", `import { a } from "./a_test.ts";`, "refused"],
-  [checkArrows, "src/evidence/host.ts", `new Worker(new URL("./sandbox/worker.ts", import.meta.url));`, "passes"],
-  [checkArrows, "src/evidence/host.ts", `new Worker(new URL("../server/worker.ts", import.meta.url));`, "refused"],
-  [checkArrows, "src/law/a_test.ts", `import { a } from "../store/a.ts";`, "passes"],
-  [checkArrows, "main.ts", `import { main } from "./src/cli/main.ts";`, "passes"],
-  [checkArrows, "main.ts", `import { a } from "./src/store/a.ts";`, "refused"],
+  [checkDependencies, "src/law/a.ts", `import { a } from "../canonical/a.ts";`, "passes"],
+  [checkDependencies, "src/law/a.ts", `import { a } from "./sub/a.ts";`, "passes"],
+  [checkDependencies, "src/canonical/a.ts", `import { a } from "../law/a.ts";`, "refused"],
+  [checkDependencies, "src/canonical/a.ts", `import type { A } from "../law/a.ts";`, "refused"],
+  [checkDependencies, "src/law/a.ts", `export * from "../run/a.ts";`, "refused"],
+  [checkDependencies, "src/run/a.ts", `const a = await import("../store/a.ts");`, "refused"],
+  [checkDependencies, "src/runpack/verify/verify.ts", `import { a } from "../run/a.ts";`, "passes"],
+  [checkDependencies, "src/runpack/verify/verify.ts", `import { a } from "../host/a.ts";`, "refused"],
+  [checkDependencies, "src/runpack/host/a.ts", `import { a } from "../verify.ts";`, "passes"],
+  [checkDependencies, "src/tools/a.ts", `import { a } from "../store/a.ts";`, "passes"],
+  [checkDependencies, "src/tools/a.ts", `import { a } from "../server/a.ts";`, "refused"],
+  [checkDependencies, "src/tools/a.ts", `import { a } from "../cli/a.ts";`, "refused"],
+  [checkDependencies, "src/store/a.ts", `import { a } from "../tools/a.ts";`, "refused"],
+  [checkDependencies, "src/server/a.ts", `import { a } from "../tools/table.ts";`, "passes"],
+  [checkDependencies, "src/server/a.ts", `import { a } from "../tools/scenario_start.ts";`, "refused"],
+  [checkDependencies, "src/server/a.ts", `import { a } from "../run/decide.ts";`, "refused"],
+  [checkDependencies, "src/cli/a.ts", `import { a } from "../server/a.ts";`, "passes"],
+  [checkDependencies, "src/cli/a.ts", `const a = await import(path);`, "refused"],
+  [checkDependencies, "src/cli/a.ts", `import { a } from "@/law/a.ts";`, "refused"],
+  [checkDependencies, "src/cli/a.ts", `import { a } from "../../tests/a.ts";`, "refused"],
+  [checkDependencies, "src/cli/a.ts", `import { a } from "./a_test.ts";`, "refused"],
+  [checkDependencies, "src/evidence/host.ts", `new Worker(new URL("./sandbox/worker.ts", import.meta.url));`, "passes"],
+  [
+    checkDependencies,
+    "src/evidence/host.ts",
+    `new Worker(new URL("../server/worker.ts", import.meta.url));`,
+    "refused",
+  ],
+  [checkDependencies, "src/law/a_test.ts", `import { a } from "../store/a.ts";`, "passes"],
+  [checkDependencies, "main.ts", `import { main } from "./src/cli/main.ts";`, "passes"],
+  [checkDependencies, "main.ts", `import { a } from "./src/store/a.ts";`, "refused"],
 
   [checkPackages, "src/store/sqlite.ts", `import { DatabaseSync } from "node:sqlite";`, "passes"],
   [checkPackages, "src/tools/a.ts", `import { DatabaseSync } from "node:sqlite";`, "refused"],
@@ -97,7 +102,7 @@ const ROWS: readonly Row[] = [
   [checkPackages, "src/cli/a.ts", `const fc = await import("fast-check");`, "refused"],
 
   [checkPurity, "src/law/a.ts", `export const a = (now: number) => now + 1;`, "passes"],
-  [checkPurity, "src/law/a.ts", `// Deno.readTextFile is not for this room\nconst a = "Date.now()";`, "passes"],
+  [checkPurity, "src/law/a.ts", `// Deno.readTextFile is not for this layer\nconst a = "Date.now()";`, "passes"],
   [checkPurity, "src/law/a.ts", `const a = Deno.env.get("A");`, "refused"],
   [checkPurity, "src/law/a.ts", `const a = Date.now();`, "refused"],
   [checkPurity, "src/law/a.ts", `const a = new Date();`, "refused"],
@@ -134,18 +139,18 @@ for (const [check, path, text, outcome] of ROWS) {
   });
 }
 
-Deno.test("checkCycles() refuses a circle and shows it once", () => {
+Deno.test("checkCycles() reports a cycle once", () => {
   const violations = checkCycles([
     { path: "src/law/a.ts", text: `import { b } from "./b.ts";` },
     { path: "src/law/b.ts", text: `import { c } from "./c.ts";` },
     { path: "src/law/c.ts", text: `const a = await import("./a.ts");` },
   ]);
   assert.deepEqual(violations.map((entry) => entry.message), [
-    "Cannot import in a circle: src/law/a.ts -> src/law/b.ts -> src/law/c.ts -> src/law/a.ts",
+    "Cannot import in a cycle: src/law/a.ts -> src/law/b.ts -> src/law/c.ts -> src/law/a.ts",
   ]);
 });
 
-Deno.test("checkCycles() lets type imports close a circle, and a file be reached twice", () => {
+Deno.test("checkCycles() accepts a cycle of type imports, and a file that is reached twice", () => {
   const violations = checkCycles([
     { path: "src/law/a.ts", text: `import { b } from "./b.ts";\nimport { c } from "./c.ts";` },
     { path: "src/law/b.ts", text: `import type { A } from "./a.ts";\nimport { c } from "./c.ts";` },
@@ -154,10 +159,10 @@ Deno.test("checkCycles() lets type imports close a circle, and a file be reached
   assert.deepEqual(violations, []);
 });
 
-Deno.test("checkArrows() says where, and why", () => {
-  const violations = checkArrows([{ path: "src/law/a.ts", text: `\nimport { a } from "../run/a.ts";` }]);
+Deno.test("checkDependencies() reports line and reason", () => {
+  const violations = checkDependencies([{ path: "src/law/a.ts", text: `\nimport { a } from "../run/a.ts";` }]);
   assert.equal(
     formatViolations(violations),
-    `src/law/a.ts:2: arrows: Cannot import "../run/a.ts": room "law" may not use room "run"`,
+    `src/law/a.ts:2: dependencies: Cannot import "../run/a.ts": layer "law" may not use layer "run", hand it in as an argument`,
   );
 });

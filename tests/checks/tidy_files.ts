@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isTest, roomOf } from "./layering.ts";
-import { KERNEL_ROOMS } from "./layering_rules.ts";
+import { isTest, layerOf } from "./layering.ts";
+import { KERNEL_LAYERS } from "./layering_rules.ts";
 import { maskSource, readImports, resolveSpecifier, type SourceFile, type Violation } from "./source.ts";
 import { findExports, SHORT_FORMS, sourceModules, wordsOf } from "./tidy_code.ts";
 
@@ -105,10 +105,10 @@ export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
 
 /**
  * Every kernel module that does something is tested: a test or a documentation example imports it, or it is a part of
- * such a module, reached from it by imports within the room.
+ * such a module, reached from it by imports within the layer.
  */
 export function checkKernelTested(files: readonly SourceFile[]): Violation[] {
-  const modules = sourceModules(files).filter((file) => KERNEL_ROOMS.some((room) => room === roomOf(file.path)));
+  const modules = sourceModules(files).filter((file) => KERNEL_LAYERS.some((layer) => layer === layerOf(file.path)));
   const byPath = new Map(modules.map((file) => [file.path, file]));
   const tests = files.filter((file) => file.path.endsWith(".ts") && isTest(file.path));
   const tested = new Set<string>();
@@ -116,7 +116,7 @@ export function checkKernelTested(files: readonly SourceFile[]): Violation[] {
     const file = byPath.get(path);
     if (file === undefined || tested.has(path)) return;
     tested.add(path);
-    for (const target of targetsOf(file)) if (roomOf(target) === roomOf(path)) visit(target);
+    for (const target of targetsOf(file)) if (layerOf(target) === layerOf(path)) visit(target);
   };
   for (const path of [...tests.flatMap(targetsOf), ...modules.flatMap(exampleTargets)]) visit(path);
   return modules

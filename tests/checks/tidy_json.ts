@@ -8,7 +8,7 @@
 import { lineAt, maskSource, type SourceFile, type Violation } from "./source.ts";
 import { sourceModules } from "./tidy_code.ts";
 
-/** The room that holds the readers that everybody else uses. */
+/** The layer that holds the readers that everybody else uses. */
 const READERS = "src/canonical/";
 
 /** The modules that use the runtime's own parser all the same: how often, and why no name can be mistaken there. */
