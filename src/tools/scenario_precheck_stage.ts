@@ -53,9 +53,9 @@ export function scenarioPrecheckStage(services: Services): Tool {
       "Predicts what scenario_evaluate_stage would say of this evidence, with causes and what is missing. Records nothing and " +
       "needs no run.",
     details:
-      "Predicts what scenario_evaluate_stage would say of this evidence: true, false or unknown, with the trace and, unless true, " +
-      "in missing the sets of conditions that would complete the stage beside this evidence. " +
-      "Nothing is acquired, recorded or opened, and no run is needed; each trace line names what it assumes, and the error of a " +
+      "Try evidence without recording anything: predicts the outcome of scenario_evaluate_stage, true, false or unknown, with the " +
+      "trace and, unless true, in missing the sets of conditions that would complete the stage beside this evidence. " +
+      "Nothing is acquired or opened, and no run is needed. Each trace line names what it assumes, and the error of a " +
       "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
