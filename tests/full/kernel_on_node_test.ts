@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { canonicalize } from "@/canonical/canonicalize.ts";
 import { identify } from "@/canonical/identity.ts";
 import { readJson } from "@/canonical/scan.ts";
-import { roomOf } from "../checks/layering.ts";
-import { KERNEL_ROOMS } from "../checks/layering_rules.ts";
+import { layerOf } from "../checks/layering.ts";
+import { KERNEL_LAYERS } from "../checks/layering_rules.ts";
 import { sourceModules } from "../checks/tidy_code.ts";
 import { readTree, ROOT_URL } from "../checks/tree.ts";
 
@@ -14,7 +14,7 @@ const ROOT = ROOT_URL.pathname;
 /** Every module of the kernel, by its path from the root. */
 async function kernelPaths(): Promise<string[]> {
   const paths = sourceModules(await readTree()).map((file) => file.path);
-  return paths.filter((path) => KERNEL_ROOMS.some((room) => room === roomOf(path)));
+  return paths.filter((path) => KERNEL_LAYERS.some((layer) => layer === layerOf(path)));
 }
 
 /** All code of the kernel as one script, which leaves what is called here, and a list of all modules, in `module.exports`. */
