@@ -5,9 +5,9 @@
  */
 
 import { PREDICATES } from "./value/predicates.ts";
-import type { Draft } from "./decode_shape.ts";
+import type { Draft } from "./readers.ts";
 import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
-import { below, type Place, placeAt } from "./json_path.ts";
+import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawSurroundings } from "./types.ts";
@@ -32,7 +32,7 @@ export function checkBindings(refusals: Collector, draft: DraftSpec, surrounding
     if (condition.condition_id !== undefined) conditions.set(condition.condition_id, condition);
   }
   draft.acquisition_bindings?.forEach((binding, index) => {
-    const place = placeAt("acquisition_bindings", index);
+    const place = pathAt("acquisition_bindings", index);
     const condition = conditions.get(binding.condition_id ?? "");
     checkAllowed(refusals, binding, condition, place);
     const facts = findCheck(refusals, binding, place, surroundings);
@@ -44,7 +44,7 @@ function checkAllowed(
   refusals: Collector,
   binding: DraftBinding,
   condition: Draft<Condition> | undefined,
-  place: Place,
+  place: JsonPath,
 ): void {
   const allowed = condition?.evidence_use_policy?.allowed_channels;
   if (allowed === undefined || binding.channel === undefined || allowed.includes(binding.channel)) return;
@@ -55,7 +55,7 @@ function checkAllowed(
 function findCheck(
   refusals: Collector,
   binding: DraftBinding,
-  place: Place,
+  place: JsonPath,
   surroundings: LawSurroundings,
 ): CheckFacts | null {
   const { provider_id: provider, check_id: check } = binding;
@@ -81,7 +81,7 @@ function checkFacts(
   binding: DraftBinding,
   condition: Draft<Condition> | undefined,
   facts: CheckFacts,
-  place: Place,
+  place: JsonPath,
 ): void {
   if (binding.channel !== undefined && binding.channel !== facts.channel) {
     const message = `Provider ${quote(facts.provider_id)} acquires on ${quote(facts.channel)}`;

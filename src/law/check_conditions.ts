@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Draft } from "./decode_shape.ts";
+import type { Draft } from "./readers.ts";
 import type { DraftSpec } from "./decode_spec.ts";
-import { below, type Place, placeAt } from "./json_path.ts";
+import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { HINTS_MAXIMUM } from "./check_names.ts";
 import { didYouMean, quote } from "./suggest.ts";
@@ -19,15 +19,15 @@ import type { DomainSchema, ObservationDomain } from "./value/types.ts";
 /** Checks every condition of a draft, and that every schema it declares is registered. */
 export function checkConditions(refusals: Collector, draft: DraftSpec, surroundings: LawSurroundings): void {
   draft.schemas?.forEach((schema, index) => {
-    if (schema !== undefined) checkSchema(refusals, schema, placeAt("schemas", index), surroundings);
+    if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), surroundings);
   });
   if (surroundings.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
-    checkCondition(refusals, condition, placeAt("conditions", index), draft, surroundings);
+    checkCondition(refusals, condition, pathAt("conditions", index), draft, surroundings);
   });
 }
 
-function checkSchema(refusals: Collector, schema: DomainSchema, place: Place, surroundings: LawSurroundings): void {
+function checkSchema(refusals: Collector, schema: DomainSchema, place: JsonPath, surroundings: LawSurroundings): void {
   if (surroundings.hasSchema(schema.schema_id, schema.version)) return;
   const message = `Schema ${quote(schema.schema_id)} version ${quote(schema.version)} is not registered`;
   refusals.refuse("schema_not_found", place, message);
@@ -46,7 +46,7 @@ function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: 
       if (schema_id === undefined || known.has(schema_id)) return;
       const hint = hints-- > 0 ? didYouMean(schema_id, known) : "";
       const message = `Schema ${quote(schema_id)} is not among the schemas of the spec${hint}`;
-      refusals.refuse("packet_schema_not_found", placeAt("stages", index, "entry_packets", at, "schema_id"), message);
+      refusals.refuse("packet_schema_not_found", pathAt("stages", index, "entry_packets", at, "schema_id"), message);
     });
   });
 }
@@ -54,7 +54,7 @@ function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: 
 function checkCondition(
   refusals: Collector,
   condition: Draft<Condition>,
-  place: Place,
+  place: JsonPath,
   draft: DraftSpec,
   surroundings: LawSurroundings,
 ): void {
@@ -68,14 +68,14 @@ function checkCondition(
   // What a predicate expects is held against the bounds, so they have to make sense first.
   if (predicate === undefined || !sound) return;
   for (const fault of checkPredicate(predicate, domain, surroundings.limits)) {
-    const at = fault.path.reduce<Place>(below, below(place, "predicate"));
+    const at = fault.path.reduce<JsonPath>(below, below(place, "predicate"));
     refusals.refuse(fault.code, at, fault.message);
   }
 }
 
-function checkBounds(refusals: Collector, domain: ObservationDomain, place: Place, maximumBytes: number): boolean {
+function checkBounds(refusals: Collector, domain: ObservationDomain, place: JsonPath, maximumBytes: number): boolean {
   const faults = checkDomain(domain);
-  for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<Place>(below, place), fault.message);
+  for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<JsonPath>(below, place), fault.message);
   if (!("maximum_bytes" in domain) || domain.maximum_bytes <= maximumBytes) return faults.length === 0;
   const message = `Expected at most ${maximumBytes}, the limit on values, got ${domain.maximum_bytes}`;
   refusals.refuse("domain_bounds_invalid", below(place, "maximum_bytes"), message);

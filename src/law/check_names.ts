@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { DraftSpec } from "./decode_spec.ts";
-import { below, pathOf, type Place, placeAt } from "./json_path.ts";
+import { below, type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote } from "./suggest.ts";
 import { eachLeaf } from "./requirement_walk.ts";
@@ -19,7 +19,7 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
     member: string,
     items: readonly Item[] | undefined,
     id: (item: Item) => string | undefined,
-  ) => checkDistinct(refusals, (items ?? []).map((item, index) => [id(item), placeAt(list, index, member)]), quote);
+  ) => checkDistinct(refusals, (items ?? []).map((item, index) => [id(item), pathAt(list, index, member)]), quote);
   ids("conditions", "condition_id", draft.conditions, (condition) => condition.condition_id);
   ids("policies", "policy_id", draft.policies, (policy) => policy.policy_id);
   ids("acquisition_bindings", "binding_id", draft.acquisition_bindings, (binding) => binding.binding_id);
@@ -27,12 +27,12 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
   const schemas = (draft.schemas ?? []).map((schema, index) =>
     [
       schema === undefined ? undefined : canonicalize([schema.schema_id, schema.version]),
-      placeAt("schemas", index),
+      pathAt("schemas", index),
     ] as const
   );
   checkDistinct(refusals, schemas, (name) => name);
   const packets = (draft.stages ?? []).flatMap((stage, index) =>
-    (stage.entry_packets ?? []).map((packet, at) => ({ packet, place: placeAt("stages", index, "entry_packets", at) }))
+    (stage.entry_packets ?? []).map((packet, at) => ({ packet, place: pathAt("stages", index, "entry_packets", at) }))
   );
   checkDistinct(refusals, packets.map(({ packet, place }) => [packet.packet_id, below(place, "packet_id")]), quote);
 }
@@ -40,10 +40,10 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
 /** Refuses each of several names that repeats an earlier one; what has no name repeats none. */
 export function checkDistinct(
   refusals: Collector,
-  named: readonly (readonly [name: string | undefined, place: Place])[],
+  named: readonly (readonly [name: string | undefined, place: JsonPath])[],
   show: (name: string) => string,
 ): void {
-  const first = new Map<string, Place>();
+  const first = new Map<string, JsonPath>();
   for (const [name, place] of named) {
     if (name === undefined) continue;
     const earlier = first.get(name);
@@ -77,14 +77,14 @@ function setOf(names: readonly (string | undefined)[] | undefined): ReadonlySet<
 export function checkReferences(refusals: Collector, draft: DraftSpec, known: KnownNames): void {
   let hints = HINTS_MAXIMUM;
   const hint = (id: string, names: ReadonlySet<string>): string => hints-- > 0 ? didYouMean(id, names) : "";
-  const stage = (inScenario: boolean) => (id: string, place: Place): void => {
+  const stage = (inScenario: boolean) => (id: string, place: JsonPath): void => {
     if (known.stages === null || known.stages.has(id)) return;
     const condition = known.conditions?.has(id) === true;
     const code: RefusalCode = condition && inScenario ? "leaf_names_condition" : "stage_not_found";
     const rest = condition ? "; a condition has that id, but this leaf names a stage" : hint(id, known.stages);
     refusals.refuse(code, place, `Stage ${quote(id)} is not in the spec${rest}`);
   };
-  const condition = (id: string, place: Place): void => {
+  const condition = (id: string, place: JsonPath): void => {
     if (known.conditions === null || known.conditions.has(id)) return;
     const isStage = known.stages?.has(id) === true;
     const rest = isStage ? "; a stage has that id, but a condition is named here" : hint(id, known.conditions);
@@ -92,14 +92,14 @@ export function checkReferences(refusals: Collector, draft: DraftSpec, known: Kn
   };
   draft.stages?.forEach(({ prerequisite, completion_requirement }, index) => {
     if (prerequisite?.kind === "requires") {
-      eachLeaf(prerequisite.requirement, placeAt("stages", index, "prerequisite", "requirement"), stage(false));
+      eachLeaf(prerequisite.requirement, pathAt("stages", index, "prerequisite", "requirement"), stage(false));
     }
-    eachLeaf(completion_requirement, placeAt("stages", index, "completion_requirement"), condition);
+    eachLeaf(completion_requirement, pathAt("stages", index, "completion_requirement"), condition);
   });
-  eachLeaf(draft.completion_requirement, placeAt("completion_requirement"), stage(true));
+  eachLeaf(draft.completion_requirement, pathAt("completion_requirement"), stage(true));
   draft.acquisition_bindings?.forEach((binding, index) => {
     if (binding.condition_id !== undefined) {
-      condition(binding.condition_id, placeAt("acquisition_bindings", index, "condition_id"));
+      condition(binding.condition_id, pathAt("acquisition_bindings", index, "condition_id"));
     }
   });
 }

@@ -10,7 +10,7 @@ import { utf8Length } from "../canonical/utf8.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import type { DraftStage } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { placeAt } from "./json_path.ts";
+import { pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 
 /** Bytes that an intent takes beside what it has of its packet. */
@@ -23,7 +23,7 @@ export function checkOpenings(refusals: Collector, draft: DraftSpec): void {
     if (bytes <= SPEC_LIMITS.openingBytes) return;
     const message = `Expected packets of at most ${SPEC_LIMITS.openingBytes} bytes, each counted once a target, got ` +
       `${bytes}`;
-    refusals.refuse("payload_too_large", placeAt("stages", index, "entry_packets"), message);
+    refusals.refuse("payload_too_large", pathAt("stages", index, "entry_packets"), message);
   });
 }
 

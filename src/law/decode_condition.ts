@@ -5,21 +5,11 @@
  */
 
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
-import {
-  type Draft,
-  type Read,
-  readCanonical,
-  readChoice,
-  readIdentifier,
-  readInteger,
-  readMember,
-  readObject,
-  readVariant,
-  readWholeArray,
-} from "./decode_shape.ts";
+import { integer, oneOf, readMember, readObject, readWholeArray } from "../canonical/shape.ts";
+import { type Draft, type Read, readCanonical, readIdentifier, readVariant } from "./readers.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import type { Place } from "./json_path.ts";
+import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Condition } from "./types.ts";
 import { decimalFault } from "./value/decimal.ts";
@@ -34,7 +24,7 @@ import {
 import { PREDICATE_NAMES, type PredicateName } from "./value/predicates.ts";
 
 /** Reads a condition, member by member, so that a broken one still names itself. */
-export function readCondition(refusals: Collector, value: JsonValue, place: Place): Draft<Condition> {
+export function readCondition(refusals: Collector, value: JsonValue, place: JsonPath): Draft<Condition> {
   const members = ["condition_id", "observation_domain", "predicate", "evidence_use_policy"];
   const object = readObject(refusals, value, place, members) ?? {};
   return {
@@ -54,7 +44,7 @@ const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
     case "String":
       return readStringDomain(refusals, value, place);
     case "Integer":
-      return readRange(refusals, value, place, domain, readInteger(-INTEGER_MAXIMUM));
+      return readRange(refusals, value, place, domain, integer(-INTEGER_MAXIMUM));
     case "Decimal":
       return readRange(refusals, value, place, domain, readDecimal);
     case "Digest":
@@ -67,11 +57,11 @@ const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
   }
 };
 
-function readStringDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+function readStringDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
   const object = readObject(refusals, value, place, ["domain", "minimum_bytes", "maximum_bytes"]);
   if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, place, "minimum_bytes", readInteger(0));
-  const maximum = readMember(refusals, object, place, "maximum_bytes", readInteger(0));
+  const minimum = readMember(refusals, object, place, "minimum_bytes", integer(0));
+  const maximum = readMember(refusals, object, place, "maximum_bytes", integer(0));
   if (minimum === undefined || maximum === undefined) return undefined;
   return { domain: "String", minimum_bytes: minimum, maximum_bytes: maximum };
 }
@@ -79,7 +69,7 @@ function readStringDomain(refusals: Collector, value: JsonValue, place: Place): 
 function readRange<Name extends "Integer" | "Decimal", Bound>(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   domain: Name,
   readBound: Read<Bound>,
 ): { domain: Name; minimum?: Bound; maximum?: Bound } | undefined {
@@ -106,17 +96,17 @@ const readDecimal: Read<string> = (refusals, value, place) => {
   return undefined;
 };
 
-function readDigestDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+function readDigestDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
   const object = readObject(refusals, value, place, ["domain", "algorithm"]);
   if (object === undefined) return undefined;
-  const algorithm = readMember(refusals, object, place, "algorithm", readChoice(["sha256"]));
+  const algorithm = readMember(refusals, object, place, "algorithm", oneOf("sha256"));
   return algorithm === undefined ? undefined : { domain: "Digest", algorithm };
 }
 
-function readJsonDomain(refusals: Collector, value: JsonValue, place: Place): ObservationDomain | undefined {
+function readJsonDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
   const object = readObject(refusals, value, place, ["domain", "maximum_bytes"], ["schema"]);
   if (object === undefined) return undefined;
-  const maximum = readMember(refusals, object, place, "maximum_bytes", readInteger(1));
+  const maximum = readMember(refusals, object, place, "maximum_bytes", integer(1));
   const schema = readMember(refusals, object, place, "schema", readSchemaName);
   if (maximum === undefined || lacks(object, "schema", schema)) return undefined;
   return { domain: "Json", maximum_bytes: maximum, ...(schema === undefined ? {} : { schema }) };
@@ -151,7 +141,7 @@ const readPredicate: Read<Predicate> = (refusals, value, place) => {
 const readTypedValue: Read<TypedValue> = (refusals, value, place) => {
   const object = readObject(refusals, value, place, ["value", "value_type"]);
   if (object === undefined) return undefined;
-  const type = readMember(refusals, object, place, "value_type", readChoice(VALUE_TYPES));
+  const type = readMember(refusals, object, place, "value_type", oneOf(...VALUE_TYPES));
   // Only a value that has a canonical form can be hashed, ordered and compared.
   const text = readMember(refusals, object, place, "value", readCanonical);
   const held = object["value"];

@@ -5,23 +5,14 @@
  */
 
 import { decodeBase64 } from "../canonical/base64.ts";
-import { isIdentity } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { isJsonContentType, isMediaType } from "./content_type.ts";
-import {
-  describe,
-  type Read,
-  readCanonical,
-  readChoice,
-  readIdentifier,
-  readLine,
-  readMember,
-  readObject,
-  readVariant,
-} from "./decode_shape.ts";
+import { contentHash, readMember, readObject } from "../canonical/shape.ts";
+import { type Read, readCanonical, readIdentifier, readLine, readVariant } from "./readers.ts";
+import { describe } from "./suggest.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./json_path.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Payload } from "./types.ts";
 
@@ -58,7 +49,7 @@ export function contentTypeMismatch(kind: Payload["kind"], contentType: string):
 function readJsonPayload(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   maximumBytes: number,
 ): Payload | undefined {
   const object = readObject(refusals, value, place, ["kind", "value"]);
@@ -73,7 +64,7 @@ function readJsonPayload(
 function readBytesPayload(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   maximumBytes: number,
 ): Payload | undefined {
   const object = readObject(refusals, value, place, ["kind", "base64"]);
@@ -99,13 +90,13 @@ function readBytesPayload(
   });
 }
 
-function fits(refusals: Collector, place: Place, bytes: number, maximumBytes: number): boolean {
+function fits(refusals: Collector, place: JsonPath, bytes: number, maximumBytes: number): boolean {
   if (bytes <= maximumBytes) return true;
   refusals.refuse("payload_too_large", place, `Expected a payload of at most ${maximumBytes} bytes, got ${bytes}`);
   return false;
 }
 
-function readExternalPayload(refusals: Collector, value: JsonValue, place: Place): Payload | undefined {
+function readExternalPayload(refusals: Collector, value: JsonValue, place: JsonPath): Payload | undefined {
   const object = readObject(refusals, value, place, ["kind", "content_ref"]);
   if (object === undefined) return undefined;
   const reference = readMember(refusals, object, place, "content_ref", readContentReference);
@@ -118,24 +109,9 @@ const readContentReference: Read<ContentReference> = (refusals, value, place) =>
   const object = readObject(refusals, value, place, ["uri", "content_hash"], ["encryption"]);
   if (object === undefined) return undefined;
   const uri = readMember(refusals, object, place, "uri", readLine(SPEC_LIMITS.uriBytes));
-  const hash = readMember(refusals, object, place, "content_hash", readContentHash);
+  const hash = readMember(refusals, object, place, "content_hash", contentHash);
   const encryption = readMember(refusals, object, place, "encryption", readIdentifier);
   const broken = encryption === undefined && Object.hasOwn(object, "encryption");
   if (uri === undefined || hash === undefined || broken) return undefined;
   return { uri, content_hash: hash, ...(encryption === undefined ? {} : { encryption }) };
-};
-
-const readContentHash: Read<ContentReference["content_hash"]> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, ["algorithm", "value"]);
-  if (object === undefined) return undefined;
-  const algorithm = readMember(refusals, object, place, "algorithm", readChoice(["sha256"]));
-  const digest = readMember(refusals, object, place, "value", readDigest);
-  return algorithm === undefined || digest === undefined ? undefined : { algorithm, value: digest };
-};
-
-const readDigest: Read<string> = (refusals, value, place) => {
-  if (isIdentity(value)) return value;
-  const code = typeof value === "string" ? "value_invalid" : "type_invalid";
-  refusals.refuse(code, place, `Expected 64 lower-case hex digits, got ${describe(value)}`);
-  return undefined;
 };

@@ -5,20 +5,10 @@
  */
 
 import type { JsonValue } from "../canonical/json.ts";
-import {
-  type Bounds,
-  type Read,
-  readBoolean,
-  readChoice,
-  readIdentifier,
-  readInteger,
-  readMember,
-  readObject,
-  readVariant,
-  readWholeArray,
-} from "./decode_shape.ts";
+import { boolean, type Bounds, integer, oneOf, readMember, readObject, readWholeArray } from "../canonical/shape.ts";
+import { type Read, readIdentifier, readVariant } from "./readers.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./json_path.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Assurance, Channel, Combination, EvidenceUsePolicy, Freshness } from "./types.ts";
 
@@ -57,19 +47,19 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
   const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, place, name, reader);
   const policy = {
     allowed_channels: read("allowed_channels", readChannels),
-    authorization: read("authorization", readChoice(["embedding_authority", "signature"])),
+    authorization: read("authorization", oneOf("embedding_authority", "signature")),
     combination: read("combination", readCombination),
     freshness: read("freshness", readFreshness),
-    independence: read("independence", readChoice(["distinct_acquisition", "distinct_provider", "not_required"])),
-    integrity: read("integrity", readChoice(["canonical_content_only", "anchored_content", "signed_content"])),
-    replay: read("replay", readChoice(["full_semantic", "digest_only"])),
+    independence: read("independence", oneOf("distinct_acquisition", "distinct_provider", "not_required")),
+    integrity: read("integrity", oneOf("canonical_content_only", "anchored_content", "signed_content")),
+    replay: read("replay", oneOf("full_semantic", "digest_only")),
     required_assurance: read("required_assurance", readAssurances),
-    retention: read("retention", readChoice(["retain_canonical_value", "retain_digest_only"])),
-    scope: read("scope", readChoice(["exact_condition"])),
+    retention: read("retention", oneOf("retain_canonical_value", "retain_digest_only")),
+    scope: read("scope", oneOf("exact_condition")),
   };
   const keys = read("authorized_key_ids", readKeyIds);
   const keysGiven = Object.hasOwn(object, "authorized_key_ids");
-  const requiresAll = read("requires_all_bindings", readBoolean);
+  const requiresAll = read("requires_all_bindings", boolean);
   if (Object.hasOwn(object, "requires_all_bindings") && requiresAll === undefined) return undefined;
   const consistent = checkPolicy(refusals, place, policy, keysGiven);
   if (!consistent || (keysGiven && keys === undefined)) return undefined;
@@ -84,7 +74,7 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
 
 function checkPolicy(
   refusals: Collector,
-  place: Place,
+  place: JsonPath,
   policy: {
     readonly authorization: string | undefined;
     readonly replay: string | undefined;
@@ -109,15 +99,15 @@ function checkPolicy(
   return refusals.count() === before;
 }
 
-function readChannels(refusals: Collector, value: JsonValue, place: Place): Channel[] | undefined {
-  return readSet(refusals, value, place, { minimum: 1, maximum: CHANNELS.length }, readChoice(CHANNELS));
+function readChannels(refusals: Collector, value: JsonValue, place: JsonPath): Channel[] | undefined {
+  return readSet(refusals, value, place, { minimum: 1, maximum: CHANNELS.length }, oneOf(...CHANNELS));
 }
 
-function readAssurances(refusals: Collector, value: JsonValue, place: Place): Assurance[] | undefined {
-  return readSet(refusals, value, place, { minimum: 0, maximum: ASSURANCES.length }, readChoice(ASSURANCES));
+function readAssurances(refusals: Collector, value: JsonValue, place: JsonPath): Assurance[] | undefined {
+  return readSet(refusals, value, place, { minimum: 0, maximum: ASSURANCES.length }, oneOf(...ASSURANCES));
 }
 
-function readKeyIds(refusals: Collector, value: JsonValue, place: Place): string[] | undefined {
+function readKeyIds(refusals: Collector, value: JsonValue, place: JsonPath): string[] | undefined {
   return readSet(refusals, value, place, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
 }
 
@@ -125,13 +115,13 @@ function readKeyIds(refusals: Collector, value: JsonValue, place: Place): string
 export function readSet<T extends string>(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   bounds: Bounds,
   read: Read<T>,
 ): T[] | undefined {
   const first = new Map<string, number>();
   let index = 0;
-  return readWholeArray<T>(refusals, value, place, bounds, (_, item, at) => {
+  return readWholeArray<T, Collector>(refusals, value, place, bounds, (_, item, at) => {
     const text = read(refusals, item, at);
     const position = index++;
     if (text === undefined) return undefined;
@@ -154,7 +144,7 @@ const readCombination: Read<Combination> = (refusals, value, place) => {
   }
   const object = readObject(refusals, value, place, ["combination", "minimum"]);
   if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, place, "minimum", readInteger(1, SPEC_LIMITS.quorum));
+  const minimum = readMember(refusals, object, place, "minimum", integer(1, SPEC_LIMITS.quorum));
   return minimum === undefined ? undefined : { combination, minimum };
 };
 
@@ -166,7 +156,7 @@ const readFreshness: Read<Freshness> = (refusals, value, place) => {
   }
   const object = readObject(refusals, value, place, ["freshness", "maximum_age_millis"]);
   if (object === undefined) return undefined;
-  const age = readMember(refusals, object, place, "maximum_age_millis", readInteger(1));
+  const age = readMember(refusals, object, place, "maximum_age_millis", integer(1));
   return age === undefined ? undefined : { freshness, maximum_age_millis: age };
 };
 

@@ -5,11 +5,12 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
-import { describe, readIdentifier, readInteger, readMember, readObject, readVariant } from "./decode_shape.ts";
+import { integer, readMember, readObject } from "../canonical/shape.ts";
+import { readIdentifier, readVariant } from "./readers.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./json_path.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import { didYouMean, quote, quoteAll } from "./suggest.ts";
+import { describe, didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { Prerequisite, Requirement } from "./types.ts";
 
 const NODE_KINDS = ["Condition", "And", "Or", "Not", "RequireGroup"] as const;
@@ -27,18 +28,18 @@ const SYNONYMS: ReadonlyMap<string, NodeKind> = new Map([
 /** How far the reading of one tree has come. */
 interface Reading {
   readonly refusals: Collector;
-  readonly root: Place;
+  readonly root: JsonPath;
   nodes: number;
 }
 
 /** Reads a requirement expression; undefined where any part of it is malformed. */
-export function readRequirement(refusals: Collector, value: JsonValue, place: Place): Requirement | undefined {
+export function readRequirement(refusals: Collector, value: JsonValue, place: JsonPath): Requirement | undefined {
   const reading: Reading = { refusals, root: place, nodes: 0 };
   return readNode(reading, value, place, 0);
 }
 
 /** Reads what must hold before a stage may be opened. */
-export function readPrerequisite(refusals: Collector, value: JsonValue, place: Place): Prerequisite | undefined {
+export function readPrerequisite(refusals: Collector, value: JsonValue, place: JsonPath): Prerequisite | undefined {
   const kind = readVariant(refusals, value, place, "kind", ["root", "requires"]);
   if (kind === undefined) {
     // Which members there must be is not known; a requirement that is there can be read all the same.
@@ -52,7 +53,7 @@ export function readPrerequisite(refusals: Collector, value: JsonValue, place: P
   return requirement === undefined ? undefined : { kind, requirement };
 }
 
-function readNode(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement | undefined {
+function readNode(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement | undefined {
   const { refusals } = reading;
   if (++reading.nodes > SPEC_LIMITS.requirementNodes) {
     if (reading.nodes === SPEC_LIMITS.requirementNodes + 1) {
@@ -84,7 +85,7 @@ function readNode(reading: Reading, value: JsonValue, place: Place, depth: numbe
   return kind === "And" ? { And: operands } : { Or: operands };
 }
 
-function readKind(refusals: Collector, value: JsonValue, place: Place): NodeKind | undefined {
+function readKind(refusals: Collector, value: JsonValue, place: JsonPath): NodeKind | undefined {
   if (!isJsonObject(value)) {
     const message = `Expected a requirement, an object with one of ${quoteAll(NODE_KINDS)}, got ${describe(value)}`;
     refusals.refuse("type_invalid", place, message);
@@ -110,11 +111,11 @@ function readKind(refusals: Collector, value: JsonValue, place: Place): NodeKind
   return unknown.length > 0 ? undefined : kinds[0];
 }
 
-function readGroup(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement | undefined {
+function readGroup(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement | undefined {
   const object = readObject(reading.refusals, value, place, ["min", "reqs"]);
   if (object === undefined) return undefined;
   // What a minimum may be depends on the number of operands, so here it only has to be an integer.
-  const min = readMember(reading.refusals, object, place, "min", readInteger(-INTEGER_MAXIMUM));
+  const min = readMember(reading.refusals, object, place, "min", integer(-INTEGER_MAXIMUM));
   const reqs = readMember(
     reading.refusals,
     object,
@@ -132,7 +133,7 @@ function readGroup(reading: Reading, value: JsonValue, place: Place, depth: numb
   return min === undefined || reqs === undefined ? undefined : { RequireGroup: { min, reqs } };
 }
 
-function readOperands(reading: Reading, value: JsonValue, place: Place, depth: number): Requirement[] | undefined {
+function readOperands(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement[] | undefined {
   if (!isJsonArray(value)) {
     reading.refusals.refuse("type_invalid", place, `Expected an array, got ${describe(value)}`);
     return undefined;

@@ -9,24 +9,12 @@ import { utf8Length } from "../canonical/utf8.ts";
 import { readCondition, readSchemaName } from "./decode_condition.ts";
 import { isWhole } from "./decode_policy.ts";
 import { readRequirement } from "./decode_requirement.ts";
-import {
-  describe,
-  type Draft,
-  type Read,
-  readArray,
-  readCanonical,
-  readChoice,
-  readIdentifier,
-  readInteger,
-  readMember,
-  readObject,
-  readOr,
-  readText,
-  readVariant,
-} from "./decode_shape.ts";
+import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
+import { type Draft, type Read, readCanonical, readIdentifier, readText, readVariant } from "./readers.ts";
+import { describe } from "./suggest.ts";
 import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import type { Place } from "./json_path.ts";
+import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { AcquisitionBinding, Condition, LawLimits, Policy, Requirement, ValueLimits } from "./types.ts";
 import type { DomainSchema } from "./value/types.ts";
@@ -77,7 +65,7 @@ export function readSpec(refusals: Collector, value: JsonValue, operator: LawLim
   return {
     spec_version: readMember(refusals, object, null, "spec_version", readSpecVersion),
     scenario_id: readMember(refusals, object, null, "scenario_id", readIdentifier),
-    namespace_id: readMember(refusals, object, null, "namespace_id", readInteger(1)),
+    namespace_id: readMember(refusals, object, null, "namespace_id", integer(1)),
     value_limits: limits,
     conditions: readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition),
     policies: readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy),
@@ -105,7 +93,7 @@ function readList<T>(
   object: JsonObject,
   name: string,
   maximum: number,
-  read: (refusals: Collector, value: JsonValue, place: Place) => T,
+  read: (refusals: Collector, value: JsonValue, place: JsonPath) => T,
 ): T[] | undefined {
   const readItems: Read<T[]> = (_, value, place) => readArray(refusals, value, place, { minimum: 0, maximum }, read);
   return readOr(refusals, object, null, name, readItems, []);
@@ -142,7 +130,7 @@ function readValueLimits(operator: LawLimits): Read<ValueLimits> {
 
 /** A size limit that a law may set: at least 1, at most the operator's. */
 function readLower(operatorLimit: number): Read<number> {
-  const read = readInteger(1);
+  const read = integer(1);
   return (refusals, value, place) => {
     const bytes = read(refusals, value, place);
     if (bytes === undefined || bytes <= operatorLimit) return bytes;
@@ -152,7 +140,7 @@ function readLower(operatorLimit: number): Read<number> {
   };
 }
 
-function readPolicy(refusals: Collector, value: JsonValue, place: Place): DraftPolicy {
+function readPolicy(refusals: Collector, value: JsonValue, place: JsonPath): DraftPolicy {
   const object = readObject(refusals, value, place, ["policy_id"], ["description"]) ?? {};
   const id = readMember(refusals, object, place, "policy_id", readIdentifier);
   const description = readMember(refusals, object, place, "description", readText(SPEC_LIMITS.descriptionBytes));
@@ -162,7 +150,7 @@ function readPolicy(refusals: Collector, value: JsonValue, place: Place): DraftP
   return { policy_id: id, whole: { policy_id: id, ...(description === undefined ? {} : { description }) } };
 }
 
-function readBinding(refusals: Collector, value: JsonValue, place: Place): DraftBinding {
+function readBinding(refusals: Collector, value: JsonValue, place: JsonPath): DraftBinding {
   const required = ["binding_id", "condition_id", "channel", "provider_id", "check_id"];
   const object = readObject(refusals, value, place, required, ["params"]) ?? {};
   const named = {
@@ -179,7 +167,7 @@ function readBinding(refusals: Collector, value: JsonValue, place: Place): Draft
 }
 
 /** Bindings acquire, so the caller's own channel is none of theirs. */
-const readBindingChannel = readChoice(["local_acquisition", "provider_acquisition"]);
+const readBindingChannel = oneOf("local_acquisition", "provider_acquisition");
 
 /** Gives the canonical text, as a sign that the params can be read. */
 const readParams: Read<string> = (refusals, value, place) => {

@@ -10,20 +10,10 @@ import { checkDistinct } from "./check_names.ts";
 import { contentTypeMismatch, readContentType, readPayload } from "./decode_payload.ts";
 import { isWhole, readSet } from "./decode_policy.ts";
 import { readPrerequisite, readRequirement } from "./decode_requirement.ts";
-import {
-  type Draft,
-  type Read,
-  readArray,
-  readIdentifier,
-  readInteger,
-  readLine,
-  readMember,
-  readObject,
-  readOr,
-  readVariant,
-} from "./decode_shape.ts";
+import { integer, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
+import { type Draft, type Read, readIdentifier, readLine, readVariant } from "./readers.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
-import { below, type Place } from "./json_path.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { EntryPacket, Prerequisite, Requirement, Target, Timestamp } from "./types.ts";
 
@@ -38,7 +28,7 @@ export interface DraftStage {
 /** Reads a stage whose packets may carry payloads of at most so many bytes. */
 function readStage(
   maximumPayloadBytes: number,
-): (refusals: Collector, value: JsonValue, place: Place) => DraftStage {
+): (refusals: Collector, value: JsonValue, place: JsonPath) => DraftStage {
   const packets: Read<Draft<EntryPacket>[]> = (refusals, value, place) =>
     readArray(
       refusals,
@@ -62,7 +52,7 @@ function readStage(
 function readPacket(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   maximumPayloadBytes: number,
 ): Draft<EntryPacket> {
   const required = ["packet_id", "schema_id", "content_type", "payload"];
@@ -94,7 +84,7 @@ const readLabels: Read<string[]> = (refusals, value, place) =>
   readSet(refusals, value, place, SET_BOUNDS, readIdentifier);
 
 const readTargets: Read<Target[]> = (refusals, value, place) => {
-  const targets = readArray<Target | undefined>(refusals, value, place, SET_BOUNDS, readTarget) ?? [];
+  const targets = readArray<Target | undefined, Collector>(refusals, value, place, SET_BOUNDS, readTarget) ?? [];
   const named = targets.map((target, index) =>
     [target === undefined ? undefined : canonicalize({ ...target }), below(place, index)] as const
   );
@@ -144,14 +134,14 @@ const readTimestamp: Read<Timestamp> = (refusals, value, place) => {
   const kind = readVariant(refusals, value, place, "kind", ["unix_millis", "logical"]);
   if (kind === undefined) return undefined;
   const minimum = kind === "logical" ? 0 : -INTEGER_MAXIMUM;
-  return whole<Timestamp>({ kind, ...readMembers(refusals, value, place, { value: readInteger(minimum) }) });
+  return whole<Timestamp>({ kind, ...readMembers(refusals, value, place, { value: integer(minimum) }) });
 };
 
 /** Reads the members beside `kind` of a closed object. */
 function readMembers<T>(
   refusals: Collector,
   value: JsonValue,
-  place: Place,
+  place: JsonPath,
   readers: { readonly [K in keyof T]: Read<T[K]> },
 ): { [K in keyof T]: T[K] | undefined } {
   const names = Object.keys(readers) as (keyof T & string)[];

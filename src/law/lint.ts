@@ -5,7 +5,7 @@
  */
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import { pathOf, type Place, placeAt } from "./json_path.ts";
+import { type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
 import { eachLeaf, eachNode } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";
@@ -53,7 +53,7 @@ export function lintLaw(law: ScenarioLaw): Warning[] {
   return warnings;
 }
 
-type Warn = (code: WarningCode, place: Place, message: string) => void;
+type Warn = (code: WarningCode, place: JsonPath, message: string) => void;
 
 function namesIn(...requirements: readonly (Requirement | undefined)[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -66,20 +66,20 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
   const negated = negatedIn(law);
   const bindingsOf = Map.groupBy(law.acquisition_bindings, (binding) => binding.condition_id);
   law.conditions.forEach((condition, index) => {
-    const place = placeAt("conditions", index);
+    const place = pathAt("conditions", index);
     const name = quote(condition.condition_id);
     if (!used.has(condition.condition_id)) warn("condition_unused", place, `No stage requires condition ${name}`);
     const bindings = bindingsOf.get(condition.condition_id) ?? [];
     if (isNeverTrue(condition)) {
       const message =
         `Condition ${name} never holds: no value of its domain satisfies ${condition.predicate.predicate}`;
-      warn("predicate_never_true", placeAt("conditions", index, "predicate"), message);
+      warn("predicate_never_true", pathAt("conditions", index, "predicate"), message);
     }
     if (helpsToLeaveOut(condition, bindings, negated)) {
       const message =
         `Condition ${name} has ${bindings.length} bindings, and a call may leave out the one that says no; ` +
         "requires_all_bindings: true rejects such a call";
-      warn("bindings_may_be_left_out", placeAt("conditions", index, "evidence_use_policy"), message);
+      warn("bindings_may_be_left_out", pathAt("conditions", index, "evidence_use_policy"), message);
     }
     lintSources(condition, bindings, (code, message) => warn(code, place, `Condition ${name} ${message}`));
   });
@@ -177,7 +177,7 @@ function lintStages(law: ScenarioLaw, warn: Warn): void {
   law.stages.forEach(({ stage_id }, index) => {
     if (used.has(stage_id)) return;
     const message = `Neither another stage nor the scenario requires stage ${quote(stage_id)}`;
-    warn("stage_without_effect", placeAt("stages", index), message);
+    warn("stage_without_effect", pathAt("stages", index), message);
   });
 }
 
@@ -187,12 +187,12 @@ function lintSchemas(law: ScenarioLaw, warn: Warn): void {
     if (domain.domain !== "Json" || domain.schema === undefined) return;
     const { schema_id, version } = domain.schema;
     if (law.schemas.some((schema) => schema.schema_id === schema_id && schema.version === version)) return;
-    warn("schema_undeclared", placeAt("conditions", index, "observation_domain", "schema"), message(schema_id));
+    warn("schema_undeclared", pathAt("conditions", index, "observation_domain", "schema"), message(schema_id));
   });
   law.stages.forEach((stage, index) =>
     stage.entry_packets.forEach(({ schema_id }, at) => {
       if (law.schemas.some((schema) => schema.schema_id === schema_id)) return;
-      warn("schema_undeclared", placeAt("stages", index, "entry_packets", at, "schema_id"), message(schema_id));
+      warn("schema_undeclared", pathAt("stages", index, "entry_packets", at, "schema_id"), message(schema_id));
     })
   );
 }

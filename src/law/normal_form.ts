@@ -8,10 +8,10 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { compareCodePoints, sortedBy } from "../canonical/order.ts";
-import type { Draft } from "./decode_shape.ts";
+import type { Draft } from "./readers.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import type { DraftStage } from "./decode_stage.ts";
-import { below, pathOf, type Place, placeAt } from "./json_path.ts";
+import { below, type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Condition, EntryPacket, EvidenceUsePolicy, Prerequisite, Requirement, ScenarioLaw } from "./types.ts";
 import type { DomainSchema, Predicate } from "./value/types.ts";
@@ -34,21 +34,21 @@ export interface NormalRequirements {
 /** Sorts the operands of every requirement of a draft; operands that come out equal are refused. */
 export function normalizeRequirements(refusals: Collector, draft: DraftSpec): NormalRequirements {
   const stages = (draft.stages ?? []).map((stage, index) => ({
-    prerequisite: normalizePrerequisite(refusals, stage.prerequisite, placeAt("stages", index, "prerequisite")),
+    prerequisite: normalizePrerequisite(refusals, stage.prerequisite, pathAt("stages", index, "prerequisite")),
     completion: normalizeRequirement(
       refusals,
       stage.completion_requirement,
-      placeAt("stages", index, "completion_requirement"),
+      pathAt("stages", index, "completion_requirement"),
     ),
   }));
-  const completion = normalizeRequirement(refusals, draft.completion_requirement, placeAt("completion_requirement"));
+  const completion = normalizeRequirement(refusals, draft.completion_requirement, pathAt("completion_requirement"));
   return { stages, completion };
 }
 
 function normalizePrerequisite(
   refusals: Collector,
   prerequisite: Prerequisite | undefined,
-  place: Place,
+  place: JsonPath,
 ): Prerequisite | undefined {
   if (prerequisite === undefined || prerequisite.kind === "root") return prerequisite;
   const requirement = normalizeRequirement(refusals, prerequisite.requirement, below(place, "requirement"));
@@ -59,12 +59,12 @@ function normalizePrerequisite(
 export function normalizeRequirement<Given extends Requirement | undefined>(
   refusals: Collector,
   requirement: Given,
-  place: Place,
+  place: JsonPath,
 ): Given | Requirement {
   return requirement === undefined ? requirement : normalize(refusals, requirement, place).requirement;
 }
 
-function normalize(refusals: Collector, requirement: Requirement, place: Place): Normal {
+function normalize(refusals: Collector, requirement: Requirement, place: JsonPath): Normal {
   // The text is put together from the operands' texts, so that no operand is written once a level. Every node has one
   // member and the two of a group stand in canonical order, so this is the canonical text.
   if ("Condition" in requirement) {
@@ -91,7 +91,7 @@ function normalize(refusals: Collector, requirement: Requirement, place: Place):
 function normalizeOperands(
   refusals: Collector,
   operands: readonly Requirement[],
-  place: Place,
+  place: JsonPath,
 ): { readonly requirements: Requirement[]; readonly text: string } {
   const normal = operands.map((operand, index) => normalize(refusals, operand, below(place, index)));
   const first = new Map<string, number>();

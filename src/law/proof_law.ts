@@ -10,7 +10,7 @@ import type { KnownNames } from "./check_names.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { compileFormula } from "./formula.ts";
 import type { NormalRequirements } from "./normal_form.ts";
-import { below, type Place, placeAt } from "./json_path.ts";
+import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import { proveVaries } from "./satisfiability.ts";
 import { proveGraph, type StageGraph } from "./proof_graph.ts";
 import type { Collector } from "./refusals.ts";
@@ -23,16 +23,16 @@ const CYCLE_SHOWN = 16;
 
 /** Refuses `Not` in prerequisites and in the scenario's requirement. */
 export function proveMonotone(refusals: Collector, draft: DraftSpec): void {
-  const refuse = (requirement: Requirement | undefined, place: Place, owner: string): void =>
+  const refuse = (requirement: Requirement | undefined, place: JsonPath, owner: string): void =>
     eachNode(requirement, place, (node, at) => {
       if (!("Not" in node)) return;
       refusals.refuse("not_in_monotone_requirement", below(at, "Not"), `${owner} cannot hold "Not"`);
     });
   draft.stages?.forEach(({ prerequisite }, index) => {
     if (prerequisite?.kind !== "requires") return;
-    refuse(prerequisite.requirement, placeAt("stages", index, "prerequisite", "requirement"), "A prerequisite");
+    refuse(prerequisite.requirement, pathAt("stages", index, "prerequisite", "requirement"), "A prerequisite");
   });
-  refuse(draft.completion_requirement, placeAt("completion_requirement"), "The requirement of the scenario");
+  refuse(draft.completion_requirement, pathAt("completion_requirement"), "The requirement of the scenario");
 }
 
 /**
@@ -50,7 +50,7 @@ export function proveRequirements(
 ): void {
   const stages = requirements.stages.map(({ completion }, index) => {
     const { stage_id } = draft.stages?.[index] ?? {};
-    return { completion, stage_id: stage_id ?? "", place: placeAt("stages", index, "completion_requirement") };
+    return { completion, stage_id: stage_id ?? "", place: pathAt("stages", index, "completion_requirement") };
   });
   let left = budget;
   for (const { completion, stage_id, place } of sortedBy(stages, (stage) => stage.stage_id)) {
@@ -87,7 +87,7 @@ export function proveStageGraph(refusals: Collector, draft: DraftSpec, known: Kn
   };
   const findings = proveGraph(graph);
   const nameOf = (number: number): string => quote(ordered[number]?.stage.stage_id ?? "");
-  const placeOf = (number: number): Place => placeAt("stages", ordered[number]?.index ?? 0, "prerequisite");
+  const placeOf = (number: number): JsonPath => pathAt("stages", ordered[number]?.index ?? 0, "prerequisite");
   for (const cycle of findings.cycles) {
     refusals.refuse("graph_cyclic", placeOf(cycle[0] ?? 0), `Stages require each other: ${cycleText(cycle, nameOf)}`);
   }
@@ -99,7 +99,7 @@ export function proveStageGraph(refusals: Collector, draft: DraftSpec, known: Kn
   }
   if (findings.attainable) return;
   const message = "The scenario cannot be completed, whichever stages are completed";
-  refusals.refuse("completion_unattainable", placeAt("completion_requirement"), message);
+  refusals.refuse("completion_unattainable", pathAt("completion_requirement"), message);
 }
 
 function cycleText(cycle: readonly number[], nameOf: (number: number) => string): string {

@@ -5,7 +5,10 @@
  */
 
 import { compareCodePoints } from "../canonical/order.ts";
-import { compareSteps, pathOf, type Place, stepsTo } from "./json_path.ts";
+import { below, compareSteps, type JsonPath, pathOf, stepsTo } from "../canonical/path.ts";
+import type { FaultSink, ShapeFault } from "../canonical/shape.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import { describe, didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { Refusal, RefusalCode } from "./types.ts";
 
 /** How many refusals one report holds at most; the last one of a full report says how many more there are. */
@@ -14,10 +17,10 @@ export const REFUSALS_MAXIMUM = 256;
 /** How many refusals are kept for sorting; those beyond are only counted, so a hostile spec cannot fill the memory. */
 const KEPT_MAXIMUM = 4096;
 
-/** Takes refusals one by one. */
-export interface Collector {
+/** Collects refusals; a fault of a shape is recorded as the refusal that it stands for. */
+export interface Collector extends FaultSink {
   /** Records a reason for which the spec is refused. */
-  readonly refuse: (code: RefusalCode, place: Place, message: string) => void;
+  readonly refuse: (code: RefusalCode, place: JsonPath, message: string) => void;
   /** How many refusals there are so far. */
   readonly count: () => number;
   /** The refusals sorted by path, then code, then message; at most {@link REFUSALS_MAXIMUM}. */
@@ -26,7 +29,7 @@ export interface Collector {
 
 interface Kept {
   readonly code: RefusalCode;
-  readonly place: Place;
+  readonly place: JsonPath;
   readonly message: string;
 }
 
@@ -36,11 +39,11 @@ interface Kept {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { placeAt } from "@/law/json_path.ts";
+ * import { pathAt } from "@/canonical/path.ts";
  * import { collector } from "@/law/refusals.ts";
  *
  * const refusals = collector();
- * refusals.refuse("type_invalid", placeAt("stages", 0), "Expected an object, got null");
+ * refusals.refuse("type_invalid", pathAt("stages", 0), "Expected an object, got null");
  * assert.deepEqual(refusals.report(), [
  *   { code: "type_invalid", path: "$.stages[0]", message: "Expected an object, got null" },
  * ]);
@@ -49,11 +52,13 @@ interface Kept {
 export function collector(): Collector {
   const kept: Kept[] = [];
   let count = 0;
+  const refuse: Collector["refuse"] = (code, place, message) => {
+    count++;
+    if (kept.length < KEPT_MAXIMUM) kept.push({ code, place, message });
+  };
   return {
-    refuse(code, place, message): void {
-      count++;
-      if (kept.length < KEPT_MAXIMUM) kept.push({ code, place, message });
-    },
+    refuse,
+    add: (fault, path) => addFault(refuse, fault, path),
     count: () => count,
     report: () => report(kept, count),
   };
@@ -71,4 +76,52 @@ function report(kept: readonly Kept[], count: number): Refusal[] {
   const shown = sorted.slice(0, REFUSALS_MAXIMUM - 1);
   const message = `The spec has ${count - shown.length} more refusals; correct the ones above first`;
   return [...shown, { code: "more_refusals", path: "$", message }];
+}
+
+function addFault(refuse: Collector["refuse"], fault: ShapeFault, path: JsonPath): void {
+  switch (fault.kind) {
+    case "type":
+    case "form": {
+      const code = fault.kind === "form" && typeof fault.value === "string" ? "value_invalid" : "type_invalid";
+      return refuse(code, path, `Expected ${fault.expected}, got ${describe(fault.value)}`);
+    }
+    case "object": {
+      const members = fault.required.length === 0 ? "" : ` with ${quoteAll(fault.required)}`;
+      return refuse("type_invalid", path, `Expected an object${members}, got ${describe(fault.value)}`);
+    }
+    case "missing":
+      return refuse("member_missing", below(path, fault.name), `Member ${quote(fault.name)} is required`);
+    case "unknown": {
+      const { name, known } = fault;
+      // A path is made of the names on it, so a name beyond the limit stays out of it.
+      const at = name.length <= SPEC_LIMITS.identifierBytes ? below(path, name) : path;
+      const hint = didYouMean(name, known) || `; expected ${known.length === 0 ? "none" : `only ${quoteAll(known)}`}`;
+      return refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
+    }
+    case "items": {
+      const { minimum, maximum, count } = fault;
+      if (count > maximum) return refuse("too_many", path, `Expected at most ${maximum} items, got ${count}`);
+      return refuse("too_few", path, `Expected at least ${minimum} items, got ${count}`);
+    }
+    case "integer": {
+      const { minimum, maximum, value } = fault;
+      if (!Number.isInteger(value)) {
+        return refuse("type_invalid", path, `Expected an integer, got ${describe(value)}`);
+      }
+      return refuse("value_invalid", path, `Expected an integer from ${minimum} to ${maximum}, got ${value}`);
+    }
+    case "bytes": {
+      const { minimum, maximum, bytes } = fault;
+      return refuse("value_invalid", path, `Expected ${minimum} to ${maximum} bytes, got ${bytes}`);
+    }
+    case "choice": {
+      const { value } = fault;
+      if (typeof value !== "string") {
+        return refuse("type_invalid", path, `Expected a string, got ${describe(value)}`);
+      }
+      const known = fault.known.map(String);
+      const hint = didYouMean(value, known) || `; expected ${known.length > 1 ? "one of " : ""}${quoteAll(known)}`;
+      return refuse("value_invalid", path, `Value ${quote(value)} is unknown${hint}`);
+    }
+  }
 }

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { below, type Place } from "./json_path.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
 import type { Requirement } from "./types.ts";
 
 /** Calls for every node of a requirement, parents before their operands, operands in order. */
 export function eachNode(
   requirement: Requirement | undefined,
-  place: Place,
-  take: (node: Requirement, place: Place) => void,
+  place: JsonPath,
+  take: (node: Requirement, place: JsonPath) => void,
 ): void {
   if (requirement === undefined) return;
   take(requirement, place);
@@ -28,8 +28,8 @@ export function eachNode(
 /** Calls for every leaf of a requirement, from left to right, with the place of its id. */
 export function eachLeaf(
   requirement: Requirement | undefined,
-  place: Place,
-  take: (id: string, place: Place) => void,
+  place: JsonPath,
+  take: (id: string, place: JsonPath) => void,
 ): void {
   eachNode(requirement, place, (node, at) => {
     if ("Condition" in node) take(node.Condition, below(at, "Condition"));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isJsonArray, type JsonValue } from "../canonical/json.ts";
 import { nearestNames } from "../canonical/nearest.ts";
 
 /** Names longer than this are not quoted in full. */
@@ -13,6 +14,15 @@ const NAME_MAXIMUM = 64;
 export function quote(text: string): string {
   const wellFormed = text.slice(0, NAME_MAXIMUM).toWellFormed();
   return JSON.stringify(text.length > NAME_MAXIMUM ? `${wellFormed}...` : wellFormed);
+}
+
+/** The type of a value, and the value where it is short. */
+export function describe(value: JsonValue): string {
+  if (value === null) return "null";
+  if (isJsonArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") return `the string ${quote(value)}`;
+  return `${value}`;
 }
 
 /** Names in quotes, joined by commas. */

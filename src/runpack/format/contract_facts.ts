@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { JsonValue } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { resultTypes } from "../../law/result_types.ts";
 import type { CheckFacts } from "../../law/types.ts";
-import { anything, flag, listOf, oneOf, type Shape, text } from "./shape.ts";
+import { anything, boolean, listOf, matches, matching, oneOf, type Reader, text } from "../../canonical/shape.ts";
 
 /** A check of a contract. */
 export interface ContractCheck {
@@ -37,23 +37,23 @@ interface WrittenContract extends Pick<ContractFacts, "provider_id" | "transport
 const CHECKS = 65_536;
 const NAMES = 4096;
 
-/** At least these members. */
-function having(members: Readonly<Record<string, Shape>>): Shape {
+/** An object with at least these members. */
+function having(members: Readonly<Record<string, Reader<unknown>>>): Reader<JsonObject> {
   const entries = Object.entries(members);
-  return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-    const object = value as { readonly [name: string]: JsonValue };
-    return entries.every(([name, shape]) => Object.hasOwn(object, name) && shape(object[name]));
-  };
+  return matching(
+    "an object with the members of a contract",
+    (value): value is JsonObject =>
+      isJsonObject(value) && entries.every(([name, read]) => matches(read, member(value, name))),
+  );
 }
 
-const isContract = having({
+const contractShape = having({
   provider_id: text,
   transport: oneOf("builtin", "mcp", "typed"),
   checks: listOf(
     having({
       check_id: text,
-      params_required: flag,
+      params_required: boolean,
       params_schema: anything,
       result_schema: anything,
       allowed_comparators: listOf(text, NAMES),
@@ -65,7 +65,7 @@ const isContract = having({
 
 /** A value as a contract; null where it has not the form of one. */
 export function readContract(value: JsonValue): ContractFacts | null {
-  if (!isContract(value)) return null;
+  if (!matches(contractShape, value)) return null;
   const { provider_id, transport, checks } = value as unknown as WrittenContract;
   const byId = new Map<string, ContractCheck>();
   for (const { result_schema, ...check } of checks) {

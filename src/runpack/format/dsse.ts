@@ -8,12 +8,13 @@
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import { type JsonValue, member } from "../../canonical/json.ts";
+import { pathAt } from "../../canonical/path.ts";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
+import { closed, identity, listOf, oneOf, type Reader, text } from "../../canonical/shape.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { asJson, type Primitives } from "../../run/primitives.ts";
 import { runpackIdentity } from "./manifest.ts";
-import { boundedArray, closedObject, decodeStrict, identityAt, oneOf, refuse, type Strict, text } from "./strict.ts";
+import { decodeCanonical, type Decoded } from "./decode_canonical.ts";
 import { type Manifest, type RunpackSignature, SIGNATURE_BYTES } from "./types.ts";
 
 /** The type of the payload: an in-toto attestation. */
@@ -24,6 +25,7 @@ const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
 
 const SIGNATURE_LENGTH = 64;
+const NO_BYTES = new Uint8Array();
 
 /** The key id of a public key: SHA-256 of its 32 bytes, in hex. */
 export function keyIdOf(sha256: Sha256, publicKey: Uint8Array): Identity {
@@ -82,30 +84,39 @@ export interface DecodedEnvelope {
 }
 
 /** Reads an envelope, of at most {@link SIGNATURE_BYTES} bytes, strictly: one signature, canonical JSON, canonical base64. */
-export function decodeEnvelope(bytes: Uint8Array): Strict<DecodedEnvelope> {
+export function decodeEnvelope(bytes: Uint8Array): Decoded<DecodedEnvelope> {
   if (bytes.length > SIGNATURE_BYTES) {
     return { ok: false, fault: { code: "invalid", path: "$", message: `Expected at most ${SIGNATURE_BYTES} bytes` } };
   }
-  return decodeStrict(bytes, (value) => {
-    const envelope = closedObject(value, "$", ["payload", "payloadType", "signatures"]);
-    oneOf(member(envelope, "payloadType"), "$.payloadType", [PAYLOAD_TYPE]);
-    const statement = decodeUtf8Strict(base64At(member(envelope, "payload"), "$.payload"));
-    const [signature] = boundedArray(member(envelope, "signatures"), "$.signatures", 1, 1, readSignature);
-    if (statement === null || signature === undefined) return refuse("$.payload", "Expected UTF-8");
-    return { ...signature, statement };
-  });
+  return decodeCanonical(bytes, readEnvelope);
 }
 
-function readSignature(value: JsonValue, path: string): Pick<DecodedEnvelope, "keyId" | "signature"> {
-  const object = closedObject(value, path, ["keyid", "sig"]);
-  const signature = base64At(member(object, "sig"), `${path}.sig`);
-  if (signature.length !== SIGNATURE_LENGTH) return refuse(`${path}.sig`, `Expected ${SIGNATURE_LENGTH} bytes`);
-  return { keyId: identityAt(member(object, "keyid"), `${path}.keyid`), signature };
-}
+const base64: Reader<string> = (faults, value, path) => {
+  const given = text(faults, value, path);
+  if (given === undefined || decodeBase64(given) !== null) return given;
+  faults.add({ kind: "form", expected: "base64", value }, path);
+  return undefined;
+};
+const MEMBERS = closed({
+  payload: base64,
+  payloadType: oneOf(PAYLOAD_TYPE),
+  signatures: listOf(closed({ keyid: identity, sig: base64 }), 1, 1),
+});
 
-function base64At(value: JsonValue | undefined, path: string): Uint8Array {
-  return decodeBase64(text(value, path)) ?? refuse(path, "Expected base64");
-}
+const readEnvelope: Reader<DecodedEnvelope> = (faults, value, path) => {
+  const envelope = MEMBERS(faults, value, path);
+  const [given] = envelope?.signatures ?? [];
+  if (envelope === undefined || given === undefined) return undefined;
+  const statement = decodeUtf8Strict(decodeBase64(envelope.payload) ?? NO_BYTES);
+  const signature = decodeBase64(given.sig) ?? NO_BYTES;
+  if (statement === null) {
+    faults.add({ kind: "form", expected: "UTF-8", value: envelope.payload }, pathAt("payload"));
+    return undefined;
+  }
+  if (signature.length === SIGNATURE_LENGTH) return { keyId: given.keyid, signature, statement };
+  faults.add({ kind: "form", expected: `${SIGNATURE_LENGTH} bytes`, value: given.sig }, pathAt("signatures", 0, "sig"));
+  return undefined;
+};
 
 /**
  * Whether an envelope is a signature of a pack under a key: the key is the one it names, the signature verifies, and

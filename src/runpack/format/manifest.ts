@@ -5,30 +5,22 @@
  */
 
 import { canonicalBytes } from "../../canonical/canonicalize.ts";
-import { identifyBytes, type Identity, isOperationIdentity, type Sha256 } from "../../canonical/identity.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { identifyBytes, type Identity, type Sha256 } from "../../canonical/identity.ts";
+import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
+import { pathAt } from "../../canonical/path.ts";
+import { closed, identity, integer, listOf, oneOf, operationIdentity, type Reader } from "../../canonical/shape.ts";
 import { asJson } from "../../run/primitives.ts";
-import {
-  boundedArray,
-  boundedInteger,
-  closedObject,
-  decodeStrict,
-  identifierAt,
-  identityAt,
-  oneOf,
-  referenceAt,
-  refuse,
-} from "./strict.ts";
+import { decodeCanonical, identifier, reference } from "./decode_canonical.ts";
 import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, TEXT_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
 
-/** Why bytes are no manifest of this format; the codes of docs/format/runpack.md. */
+/** Why bytes are not a manifest of this format; the codes of docs/format/runpack.md. */
 export interface ManifestFault {
   readonly code: "manifest_too_large" | "manifest_not_canonical" | "format_unsupported" | "manifest_invalid";
   readonly message: string;
 }
 
-/** A manifest, or why there is none. */
+/** A manifest, or the first fault. */
 export type ManifestResult =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly fault: ManifestFault };
@@ -43,101 +35,62 @@ export function runpackIdentity(sha256: Sha256, bytes: Uint8Array): Identity {
   return identifyBytes(sha256, "runpack", bytes);
 }
 
-const MEMBERS = [
-  "artifacts",
-  "format",
-  "graph_identity",
-  "head",
-  "law",
-  "record_tree",
-  "run_key",
-  "scenario_id",
-  "scenario_law_identity",
-  "segments",
-  "state_identity",
-  "withheld_conditions",
-] as const;
+const MEMBERS = closed({
+  artifacts: reference(NODE_BYTES),
+  format: oneOf(FORMAT),
+  graph_identity: identity,
+  head: closed({ record_id: identity, revision: integer(1) }),
+  law: reference(TEXT_BYTES),
+  record_tree: closed({ root: identity, size: integer(1) }),
+  run_key: closed({ namespace_id: integer(1), run_id: operationIdentity }),
+  scenario_id: identifier,
+  scenario_law_identity: identity,
+  segments: reference(NODE_BYTES),
+  state_identity: identity,
+  withheld_conditions: listOf(identifier, WITHHELD_CONDITIONS),
+});
 
 /**
- * Reads a manifest. Nothing in it is believed: every member is within its bounds, but nothing says yet that there are
- * objects.
+ * Decodes a manifest. Every member is then within its bounds. Whether the pack holds the objects that it names is not
+ * checked here.
  *
- * @param bytes At most {@link MANIFEST_BYTES} of them, else the fault is `manifest_too_large`
+ * @param bytes More than {@link MANIFEST_BYTES} are the fault `manifest_too_large`
  */
 export function decodeManifest(bytes: Uint8Array): ManifestResult {
   if (bytes.length > MANIFEST_BYTES) {
-    return refused("manifest_too_large", `Expected at most ${MANIFEST_BYTES} bytes`);
+    return reject("manifest_too_large", `Expected at most ${MANIFEST_BYTES} bytes`);
   }
   let format: JsonValue | undefined;
-  const decoded = decodeStrict(bytes, (value) => {
+  const decoded = decodeCanonical(bytes, (faults, value, path) => {
     format = isJsonObject(value) ? member(value, "format") : undefined;
-    return readManifest(value);
+    return readManifest(faults, value, path);
   });
   if (decoded.ok) return { ok: true, manifest: decoded.value };
   const { code, path, message } = decoded.fault;
-  if (code === "not_canonical") return refused("manifest_not_canonical", `${path}: ${message}`);
+  if (code === "not_canonical") return reject("manifest_not_canonical", `${path}: ${message}`);
   if (typeof format === "string" && format !== FORMAT) {
-    return refused("format_unsupported", `Expected format "${FORMAT}", got ${JSON.stringify(format.slice(0, 64))}`);
+    return reject("format_unsupported", `Expected format "${FORMAT}", got ${JSON.stringify(format.slice(0, 64))}`);
   }
-  return refused("manifest_invalid", `${path}: ${message}`);
+  return reject("manifest_invalid", `${path}: ${message}`);
 }
 
-function refused(code: ManifestFault["code"], message: string): ManifestResult {
+function reject(code: ManifestFault["code"], message: string): ManifestResult {
   return { ok: false, fault: { code, message } };
 }
 
-function readManifest(value: JsonValue): Manifest {
-  const object = closedObject(value, "$", MEMBERS);
-  const at = (name: typeof MEMBERS[number]): JsonValue | undefined => member(object, name);
-  const head = readHead(at("head"));
-  return {
-    format: oneOf(at("format"), "$.format", [FORMAT]),
-    run_key: readRunKey(at("run_key")),
-    scenario_id: identifierAt(at("scenario_id"), "$.scenario_id"),
-    scenario_law_identity: identityAt(at("scenario_law_identity"), "$.scenario_law_identity"),
-    graph_identity: identityAt(at("graph_identity"), "$.graph_identity"),
-    head,
-    state_identity: identityAt(at("state_identity"), "$.state_identity"),
-    record_tree: readRecordTree(at("record_tree"), head.revision),
-    law: referenceAt(at("law"), "$.law", TEXT_BYTES),
-    artifacts: referenceAt(at("artifacts"), "$.artifacts", NODE_BYTES),
-    segments: referenceAt(at("segments"), "$.segments", NODE_BYTES),
-    withheld_conditions: readWithheld(at("withheld_conditions")),
-  };
-}
-
-function readRunKey(value: JsonValue | undefined): Manifest["run_key"] {
-  const object = closedObject(value, "$.run_key", ["namespace_id", "run_id"]);
-  const run_id = member(object, "run_id");
-  return {
-    namespace_id: boundedInteger(member(object, "namespace_id"), "$.run_key.namespace_id", 1),
-    run_id: isOperationIdentity(run_id) ? run_id : refuse("$.run_key.run_id", "Expected 32 lower-case hex digits"),
-  };
-}
-
-function readHead(value: JsonValue | undefined): Manifest["head"] {
-  const object = closedObject(value, "$.head", ["record_id", "revision"]);
-  return {
-    record_id: identityAt(member(object, "record_id"), "$.head.record_id"),
-    revision: boundedInteger(member(object, "revision"), "$.head.revision", 1),
-  };
-}
-
-function readRecordTree(value: JsonValue | undefined, revision: number): Manifest["record_tree"] {
-  const object: JsonObject = closedObject(value, "$.record_tree", ["root", "size"]);
-  const size = boundedInteger(member(object, "size"), "$.record_tree.size", 1);
-  if (size !== revision) return refuse("$.record_tree.size", `Expected ${revision}, the revision of the head`);
-  return { root: identityAt(member(object, "root"), "$.record_tree.root"), size };
-}
-
-function readWithheld(value: JsonValue | undefined): readonly string[] {
-  const path = "$.withheld_conditions";
-  const ids = boundedArray(value, path, 0, WITHHELD_CONDITIONS, identifierAt);
-  ids.forEach((id, index) => {
-    const next = ids[index + 1];
-    if (next !== undefined && compareCodePoints(id, next) >= 0) {
-      refuse(`${path}[${index + 1}]`, "Expected ascending ids");
-    }
-  });
-  return ids;
-}
+/** A manifest whose members agree: the tree has a leaf for each revision, and the withheld ids ascend. */
+const readManifest: Reader<Manifest> = (faults, value, path) => {
+  const manifest = MEMBERS(faults, value, path);
+  if (manifest === undefined) return undefined;
+  const { head, record_tree, withheld_conditions: ids } = manifest;
+  if (record_tree.size !== head.revision) {
+    const expected = `${head.revision}, the revision of the head`;
+    faults.add({ kind: "form", expected, value: record_tree.size }, pathAt("record_tree", "size"));
+    return undefined;
+  }
+  const disorder = ids.findIndex((id, index) => index > 0 && compareCodePoints(ids[index - 1] ?? "", id) >= 0);
+  if (disorder === -1) return manifest;
+  const at = pathAt("withheld_conditions", disorder);
+  faults.add({ kind: "form", expected: "ascending ids", value: ids[disorder] ?? null }, at);
+  return undefined;
+};

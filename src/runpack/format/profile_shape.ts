@@ -6,7 +6,7 @@
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
-import { anyOf, closed, flag, integer, listOf, oneOf, text, variant } from "./shape.ts";
+import { anyOf, boolean, closed, integer, listOf, matches, oneOf, text, variant } from "../../canonical/shape.ts";
 
 /** Entries of any list of a profile. */
 const ENTRIES = 4096;
@@ -43,14 +43,14 @@ const policy = variant("engine", {
   deny_all: closed({ engine: text }),
   static: closed({ engine: text, default: oneOf("permit", "deny"), rules: listOf(rule, ENTRIES) }),
 });
-const isProfile = closed({
+const profileShape = closed({
   value_limits: closed({ maximum_value_bytes: integer(0), maximum_payload_bytes: integer(0) }),
   validation: closed({
-    strict: flag,
+    strict: boolean,
     profile: text,
-    allow_permissive: flag,
-    enable_lexicographic: flag,
-    enable_deep_equals: flag,
+    allow_permissive: boolean,
+    enable_lexicographic: boolean,
+    enable_deep_equals: boolean,
   }),
   trust: closed({
     min_lane: oneOf("asserted", "verified"),
@@ -58,12 +58,12 @@ const isProfile = closed({
     providers: listOf(closed({ provider_id: text, policy: trustPolicy }), ENTRIES),
   }),
   anchors: listOf(closed({ provider_id: text, anchor_type: text, required_fields: names }), ENTRIES),
-  permissive: closed({ enabled: flag, exempt_providers: names }),
+  permissive: closed({ enabled: boolean, exempt_providers: names }),
   policy,
   proof_budget: integer(0),
 });
 
 /** A value as an operator profile, or null where it has not the form of one. */
 export function readProfile(value: JsonValue): OperatorProfile | null {
-  return isProfile(value) ? value as unknown as OperatorProfile : null;
+  return matches(profileShape, value) ? value as unknown as OperatorProfile : null;
 }

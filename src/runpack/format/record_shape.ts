@@ -13,21 +13,22 @@ import { ITEMS_PER_CALL } from "../../run/evidence.ts";
 import { PROCEDURES, type RunRecord } from "../../run/types.ts";
 import {
   anything,
+  boolean,
   closed,
   contentHash,
-  flag,
   identity,
   integer,
   listOf,
-  millis,
+  matches,
+  matching,
   object,
   oneOf,
   operationIdentity,
   orNull,
-  type Shape,
+  type Reader,
   text,
   variant,
-} from "./shape.ts";
+} from "../../canonical/shape.ts";
 
 /** Items that acquisition may add to those of a caller. */
 const EVIDENCE_ITEMS = ITEMS_PER_CALL + SPEC_LIMITS.acquisitionBindings;
@@ -37,8 +38,10 @@ const INTENTS = SPEC_LIMITS.entryPackets * SPEC_LIMITS.packetSet;
 /** Roles or tenants of one caller. */
 const ROLES = 4096;
 
+/** Milliseconds since 1970, or before. */
+const millis = integer(Number.MIN_SAFE_INTEGER);
 const kleene = oneOf("true", "false", "unknown");
-const timestamp = closed({ kind: oneOf("unix_millis", "logical"), value: integer(Number.MIN_SAFE_INTEGER) });
+const timestamp = closed({ kind: oneOf("unix_millis", "logical"), value: millis });
 const target = variant("kind", {
   agent: closed({ kind: text, agent_id: text }),
   session: closed({ kind: text, session_id: text }),
@@ -46,9 +49,13 @@ const target = variant("kind", {
   channel: closed({ kind: text, channel: text }),
 });
 const timeSource = closed({ time_authority_id: text, authority_revision: text, reading_unix_millis: millis });
+const correlationId = matching(
+  "a correlation id",
+  (value): value is string => typeof value === "string" && CORRELATION_ID.test(value),
+);
 const correlation = variant("kind", {
   unset: closed({ kind: text }),
-  set: closed({ kind: text, correlation_id: (value) => typeof value === "string" && CORRELATION_ID.test(value) }),
+  set: closed({ kind: text, correlation_id: correlationId }),
 });
 const genesis = variant("kind", {
   empty: closed({ kind: text }),
@@ -82,7 +89,7 @@ const evidence = closed({
   item_id: text,
   condition_id: text,
   channel: oneOf("caller_submission", "local_acquisition", "provider_acquisition"),
-  qualified: flag,
+  qualified: boolean,
   lane: oneOf("verified", "asserted"),
   retention: oneOf("RetainCanonicalValue", "RetainDigestOnly"),
 }, {
@@ -149,7 +156,7 @@ const stageEvaluated = closed({
   stage_id: text,
   attempt_number: integer(1),
   outcome: kleene,
-  completed: flag,
+  completed: boolean,
   trace,
   evidence: listOf(evidence, EVIDENCE_ITEMS),
   narrowed_bindings: listOf(text, SPEC_LIMITS.acquisitionBindings),
@@ -164,7 +171,7 @@ const artifactSubmitted = closed({
   time_source: timeSource,
 });
 
-function record(body: Shape): Shape {
+function record(body: Reader<unknown>): Reader<unknown> {
   return closed({
     record_kind: text,
     revision: integer(1),
@@ -199,7 +206,7 @@ function record(body: Shape): Shape {
   });
 }
 
-const isRecord = variant("record_kind", {
+const recordShape = variant("record_kind", {
   run_created: record(runCreated),
   stage_opened: record(stageOpened),
   stage_evaluated: record(stageEvaluated),
@@ -208,5 +215,5 @@ const isRecord = variant("record_kind", {
 
 /** A value as a record, or null where it does not have the form of one. */
 export function readRecord(value: JsonValue): RunRecord | null {
-  return isRecord(value) ? value as unknown as RunRecord : null;
+  return matches(recordShape, value) ? value as unknown as RunRecord : null;
 }

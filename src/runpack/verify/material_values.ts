@@ -15,7 +15,7 @@ import type { RunRecord } from "../../run/types.ts";
 import { isCanonicalText, readLines, readText } from "../format/canonical_text.ts";
 import type { SegmentPart } from "./object_walker.ts";
 import { namedValues } from "../format/segments.ts";
-import { anything, closed, contentHash, oneOf, text, variant } from "../format/shape.ts";
+import { anything, closed, contentHash, matches, oneOf, text, variant } from "../../canonical/shape.ts";
 import { INLINE_VALUE_BYTES, type ValueLine } from "../format/types.ts";
 import type { ViolationCode } from "./types.ts";
 
@@ -27,8 +27,8 @@ export interface ValueName {
   readonly conditions: readonly (string | null)[];
 }
 
-const isTypedValue = closed({ value: anything, value_type: oneOf(...VALUE_TYPES) });
-const isPayload = variant("kind", {
+const typedValueShape = closed({ value: anything, value_type: oneOf(...VALUE_TYPES) });
+const payloadShape = variant("kind", {
   json: closed({ kind: text, value: anything }),
   bytes: closed({ kind: text, base64: text }),
   external: closed({ kind: text, content_ref: closed({ uri: text, content_hash: contentHash }, { encryption: text }) }),
@@ -49,13 +49,13 @@ export interface SegmentValues {
 /** A text as a typed value; null where it is none. */
 export function readTypedValue(body: string): TypedValue | null {
   const value = readText(body);
-  return isTypedValue(value) ? value as unknown as TypedValue : null;
+  return matches(typedValueShape, value) ? value as unknown as TypedValue : null;
 }
 
 /** A text as a payload; null where it is none. */
 export function readPayload(body: string): Payload | null {
   const value: JsonValue | undefined = readText(body);
-  return isJsonObject(value) && isPayload(value) ? value as unknown as Payload : null;
+  return isJsonObject(value) && matches(payloadShape, value) ? value as unknown as Payload : null;
 }
 
 /**
@@ -119,7 +119,7 @@ export function openValues(
     if (body === null || identifyCanonical(sha256, kind, body) !== identity) return false;
     const value = readText(body);
     if (value === undefined || !isCanonicalText(body, value)) return false;
-    return kind === "payload" ? isPayload(value) : isTypedValue(value);
+    return kind === "payload" ? matches(payloadShape, value) : matches(typedValueShape, value);
   };
   const findWrong = async (): Promise<ViolationCode | null> => {
     for (const line of lines ?? []) {

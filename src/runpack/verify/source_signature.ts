@@ -16,7 +16,7 @@ import type { TrustedKey } from "../../run/profile.ts";
 import { hasBoundSignature } from "../../run/statement.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import { sameJson } from "../format/canonical_text.ts";
-import { contentHash as isContentHash } from "../format/shape.ts";
+import { contentHash as contentHashShape, matches } from "../../canonical/shape.ts";
 import { presentRecorded } from "./decide_again.ts";
 import type { AttemptSurroundings } from "./requalify.ts";
 import { isValue, type StepItem } from "./step.ts";
@@ -31,7 +31,7 @@ function givenNames(item: RecordedEvidence): { readonly identity?: string; reado
   const [identity, hash] = [member(value, "value_identity"), member(value, "content_hash")];
   return {
     ...typeof identity === "string" ? { identity } : {},
-    ...isContentHash(hash) && hash !== undefined ? { hash } : {},
+    ...matches(contentHashShape, hash) && hash !== undefined ? { hash } : {},
   };
 }
 

@@ -11,17 +11,17 @@ import type { AcquisitionWitness, RecordedEvidence } from "../../../run/types.ts
 import { sameJson } from "../../format/canonical_text.ts";
 import { channelOf } from "../../format/contract_facts.ts";
 import {
-  anyOf,
   anything,
   closed,
   contentHash,
   identity,
-  millis,
+  integer,
+  matches,
   object,
   oneOf,
   orNull,
   text,
-} from "../../format/shape.ts";
+} from "../../../canonical/shape.ts";
 import { atItem, violation } from "../findings.ts";
 import { itemsOf, type RecordClaim, type Step } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
@@ -49,7 +49,7 @@ const OBSERVED_BY_GATE = [
   "signature_invalid",
 ];
 
-const isResult = closed({
+const resultShape = closed({
   value: orNull(
     closed({
       kind: oneOf("json", "bytes"),
@@ -64,7 +64,7 @@ const isResult = closed({
   evidence_anchor: orNull(object),
   signature: orNull(object),
   content_type: orNull(text),
-}, { observed_at: anyOf(millis) });
+}, { observed_at: integer(Number.MIN_SAFE_INTEGER) });
 
 /**
  * Whether an item's error rests on a value that no pack keeps: one that fits no domain, or fails the schema of its
@@ -114,7 +114,7 @@ function timeFault({ trigger_time, trigger_time_given }: AcquisitionWitness): Vi
 
 function resultFault(item: RecordedEvidence, witness: AcquisitionWitness): ViolationCode | null {
   const result = witness.provider_result;
-  if (!isResult(result)) return "witness_invalid";
+  if (!matches(resultShape, result)) return "witness_invalid";
   const at = (name: string): JsonValue => member(result, name) ?? null;
   const reference = at("evidence_ref");
   const same = at("lane") === witness.lane && at("content_type") === witness.content_type &&

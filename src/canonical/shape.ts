@@ -1,0 +1,308 @@
+/**
+ * Readers of JSON shapes: closed objects, bounded arrays, integers and texts.
+ *
+ * A reader returns the value that it accepts. Otherwise it adds a fault with the path of the value to a sink and returns
+ * undefined. The sink decides the mode and the wording: it collects every fault, keeps the first one
+ * ({@link readFirst}), or drops them all ({@link matches}).
+ *
+ * @module
+ */
+
+import type { ContentHash } from "./identity.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue, member } from "./json.ts";
+import { below, type JsonPath } from "./path.ts";
+import { utf8Length } from "./utf8.ts";
+
+/** What is wrong with one value; a sink puts it into words. */
+export type ShapeFault =
+  | { readonly kind: "type"; readonly expected: string; readonly value: JsonValue }
+  /** The value may have the type that is expected, yet not the form. */
+  | { readonly kind: "form"; readonly expected: string; readonly value: JsonValue }
+  | { readonly kind: "object"; readonly required: readonly string[]; readonly value: JsonValue }
+  | { readonly kind: "missing"; readonly name: string }
+  | { readonly kind: "unknown"; readonly name: string; readonly known: readonly string[] }
+  | { readonly kind: "items"; readonly minimum: number; readonly maximum: number; readonly count: number }
+  | { readonly kind: "integer"; readonly minimum: number; readonly maximum: number; readonly value: JsonValue }
+  | { readonly kind: "bytes"; readonly minimum: number; readonly maximum: number; readonly bytes: number }
+  | { readonly kind: "choice"; readonly known: readonly JsonPrimitive[]; readonly value: JsonValue };
+
+/** Receives faults. The path of a missing or unknown member is the path of its object. */
+export interface FaultSink {
+  readonly add: (fault: ShapeFault, path: JsonPath) => void;
+}
+
+/** Reads one value at its path; returns undefined after it added a fault. */
+export type Reader<T, Sink extends FaultSink = FaultSink> = (
+  faults: Sink,
+  value: JsonValue,
+  path: JsonPath,
+) => T | undefined;
+
+/** Drops every fault. Readers build no paths for it and stop at the first fault: packs are checked record by record. */
+const SILENT: FaultSink = { add: () => {} };
+
+/** Checks whether a reader accepts a value. */
+export function matches(read: Reader<unknown>, value: JsonValue | undefined): boolean {
+  return value !== undefined && read(SILENT, value, null) !== undefined;
+}
+
+/** The value that a reader accepts, or its first fault. */
+export function readFirst<T>(
+  read: Reader<T>,
+  value: JsonValue,
+): { readonly ok: true; readonly value: T } | {
+  readonly ok: false;
+  readonly fault: ShapeFault;
+  readonly path: JsonPath;
+} {
+  const faults: { readonly fault: ShapeFault; readonly path: JsonPath }[] = [];
+  const add: FaultSink["add"] = (fault, path) => {
+    if (faults.length === 0) faults.push({ fault, path });
+  };
+  const accepted = read({ add }, value, null);
+  const [first] = faults;
+  if (first !== undefined) return { ok: false, ...first };
+  if (accepted === undefined) throw new Error("Cannot read shape: a reader rejected the value without a fault");
+  return { ok: true, value: accepted };
+}
+
+/** An object with no members but the ones named; adds a fault for each unknown and each missing one. */
+export function readObject(
+  faults: FaultSink,
+  value: JsonValue,
+  path: JsonPath,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): JsonObject | undefined {
+  if (!isJsonObject(value)) return reject(faults, { kind: "object", required, value }, path);
+  const known = [...required, ...optional];
+  for (const name of Object.keys(value)) {
+    if (!known.includes(name)) faults.add({ kind: "unknown", name, known }, path);
+  }
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) faults.add({ kind: "missing", name }, path);
+  }
+  return value;
+}
+
+/** A member of an object that {@link readObject} has checked; undefined, without another fault, where it is absent. */
+export function readMember<T, Sink extends FaultSink>(
+  faults: Sink,
+  object: JsonObject,
+  path: JsonPath,
+  name: string,
+  read: Reader<T, Sink>,
+): T | undefined {
+  const value = member(object, name);
+  return value === undefined ? undefined : read(faults, value, below(path, name));
+}
+
+/** A member, or the default where it is absent; undefined only where the member is invalid. */
+export function readOr<T, Sink extends FaultSink>(
+  faults: Sink,
+  object: JsonObject,
+  path: JsonPath,
+  name: string,
+  read: Reader<T, Sink>,
+  absent: T,
+): T | undefined {
+  return Object.hasOwn(object, name) ? readMember(faults, object, path, name, read) : absent;
+}
+
+/** How many items an array may hold. */
+export interface Bounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** The items of an array within bounds, each as it was read; undefined where the value is no such array. */
+export function readArray<T, Sink extends FaultSink>(
+  faults: Sink,
+  value: JsonValue,
+  path: JsonPath,
+  { minimum, maximum }: Bounds,
+  read: (faults: Sink, value: JsonValue, path: JsonPath) => T,
+): T[] | undefined {
+  if (!isJsonArray(value)) return reject(faults, { kind: "type", expected: "an array", value }, path);
+  const count = value.length;
+  if (count < minimum || count > maximum) return reject(faults, { kind: "items", minimum, maximum, count }, path);
+  return value.map((item, index) => read(faults, item, below(path, index)));
+}
+
+/** An array whose items are all accepted. */
+export function readWholeArray<T, Sink extends FaultSink>(
+  faults: Sink,
+  value: JsonValue,
+  path: JsonPath,
+  bounds: Bounds,
+  read: Reader<T, Sink>,
+): T[] | undefined {
+  const items = readArray<T | undefined, Sink>(faults, value, path, bounds, read);
+  if (items === undefined) return undefined;
+  const whole = items.filter((item): item is T => item !== undefined);
+  return whole.length === items.length ? whole : undefined;
+}
+
+function reject(faults: FaultSink, fault: ShapeFault, path: JsonPath): undefined {
+  faults.add(fault, path);
+  return undefined;
+}
+
+function inside(faults: FaultSink, path: JsonPath, step: string | number): JsonPath {
+  return faults === SILENT ? null : below(path, step);
+}
+
+type Readers = Readonly<Record<string, Reader<unknown>>>;
+type Read<R> = R extends Reader<infer T> ? T : never;
+/** The value of a closed object: its required and its optional members. */
+export type Closed<R extends Readers, O extends Readers> =
+  & { readonly [Name in keyof R]: Read<R[Name]> }
+  & { readonly [Name in keyof O]?: Read<O[Name]> };
+
+/**
+ * An object with exactly the required members, and any of the optional ones. The value itself is returned. A shape names
+ * no member that every object inherits, so an absent one reads as undefined.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { closed, integer, matches } from "@/canonical/shape.ts";
+ *
+ * const point = closed({ x: integer(0), y: integer(0) });
+ * assert.ok(matches(point, { x: 1, y: 2 }));
+ * assert.ok(!matches(point, { x: 1, y: 2, z: 3 }));
+ * ```
+ */
+export function closed<R extends Readers, O extends Readers = Record<never, never>>(
+  required: R,
+  optional?: O,
+): Reader<Closed<R, O>> {
+  const needed = Object.entries<Reader<unknown>>(required);
+  const allowed = Object.entries<Reader<unknown>>(optional ?? {});
+  const neededNames = Object.keys(required);
+  const allowedNames = Object.keys(optional ?? {});
+  return (faults, value, path) => {
+    const silent = faults === SILENT;
+    if (!silent) readObject(faults, value, path, neededNames, allowedNames);
+    if (!isJsonObject(value)) return undefined;
+    let count = needed.length;
+    let whole = true;
+    for (const [name, read] of needed) {
+      const given = value[name];
+      if (given !== undefined && read(faults, given, inside(faults, path, name)) !== undefined) continue;
+      if (silent) return undefined;
+      whole = false;
+    }
+    for (const [name, read] of allowed) {
+      const given = value[name];
+      if (given === undefined) continue;
+      count++;
+      if (read(faults, given, inside(faults, path, name)) !== undefined) continue;
+      if (silent) return undefined;
+      whole = false;
+    }
+    // As many members as were read: each one is known.
+    for (const _ in value) count--;
+    return whole && count === 0 ? value as unknown as Closed<R, O> : undefined;
+  };
+}
+
+/** An object whose member `name` selects one of several shapes. */
+export function variant<S extends Readers>(name: string, shapes: S): Reader<Read<S[keyof S]>> {
+  const known = Object.keys(shapes);
+  return (faults, value, path) => {
+    if (!isJsonObject(value)) return reject(faults, { kind: "object", required: [name], value }, path);
+    const kind = member(value, name);
+    if (kind === undefined) return reject(faults, { kind: "missing", name }, path);
+    const shape = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
+    if (shape !== undefined) return shape(faults, value, path) as Read<S[keyof S]> | undefined;
+    return reject(faults, { kind: "choice", known, value: kind }, inside(faults, path, name));
+  };
+}
+
+/** An array whose items have one shape, from `minimum` to `maximum` of them. */
+export function listOf<T>(item: Reader<T>, maximum: number, minimum = 0): Reader<readonly T[]> {
+  return (faults, value, path) => {
+    if (faults !== SILENT) return readWholeArray(faults, value, path, { minimum, maximum }, item);
+    const accepted = isJsonArray(value) && value.length >= minimum && value.length <= maximum &&
+      value.every((one) => item(faults, one, null) !== undefined);
+    return accepted ? value as unknown as readonly T[] : undefined;
+  };
+}
+
+/** One of several values. */
+export function oneOf<const T extends JsonPrimitive>(...known: readonly T[]): Reader<T> {
+  return (faults, value, path) =>
+    known.includes(value as T) ? value as T : reject(faults, { kind: "choice", known, value }, path);
+}
+
+/** A value that the reader accepts, or null. */
+export function orNull<T>(read: Reader<T>): Reader<T | null> {
+  return (faults, value, path) => value === null ? null : read(faults, value, path);
+}
+
+/** An integer within bounds, both included. */
+export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): Reader<number> {
+  return (faults, value, path) =>
+    typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
+      ? value
+      : reject(faults, { kind: "integer", minimum, maximum, value }, path);
+}
+
+/** A string. */
+export const text: Reader<string> = (faults, value, path) =>
+  typeof value === "string" ? value : reject(faults, { kind: "type", expected: "a string", value }, path);
+
+/** A string of `minimum` to `maximum` UTF-8 bytes. */
+export function boundedText(minimum: number, maximum: number): Reader<string> {
+  return (faults, value, path) => {
+    const given = text(faults, value, path);
+    if (given === undefined) return undefined;
+    const bytes = utf8Length(given);
+    if (bytes >= minimum && bytes <= maximum) return given;
+    return reject(faults, { kind: "bytes", minimum, maximum, bytes }, path);
+  };
+}
+
+/** True or false. */
+export const boolean: Reader<boolean> = (faults, value, path) =>
+  typeof value === "boolean" ? value : reject(faults, { kind: "type", expected: "a boolean", value }, path);
+
+/** Any object. */
+export const object: Reader<JsonObject> = (faults, value, path) =>
+  isJsonObject(value) ? value : reject(faults, { kind: "object", required: [], value }, path);
+
+/** Any value. */
+export const anything: Reader<JsonValue> = (_, value) => value;
+
+/** A value that one of several readers accepts. */
+export function anyOf<R extends readonly Reader<unknown>[]>(...readers: R): Reader<Read<R[number]>> {
+  return (faults, value, path) =>
+    readers.some((read) => matches(read, value))
+      ? value as unknown as Read<R[number]>
+      : reject(faults, { kind: "form", expected: "a value of a known shape", value }, path);
+}
+
+/** A value that passes a test. */
+export function matching<T extends JsonValue>(expected: string, test: (value: JsonValue) => value is T): Reader<T> {
+  return (faults, value, path) => test(value) ? value : reject(faults, { kind: "form", expected, value }, path);
+}
+
+/** So many lower-case hex digits. A record has a dozen of them; a regular expression takes several times as long. */
+function hexDigits(length: number): Reader<string> {
+  return matching(`${length} lower-case hex digits`, (value): value is string => {
+    if (typeof value !== "string" || value.length !== length) return false;
+    for (let at = 0; at < length; at++) {
+      const unit = value.charCodeAt(at);
+      if (unit < 0x30 || unit > 0x66 || (unit > 0x39 && unit < 0x61)) return false;
+    }
+    return true;
+  });
+}
+
+/** 64 lower-case hex digits. */
+export const identity: Reader<string> = hexDigits(64);
+/** 32 lower-case hex digits. */
+export const operationIdentity: Reader<string> = hexDigits(32);
+/** `{algorithm: "sha256", value}`. */
+export const contentHash: Reader<ContentHash> = closed({ algorithm: oneOf("sha256"), value: identity });

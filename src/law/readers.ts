@@ -1,0 +1,110 @@
+/**
+ * Readers of what specs share beyond plain JSON shapes: ids, lines of text, variants, values with a canonical form.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
+import { oneOf, type Reader, text } from "../canonical/shape.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { SPEC_LIMITS } from "./limits.ts";
+import type { Collector } from "./refusals.ts";
+import { describe, quote, quoteAll } from "./suggest.ts";
+
+/** Reads one value at its path. */
+export type Read<T> = Reader<T, Collector>;
+
+/** A record of which any member may have failed to decode. */
+export type Draft<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+// C0 controls, delete, and C1 controls: what no id, label or URI may hold.
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Checks whether a text holds a control character. */
+export function hasControl(value: string): boolean {
+  return CONTROL.test(value);
+}
+
+function textReader(
+  code: "value_invalid" | "identifier_invalid",
+  problemOf: (value: string) => string | null,
+): Read<string> {
+  return (refusals, value, place) => {
+    const given = text(refusals, value, place);
+    const problem = given === undefined ? null : problemOf(given);
+    if (problem === null) return given;
+    refusals.refuse(code, place, problem);
+    return undefined;
+  };
+}
+
+/** A string without lone surrogates, of at most so many UTF-8 bytes. */
+export function readText(maximumBytes: number): Read<string> {
+  return textReader("value_invalid", (value) => textProblem(value, 0, maximumBytes));
+}
+
+/** A non-empty string of at most so many UTF-8 bytes without control characters. */
+export function readLine(maximumBytes: number): Read<string> {
+  return textReader("value_invalid", (value) => lineProblem(value, maximumBytes));
+}
+
+/** An id, version, label or tag: 1 to 256 UTF-8 bytes without control characters. */
+export const readIdentifier: Read<string> = textReader(
+  "identifier_invalid",
+  (value) => lineProblem(value, SPEC_LIMITS.identifierBytes),
+);
+
+function lineProblem(value: string, maximumBytes: number): string | null {
+  return textProblem(value, 1, maximumBytes) ??
+    (hasControl(value) ? `Expected no control characters, got ${quote(value)}` : null);
+}
+
+function textProblem(value: string, minimumBytes: number, maximumBytes: number): string | null {
+  if (value.length > maximumBytes || utf8Length(value) > maximumBytes) {
+    return `Expected at most ${maximumBytes} UTF-8 bytes, got ${utf8Length(value)}`;
+  }
+  if (utf8Length(value) < minimumBytes) return "Expected a string that is not empty";
+  return value.isWellFormed() ? null : "Expected Unicode text, got a lone surrogate";
+}
+
+/**
+ * The member that selects the variant of an object. Returns undefined, after a refusal, where the value is no object or
+ * names no such variant.
+ *
+ * @param hint Ends the message where the member is absent
+ */
+export function readVariant<const Name extends string>(
+  refusals: Collector,
+  value: JsonValue,
+  place: JsonPath,
+  discriminator: string,
+  names: readonly Name[],
+  hint = "",
+): Name | undefined {
+  const expected = `${names.length > 1 ? "one of " : ""}${quoteAll(names)}`;
+  if (!isJsonObject(value)) {
+    const message = `Expected an object whose ${quote(discriminator)} is ${expected}, got ${describe(value)}`;
+    refusals.refuse("type_invalid", place, message);
+    return undefined;
+  }
+  const name = member(value, discriminator);
+  const at = below(place, discriminator);
+  if (name !== undefined) return oneOf(...names)(refusals, name, at);
+  const message = `Member ${quote(discriminator)} is required; expected ${expected}${hint}`;
+  refusals.refuse("member_missing", at, message);
+  return undefined;
+}
+
+/** The canonical text of a free JSON value; undefined, after a refusal, where it has none. */
+export function readCanonical(refusals: Collector, value: JsonValue, place: JsonPath): string | undefined {
+  try {
+    return canonicalize(value);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    refusals.refuse("value_invalid", place, `Value has no canonical form: ${reason}`);
+    return undefined;
+  }
+}
