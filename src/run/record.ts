@@ -7,6 +7,7 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identify, identifyCanonical, type Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
+import { readJson } from "../canonical/scan.ts";
 import type { DecidedRecord, Request, Stamps, Surroundings } from "./command.ts";
 import { asJson } from "./primitives.ts";
 import type { AcceptanceTime, OperationFamily, RunKey, RunRecord, RunState, TimeSource } from "./types.ts";
@@ -93,4 +94,12 @@ export function acceptedResult({ record, record_id }: DecidedRecord): JsonObject
     acceptance_time: record.acceptance_time,
     admission: record.admission,
   }) as JsonObject;
+}
+
+/**
+ * The record of a stored text. Its shape is trusted: a store holds only records of {@link buildRecord}, and their identities
+ * show a change.
+ */
+export function readRecord(text: string): RunRecord {
+  return readJson(text) as unknown as RunRecord;
 }

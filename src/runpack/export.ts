@@ -14,6 +14,7 @@ import type { ScenarioLaw } from "../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold, FoldError } from "../run/fold.ts";
 import { asJson } from "../run/primitives.ts";
+import { readRecord } from "../run/record.ts";
 import type { Head, RunKey, RunRecord, RunState } from "../run/types.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { manifestBytes, runpackIdentity } from "./format/manifest.ts";
@@ -181,7 +182,7 @@ function checkRecord(sha256: Sha256, source: ExportSource, stored: ExportRecord)
       throw broken(`Cannot export ${at}: its ${kind} does not hash to "${identity}"`);
     }
   }
-  const record = readJson(stored.record) as unknown as RunRecord;
+  const record = readRecord(stored.record);
   const { operation, invocation_identity } = stored.receipt;
   const agrees = record.run_key.namespace_id === source.run_key.namespace_id &&
     record.run_key.run_id === source.run_key.run_id && record.revision === stored.revision &&

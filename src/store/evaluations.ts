@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readJson } from "../canonical/scan.ts";
+import { readRecord } from "../run/record.ts";
 import type { RunKey, RunRecord } from "../run/types.ts";
 import type { RunStore, StoredRecord } from "./types.ts";
 
@@ -27,7 +27,7 @@ export async function* evaluationsBackwards(
     const after = Math.max(0, end - PAGE);
     const page = await runs.listRecords(runKey, after, end - after);
     for (const stored of page.toReversed()) {
-      const record = readJson(stored.record) as unknown as RunRecord;
+      const record = readRecord(stored.record);
       if (record.record_kind === "stage_evaluated") yield { record, stored };
     }
   }

@@ -12,7 +12,8 @@ import type { ScenarioLaw } from "../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold, FoldError } from "../run/fold.ts";
 import { asJson } from "../run/primitives.ts";
-import type { RunKey, RunRecord, RunState } from "../run/types.ts";
+import { readRecord } from "../run/record.ts";
+import type { RunKey, RunState } from "../run/types.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { verifyRun } from "./integrity.ts";
 import { type RunHead, type RunStore, StoreError } from "./types.ts";
@@ -47,7 +48,7 @@ export interface Projections {
 }
 
 function foldText(law: CompiledLaw, state: RunState | null, record: string, recordId: Identity): RunState {
-  return fold(law, state, readJson(record) as unknown as RunRecord, recordId);
+  return fold(law, state, readRecord(record), recordId);
 }
 
 /** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */

@@ -9,20 +9,18 @@ import type { JsonObject } from "../canonical/json.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
 import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
-import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
 import { asJson } from "../run/primitives.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
-import { failure, toolError } from "./framework/errors.ts";
+import { failure, textAnswer, toolError } from "./framework/errors.ts";
 import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import { findCheck, noProvider, shownProviders } from "./services/provider_discovery.ts";
-import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS_AND_ACQUIRES, textAnswer } from "./make_tool.ts";
+import { makeTool, READS_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
 
-const NAMED = { name: "evidence_query", group: "Run" } as const;
+const NAMED = { name: "evidence_query", group: "Run", audit: "acquisition" } as const;
 
 /** A token (RFC 9110, 5.6.2), as headers carry it. */
 const correlationId = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, "1 to 128 token characters");
@@ -67,14 +65,7 @@ export function evidenceQuery(services: Services): Tool {
     hints: READS_AND_ACQUIRES,
     input,
     output: closed({ result: ref("queried") }),
-    act: async (input, _raw, call) => {
-      try {
-        return await ask(services, input, call);
-      } catch (error) {
-        if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
-        throw error;
-      }
-    },
+    act: (input, _raw, call) => ask(services, input, call),
   });
 }
 

@@ -10,10 +10,11 @@ import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";
 import { closed, INTEGER, listOf, TEXT } from "./framework/output.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "gate_docs_search", group: "Read" } as const;
+const NAMED = { name: "gate_docs_search", group: "Read", audit: "request" } as const;
 
 /** UTF-16 code units of a query. */
 export const QUERY_CHARACTERS_MAXIMUM = 4096;

@@ -7,7 +7,6 @@
 import { z } from "zod";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
-import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { unmetCauses } from "../run/missing/causes.ts";
 import { unmetConditions } from "../run/missing/missing.ts";
@@ -27,13 +26,12 @@ import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
-import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import { inTurns } from "./framework/cooperative_scheduler.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
 
-const NAMED = { name: "precheck", group: "Run" } as const;
+const NAMED = { name: "precheck", group: "Run", audit: "precheck" } as const;
 
 const input = z.strictObject({
   namespace_id: namespaceId,
@@ -70,14 +68,7 @@ export function precheck(services: Services): Tool {
       outcome_without_lane: KLEENE,
       ...PRECHECK_MEMBERS,
     }),
-    act: async (input, _raw, call) => {
-      try {
-        return await judge(services, input, call);
-      } catch (error) {
-        if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
-        throw error;
-      }
-    },
+    act: (input, _raw, call) => judge(services, input, call),
   });
 }
 

@@ -14,7 +14,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "provider_check_schema_get", group: "Read" } as const;
+const NAMED = { name: "provider_check_schema_get", group: "Read", audit: "discovery" } as const;
 
 /** The tool `provider_check_schema_get`. */
 export function providerCheckSchemaGet(services: Services): Tool {

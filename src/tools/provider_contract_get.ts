@@ -13,7 +13,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "provider_contract_get", group: "Read" } as const;
+const NAMED = { name: "provider_contract_get", group: "Read", audit: "discovery" } as const;
 
 /** The tool `provider_contract_get`. */
 export function providerContractGet(services: Services): Tool {

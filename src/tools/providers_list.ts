@@ -12,7 +12,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "providers_list", group: "Read" } as const;
+const NAMED = { name: "providers_list", group: "Read", audit: "discovery" } as const;
 
 /** The tool `providers_list`. */
 export function providersList(services: Services): Tool {

@@ -17,8 +17,9 @@ const LIST_BYTES_MAXIMUM = 32_000;
 const LIST_TOKENS_MAXIMUM = 4_500;
 
 function published(tool: Tool): JsonObject {
-  const { name, title, description, group, inputSchema, outputSchema } = tool;
-  return { name, title, description, annotations: { title, ...tool.hints }, inputSchema, outputSchema, group };
+  const { name, title, description, group, audit, inputSchema, outputSchema } = tool;
+  const annotations = { title, ...tool.hints };
+  return { name, title, description, annotations, inputSchema, outputSchema, group, audit };
 }
 
 async function withTable(test: (tools: Tool[]) => void | Promise<void>): Promise<void> {
@@ -38,7 +39,7 @@ Deno.test("createTools() lists what the file says, before any module is loaded",
 Deno.test("createTools() keeps the whole list small", () =>
   withTable((tools) => {
     const listed = tools.map((tool) => {
-      const { group: _, ...shown } = published(tool);
+      const { group: _group, audit: _audit, ...shown } = published(tool);
       return shown;
     });
     const bytes = new TextEncoder().encode(JSON.stringify({ tools: listed })).length;

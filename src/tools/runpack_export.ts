@@ -15,7 +15,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
-const NAMED = { name: "runpack_export", group: "Audit" } as const;
+const NAMED = { name: "runpack_export", group: "Audit", audit: "mutation" } as const;
 
 /** Outcomes beside `published`. */
 const REFUSALS = ["run_not_found", "unauthorized", "limit_exceeded", "integrity_failure", "repository_unavailable"];

@@ -15,12 +15,11 @@ import { authorise } from "./services/authorise.ts";
 import { failure, success } from "./framework/errors.ts";
 import { identity, listedAs } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
-import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
 
-const NAMED = { name: "runpack_verify", group: "Audit" } as const;
+const NAMED = { name: "runpack_verify", group: "Audit", audit: "request" } as const;
 const limit = z.int().min(0).exactOptional();
 
 const input = z.strictObject({
@@ -102,8 +101,9 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
     const report = await services.verifyPack(root, request, validatorOf(services), call.signal);
     return success({ report: reportAsJson(report) });
   } catch (error) {
-    if (error instanceof SchemaSandboxError) return { ok: false, error: sandboxFailure(error) };
-    if (call.signal.aborted) return failure("schema_worker_unavailable", "Cannot verify runpack: the caller is gone");
+    if (!(error instanceof SchemaSandboxError) && call.signal.aborted) {
+      return failure("schema_worker_unavailable", "Cannot verify runpack: the caller is gone");
+    }
     throw error;
   }
 }

@@ -27,7 +27,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_evaluate_stage", group: "Run" } as const;
+const NAMED = { name: "scenario_evaluate_stage", group: "Run", audit: "mutation" } as const;
 const FAMILY = "evaluate_stage";
 
 const REFUSALS = [

@@ -12,10 +12,11 @@ import { closed, IDENTITY, INTEGER, listOf, orNull, ref } from "./framework/outp
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_history", group: "Read" } as const;
+const NAMED = { name: "scenario_history", group: "Read", audit: "request" } as const;
 
 /** The tool `scenario_history`. */
 export function scenarioHistory(services: Services): Tool {

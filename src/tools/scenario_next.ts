@@ -12,7 +12,7 @@ import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { readStep, runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
+import { type AcceptedCall, readStep, runDerivedMutation, type StepFamily } from "./mutation/derived_mutation.ts";
 import { FEEDBACK_LEVELS } from "../config/feedback_levels.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
@@ -26,7 +26,7 @@ import {
   runMembers,
   timestamp,
 } from "./framework/input.ts";
-import type { Outcome } from "./mutation/mutation.ts";
+import type { Outcome } from "./mutation/outcome.ts";
 import { nextAfterStep } from "./next_steps/after_steps.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
@@ -38,7 +38,7 @@ import { findUnchangedAttempt } from "./mutation/unchanged_attempt.ts";
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_next", group: "Run" } as const;
+const NAMED = { name: "scenario_next", group: "Run", audit: "mutation" } as const;
 
 /** Outcomes of the tools that take steps, beside `accepted`. */
 export const STEP_REFUSALS: readonly string[] = [
@@ -131,7 +131,7 @@ async function decideNext(
   services: Services,
   input: Input,
   { run: { law, state }, requestOf, mint, call }: Deciding,
-): Promise<AcceptedSteps | Refused | Outcome | TakenSteps> {
+): Promise<AcceptedSteps | Refused | Outcome | AcceptedCall> {
   const found = nextStage(law, state, input.stage_id);
   if ("outcome" in found) return found;
   const { stage_id, classification } = found.stage;
@@ -168,7 +168,7 @@ async function repeatedStep(
   law: CompiledLaw,
   state: RunState,
   { decisions }: AcceptedSteps,
-): Promise<TakenSteps | null> {
+): Promise<AcceptedCall | null> {
   const [only, second] = decisions;
   if (only === undefined || second !== undefined) return null;
   const [{ record, record_id }] = only.records;
@@ -176,7 +176,7 @@ async function repeatedStep(
   return last === null ? null : { law, steps: [readStep(last)], state, recorded: false };
 }
 
-async function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Promise<Outcome> {
+async function answer(services: Services, input: Input, call: Call, taken: AcceptedCall): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, input.feedback);
   const opened = fromReceiptOf(taken.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);

@@ -16,7 +16,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_open_stage", group: "Run" } as const;
+const NAMED = { name: "scenario_open_stage", group: "Run", audit: "mutation" } as const;
 const FAMILY = "open_stage";
 
 const REFUSALS = [

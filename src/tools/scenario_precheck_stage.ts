@@ -21,12 +21,11 @@ import { stageNotFound } from "./framework/not_found.ts";
 import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
-import { sandboxFailure } from "./schemas_register.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool, ToolAnswer } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_precheck_stage", group: "Run" } as const;
+const NAMED = { name: "scenario_precheck_stage", group: "Run", audit: "precheck" } as const;
 
 const input = z.strictObject({
   namespace_id: namespaceId,
@@ -85,7 +84,8 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
     const [failed] = verdicts;
-    return failed === undefined ? told(first) : { ok: false, error: sandboxFailure(failed.error) };
+    if (failed === undefined) return told(first);
+    throw failed.error;
   }
   if (verdicts.size === 0) return told(first);
   const second = judge(services, law, stage, input, verdicts);

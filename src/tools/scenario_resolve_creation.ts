@@ -6,14 +6,14 @@
 
 import { z } from "zod";
 import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
-import { creationName } from "./services/keyed_lock.ts";
+import { creationKey } from "./services/keyed_lock.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_resolve_creation", group: "Read" } as const;
+const NAMED = { name: "scenario_resolve_creation", group: "Read", audit: "request" } as const;
 
 /** The tool `scenario_resolve_creation`. */
 export function scenarioResolveCreation(services: Services): Tool {
@@ -37,7 +37,7 @@ export function scenarioResolveCreation(services: Services): Tool {
       resolve(services, {
         tool: NAMED,
         invocation_identity,
-        inFlightName: creationName(namespace_id, creation_request_id),
+        lockKey: creationKey(namespace_id, creation_request_id),
         findReceipt: () => services.runs.getCreationReceipt(namespace_id, creation_request_id),
         input: raw,
         again: {

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
 import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
-import { mutationName } from "./services/keyed_lock.ts";
+import { mutationKey } from "./services/keyed_lock.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
@@ -15,7 +15,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_resolve_mutation", group: "Read" } as const;
+const NAMED = { name: "scenario_resolve_mutation", group: "Read", audit: "request" } as const;
 
 /** Operation families, and the tool of each. */
 const TOOL_OF = {
@@ -52,7 +52,7 @@ export function scenarioResolveMutation(services: Services): Tool {
       return resolve(services, {
         tool: NAMED,
         invocation_identity,
-        inFlightName: mutationName(namespace_id, run_id, family, identity),
+        lockKey: mutationKey(namespace_id, run_id, family, identity),
         completeAnswer: (outcome) => withMissing(services, runKeyOf(namespace_id, run_id), outcome),
         findReceipt: () => services.runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity }),
         input: raw,

@@ -14,7 +14,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_start", group: "Run" } as const;
+const NAMED = { name: "scenario_start", group: "Run", audit: "mutation" } as const;
 
 const REFUSALS = [
   "creation_conflict",

@@ -22,10 +22,11 @@ import { closed, IDENTITY, INTEGER, listOf, ref, TEXT } from "./framework/output
 import { CLASSIFICATION, RUN_STATUS } from "./framework/record_types.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_status", group: "Read" } as const;
+const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as const;
 
 /** Which part of what the stages themselves leave free the attempts may take; the rest is for what is missing. */
 const ATTEMPTS_SHARE = 0.5;

@@ -25,7 +25,7 @@ import type { Services } from "./services/services.ts";
 import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_submit", group: "Run" } as const;
+const NAMED = { name: "scenario_submit", group: "Run", audit: "mutation" } as const;
 const FAMILY = "submit";
 
 const REFUSALS = [

@@ -12,7 +12,7 @@ import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.
 import { decideSubmit } from "../run/decide_submit.ts";
 import { refusal } from "../run/refusal.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { runDerivedMutation, type StepFamily, type TakenSteps } from "./mutation/derived_mutation.ts";
+import { type AcceptedCall, runDerivedMutation, type StepFamily } from "./mutation/derived_mutation.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
@@ -25,7 +25,7 @@ import {
   runMembers,
   timestamp,
 } from "./framework/input.ts";
-import type { Outcome } from "./mutation/mutation.ts";
+import type { Outcome } from "./mutation/outcome.ts";
 import { nextAfterStep } from "./next_steps/after_steps.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { runComplete } from "./next_steps/stage_choice.ts";
@@ -37,7 +37,7 @@ import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.
 import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenario_trigger", group: "Run" } as const;
+const NAMED = { name: "scenario_trigger", group: "Run", audit: "mutation" } as const;
 
 /** Content types of payloads that come without one. */
 const CONTENT_TYPES = {
@@ -195,7 +195,7 @@ function requestedBindings(
   return bindings.map(({ binding_id }) => ({ binding_id, trigger_time: time }));
 }
 
-async function answer(services: Services, input: Input, call: Call, taken: TakenSteps): Promise<Outcome> {
+async function answer(services: Services, input: Input, call: Call, taken: AcceptedCall): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, undefined);
   const submitted = fromReceiptOf(taken.steps, "artifact_submitted", ["submission"]);

@@ -10,10 +10,11 @@ import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "scenarios_list", group: "Read" } as const;
+const NAMED = { name: "scenarios_list", group: "Read", audit: "request" } as const;
 
 /** The tool `scenarios_list`. */
 export function scenariosList(services: Services): Tool {

@@ -5,15 +5,15 @@
  */
 
 import { z } from "zod";
-import { failure } from "./framework/errors.ts";
+import { failure, textAnswer } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "schemas_get", group: "Read" } as const;
+const NAMED = { name: "schemas_get", group: "Read", audit: "registry" } as const;
 
 /** The tool `schemas_get`. */
 export function schemasGet(services: Services): Tool {

@@ -10,10 +10,11 @@ import { closed, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS, textAnswer } from "./make_tool.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { makeTool, READS } from "./make_tool.ts";
 import type { Tool } from "./framework/types.ts";
 
-const NAMED = { name: "schemas_list", group: "Read" } as const;
+const NAMED = { name: "schemas_list", group: "Read", audit: "registry" } as const;
 
 /** The tool `schemas_list`. */
 export function schemasList(services: Services): Tool {

@@ -10,15 +10,14 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { identifyCanonical } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
-import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
-import { failure, toolError } from "./framework/errors.ts";
+import { failure, textAnswer, toolError } from "./framework/errors.ts";
 import { closed, ref } from "./framework/output.ts";
 import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, textAnswer, WRITES } from "./make_tool.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
 import type { Tool, ToolAnswer, ToolError } from "./framework/types.ts";
 
-const NAMED = { name: "schemas_register", group: "Authoring" } as const;
+const NAMED = { name: "schemas_register", group: "Authoring", audit: "mutation" } as const;
 
 /** The tool `schemas_register`. */
 export function schemasRegister(services: Services): Tool {
@@ -57,8 +56,8 @@ async function register(
       `${max_schema_bytes}`;
     return failure("schema_too_large", message, { bytes, maximum_bytes: max_schema_bytes });
   }
-  const invalid = await refuseSchema(services, input.schema);
-  if (invalid !== null) return { ok: false, error: invalid };
+  const checked = await services.schemaSandbox.check(input.schema);
+  if (!checked.ok) return failure("invalid_schema", `Cannot register schema: ${checked.message}`);
   const { schema_id, version, namespace_id } = input;
   const text = canonicalize(record);
   const { sha256 } = services.surroundings.primitives;
@@ -83,32 +82,6 @@ async function register(
     `Cannot register schema: namespace ${namespace_id} holds schema_registry.max_entries = ${max_entries} of the ` +
     "caller's tenant";
   return failure("schema_entries_exhausted", message, { namespace_id, maximum_entries: max_entries });
-}
-
-/** Why the document is no schema that can be enforced; null when it is. */
-async function refuseSchema(services: Services, schema: JsonObject): Promise<ToolError | null> {
-  try {
-    const checked = await services.schemaSandbox.check(schema);
-    return checked.ok ? null : toolError("invalid_schema", `Cannot register schema: ${checked.message}`);
-  } catch (error) {
-    if (!(error instanceof SchemaSandboxError)) throw error;
-    return sandboxFailure(error);
-  }
-}
-
-/** The domain error that a failure to reach a verdict amounts to. */
-export function sandboxFailure(error: SchemaSandboxError): ToolError {
-  switch (error.code) {
-    case "deadline_exceeded":
-      return toolError("schema_deadline_exceeded", error.message);
-    case "schema_refused":
-    case "validator_failed":
-      return toolError("invalid_schema", error.message);
-    case "worker_failed":
-    case "overloaded":
-    case "closed":
-      return toolError("schema_worker_unavailable", error.message);
-  }
 }
 
 /** Why the signing metadata is refused; null when it is in order. A key that is not trusted leaves it unverified. */

@@ -12,7 +12,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./framework/published.ts";
 import type { Services } from "./services/services.ts";
 import { referenceOf } from "./framework/reference.ts";
-import type { Tool, ToolName } from "./framework/types.ts";
+import type { Tool, ToolAuditKind, ToolName } from "./framework/types.ts";
 
 type MakeTool = (services: Services) => Tool;
 
@@ -64,6 +64,11 @@ async function loadTool(name: ToolName, services: Services): Promise<Tool> {
   const load = MODULES[name];
   if (load === undefined) throw new Error(`Cannot load tool "${name}": it has no module`);
   return (await load())(services);
+}
+
+/** The kind of the audit lines of a call; `request` for a name that no tool has. */
+export function auditKindOf(name: string): ToolAuditKind {
+  return PUBLISHED.find((tool) => tool.name === name)?.audit ?? "request";
 }
 
 /** A tool as it is published, whose module is loaded when it is first called. */

@@ -17,6 +17,7 @@ Deno.test("lazyTool() loads a module once for all calls, and again where that fa
     title: "A tool",
     description: "A tool of the suite",
     group: "Read",
+    audit: "request" as const,
     inputSchema: {},
     outputSchema: {},
   } as const;

@@ -58,6 +58,7 @@ export function fixtureTools(): Map<string, Tool> {
       description: `The fixture tool ${name}.`,
       hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       group: "Read",
+      audit: "request",
       inputSchema: { type: "object" },
       outputSchema: { type: "object", oneOf: [{ not: { required: ["error"] } }, { required: ["error"] }] },
       handle,

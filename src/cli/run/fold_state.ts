@@ -13,7 +13,8 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import { compileLaw } from "../../run/compile.ts";
 import { fold } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { RunRecord, RunState } from "../../run/types.ts";
+import { readRecord } from "../../run/record.ts";
+import type { RunState } from "../../run/types.ts";
 import type { FoldedRecord } from "../../store/check_types.ts";
 
 /** SHA-256 as lower-case hex. */
@@ -28,7 +29,7 @@ export function foldState(lawText: string, records: readonly FoldedRecord[]): st
   const compiled = compileLaw(law, identifyCanonical(sha256, "scenario-law", lawText), graphIdentity(sha256, law));
   let state: RunState | null = null;
   for (const { record, record_id } of records) {
-    state = fold(compiled, state, readJson(record) as unknown as RunRecord, record_id);
+    state = fold(compiled, state, readRecord(record), record_id);
   }
   if (state === null) throw new RangeError("Cannot fold a run: it has no records");
   return canonicalize(asJson(state));

@@ -19,7 +19,7 @@ import { lintLaw } from "../../law/lint.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
-import { knownChecks } from "../../tools/precheck/known_checks.ts";
+import { knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import { type Position, type Steps, stepsOfPath } from "./place.ts";

@@ -9,9 +9,9 @@ import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/framework/types.ts";
+import { auditKindOf } from "../../tools/table.ts";
 import { answerWord } from "../process/answer_word.ts";
 import type { EdgeError } from "../process/edge_error.ts";
-import { kindOfTool } from "./tool_kinds.ts";
 import type { Audit, AuditEvent, AuditKind } from "./types.ts";
 
 /** One call on its way into the audit log. */
@@ -98,7 +98,7 @@ function acquired(state: State, { failed, reason, ...what }: CallAcquisition): v
 }
 
 function begin(state: State): Promise<boolean> {
-  const event = eventOf(state, kindOfTool(state.name), "begun", "authorized", factsOf(state));
+  const event = eventOf(state, auditKindOf(state.name), "begun", "authorized", factsOf(state));
   return state.options.audit.record(event).then(() => state.begun = true, () => false);
 }
 
@@ -116,7 +116,7 @@ const UNREAD_ARGUMENTS: ReadonlySet<string> = new Set(["invalid_input", "role_re
 
 function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
   const { refused } = state;
-  const kind = kindOfTool(state.name);
+  const kind = auditKindOf(state.name);
   if (!answer.ok) {
     const { code } = answer.error;
     // Arguments that were not read are not repeated.
@@ -137,7 +137,7 @@ function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
 function stopped(state: State, error: EdgeError, reason: string): void {
   const { refused } = state;
   const failed = error.kind === "internal";
-  const kind = failed ? kindOfTool(state.name) : "authorization";
+  const kind = failed ? auditKindOf(state.name) : "authorization";
   const details = { ...whoOf(state), error_code: error.kind };
   const event = eventOf(state, kind, failed ? "failed" : "refused", refused?.reason ?? reason, details);
   state.options.audit.record(event).catch(() => undefined);

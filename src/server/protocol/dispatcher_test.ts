@@ -15,7 +15,17 @@ const NAMES = ["scenario_status", "scenario_define", "schemas_get"] as const;
 
 function tool(name: string, handle: () => Promise<ToolAnswer>): Tool {
   const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-  return { name, title: name, description: name, hints, group: "Read", inputSchema: {}, outputSchema: {}, handle };
+  return {
+    name,
+    title: name,
+    description: name,
+    hints,
+    group: "Read",
+    audit: "request",
+    inputSchema: {},
+    outputSchema: {},
+    handle,
+  };
 }
 
 interface Setup {

@@ -59,6 +59,7 @@ function makeTools(counts: Counts): Map<string, Tool> {
       description: name,
       hints,
       group: "Read",
+      audit: "request",
       inputSchema: {},
       outputSchema: {},
       handle,

@@ -5,8 +5,9 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
 import { StoreError, type StoreErrorCode } from "../../store/types.ts";
-import { AuthorityUnavailable } from "../mutation/mutation.ts";
 import type { ToolAnswer, ToolError, ToolErrorKind } from "./types.ts";
 
 /** What an error is about, by code; whether the same call may succeed later. */
@@ -118,14 +119,26 @@ export function toolError(code: ToolErrorCode, message: string, details?: JsonOb
   return details === undefined ? error : { ...error, details };
 }
 
-/** The answer that tells of a domain error. */
+/** The answer with a domain error. */
 export function failure(code: ToolErrorCode, message: string, details?: JsonObject): ToolAnswer {
   return { ok: false, error: toolError(code, message, details) };
 }
 
-/** The answer that carries a result. */
+/** The answer with a result. */
 export function success(result: JsonObject): ToolAnswer {
   return { ok: true, result };
+}
+
+/** The answer whose result exists as JSON text; the text is parsed when the result is first read. */
+export function textAnswer(text: string): ToolAnswer {
+  let result: JsonObject | undefined;
+  return {
+    ok: true,
+    text,
+    get result(): JsonObject {
+      return result ??= readJson(text) as JsonObject;
+    },
+  };
 }
 
 /** Error codes of the store, with what the caller is told; the store's own message may name files and stays inside. */
@@ -148,18 +161,34 @@ export function storeFailure(error: StoreError): ToolError {
   return toolError(code, `${message}${reason}`, wait === null ? undefined : { retry_after_ms: wait });
 }
 
-/**
- * Runs a handler's body; failures of the store and of authorities become domain errors, anything else goes on as what it
- * is: a defect.
- *
- * @throws Whatever else the body throws
- */
-export async function answering(body: () => Promise<ToolAnswer>): Promise<ToolAnswer> {
-  try {
-    return await body();
-  } catch (error) {
-    if (error instanceof StoreError) return { ok: false, error: storeFailure(error) };
-    if (error instanceof AuthorityUnavailable) return failure("authority_unavailable", error.message);
-    throw error;
+/** The domain error for a JSON Schema that gave no verdict. */
+function sandboxFailure({ code, message }: SchemaSandboxError): ToolError {
+  switch (code) {
+    case "deadline_exceeded":
+      return toolError("schema_deadline_exceeded", message);
+    case "schema_refused":
+    case "validator_failed":
+      return toolError("invalid_schema", message);
+    case "worker_failed":
+    case "overloaded":
+    case "closed":
+      return toolError("schema_worker_unavailable", message);
   }
+}
+
+/** An authority gave no stamp: nothing was decided, and the same call may succeed later. */
+export class AuthorityUnavailable extends Error {
+  /** Names the authority. */
+  constructor(authority: string) {
+    super(`Cannot decide: the ${authority} authority gives no stamp`);
+    this.name = "AuthorityUnavailable";
+  }
+}
+
+/** The domain error for an expected failure of the store, of the schema sandbox or of an authority; null for a defect. */
+export function domainErrorOf(thrown: unknown): ToolError | null {
+  if (thrown instanceof StoreError) return storeFailure(thrown);
+  if (thrown instanceof SchemaSandboxError) return sandboxFailure(thrown);
+  if (thrown instanceof AuthorityUnavailable) return toolError("authority_unavailable", thrown.message);
+  return null;
 }

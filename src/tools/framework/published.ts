@@ -9,7 +9,7 @@ import published from "../published.json" with { type: "json" };
 import type { Tool, ToolHints } from "./types.ts";
 
 /** What a tool publishes, as the file has it. */
-export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group"> {
+export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group" | "audit"> {
   readonly annotations: ToolHints & { readonly title: string };
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;

@@ -8,7 +8,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
-import { textAnswer } from "../make_tool.ts";
+import { textAnswer } from "./errors.ts";
 import type { ToolAnswer } from "./types.ts";
 
 /** Most bytes of an answer, as JSON and as text together. */

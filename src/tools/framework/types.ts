@@ -113,6 +113,9 @@ export interface ToolReference {
   readonly output: JsonObject;
 }
 
+/** The kind of the audit lines of a call: those of `AuditKind` that a tool may have. */
+export type ToolAuditKind = "mutation" | "acquisition" | "precheck" | "discovery" | "registry" | "request";
+
 /** One MCP tool. */
 export interface Tool {
   readonly name: ToolName;
@@ -121,6 +124,7 @@ export interface Tool {
   readonly hints: ToolHints;
   /** Group of tools that a role may be given (docs/guide/operations.md, "Who may do what"). */
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
+  readonly audit: ToolAuditKind;
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;
   /** `{type: "object", oneOf: [<result>, {error}]}`, of whose members only types and outcomes are listed. */

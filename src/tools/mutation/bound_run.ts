@@ -10,7 +10,8 @@ import { compareCodePoints } from "../../canonical/order.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { FindSchema } from "../../evidence/acquisition/acquire.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import type { RunCreatedBody, RunKey, RunRecord } from "../../run/types.ts";
+import { readRecord } from "../../run/record.ts";
+import type { RunCreatedBody, RunKey } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
@@ -32,7 +33,7 @@ export async function runCreated({ runs }: Pick<Services, "runs">, runKey: RunKe
   const known = bodies.get(name);
   if (known !== undefined) return known;
   const [first] = await runs.listRecords(runKey, 0, 1);
-  const record = first === undefined ? null : readJson(first.record) as unknown as RunRecord;
+  const record = first === undefined ? null : readRecord(first.record);
   if (record?.record_kind !== "run_created") {
     throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": its first record is not that of its creation`);
   }

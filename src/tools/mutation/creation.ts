@@ -8,7 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import type { CreateCommand, Decision } from "../../run/command.ts";
+import type { CreateCommand } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decideCreate } from "../../run/decide_create.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
@@ -16,15 +16,9 @@ import type { Artifact, Receipt } from "../../store/types.ts";
 import { StoreError } from "../../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { contractsOf } from "./bound_run.ts";
-import { creationName } from "../services/keyed_lock.ts";
-import {
-  fromReceipt,
-  isAccepted,
-  type Outcome,
-  profileArtifacts,
-  rememberArtifacts,
-  storedRecords,
-} from "./mutation.ts";
+import { creationKey } from "../services/keyed_lock.ts";
+import { appendDecided, isAccepted } from "./append_decided.ts";
+import { fromReceipt, type Outcome } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
@@ -101,37 +95,15 @@ async function findLaw(services: Services, creation: Creation): Promise<Compiled
   return { outcome: "law_not_found", result: { namespace_id, scenario_id, scenario_law_identity } };
 }
 
-async function appendCreation(
-  services: Services,
-  law: CompiledLaw,
-  decision: Extract<Decision, { outcome: "accepted" }>,
-  invocation: Identity,
-  boundArtifacts: readonly Artifact[],
-): Promise<Outcome | "run_exists"> {
-  const resultText = JSON.stringify(decision.result);
-  const artifacts = [...profileArtifacts(services), ...boundArtifacts];
-  const appended = await services.runs.append({
-    run_key: decision.state.run_key,
-    scenario_id: law.law.scenario_id,
-    scenario_law_identity: law.scenario_law_identity,
-    expected_head: null,
-    records: storedRecords(decision, resultText),
-    artifacts,
-  });
-  switch (appended.outcome) {
-    case "accepted":
-      rememberArtifacts(services, artifacts);
-      services.projections.advance(law, decision.state);
-      return { outcome: "accepted", result: decision.result, resultText };
-    case "operation_exists":
-      return fromCreationReceipt(appended.receipt, invocation);
-    default:
-      return "run_exists";
-  }
-}
-
-async function execute(services: Services, creation: Creation, call: Call, invocation: Identity): Promise<Outcome> {
+/**
+ * Executes a creation; a repetition of an accepted one returns the exact original result.
+ *
+ * @throws {StoreError} Where the store fails; then nothing was changed
+ */
+export async function createRun(services: Services, creation: Creation, call: Call): Promise<Outcome> {
   const { namespace_id, creation_request_id } = creation;
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, creation.tool, creation.input);
+  using _lock = await services.operationLock.acquire(creationKey(namespace_id, creation_request_id));
   const receipt = await services.runs.getCreationReceipt(namespace_id, creation_request_id);
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
   const law = await findLaw(services, creation);
@@ -164,19 +136,18 @@ async function execute(services: Services, creation: Creation, call: Call, invoc
       services.surroundings,
     );
     if (!isAccepted(decision)) return decision;
-    const outcome = await appendCreation(services, law, decision, invocation, artifacts);
-    if (outcome !== "run_exists") return outcome;
+    const { state, result } = decision;
+    const appended = await appendDecided(services, {
+      law,
+      expectedHead: null,
+      decisions: [decision],
+      state,
+      artifacts,
+    });
+    if ("receipt" in appended) return fromCreationReceipt(appended.receipt, invocation);
+    if ("records" in appended) {
+      return { outcome: "accepted", result, resultText: appended.records[0]?.receipt.result };
+    }
   }
   return { outcome: "authority_unavailable", result: { authority: "run_id", retryable: true } };
-}
-
-/**
- * Executes a creation; a replay of an accepted one gives the exact original result.
- *
- * @throws {StoreError} Where the store refuses; nothing was changed then.
- */
-export function createRun(services: Services, creation: Creation, call: Call): Promise<Outcome> {
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, creation.tool, creation.input);
-  const name = creationName(creation.namespace_id, creation.creation_request_id);
-  return services.inFlight.run(name, () => execute(services, creation, call, invocation));
 }

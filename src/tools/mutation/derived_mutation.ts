@@ -10,26 +10,20 @@
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import type { Accepted, Refused, Request, Stamps } from "../../run/command.ts";
+import type { Refused, Request, Stamps } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { AcceptedSteps } from "../../run/decide_steps.ts";
 import { type DerivedFrom, derivedOperation } from "../../run/derived.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
+import { readRecord } from "../../run/record.ts";
 import type { Head, OperationFamily, RunKey, RunRecord, RunState } from "../../run/types.ts";
 import { type ProjectedRun, stateAt } from "../../store/projection.ts";
 import type { Receipt, StoredRecord } from "../../store/types.ts";
 import { attributionOf } from "./attribution.ts";
-import { mutationName } from "../services/keyed_lock.ts";
-import {
-  fromReceipt,
-  mintStamps,
-  type Outcome,
-  profileArtifacts,
-  rememberArtifacts,
-  runNotFound,
-  stale,
-  storedRecords,
-} from "./mutation.ts";
+import { mutationKey } from "../services/keyed_lock.ts";
+import { appendDecided } from "./append_decided.ts";
+import { mintStamps } from "./mutation.ts";
+import { fromReceipt, type Outcome, runNotFound, stale } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
@@ -40,7 +34,7 @@ export type StepFamily = Exclude<OperationFamily, "create_run">;
 const REPLAY_PAGE = 64;
 
 /** One record of a call, as it was accepted. */
-export interface TakenStep {
+export interface RecordedStep {
   readonly record: RunRecord;
   readonly record_id: Identity;
   /** The result in its receipt. */
@@ -50,10 +44,10 @@ export interface TakenStep {
 }
 
 /** What was accepted: enough to make the answer of. */
-export interface TakenSteps {
+export interface AcceptedCall {
   readonly law: CompiledLaw;
   /** At least one. */
-  readonly steps: readonly TakenStep[];
+  readonly steps: readonly RecordedStep[];
   /** After the last one. */
   readonly state: RunState;
   /** False where the call recorded nothing: its step is the earlier one that it repeats, and the state is the one that it met. */
@@ -76,7 +70,7 @@ export interface DerivedMutation {
     run: ProjectedRun,
     requestOf: (family: StepFamily, ordinal: number) => Request,
     mint: () => Stamps,
-  ) => Promise<AcceptedSteps | Refused | Outcome | TakenSteps>;
+  ) => Promise<AcceptedSteps | Refused | Outcome | AcceptedCall>;
 }
 
 interface Execution {
@@ -90,9 +84,9 @@ function operationOf({ services, mutation }: Execution, family: StepFamily, ordi
 }
 
 /** A step as it is stored. */
-export function readStep({ record, record_id, receipt, material }: StoredRecord): TakenStep {
+export function readStep({ record, record_id, receipt, material }: StoredRecord): RecordedStep {
   return {
-    record: readJson(record) as unknown as RunRecord,
+    record: readRecord(record),
     record_id,
     result: readJson(receipt.result) as JsonObject,
     material,
@@ -100,9 +94,9 @@ export function readStep({ record, record_id, receipt, material }: StoredRecord)
 }
 
 /** The records of a call that was accepted before, from the first on. */
-async function readSteps(execution: Execution, firstRevision: number): Promise<TakenStep[]> {
+async function readSteps(execution: Execution, firstRevision: number): Promise<RecordedStep[]> {
   const { services, mutation, invocation } = execution;
-  const steps: TakenStep[] = [];
+  const steps: RecordedStep[] = [];
   const ordinals = new Map<string, number>();
   for (;;) {
     const after = firstRevision - 1 + steps.length;
@@ -121,7 +115,7 @@ async function readSteps(execution: Execution, firstRevision: number): Promise<T
 }
 
 /** What the call did before; the conflict where another call has its id; null where there is none. */
-async function findOriginal(execution: Execution, run: ProjectedRun): Promise<TakenSteps | Outcome | null> {
+async function findOriginal(execution: Execution, run: ProjectedRun): Promise<AcceptedCall | Outcome | null> {
   const { services, mutation, invocation } = execution;
   const receipts: Receipt[] = [];
   for (const family of mutation.first) {
@@ -137,57 +131,54 @@ async function findOriginal(execution: Execution, run: ProjectedRun): Promise<Ta
   return { law: run.law, steps, state };
 }
 
-/** The step as it will be read again: the members of its record in canonical order, so that an answer made of it has the same bytes. */
-function takenStep({ records: [{ text, record_id, material }], result }: Accepted): TakenStep {
-  return { record: readJson(text) as unknown as RunRecord, record_id, result, material };
-}
-
+/** What was appended; or what another process appended for the same call in the meantime. */
 async function append(
   execution: Execution,
   run: ProjectedRun,
   accepted: AcceptedSteps,
-): Promise<TakenSteps | Outcome> {
-  const { services, mutation } = execution;
-  const artifacts = profileArtifacts(services);
-  const appended = await services.runs.append({
-    run_key: mutation.run_key,
-    scenario_id: run.law.law.scenario_id,
-    scenario_law_identity: run.law.scenario_law_identity,
-    expected_head: run.state.head,
-    records: accepted.decisions.flatMap((decision) => storedRecords(decision, JSON.stringify(decision.result))),
-    artifacts,
-  });
-  switch (appended.outcome) {
-    case "accepted":
-      rememberArtifacts(services, artifacts);
-      services.projections.advance(run.law, accepted.state);
-      return { law: run.law, steps: accepted.decisions.map(takenStep), state: accepted.state };
-    case "operation_exists": {
-      // Another process was faster; what it accepted is there to be read by now.
-      const now = await services.projections.load(mutation.run_key) ?? run;
-      return await findOriginal(execution, now) ?? fromReceipt(appended.receipt, execution.invocation);
-    }
-    case "stale":
-    case "run_exists":
-      return stale(appended.head);
-    case "run_not_found":
-      return runNotFound(mutation.run_key);
-  }
+): Promise<AcceptedCall | Outcome> {
+  const { services, mutation, invocation } = execution;
+  const { law } = run;
+  const { decisions, state } = accepted;
+  const appended = await appendDecided(services, { law, expectedHead: run.state.head, decisions, state });
+  // The records are read back from their text, so that this answer and its repetition have the same bytes.
+  if ("records" in appended) return { law, steps: appended.records.map(readStep), state };
+  if ("outcome" in appended) return appended;
+  const now = await services.projections.load(mutation.run_key) ?? run;
+  return await findOriginal(execution, now) ?? fromReceipt(appended.receipt, invocation);
 }
 
 function sameHead(a: Head, b: Head): boolean {
   return a.record_id === b.record_id && a.revision === b.revision;
 }
 
-async function execute(execution: Execution, call: Call): Promise<TakenSteps | Outcome> {
-  const { services, mutation, invocation } = execution;
+/**
+ * Executes a call of several steps. The same id with the same invocation returns what was accepted the first time, at any
+ * later head.
+ *
+ * @throws {AuthorityUnavailable} Where the time authority has no stamp
+ * @throws {StoreError} Where the store fails; then nothing was changed
+ */
+export async function runDerivedMutation(
+  services: Services,
+  mutation: DerivedMutation,
+  call: Call,
+): Promise<AcceptedCall | Outcome> {
   const { run_key, tool } = mutation;
+  const { namespace_id, run_id } = run_key;
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, tool, mutation.input);
+  const execution = { services, mutation, invocation };
+  using locks = new DisposableStack();
+  for (const family of mutation.first) {
+    const key = mutationKey(namespace_id, run_id, family, operationOf(execution, family, 0));
+    locks.use(await services.operationLock.acquire(key));
+  }
   const run = await services.projections.load(run_key);
   if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
   const original = await findOriginal(execution, run);
   if (original !== null) return original;
   if (!sameHead(run.state.head, mutation.expected_head)) return stale(run.state.head);
-  const attribution = attributionOf(services, call, tool, run_key.namespace_id);
+  const attribution = attributionOf(services, call, tool, namespace_id);
   const requestOf = (family: StepFamily, ordinal: number): Request => ({
     operation_id: operationOf(execution, family, ordinal),
     invocation_identity: invocation,
@@ -196,33 +187,4 @@ async function execute(execution: Execution, call: Call): Promise<TakenSteps | O
   });
   const decision = await mutation.decide(run, requestOf, () => mintStamps(services));
   return "decisions" in decision ? await append(execution, run, decision) : decision;
-}
-
-/** Runs work while every name counts as being executed. */
-function whileInFlight<Result>(
-  services: Services,
-  names: readonly string[],
-  work: () => Promise<Result>,
-): Promise<Result> {
-  return names.reduceRight((inner, name) => () => services.inFlight.run(name, inner), work)();
-}
-
-/**
- * Executes a call of several steps. The same id with the same invocation gives what was accepted the first time, whatever the head is now.
- *
- * @throws {AuthorityUnavailable} Where no stamp could be had.
- * @throws {StoreError} Where the store refuses; nothing was changed then.
- */
-export function runDerivedMutation(
-  services: Services,
-  mutation: DerivedMutation,
-  call: Call,
-): Promise<TakenSteps | Outcome> {
-  const { namespace_id, run_id } = mutation.run_key;
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, mutation.tool, mutation.input);
-  const execution = { services, mutation, invocation };
-  const names = mutation.first.map((family) =>
-    mutationName(namespace_id, run_id, family, operationOf(execution, family, 0))
-  );
-  return whileInFlight(services, names, () => execute(execution, call));
 }

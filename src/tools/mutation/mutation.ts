@@ -1,41 +1,23 @@
 /**
- * How a run is changed: receipt first, then the pure decision at the exact head, then one append, and the answer after its
- * commit (docs/format/records.md).
+ * How one operation changes a run: receipt first, then the pure decision at the exact head, then one append. The answer
+ * follows the commit (docs/format/records.md).
  *
  * @module
  */
 
-import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
 import type { Decision, Request, Stamps } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
-import { asJson } from "../../run/primitives.ts";
-import type { Head, OperationFamily, RunKey, RunState, TimeSource } from "../../run/types.ts";
-import type { Artifact, Receipt, StoredRecord } from "../../store/types.ts";
-import { admissionKind, attributionOf } from "./attribution.ts";
-import { mutationName } from "../services/keyed_lock.ts";
-import type { Services } from "../services/services.ts";
+import type { OperationFamily, RunKey, RunState, TimeSource } from "../../run/types.ts";
+import { AuthorityUnavailable } from "../framework/errors.ts";
 import type { Call } from "../framework/types.ts";
-
-/** What became of a mutation: an outcome of docs/guide/agent_playbook.md with its result. */
-export interface Outcome {
-  readonly outcome: string;
-  readonly result: JsonObject;
-  /** JSON text of `result` where it exists already. */
-  readonly resultText?: string;
-}
-
-/** No stamp could be had: nothing was decided, the same call may succeed later. */
-export class AuthorityUnavailable extends Error {
-  /** Names the authority. */
-  constructor(authority: string) {
-    super(`Cannot decide: the ${authority} authority gives no stamp`);
-    this.name = "AuthorityUnavailable";
-  }
-}
+import { mutationKey } from "../services/keyed_lock.ts";
+import type { Services } from "../services/services.ts";
+import { appendDecided, isAccepted } from "./append_decided.ts";
+import { admissionKind, attributionOf } from "./attribution.ts";
+import { fromReceipt, type Outcome, runNotFound } from "./outcome.ts";
 
 /** A mutation of a run, up to its decision. */
 export interface Mutation {
@@ -47,14 +29,11 @@ export interface Mutation {
   readonly scenario_id: string;
   readonly operation_id: string;
   /**
-   * Whether the receipt is looked for before anything is decided: for decisions that reach outside. The others decide
-   * first, which costs nothing, since an append looks at operation identities itself, and a refusal is only told once
-   * there is no receipt.
+   * Whether the receipt is read before the decision: for decisions that query providers. The others decide first, since
+   * an append finds an existing operation itself. Before they refuse, they read the receipt too.
    */
   readonly receiptBeforeDecision: boolean;
-  /**
-   * The decision at a state. What it needs of the outside world, it fetches itself; the stamps are minted after that, by `mint`.
-   */
+  /** Decides at a state, after fetching what it needs. `mint` gives the stamps and is called after that. */
   readonly decide: (
     law: CompiledLaw,
     state: RunState,
@@ -63,63 +42,11 @@ export interface Mutation {
   ) => Promise<Decision> | Decision;
 }
 
-/** The stored form of a decision's records, each with the receipt it leaves. */
-export function storedRecords(
-  decision: Extract<Decision, { outcome: "accepted" }>,
-  resultText: string,
-): StoredRecord[] {
-  return decision.records.map(({ record, record_id, text, material }) => ({
-    revision: record.revision,
-    record_id,
-    record: text,
-    material,
-    receipt: {
-      operation: record.operation,
-      invocation_identity: record.invocation_identity,
-      result: resultText,
-    },
-  }));
-}
-
-/** The operator profiles that a decision of this process may have read, as artifacts, but those that it has stored already. */
-export function profileArtifacts(services: Services): Artifact[] {
-  return services.profiles.flatMap(({ profile, profile_identity }) =>
-    services.storedArtifacts.has(profile_identity)
-      ? []
-      : [{ kind: "operator-profile", identity: profile_identity, body: canonicalize(asJson(profile)) }]
-  );
-}
-
-/** Remembers artifacts as stored, once their append is accepted. */
-export function rememberArtifacts(services: Services, artifacts: readonly Artifact[]): void {
-  for (const { identity } of artifacts) services.storedArtifacts.add(identity);
-}
-
-/** Whether a decision has records. */
-export function isAccepted(decision: Decision): decision is Extract<Decision, { outcome: "accepted" }> {
-  return decision.records.length > 0;
-}
-
-/** The original answer of a receipt, or the conflict where another invocation used the operation identity. */
-export function fromReceipt(receipt: Receipt, invocation: Identity): Outcome {
-  if (receipt.invocation_identity === invocation) {
-    return { outcome: "accepted", result: readJson(receipt.result) as JsonObject, resultText: receipt.result };
-  }
-  return {
-    outcome: "operation_conflict",
-    result: asJson({
-      operation_id: receipt.operation,
-      invocation_identity: invocation,
-      accepted_invocation_identity: receipt.invocation_identity,
-    }) as JsonObject,
-  };
-}
-
 /**
- * The stamps of a decision. An authority is asked when the decision first reads its stamp, and once: what is refused
- * without one is told whether or not a stamp can be had.
+ * The stamps of a decision. The time authority is read once, when the decision first reads its stamp: a refusal that
+ * needs no stamp does not depend on the authority.
  *
- * @throws {AuthorityUnavailable} From the reading, where no stamp can be had.
+ * @throws {AuthorityUnavailable} When the stamp is read and the authority has none
  */
 export function mintStamps(services: Pick<Services, "time">): Stamps {
   let minted: TimeSource | null = null;
@@ -132,57 +59,24 @@ export function mintStamps(services: Pick<Services, "time">): Stamps {
   };
 }
 
-/** The outcome for a run that is not there. */
-export function runNotFound({ namespace_id, run_id }: RunKey): Outcome {
-  return { outcome: "run_not_found", result: { namespace_id, run_id } };
-}
-
-/** The outcome for a head that is not the current one, which is its result. */
-export function stale({ record_id, revision }: Head): Outcome {
-  return { outcome: "stale", result: { record_id, revision } };
-}
-
-async function append(
-  services: Services,
-  mutation: Mutation,
-  law: CompiledLaw,
-  expectedHead: Head,
-  decision: Extract<Decision, { outcome: "accepted" }>,
-  invocation: Identity,
-): Promise<Outcome> {
-  const resultText = JSON.stringify(decision.result);
-  const artifacts = profileArtifacts(services);
-  const appended = await services.runs.append({
-    run_key: mutation.run_key,
-    scenario_id: law.law.scenario_id,
-    scenario_law_identity: law.scenario_law_identity,
-    expected_head: expectedHead,
-    records: storedRecords(decision, resultText),
-    artifacts,
-  });
-  switch (appended.outcome) {
-    case "accepted":
-      rememberArtifacts(services, artifacts);
-      services.projections.advance(law, decision.state);
-      return { outcome: "accepted", result: decision.result, resultText };
-    case "operation_exists":
-      return fromReceipt(appended.receipt, invocation);
-    case "stale":
-    case "run_exists":
-      return stale(appended.head);
-    case "run_not_found":
-      return runNotFound(mutation.run_key);
-  }
-}
-
 async function findReceipt(services: Services, mutation: Mutation, invocation: Identity): Promise<Outcome | null> {
   const { run_key, operation_id, family } = mutation;
   const receipt = await services.runs.getReceipt(run_key, { family, identity: operation_id });
   return receipt === null ? null : fromReceipt(receipt, invocation);
 }
 
-async function execute(services: Services, mutation: Mutation, call: Call, invocation: Identity): Promise<Outcome> {
-  const { run_key } = mutation;
+/**
+ * Executes a mutation. The same operation identity with the same invocation returns the original answer, byte for byte,
+ * at any later head.
+ *
+ * @throws {AuthorityUnavailable} Where the time authority has no stamp
+ * @throws {StoreError} Where the store fails; then nothing was changed
+ */
+export async function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {
+  const { run_key, tool, family, operation_id } = mutation;
+  const { namespace_id, run_id } = run_key;
+  const invocation = invocationIdentity(services.surroundings.primitives.sha256, tool, mutation.input);
+  using _lock = await services.operationLock.acquire(mutationKey(namespace_id, run_id, family, operation_id));
   const run = await services.projections.load(run_key);
   if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
   if (mutation.receiptBeforeDecision) {
@@ -190,26 +84,21 @@ async function execute(services: Services, mutation: Mutation, call: Call, invoc
     if (original !== null) return original;
   }
   const request: Request = {
-    operation_id: mutation.operation_id,
+    operation_id,
     invocation_identity: invocation,
-    attribution: attributionOf(services, call, mutation.tool, run_key.namespace_id),
+    attribution: attributionOf(services, call, tool, namespace_id),
     admission_kind: admissionKind(call),
   };
   const decision = await mutation.decide(run.law, run.state, request, () => mintStamps(services));
   if (!isAccepted(decision)) return await findReceipt(services, mutation, invocation) ?? decision;
-  return await append(services, mutation, run.law, run.state.head, decision, invocation);
-}
-
-/**
- * Executes a mutation. The same operation identity with the same invocation gives the original answer, byte for byte,
- * whatever the head is now.
- *
- * @throws {AuthorityUnavailable} Where no stamp could be had.
- * @throws {StoreError} Where the store refuses; nothing was changed then.
- */
-export function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {
-  const { namespace_id, run_id } = mutation.run_key;
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, mutation.tool, mutation.input);
-  const name = mutationName(namespace_id, run_id, mutation.family, mutation.operation_id);
-  return services.inFlight.run(name, () => execute(services, mutation, call, invocation));
+  // The decision accepts only where the caller's expected head is this state's head.
+  const appended = await appendDecided(services, {
+    law: run.law,
+    expectedHead: run.state.head,
+    decisions: [decision],
+    state: decision.state,
+  });
+  if ("receipt" in appended) return fromReceipt(appended.receipt, invocation);
+  if ("outcome" in appended) return appended;
+  return { outcome: "accepted", result: decision.result, resultText: appended.records[0]?.receipt.result };
 }

@@ -6,10 +6,8 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
 import type { Receipt } from "../../store/types.ts";
-import type { Outcome } from "./mutation.ts";
-import { outcomeAnswer } from "./outcome.ts";
+import { acceptedBefore, type Outcome, outcomeAnswer } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { NextStep, Tool, ToolAnswer, ToolError } from "../framework/types.ts";
 
@@ -21,7 +19,7 @@ export interface Resolution {
   readonly tool: Pick<Tool, "name">;
   readonly invocation_identity: string;
   /** Name of the operation among those in flight. */
-  readonly inFlightName: string;
+  readonly lockKey: string;
   readonly findReceipt: () => Promise<Receipt | null>;
   /** Adds to an accepted answer what is told beside its receipt; nothing unless given. */
   readonly completeAnswer?: (outcome: Outcome) => Promise<Outcome>;
@@ -46,12 +44,12 @@ export async function resolve(services: Services, resolution: Resolution): Promi
 }
 
 async function find(services: Services, resolution: Resolution): Promise<Outcome> {
-  const { invocation_identity, inFlightName } = resolution;
+  const { invocation_identity, lockKey } = resolution;
   // Looked at first: an operation that ends while its receipt is being read must not be taken for one that never was.
-  const inFlight = services.inFlight.has(inFlightName);
+  const inFlight = services.operationLock.isHeld(lockKey);
   const receipt = await resolution.findReceipt();
   if (receipt === null) {
-    return inFlight || services.inFlight.has(inFlightName)
+    return inFlight || services.operationLock.isHeld(lockKey)
       ? { outcome: "indeterminate", result: { reason: "in_flight", retryable: true } }
       : { outcome: "known_unaccepted", result: { reason: "no_accepted_receipt" } };
   }
@@ -59,7 +57,7 @@ async function find(services: Services, resolution: Resolution): Promise<Outcome
     const result = { invocation_identity, accepted_invocation_identity: receipt.invocation_identity };
     return { outcome: "invocation_mismatch", result };
   }
-  return { outcome: "accepted", result: readJson(receipt.result) as JsonObject, resultText: receipt.result };
+  return acceptedBefore(receipt);
 }
 
 function nextAfter(resolution: Resolution, outcome: Outcome): NextStep[] {

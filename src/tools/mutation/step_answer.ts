@@ -9,10 +9,10 @@ import { readyFrontier } from "../../run/frontier.ts";
 import { unmetConditions } from "../../run/missing/missing.ts";
 import { judgedBy } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { TakenStep, TakenSteps } from "./derived_mutation.ts";
+import type { AcceptedCall, RecordedStep } from "./derived_mutation.ts";
 
 /** The decision on each stage that was evaluated, in order: it advances, holds, or completes the run. */
-export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {
+export function decisionsOf({ law, steps }: AcceptedCall): JsonObject[] {
   return steps.flatMap(({ record }) => {
     if (record.record_kind !== "stage_evaluated") return [];
     const { stage_id, completed, run_status, trace } = record.body;
@@ -24,7 +24,7 @@ export function decisionsOf({ law, steps }: TakenSteps): JsonObject[] {
 }
 
 /** Where the run stands now, and what the records of the call say of it. */
-function recordsMembers({ steps, state, recorded }: TakenSteps): object {
+function recordsMembers({ steps, state, recorded }: AcceptedCall): object {
   if (recorded === false) return { accepted_head: state.head, recorded };
   const last = steps.at(-1);
   if (last === undefined) throw new RangeError("Cannot answer: no step was taken");
@@ -39,7 +39,7 @@ function recordsMembers({ steps, state, recorded }: TakenSteps): object {
 }
 
 /** What all these answers have, around what is their own. */
-export function stepsResult(taken: TakenSteps, own: JsonObject, feedback: JsonObject): JsonObject {
+export function stepsResult(taken: AcceptedCall, own: JsonObject, feedback: JsonObject): JsonObject {
   const { state } = taken;
   return {
     ...asJson(recordsMembers(taken)) as JsonObject,
@@ -52,8 +52,8 @@ export function stepsResult(taken: TakenSteps, own: JsonObject, feedback: JsonOb
 
 /** Members of the receipt of the first step of a kind; none where there is no such step. */
 export function fromReceiptOf(
-  steps: readonly TakenStep[],
-  kind: TakenStep["record"]["record_kind"],
+  steps: readonly RecordedStep[],
+  kind: RecordedStep["record"]["record_kind"],
   names: readonly string[],
 ): JsonObject | null {
   const step = steps.find(({ record }) => record.record_kind === kind);

@@ -5,7 +5,7 @@
  */
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import type { Outcome } from "../mutation/mutation.ts";
+import type { Outcome } from "../mutation/outcome.ts";
 import { failuresOf, nextAfterAcquisition } from "./after_acquisition.ts";
 import {
   afterDenial,

@@ -6,7 +6,7 @@
 
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Outcome } from "../mutation/mutation.ts";
+import type { Outcome } from "../mutation/outcome.ts";
 import { failuresOf, nextAfterAcquisition } from "./after_acquisition.ts";
 import {
   afterDenial,

@@ -10,7 +10,7 @@ import { readyFrontier } from "../../run/frontier.ts";
 import { asJson } from "../../run/primitives.ts";
 import { findStage, type FoundStage } from "../../run/refusal.ts";
 import type { RunState } from "../../run/types.ts";
-import type { Outcome } from "../mutation/mutation.ts";
+import type { Outcome } from "../mutation/outcome.ts";
 
 function refused(outcome: string, result: object): Outcome {
   return { outcome, result: asJson(result) as JsonObject };

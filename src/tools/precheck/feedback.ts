@@ -13,7 +13,7 @@ import type { ScenarioNextFeedbackConfig } from "../../config/types.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
-import type { TakenStep, TakenSteps } from "../mutation/derived_mutation.ts";
+import type { AcceptedCall, RecordedStep } from "../mutation/derived_mutation.ts";
 import { causesMember, causesOfRecord, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
@@ -72,7 +72,7 @@ export function grantFeedback(
  * An item as the level evidence shows it. Unless raw values may leave, without its value and without its identity, by which a value can
  * be guessed.
  */
-function shownItem(services: Services, item: RecordedEvidence, { material }: TakenStep): JsonObject {
+function shownItem(services: Services, item: RecordedEvidence, { material }: RecordedStep): JsonObject {
   const { item_id, condition_id, channel, provider_id, binding_id, lane, qualified, reason, error } = item;
   const shown = asJson({
     ...{ item_id, condition_id, channel, lane, qualified },
@@ -97,8 +97,8 @@ function mayShowValue({ config, providers }: Services, { provider_id }: Recorded
 
 async function shownAttempt(
   services: Services,
-  taken: TakenSteps,
-  step: TakenStep,
+  taken: AcceptedCall,
+  step: RecordedStep,
   level: FeedbackLevel,
 ): Promise<JsonObject[]> {
   const { record, record_id } = step;
@@ -136,7 +136,7 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
  */
 export async function feedbackMember(
   services: Services,
-  taken: TakenSteps,
+  taken: AcceptedCall,
   granted: GrantedFeedback,
 ): Promise<JsonObject> {
   const { level, asked, denied_reason } = granted;

@@ -8,7 +8,7 @@ import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { type CompiledLaw, compileLaw } from "../../run/compile.ts";
 import { toolError } from "../framework/errors.ts";
-import { proveSpec } from "../scenario_define.ts";
+import { proveSpec } from "../services/prove_spec.ts";
 import type { Services } from "../services/services.ts";
 import type { ToolError } from "../framework/types.ts";
 

@@ -11,7 +11,7 @@ import { missingOfTrace, type VerifiedOnly } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { Admission, Attempt, Head, RunKey, TraceItem } from "../../run/types.ts";
 import { causesOfAttempts, stageOfAttempt } from "./attempt_causes.ts";
-import type { Outcome } from "../mutation/mutation.ts";
+import type { Outcome } from "../mutation/outcome.ts";
 import type { Services } from "../services/services.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 

@@ -1,39 +1,43 @@
 /**
- * One execution an operation identity at a time.
+ * A lock per key: at most one execution of an operation identity at a time in this process.
  *
  * @module
  */
 
-/** The operations that are being executed in this process, by name. */
-export class InFlight {
+/** Locks by key. A waiter gets the lock in the order of its call. */
+export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** Whether an operation is being executed now. */
-  has(name: string): boolean {
-    return this.#tails.has(name);
+  /** Whether the lock of a key is held or waited for now. */
+  isHeld(key: string): boolean {
+    return this.#tails.has(key);
   }
 
-  /** Runs `work` once every earlier execution of the same name has ended. */
-  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Waits until every earlier holder of the key has released it.
+   *
+   * @returns The held lock; disposing of it releases it
+   */
+  async acquire(key: string): Promise<Disposable> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const before = this.#tails.get(name);
-    this.#tails.set(name, promise);
-    try {
-      if (before !== undefined) await before;
-      return await work();
-    } finally {
-      if (this.#tails.get(name) === promise) this.#tails.delete(name);
-      resolve();
-    }
+    const before = this.#tails.get(key);
+    this.#tails.set(key, promise);
+    if (before !== undefined) await before;
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#tails.get(key) === promise) this.#tails.delete(key);
+        resolve();
+      },
+    };
   }
 }
 
-/** Name of a mutation for {@link InFlight}. */
-export function mutationName(namespaceId: number, runId: string, family: string, identity: string): string {
+/** Lock key of a mutation. */
+export function mutationKey(namespaceId: number, runId: string, family: string, identity: string): string {
   return `${namespaceId}/${runId}/${family}/${identity}`;
 }
 
-/** Name of a run creation for {@link InFlight}. */
-export function creationName(namespaceId: number, creationRequestId: string): string {
+/** Lock key of a run creation. */
+export function creationKey(namespaceId: number, creationRequestId: string): string {
   return `${namespaceId}/create/${creationRequestId}`;
 }

@@ -22,7 +22,7 @@ import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
-import { InFlight } from "./keyed_lock.ts";
+import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
 
@@ -54,7 +54,7 @@ export interface Services {
   /** The documentation of the service; read when first asked for. */
   readonly docs: Documentation;
   /** Operations being executed in this process. */
-  readonly inFlight: InFlight;
+  readonly operationLock: KeyedLock;
   /** Identities of artifacts that this process has already stored. */
   readonly storedArtifacts: Set<Identity>;
 }
@@ -123,7 +123,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
         await (await import("../packs/verify_pack.ts")).verifyPack(root, request, validateSchema)),
     dataDir: parts.dataDir ?? null,
     docs: parts.docs ?? createDocumentation(parts.config.docs),
-    inFlight: new InFlight(),
+    operationLock: new KeyedLock(),
     storedArtifacts: new Set(),
   };
 }

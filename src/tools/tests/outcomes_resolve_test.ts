@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../canonical/json.ts";
 import { envelope, id } from "./tools_fixture.ts";
-import { creationName, mutationName } from "../services/keyed_lock.ts";
+import { creationKey, mutationKey } from "../services/keyed_lock.ts";
 import { type Case, type Scene, SUBMIT, testCases, testCoverage, UNKNOWN_ID } from "./outcome_case_fixture.ts";
 
 function resolveCreation(change: JsonObject): JsonObject {
@@ -54,8 +54,8 @@ const RESOLVE: readonly Case[] = [
     tool: "scenario_resolve_creation",
     outcome: "indeterminate",
     next: "scenario_resolve_creation",
-    input: (s) => {
-      s.bench.services.inFlight.run(creationName(2, id(5)), () => new Promise(() => {}));
+    input: async (s) => {
+      await s.bench.services.operationLock.acquire(creationKey(2, id(5)));
       return resolveCreation({ creation_request_id: id(5) });
     },
   },
@@ -102,8 +102,8 @@ const RESOLVE: readonly Case[] = [
     tool: "scenario_resolve_mutation",
     outcome: "indeterminate",
     next: "scenario_resolve_mutation",
-    input: (s) => {
-      s.bench.services.inFlight.run(mutationName(2, s.run.run_id, "submit", id(1)), () => new Promise(() => {}));
+    input: async (s) => {
+      await s.bench.services.operationLock.acquire(mutationKey(2, s.run.run_id, "submit", id(1)));
       return resolveMutation(s, {});
     },
   },

@@ -15,7 +15,7 @@ import {
   STORES,
   withTools,
 } from "./tools_fixture.ts";
-import { InFlight } from "../services/keyed_lock.ts";
+import { KeyedLock } from "../services/keyed_lock.ts";
 import { JSON_PAYLOAD, type Scene, scene } from "./outcome_case_fixture.ts";
 import { next, scanBinding, SCANNED, scannedCondition, scanner, trigger } from "./step_fixture.ts";
 import { createTools } from "../table.ts";
@@ -147,7 +147,13 @@ for (const store of STORES) {
 function otherProcess({ services }: Bench): ReturnType<typeof createTools> {
   const { runs, surroundings } = services;
   const projections = projectRuns(runs, surroundings.primitives.sha256);
-  return createTools({ ...services, surroundings, projections, inFlight: new InFlight(), storedArtifacts: new Set() });
+  return createTools({
+    ...services,
+    surroundings,
+    projections,
+    operationLock: new KeyedLock(),
+    storedArtifacts: new Set(),
+  });
 }
 
 for (const store of STORES) {

@@ -12,7 +12,7 @@ import { checkFacts } from "../../evidence/contract/facts.ts";
 import type { Provider } from "../../evidence/types.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawSurroundings } from "../../law/types.ts";
-import type { Services } from "../services/services.ts";
+import type { Services } from "./services.ts";
 
 /** A binding as far as a raw spec may be believed. */
 interface RawBinding {

@@ -1,0 +1,114 @@
+/**
+ * Proves scenario specs: that a spec is a law, under the limits of the operator and with the schemas and checks that exist.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { constructLaw } from "../../law/law.ts";
+import { SPEC_LIMITS } from "../../law/limits.ts";
+import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
+import { toolError } from "../framework/errors.ts";
+import type { ToolError } from "../framework/types.ts";
+import { knownChecks } from "./known_checks.ts";
+import { namesShown } from "./provider_discovery.ts";
+import type { Services } from "./services.ts";
+
+/**
+ * Proves a spec with every proof of a definition.
+ *
+ * @returns The law, or the error `invalid_spec`
+ * @throws {SchemaSandboxError} Where a schema of params gave no verdict
+ */
+export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
+  const namespaceId = member(spec, "namespace_id");
+  const findCheck = await knownChecks(services, spec);
+  const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId, findCheck));
+  return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
+}
+
+function invalidSpec(refusals: readonly Refusal[]): ToolError {
+  const first = refusals[0];
+  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
+  const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
+  return toolError("invalid_spec", message, {
+    refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
+    next: nextAfterRefusals(new Set(refusals.map(({ code }) => code))),
+  });
+}
+
+/** Steps before the corrected spec is defined: what it names has to be registered or configured. */
+function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
+  const steps: JsonObject[] = [];
+  if (codes.has("packet_schema_not_found")) {
+    const why = "See which schemas are registered: each packet names one of the schemas of the spec";
+    steps.push({ tool: "schemas_list", arguments_hint: {}, why });
+  }
+  if (codes.has("schema_not_found")) {
+    const why = "Register each schema that the refusals name, or leave it out";
+    steps.push({ tool: "schemas_register", arguments_hint: {}, why });
+  }
+  if (codes.has("provider_not_found") || codes.has("check_not_found")) {
+    steps.push({ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" });
+  }
+  const why = "Correct the spec at each path in details.refusals and call again";
+  return [...steps, { tool: "scenario_define", arguments_hint: {}, why }];
+}
+
+/** The limits of the operator on a law. */
+function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
+  const { profile } = services.surroundings;
+  return {
+    maximum_value_bytes: profile.value_limits.maximum_value_bytes,
+    maximum_payload_bytes: profile.value_limits.maximum_payload_bytes,
+    enable_lexicographic: profile.validation.enable_lexicographic,
+    enable_deep_equals: profile.validation.enable_deep_equals,
+    proof_budget: profile.proof_budget,
+  };
+}
+
+async function surroundingsOf(
+  services: Services,
+  spec: JsonObject,
+  namespaceId: JsonValue | undefined,
+  findCheck: LawSurroundings["findCheck"],
+): Promise<LawSurroundings> {
+  const registered = new Set<string>();
+  if (typeof namespaceId === "number") {
+    for (const [key, { schema_id, version }] of schemasNamed(spec)) {
+      if (await services.schemas.get(namespaceId, schema_id, version) !== null) registered.add(key);
+    }
+  }
+  return {
+    limits: lawLimits(services),
+    hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
+    checksPacketSchemas: true,
+    findCheck,
+    namesShown: (providerId) => namesShown(services, providerId),
+  };
+}
+
+function schemaKey(schemaId: string, version: string): string {
+  return JSON.stringify([schemaId, version]);
+}
+
+/** The schemas that a raw spec names, as many as a law may have. Malformed members are skipped: the proofs report them. */
+export function schemasNamed(spec: JsonObject): Map<string, { readonly schema_id: string; readonly version: string }> {
+  const named = new Map<string, { readonly schema_id: string; readonly version: string }>();
+  const add = (entry: JsonValue | undefined): void => {
+    if (!isJsonObject(entry)) return;
+    const id = member(entry, "schema_id");
+    const version = member(entry, "version");
+    if (typeof id !== "string" || typeof version !== "string") return;
+    named.set(schemaKey(id, version), { schema_id: id, version });
+  };
+  const schemas = member(spec, "schemas");
+  if (isJsonArray(schemas)) schemas.slice(0, SPEC_LIMITS.schemas).forEach(add);
+  const conditions = member(spec, "conditions");
+  if (!isJsonArray(conditions)) return named;
+  for (const condition of conditions.slice(0, SPEC_LIMITS.conditions)) {
+    const domain = isJsonObject(condition) ? member(condition, "observation_domain") : undefined;
+    if (isJsonObject(domain)) add(member(domain, "schema"));
+  }
+  return named;
+}
