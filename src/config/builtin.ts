@@ -1,5 +1,5 @@
 /**
- * The `config` tables of the built-in providers (interface "Built-in providers", "Limits"; decisions 5).
+ * The `config` tables of the built-in providers (docs/reference/providers.md).
  *
  * @module
  */
@@ -32,10 +32,10 @@ const timeConfig = z.strictObject({
 });
 
 const envConfig = z.strictObject({
-  allowlist: z.array(z.string()).nullable().default(null).describe("Names that may be read; left out for any."),
-  denylist: strings(z.string()).describe("Names that may not be read; wins."),
+  allowlist: z.array(z.string()).nullable().default(null).describe("Names that may be read; omit to permit all names."),
+  denylist: strings(z.string()).describe("Names that may not be read; wins over the allowlist."),
   overrides: stringMap().nullable().default(null).describe(
-    "Values of the names in it, in place of the environment's; all other names are read as always.",
+    "Values that replace those of the environment; names that are not listed are read from the environment.",
   ),
   max_key_bytes: integer(0).default(255).describe("Bytes of a name."),
   max_value_bytes: integer(0).default(65536).describe("Bytes of a value."),
@@ -57,7 +57,9 @@ const host = name().refine((value) => hostKey(value) !== null, {
 const request = {
   allow_http: z.boolean().default(false).describe("Allow http:// addresses."),
   allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
-  allowed_hosts: z.array(host).nullable().default(null).describe("Hosts that may be asked; left out for any."),
+  allowed_hosts: z.array(host).nullable().default(null).describe(
+    "Hosts that may receive requests; omit to permit all public hosts.",
+  ),
   hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
   user_agent: z.string().regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" }).default(USER_AGENT)
     .describe("User-Agent header."),
@@ -67,7 +69,7 @@ const request = {
 
 const httpConfig = z.strictObject(request);
 
-/** A literal or `env:NAME`; it goes into a header. */
+/** A literal or `env:NAME`, whose value goes into a header. */
 const credential = z.string().min(1).check(({ value, issues }) => {
   const variable = referencedVariable(value);
   const isUsable = variable === null ? isHeaderValue(value) : /^[^=\0]+$/.test(variable);
@@ -89,7 +91,7 @@ const restAuth = z.strictObject({
   bearer_token: credential.nullable().default(null).describe("Bearer token: a literal or env:NAME."),
 });
 
-/** What JSON Schema says of the headers of every request. */
+/** The rules on the headers of every request, as JSON Schema. */
 const HEADERS: JsonObject = {
   propertyNames: {
     pattern: HEADER_NAME.source,
@@ -121,7 +123,7 @@ export type BuiltinProviderConfig<Name extends BuiltinProviderName> = DeepReadon
   z.output<typeof BUILTIN_CONFIG_SCHEMAS[Name]>
 >;
 
-/** The names that only built-in providers may have. */
+/** The names that are reserved for built-in providers. */
 export const BUILTIN_PROVIDER_NAMES = Object.keys(BUILTIN_CONFIG_SCHEMAS) as readonly BuiltinProviderName[];
 
 /** Whether a name is that of a built-in provider. */
@@ -132,7 +134,7 @@ export function isBuiltinProviderName(value: unknown): value is BuiltinProviderN
 const HAS_BASIC = isSet(["auth", "basic_username"]);
 const HAS_BEARER = isSet(["auth", "bearer_token"]);
 
-/** One member of `auth` needs another. */
+/** The rule that a member of `auth` requires another. */
 function needs(member: string, other: string): Rule {
   return {
     when: isSet(["auth", member]),
@@ -169,13 +171,13 @@ export const BUILTIN_CONFIG_RULES: Readonly<Partial<Record<BuiltinProviderName, 
   ],
 };
 
-/** What is wrong with the headers of every request, each by itself and against the others. */
+/** Reports each invalid header of every request: each one alone, and compared with the others. */
 export function headerChecks(config: unknown, base: SettingPath, report: Report): void {
   const headers = at(config, ["default_headers"]);
-  const keyHeader = at(config, ["auth", "api_key_header"]);
+  const apiKeyHeader = at(config, ["auth", "api_key_header"]);
   if (!isTable(headers)) return;
   const seen = new Set<string>();
-  const ofKey = typeof keyHeader === "string" ? keyHeader.toLowerCase() : null;
+  const apiKeyName = typeof apiKeyHeader === "string" ? apiKeyHeader.toLowerCase() : null;
   for (const [header, value] of Object.entries(headers)) {
     const where = [...base, "default_headers", header];
     const key = header.toLowerCase();
@@ -185,12 +187,12 @@ export function headerChecks(config: unknown, base: SettingPath, report: Report)
       report(where, "must be ASCII text without control characters and outer spaces");
     }
     if (seen.has(key)) report(where, "must be given once, in one spelling");
-    if (key === ofKey) report(where, "must not be the header that config.auth.api_key_header names");
+    if (key === apiKeyName) report(where, "must not be the header that config.auth.api_key_header names");
     seen.add(key);
   }
 }
 
-/** A pattern of words in any case: whole ones, or with `start` what begins with one. */
+/** A pattern that matches words in any case: whole words, or with `start` every text that begins with a word. */
 function anyCase(words: readonly string[], where: "" | "start"): string {
   const folded = words.map((word) => word.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   return `^(?:${folded.join("|")})${where === "start" ? "" : "$"}`;

@@ -15,14 +15,14 @@ import { uniqueMembers } from "./rules.ts";
 const { evidence, trust, provider_discovery: discovery } = DEFAULT_SETTINGS;
 
 const anchorRequirement = z.strictObject({
-  provider_id: name().describe("The provider."),
-  anchor_type: text().describe("The type that its anchors must have."),
-  required_fields: z.array(name()).min(1).describe("The members that its anchors must carry."),
+  provider_id: name().describe("Name of the provider."),
+  anchor_type: text().describe("Type that its anchors must have."),
+  required_fields: z.array(name()).min(1).describe("Members that its anchors must have."),
 });
 
 /** The shape of `anchors`. */
 export const anchorsSchema = z.strictObject({
-  providers: z.array(anchorRequirement).default([]).describe("What the anchors of each provider must carry."),
+  providers: z.array(anchorRequirement).default([]).describe("Requirements on the anchors of each provider."),
 }).describe("Requirements on evidence anchors.");
 
 /** `anchors`. */
@@ -32,7 +32,7 @@ export type AnchorsConfig = DeepReadonly<z.output<typeof anchorsSchema>>;
 export const evidenceSchema = z.strictObject({
   allow_raw_values: z.boolean().default(evidence.allow_raw_values).describe("Allow raw values to be disclosed."),
   require_provider_opt_in: z.boolean().default(evidence.require_provider_opt_in)
-    .describe("The provider must also say allow_raw."),
+    .describe("Require allow_raw = true of the provider too."),
 }).describe("Disclosure of raw evidence values.");
 
 /** `evidence`. */
@@ -53,8 +53,8 @@ export type TrustPolicy = DeepReadonly<z.output<typeof trustPolicySchema>>;
 
 /** The shape of `trust`. */
 export const trustSchema = z.strictObject({
-  default_policy: trustPolicySchema.default("audit").describe("Whether evidence of providers must be signed."),
-  min_lane: z.enum(["verified", "asserted"]).default(trust.min_lane).describe("The lowest lane that qualifies."),
+  default_policy: trustPolicySchema.default("audit").describe("Whether evidence from providers must be signed."),
+  min_lane: z.enum(["verified", "asserted"]).default(trust.min_lane).describe("Lowest lane that qualifies."),
 }).describe("Evidence signatures and lanes.");
 
 /** `trust`. */
@@ -62,15 +62,15 @@ export type TrustConfig = DeepReadonly<z.output<typeof trustSchema>>;
 
 /** The shape of `provider_discovery`. */
 export const providerDiscoverySchema = z.strictObject({
-  allowlist: strings(text()).describe("Providers that may be shown; empty for all."),
-  denylist: strings(text()).describe("Providers that may not be shown; wins."),
-  max_response_bytes: integer(1).default(discovery.max_response_bytes).describe("Bytes of one answer."),
+  allowlist: strings(text()).describe("Providers whose contracts may be shown; empty for all."),
+  denylist: strings(text()).describe("Providers whose contracts may not be shown; wins over the allowlist."),
+  max_response_bytes: integer(1).default(discovery.max_response_bytes).describe("Bytes of one response."),
 }).describe("Which provider contracts may be disclosed.");
 
 /** `provider_discovery`. */
 export type ProviderDiscoveryConfig = DeepReadonly<z.output<typeof providerDiscoverySchema>>;
 
-/** What no rule over members can say: that no two requirements are of one provider. */
+/** Reports repeated providers in `anchors`, which no rule over members can express. */
 export function anchorChecks(tree: unknown, report: Report): void {
   uniqueMembers(tree, ["anchors", "providers"], "provider_id", report);
 }

@@ -16,14 +16,14 @@ const { dev, docs, validation } = DEFAULT_SETTINGS;
 export const devSchema = z.strictObject({
   allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
     .describe("Allow env:// locators for the credentials of typed providers (not available yet)."),
-  permissive: z.boolean().default(dev.permissive).describe("Lower the minimum evidence lane to asserted."),
+  permissive: z.boolean().default(dev.permissive).describe("Lower the minimum lane of evidence to asserted."),
   permissive_exempt_providers: z.array(z.string()).default([...dev.permissive_exempt_providers])
-    .describe("Providers that keep trust.min_lane even then."),
+    .describe("Providers to which trust.min_lane still applies."),
   permissive_scope: z.enum(["asserted_evidence_only"]).default(dev.permissive_scope).describe(
     "What permissive relaxes.",
   ),
   permissive_ttl_days: integer(1).nullable().default(null)
-    .describe("Days after the file's last change at which permissive turns itself off; null for never."),
+    .describe("Days after the file's last change after which permissive ends; null for never."),
   permissive_warn: z.boolean().default(dev.permissive_warn).describe("Warn when permissive is on or has expired."),
 }).describe("Relaxations for development.");
 
@@ -36,11 +36,11 @@ export const docsSchema = z.strictObject({
   enable_resources: z.boolean().default(docs.enable_resources).describe("Serve it as MCP resources."),
   enable_search: z.boolean().default(docs.enable_search).describe("Offer gate_docs_search."),
   include_default_docs: z.boolean().default(docs.include_default_docs)
-    .describe("Put the service's own documents into the catalogue."),
+    .describe("Include the documents of gate in the catalogue."),
   extra_paths: z.array(path()).max(64).default([]).describe("Further files or folders."),
   max_doc_bytes: integer(1, 1048576).default(docs.max_doc_bytes).describe("Bytes of one document of extra_paths."),
   max_docs: integer(1, 256).default(docs.max_docs).describe("Documents of extra_paths."),
-  max_sections: integer(1, 10).default(docs.max_sections).describe("Sections of one answer."),
+  max_sections: integer(1, 10).default(docs.max_sections).describe("Sections of one search result."),
   max_total_bytes: integer(1, 8388608).default(docs.max_total_bytes).describe("Bytes of all documents of extra_paths."),
 }).describe("The documentation catalogue and its search.");
 
@@ -49,7 +49,7 @@ export type DocsConfig = DeepReadonly<z.output<typeof docsSchema>>;
 
 /** The shape of `validation`. */
 export const validationSchema = z.strictObject({
-  strict: z.boolean().default(validation.strict).describe("Hold conditions against the data shape in precheck."),
+  strict: z.boolean().default(validation.strict).describe("Check conditions against the data shape in precheck."),
   profile: z.enum(["strict_core_v1"]).default(validation.profile).describe("The set of checks."),
   allow_permissive: z.boolean().default(validation.allow_permissive).describe("Must be true when strict is false."),
   enable_lexicographic: z.boolean().default(validation.enable_lexicographic).describe(
@@ -58,7 +58,7 @@ export const validationSchema = z.strictObject({
   enable_deep_equals: z.boolean().default(validation.enable_deep_equals).describe(
     "Allow DeepEquals and DeepNotEquals.",
   ),
-}).describe("How strictly precheck looks at conditions, and which predicates a law may have.");
+}).describe("How strictly precheck checks conditions, and which predicates a law may use.");
 
 /** `validation`. */
 export type ValidationConfig = DeepReadonly<z.output<typeof validationSchema>>;

@@ -1,5 +1,5 @@
 /**
- * How a host is named in a list of hosts.
+ * Canonical host names, by which lists of hosts are compared.
  *
  * @module
  */
@@ -7,8 +7,8 @@
 import { canonicalIpv6 } from "./bind.ts";
 
 /**
- * The one spelling of a host name, or null where the text is none: lower case, without brackets and trailing dots,
- * international names in their ASCII form.
+ * The canonical spelling of a host name: lower case, without brackets and trailing dots, international names in their ASCII
+ * form. Returns null for a text that is not a host name.
  *
  * @example
  * ```ts

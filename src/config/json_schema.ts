@@ -1,5 +1,5 @@
 /**
- * The JSON Schema of the configuration file, for editors and for those who generate files.
+ * The JSON Schema of the configuration file, for editors and for programs that generate configurations.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { rulesSchema } from "./rules.ts";
 import { publishedSettings } from "./schema.ts";
 import { UNAVAILABLE_RULES } from "./unsupported_settings.ts";
 
-/** What `config` holds for each built-in provider: its shape and the rules over its members. */
+/** The schema of `config` for each built-in provider: its shape and the rules over its members. */
 function builtinConfigs(): readonly JsonObject[] {
   return BUILTIN_PROVIDER_NAMES.map((name) => {
     const config = { ...schemaOf(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
@@ -28,7 +28,7 @@ function schemaOf(schema: z.ZodType): JsonObject {
   return rest as JsonObject;
 }
 
-/** The JSON Schema (2020-12) of a configuration file, every default and every rule in place that JSON Schema can say. */
+/** The JSON Schema (2020-12) of a configuration file, with every default and every rule that JSON Schema can express. */
 export async function configJsonSchema(): Promise<JsonObject> {
   const { schema, rules, fileRules } = await publishedSettings();
   const root = schemaOf(schema);

@@ -16,7 +16,7 @@ export const MAXIMUM_CONFIG_BYTES = 1048576;
 /** The file in the working directory that is read when no other is named. */
 export const DEFAULT_CONFIG_FILE = "gate.toml";
 
-/** Where a configuration may come from. */
+/** The sources of a configuration. */
 export interface LoadOptions {
   /** The path given with `--config`. */
   readonly config?: string | undefined;
@@ -34,9 +34,9 @@ interface ConfigFile {
 }
 
 /**
- * The configuration in force: of `--config`, else of `GATE_CONFIG`, else of `./gate.toml`, else the built-in defaults.
+ * The configuration from `--config`, else `GATE_CONFIG`, else `./gate.toml`, else the built-in defaults.
  *
- * @throws {ConfigError} if the file cannot be read or anything in it is wrong; it holds every problem.
+ * @throws {ConfigError} Where the file cannot be read or is invalid; the error holds every problem
  *
  * @example
  * ```ts

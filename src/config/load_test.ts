@@ -8,7 +8,7 @@ import { loadConfig, MAXIMUM_CONFIG_BYTES } from "./load.ts";
 import { resolveSettings, trustedKeyFiles } from "./paths.ts";
 import { ConfigError, formatPath, formatProblem, problemCollector, type SettingPath } from "./problems.ts";
 import { arrayAt, at, isTable } from "./toml_tree.ts";
-import { implicitFileRules } from "./untrusted_file_rules.ts";
+import { checkUntrustedFile } from "./untrusted_file_rules.ts";
 import { checkSettings } from "./schema.ts";
 
 /** Runs a body with a fresh folder, which is removed afterwards. */
@@ -272,7 +272,7 @@ function implicitPaths(folder: string): readonly ImplicitCase[] {
   ];
 }
 
-Deno.test("implicitFileRules() refuses programs, credentials and paths outside the folder", async () => {
+Deno.test("checkUntrustedFile() refuses programs, credentials and paths outside the folder", async () => {
   await inFolder(async (folder) => {
     await Deno.mkdir(join(folder, "inside"));
     await Deno.symlink("/etc", join(folder, "link"));
@@ -280,7 +280,7 @@ Deno.test("implicitFileRules() refuses programs, credentials and paths outside t
     await Deno.symlink("inside/not-there", join(folder, "to-be-made"));
     for (const [tree, ...lines] of [...implicitCases(), ...implicitPaths(folder)]) {
       const { report, problems } = problemCollector();
-      await implicitFileRules(tree, folder, report);
+      await checkUntrustedFile(tree, folder, report);
       assert.deepEqual(problems().map(formatProblem), lines, JSON.stringify(tree));
     }
   });
@@ -320,7 +320,7 @@ function textsOf(schema: unknown, path: SettingPath): SettingPath[] {
   return [...variants, ...members, ...items, ...named, ...isText ? [path] : []];
 }
 
-Deno.test("implicitFileRules() refuses every free text of a configuration but those that do no harm", async () => {
+Deno.test("checkUntrustedFile() refuses every free text of a configuration but those that do no harm", async () => {
   const builtin = Object.values(BUILTIN_CONFIG_SCHEMAS).map((schema) => z.toJSONSchema(schema, { io: "input" }));
   const texts = [
     ...textsOf(await configJsonSchema(), []),
@@ -330,7 +330,7 @@ Deno.test("implicitFileRules() refuses every free text of a configuration but th
   for (const text of texts) {
     const tree = text.reduceRight<unknown>((inner, step) => step === 0 ? [inner] : { [step]: inner }, "/elsewhere");
     const { report, problems } = problemCollector();
-    await implicitFileRules(tree, "/srv", report);
+    await checkUntrustedFile(tree, "/srv", report);
     if (problems().length === 0) allowed.push(formatPath(text));
   }
   assert.deepEqual([...new Set(allowed)].sort(), HARMLESS);

@@ -14,26 +14,28 @@ const D = DEFAULT_SETTINGS.namespace;
 
 const ledger = z.strictObject({
   base_url: httpUrl().regex(/^[^?#]*$/, { error: "must not hold a query or fragment" }).describe(
-    "Address of the service that knows the namespaces.",
+    "Base URL of the service that knows the namespaces.",
   ),
-  auth_token: token().nullable().default(null).describe("Bearer token for it."),
+  auth_token: token().nullable().default(null).describe("Bearer token for the service."),
   connect_timeout_ms: integer(100, 10000).default(LEDGER_DEFAULTS.connect_timeout_ms)
     .describe("Milliseconds to wait for a connection."),
   request_timeout_ms: integer(500, 30000).default(LEDGER_DEFAULTS.request_timeout_ms)
-    .describe("Milliseconds to wait for an answer."),
+    .describe("Milliseconds to wait for a response."),
 }).describe("The HTTP namespace authority.");
 
 /** `namespace.authority.ledger`. */
 export type LedgerConfig = DeepReadonly<z.output<typeof ledger>>;
 
 const authority = z.strictObject({
-  mode: z.enum(["none", "ledger_http"]).default(D.authority.mode).describe("Who is asked whether a namespace exists."),
+  mode: z.enum(["none", "ledger_http"]).default(D.authority.mode).describe(
+    "Authority that decides whether a namespace exists; with none, every namespace exists.",
+  ),
   ledger: ledger.nullable().default(null),
 }).describe("The namespace authority.");
 
 /** The shape of `namespace`. */
 export const namespaceSchema = z.strictObject({
-  allow_default: z.boolean().default(D.allow_default).describe("Allow namespace 1, to the tenants of default_tenants."),
+  allow_default: z.boolean().default(D.allow_default).describe("Open namespace 1 to the tenants of default_tenants."),
   default_tenants: z.array(integer(1)).default([]).describe("Tenants that may use namespace 1."),
   authority: authority.prefault({}),
 }).describe("Which namespaces may be used.");
@@ -66,18 +68,18 @@ export const namespaceRules: readonly Rule[] = [
   },
 ];
 
-const ASKS_LEDGER = is(["namespace", ...MODE], ["ledger_http"], D.authority.mode);
+const USES_LEDGER = is(["namespace", ...MODE], ["ledger_http"], D.authority.mode);
 
 /** The rules of `namespace` about other sections, from the root of the file. */
 export const namespaceFileRules: readonly Rule[] = [
   {
-    when: ASKS_LEDGER,
+    when: USES_LEDGER,
     then: not(is(["dev", "permissive"], [true])),
     at: ["dev", "permissive"],
     message: 'must be false when namespace.authority.mode is "ledger_http"',
   },
   {
-    when: ASKS_LEDGER,
+    when: USES_LEDGER,
     then: not(is(["server", "mode"], ["dev_permissive"])),
     at: ["server", "mode"],
     message: 'must be "strict" when namespace.authority.mode is "ledger_http"',

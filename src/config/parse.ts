@@ -1,13 +1,13 @@
 /**
- * Turns the bytes of a configuration file into the configuration, or into everything that is wrong with it.
+ * Parses the bytes of a configuration file into the configuration, or into all of its problems.
  *
  * @module
  */
 
 import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { featureRules } from "./unsupported_settings.ts";
-import { implicitFileRules } from "./untrusted_file_rules.ts";
+import { checkAvailability } from "./unsupported_settings.ts";
+import { checkUntrustedFile } from "./untrusted_file_rules.ts";
 import { resolveSettings } from "./paths.ts";
 import { ConfigError, problemCollector } from "./problems.ts";
 import { dropForeignValues } from "./toml_tree.ts";
@@ -15,20 +15,20 @@ import { checkSettings } from "./schema.ts";
 import type { GateConfig } from "./types.ts";
 
 /**
- * The configuration that a file holds.
+ * The configuration of a file.
  *
- * @param bytes The file, strict UTF-8 TOML.
- * @param path Its absolute path; relative paths in it count from its folder.
- * @param implicit Found in the working directory, not named by anyone: such a file may hold less.
- * @throws {ConfigError} with every problem of the file.
+ * @param bytes The content of the file, strict UTF-8 TOML
+ * @param path The absolute path of the file; its folder is the base of relative paths in it
+ * @param implicit Found in the working directory and not named by the user: such a file may contain fewer settings
+ * @throws {ConfigError} With every problem of the file
  */
 export async function parseConfig(bytes: Uint8Array, path: string, implicit: boolean): Promise<GateConfig> {
   const baseDir = dirname(path);
   const { report, problems } = problemCollector();
   const tree = dropForeignValues(parseToml(decode(bytes, path), path), report);
   const settings = await checkSettings(tree, report);
-  if (implicit) await implicitFileRules(tree, baseDir, report);
-  featureRules(tree, report);
+  if (implicit) await checkUntrustedFile(tree, baseDir, report);
+  checkAvailability(tree, report);
   const found = problems();
   if (found.length > 0 || settings === null) throw new ConfigError(path, found);
   return { ...resolveSettings(settings, baseDir), config_path: path, base_dir: baseDir };
@@ -47,7 +47,7 @@ function parseToml(text: string, path: string): unknown {
     return parse(text, { integersAsBigInt: "asNeeded" });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // Only the first line is shown: those below quote the file, which may hold secrets.
+    // Only the first line is shown: the lines below it quote the file, which may hold secrets.
     const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document: /, "");
     const message = `line ${error.line}, column ${error.column}: is not valid TOML: ${reason}`;
     throw new ConfigError(path, [{ path, message }]);

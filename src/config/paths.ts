@@ -1,5 +1,5 @@
 /**
- * Which members of a configuration are paths, and how a path is resolved.
+ * The members of a configuration that are paths, and their resolution.
  *
  * @module
  */
@@ -25,14 +25,14 @@ const PATH_MEMBERS: readonly SettingPath[] = [
   ["trust", "default_policy", "require_signature", "keys", "*"],
 ];
 
-/** A path as the service opens it: absolute, relative ones counted from the folder of the configuration. */
+/** The absolute path; the folder of the configuration is the base of a relative path. */
 export function resolvePath(baseDir: string, path: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(baseDir, path);
 }
 
 /**
- * The settings with their paths absolute. Signature keys stay as they are written, because the path as written is the
- * key's id: open them by {@link resolvePath}.
+ * The settings with absolute paths. Signature keys stay as they are written, because the path as written is the key's id.
+ * To open a key, resolve it with {@link resolvePath}.
  */
 export function resolveSettings(settings: GateSettings, baseDir: string): GateSettings {
   const absolute = (path: string): string => resolvePath(baseDir, path);
@@ -76,7 +76,7 @@ export function trustedKeyFiles(policy: TrustPolicy, baseDir: string): readonly 
   return policy.require_signature.keys.map((key) => ({ key_id: key, path: resolvePath(baseDir, key) }));
 }
 
-/** Every member of a raw tree that holds a path, with where it stands. */
+/** Every member of a raw tree that holds a path, with its position. */
 export function pathMembers(tree: unknown): readonly { at: SettingPath; value: string }[] {
   return PATH_MEMBERS.flatMap((pattern) => matches(tree, pattern, []));
 }

@@ -14,7 +14,7 @@ import { at } from "./toml_tree.ts";
 const D = DEFAULT_SETTINGS.policy;
 const targetKind = z.enum(["agent", "session", "external", "channel"]);
 
-/** The members of a rule of which at least one must say something. */
+/** The selectors of a rule, of which at least one must not be empty. */
 const SELECTORS = [
   "content_types",
   "packet_ids",
@@ -37,34 +37,36 @@ const target = z.strictObject({
 });
 
 const rule = z.strictObject({
-  effect: z.enum(["permit", "deny", "error"]).describe("What the rule decides."),
+  effect: z.enum(["permit", "deny", "error"]).describe("Decision of the rule."),
   error_message: text().nullable().default(null).describe("Message of the effect error."),
-  content_types: strings(z.string()).describe("Content types, of which the packet must have one."),
-  packet_ids: strings(z.string()).describe("Packets, of which it must be one."),
-  scenario_ids: strings(z.string()).describe("Scenarios, of which it must belong to one."),
-  schema_ids: strings(z.string()).describe("Schemas, of which it must have one."),
-  stage_ids: strings(z.string()).describe("Stages, of which it must belong to one."),
+  content_types: strings(z.string()).describe("Content types of which the packet must have one."),
+  packet_ids: strings(z.string()).describe("Ids of which the packet must have one."),
+  scenario_ids: strings(z.string()).describe("Scenarios of which the packet must belong to one."),
+  schema_ids: strings(z.string()).describe("Schemas of which the packet must have one."),
+  stage_ids: strings(z.string()).describe("Stages of which the packet must belong to one."),
   require_labels: strings(z.string()).describe("Visibility labels that must all be present."),
-  forbid_labels: strings(z.string()).describe("Visibility labels of which none may be present."),
+  forbid_labels: strings(z.string()).describe("Visibility labels that must all be absent."),
   require_policy_tags: strings(z.string()).describe("Policy tags that must all be present."),
-  forbid_policy_tags: strings(z.string()).describe("Policy tags of which none may be present."),
-  target_kinds: z.array(targetKind).default([]).describe("Kinds of target, of which it must have one."),
-  targets: z.array(target).default([]).describe("Targets, of which it must match one."),
+  forbid_policy_tags: strings(z.string()).describe("Policy tags that must all be absent."),
+  target_kinds: z.array(targetKind).default([]).describe("Kinds of which the target must have one."),
+  targets: z.array(target).default([]).describe("Selectors of which the target must match one."),
 });
 
 /** `policy.static.rules[]`. */
 export type PolicyRuleConfig = DeepReadonly<z.output<typeof rule>>;
 
 const staticPolicy = z.strictObject({
-  default: z.enum(["permit", "deny"]).default("deny").describe("The decision when no rule matches."),
+  default: z.enum(["permit", "deny"]).default("deny").describe("Decision when no rule matches."),
   rules: z.array(rule).default([]).describe("Rules in order; the first that matches decides."),
 }).describe("Rules of the static engine.");
 
 /** The shape of `policy`. */
 export const policySchema = z.strictObject({
-  engine: z.enum(["permit_all", "deny_all", "static"]).default(D.engine).describe("Who decides about entry packets."),
+  engine: z.enum(["permit_all", "deny_all", "static"]).default(D.engine).describe(
+    "Engine that decides on the disclosure of entry packets.",
+  ),
   static: staticPolicy.nullable().default(null),
-}).describe("Who may be shown an entry packet.");
+}).describe("Disclosure of entry packets.");
 
 /** `policy`. */
 export type PolicyConfig = DeepReadonly<z.output<typeof policySchema>>;

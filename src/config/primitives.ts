@@ -1,21 +1,21 @@
 /**
- * The kinds of value that the sections of the configuration are built from.
+ * The kinds of value that the sections of the configuration share.
  *
  * @module
  */
 
 import { z } from "zod";
 
-/** What an address that is not encrypted begins with. */
+/** The start of a URL without encryption. */
 export const INSECURE_URL = "^[Hh][Tt][Tt][Pp]:";
 
-/** Characters of a path, and of one of its components. */
+/** Characters of a path and of one component. */
 const MAXIMUM_PATH_LENGTH = 4096;
 const MAXIMUM_COMPONENT_LENGTH = 255;
 
 const COMPONENTS = `^[^/\\\\]{0,${MAXIMUM_COMPONENT_LENGTH}}(?:[/\\\\][^/\\\\]{0,${MAXIMUM_COMPONENT_LENGTH}})*$`;
 
-/** As much of a URL as a pattern can say: no white space, no control characters, a host, no user information. */
+/** The part of the URL rules that a pattern can express: no white space or control characters, a host, no user information. */
 const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\@\\s\\p{Cc}]+(?:[/?#][^\\s\\p{Cc}]*)?$";
 
 /** An integer of at least `minimum` and at most `maximum`. */
@@ -23,17 +23,17 @@ export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.Z
   return z.int().min(minimum).max(maximum);
 }
 
-/** A string that holds more than white space. */
+/** A string with at least one character other than white space. */
 export function text(): z.ZodString {
   return z.string().min(1).regex(/\S/, { error: "must not be blank" });
 }
 
-/** A string that holds more than white space and neither begins nor ends with it. */
+/** A string that is not blank and neither begins nor ends with white space. */
 export function name(): z.ZodString {
   return text().regex(/^\S(?:[\s\S]*\S)?$/u, { error: "must not begin or end with white space" });
 }
 
-/** A list of strings, empty where it is left out. */
+/** A list of strings, empty by default. */
 export function strings<Item extends z.ZodType<string>>(item: Item): z.ZodDefault<z.ZodArray<Item>> {
   return z.array(item).default([]);
 }
@@ -57,14 +57,14 @@ export function httpUrl(): z.ZodString {
   }).meta({ allOf: [{ pattern: URL_PATTERN }] });
 }
 
-/** A secret that goes into a header: no white space, no control characters. */
+/** A secret for a header: no white space and no control characters. */
 export function token(): z.ZodString {
   return z.string().min(1).regex(/^[^\s\p{Cc}]*$/u, {
     error: "must not hold white space or control characters",
   });
 }
 
-/** A table from any name to a string. Keeps every name, `__proto__` too; the result has no prototype. */
+/** A table of strings under any names, `__proto__` included; the result has no prototype. */
 export function stringMap(): z.ZodType<Record<string, string>> {
   return z.unknown().transform((value, context): Record<string, string> => {
     const copy: Record<string, string> = Object.create(null);
@@ -80,11 +80,11 @@ export function stringMap(): z.ZodType<Record<string, string>> {
   }).meta({ type: "object", additionalProperties: { type: "string" } }) as z.ZodType<Record<string, string>>;
 }
 
-/** What is wrong with a URL, or null. The URL itself is never shown: it may carry a secret. */
+/** The problem of a URL, or null. The message never repeats the URL, which may contain a secret. */
 function urlProblem(value: string): string | null {
   if (value === "") return null;
   if (/[\s\p{Cc}]/u.test(value)) return "must not hold white space or control characters";
-  // The URL standard takes a backslash for a slash, so that whoever reads the URL could take another host for its host.
+  // The URL standard reads a backslash as a slash, so a reader could mistake another host for the host of the URL.
   const authority = /^https?:\/\/([^/?#\\]+)(?:[/?#]|$)/i.exec(value)?.[1];
   if (authority === undefined || !URL.canParse(value)) return "must be an http:// or https:// URL with a host";
   return authority.includes("@") ? "must not hold a user name or password" : null;

@@ -1,27 +1,27 @@
 /**
- * What is wrong with a configuration, and how it is said.
+ * Problems of a configuration and their messages.
  *
- * Values are shown only where they cannot be secrets: numbers, booleans, and the words of closed lists. Any other string is
- * described by its length.
+ * A message shows only values that cannot be secrets: numbers, booleans, and the words of closed lists. It describes any
+ * other string by its length.
  *
  * @module
  */
 
-/** Where a member stands: names and array indices from the root. */
+/** The position of a member: names and array indices from the root. */
 export type SettingPath = readonly (string | number)[];
 
-/** One thing that is wrong. */
+/** One problem of a configuration. */
 export interface ConfigProblem {
-  /** The member it is about, such as `providers[0].url`; the path of the file where it is about the whole. */
+  /** The member, such as `providers[0].url`; the path of the file where the problem concerns the whole file. */
   readonly path: string;
-  /** What is wrong, such as `must be >= 1, got 0`. */
+  /** The problem, such as `must be >= 1, got 0`. */
   readonly message: string;
 }
 
-/** Takes one problem; a rule calls it for each thing that it finds wrong. */
+/** Receives one problem; a rule calls it for each violation. */
 export type Report = (path: SettingPath, message: string) => void;
 
-/** A configuration that cannot be used: all that is wrong with it, in path order. */
+/** A configuration that cannot be used, with all of its problems in path order. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   /** Absolute path of the file. */
@@ -42,7 +42,7 @@ export function formatProblem(problem: ConfigProblem): string {
 }
 
 /**
- * A path as it is shown: names joined by dots, indices in brackets, names that need it in quotes.
+ * A path as text: names joined by dots, indices in brackets, names with other characters in quotes.
  *
  * @example
  * ```ts
@@ -74,12 +74,12 @@ export function describeValue(value: unknown, objectName = "a table"): string {
   return objectName;
 }
 
-/** A string in quotes where it is short enough to be a word of a closed list, else its length. */
+/** A string in quotes where it is short enough for a word of a closed list, else its length. */
 export function quoteShort(value: string): string {
   return value.length <= 64 ? quote(value) : describeValue(value);
 }
 
-/** A number of things, in words: `1 item`, `2 items`. */
+/** A number with its noun: `1 item`, `2 items`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -87,7 +87,8 @@ export function countOf(count: number, noun: string): string {
 /** Compares two paths member by member: indices by number, names by code unit, a parent before its members. */
 function comparePaths(left: SettingPath, right: SettingPath): number {
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const [a, b] = [left[i], right[i]];
+    const a = left[i];
+    const b = right[i];
     if (a === b || a === undefined || b === undefined) continue;
     if (typeof a === "number" && typeof b === "number") return a - b;
     return String(a) < String(b) ? -1 : 1;
@@ -99,7 +100,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Collects problems and gives them back in path order. Of several at one member the first stays: it is the root of the others. */
+/** Collects problems and returns them in path order. Of several problems at one member it keeps the first, their cause. */
 export function problemCollector(): { report: Report; problems: () => readonly ConfigProblem[] } {
   const found = new Map<string, { path: SettingPath; message: string }>();
   return {
@@ -114,15 +115,15 @@ export function problemCollector(): { report: Report; problems: () => readonly C
   };
 }
 
-/** Steps of which each may find a configuration wrong, and what they found. */
+/** Runs steps that may each reject a configuration, and collects their problems. */
 export interface ProblemGathering {
-  /** Runs a step; null where it found the configuration wrong. */
+  /** Runs a step; null where the step rejected the configuration. */
   readonly attempt: <Result>(step: () => Promise<Result>) => Promise<Result | null>;
-  /** The result of a step; throws what all steps found, in the order in which they ran. */
+  /** The result of a step; throws the problems of all steps, in the order in which they ran. */
   readonly settle: <Result>(result: Result | null) => Result;
 }
 
-/** Runs steps one after the other, so that all of them are heard before a wrong configuration is given up. */
+/** Collects the problems of all steps before an invalid configuration is rejected. */
 export function gatherProblems(): ProblemGathering {
   const errors: ConfigError[] = [];
   return {

@@ -1,10 +1,10 @@
 /**
- * The version of the product, for every place that names it.
+ * The version of the product.
  *
  * @module
  */
 
-/** Version of the build, as in `deno.json`. */
+/** The version of the build, as in `deno.json`. */
 export const VERSION = "0.1.0";
 
 /** `User-Agent` of the providers `http` and `rest` unless configured: the product with its major and minor version. */

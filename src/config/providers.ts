@@ -1,5 +1,5 @@
 /**
- * The section `providers`: its schema, the rules over several members of an entry, and the completion of each entry's
+ * The section `providers`: its schema, the rules over several members of an entry, and the defaults of each entry's
  * `config`.
  *
  * @module
@@ -40,22 +40,24 @@ import { arrayAt, at } from "./toml_tree.ts";
 
 const timeouts = z.strictObject({
   connect_timeout_ms: integer(100, 10000).optional().meta({ default: T.connect_timeout_ms }).describe(
-    "Milliseconds to wait for a connection; request_timeout_ms where that is lower than the default.",
+    `Milliseconds to wait for a connection; request_timeout_ms where that is lower than ${T.connect_timeout_ms}.`,
   ),
-  request_timeout_ms: integer(500, 30000).default(T.request_timeout_ms).describe("Milliseconds to wait for an answer."),
+  request_timeout_ms: integer(500, 30000).default(T.request_timeout_ms).describe(
+    "Milliseconds to wait for a response.",
+  ),
 }).describe("Timeouts of an external provider.");
 
 const providerAuth = z.strictObject({
   bearer_token: token().nullable().default(null).describe("Bearer token for the provider."),
 }).describe("Credentials for an external provider.");
 
-/** The shape of one entry; what `config` may hold depends on the provider. */
+/** The shape of one entry; the shape of `config` depends on the provider. */
 const providerSchema = z.strictObject({
-  name: name().describe("Identifier of the provider; a built-in one has its own name."),
+  name: name().describe("Name of the provider; each built-in provider has a fixed name."),
   type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider; typed is not available yet."),
   url: httpUrl().nullable().default(null).describe("Address of the provider."),
   command: z.array(z.string().regex(/^[^\0]*$/, { error: "must not hold a zero character" })).default([])
-    .describe("Program that is the provider, and its arguments; wins over url."),
+    .describe("Program of the provider and its arguments; wins over url."),
   allow_insecure_http: z.boolean().default(false).describe("Allow a url that begins with http://."),
   allow_raw: z.boolean().default(false).describe("Raw values of this provider may be disclosed."),
   auth: providerAuth.nullable().default(null),
@@ -66,14 +68,16 @@ const providerSchema = z.strictObject({
   typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
     "Protocol of a typed provider (not available yet).",
   ),
-  config: z.unknown().optional().describe("Settings of a built-in provider; gate does not read those of another."),
+  config: z.unknown().optional().describe(
+    "Settings of a built-in provider; gate does not read those of other providers.",
+  ),
   trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
   timeouts: timeouts.prefault({}),
 });
 
 /** The shape of `providers`. */
 export const providersSchema = z.array(providerSchema).default([]).describe(
-  "Where evidence may come from; a provider that is not listed is not available.",
+  "Sources of evidence; a provider that is not listed is not available.",
 );
 
 /** An entry as the schema returns it, before `timeouts` and `config` are completed. */
@@ -108,8 +112,8 @@ export type ProviderConfig = BuiltinProviderEntry | McpProviderConfig | External
 
 const IS_BUILTIN = is(["type"], ["builtin"]);
 
-/** Members of an entry that mean nothing for its type. */
-const FOREIGN = {
+/** Members of an entry that do not apply to its type. */
+const NOT_APPLICABLE = {
   builtin: [
     "url",
     "command",
@@ -123,14 +127,14 @@ const FOREIGN = {
   typed: ["command"],
 } as const;
 
-/** Members that an entry needs for its type. */
+/** Members that an entry requires for its type. */
 const REQUIRED = {
   mcp: ["capabilities_path"],
   typed: ["capabilities_path", "runtime_profile_path", "typed_protocol"],
 } as const;
 
 const typeRules: readonly Rule[] = [
-  ...Object.entries(FOREIGN).flatMap(([type, members]) =>
+  ...Object.entries(NOT_APPLICABLE).flatMap(([type, members]) =>
     members.map((member): Rule => ({
       when: is(["type"], [type]),
       then: isUnset([member]),
@@ -201,16 +205,18 @@ export const providerRules: readonly Rule[] = [{
   ],
 }];
 
-/** What no rule over members can say: the `config` of each built-in provider, names that repeat, two numbers compared. */
+/** Checks that no rule over members can express: the `config` of built-in providers, repeated names, and the two timeouts. */
 export function providerChecks(tree: unknown, report: Report): void {
   uniqueMembers(tree, ["providers"], "name", report);
   arrayAt(tree, ["providers"]).forEach((entry, index) => {
     const base = ["providers", index];
-    const [type, named, config] = ["type", "name", "config"].map((member) => at(entry, [member]) ?? undefined);
-    if (type === "builtin" && isBuiltinProviderName(named) && config !== undefined) {
-      schemaProblems(BUILTIN_CONFIG_SCHEMAS[named], config, [...base, "config"], report);
-      applyRules(BUILTIN_CONFIG_RULES[named] ?? [], config, [...base, "config"], report);
-      if (named === "rest") headerChecks(config, [...base, "config"], report);
+    const type = at(entry, ["type"]);
+    const providerName = at(entry, ["name"]);
+    const config = at(entry, ["config"]) ?? undefined;
+    if (type === "builtin" && isBuiltinProviderName(providerName) && config !== undefined) {
+      schemaProblems(BUILTIN_CONFIG_SCHEMAS[providerName], config, [...base, "config"], report);
+      applyRules(BUILTIN_CONFIG_RULES[providerName] ?? [], config, [...base, "config"], report);
+      if (providerName === "rest") headerChecks(config, [...base, "config"], report);
     }
     const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
     const request = at(entry, ["timeouts", "request_timeout_ms"]);
@@ -221,13 +227,13 @@ export function providerChecks(tree: unknown, report: Report): void {
 }
 
 /**
- * An entry with `timeouts` and `config` completed: no connection is waited for longer than its request, and `config` has
- * the defaults of a built-in provider, or is null where there is none.
+ * An entry with its defaults: the connect timeout is at most the request timeout, and `config` has the defaults of a
+ * built-in provider. Without settings, `config` of an external provider is null.
  */
 export function completeProvider(parsed: ParsedProvider): ProviderConfig {
   const { config, timeouts: { request_timeout_ms, connect_timeout_ms } } = parsed;
-  const connecting = connect_timeout_ms ?? Math.min(T.connect_timeout_ms, request_timeout_ms);
-  const entry = { ...parsed, timeouts: { connect_timeout_ms: connecting, request_timeout_ms } };
+  const connectTimeout = connect_timeout_ms ?? Math.min(T.connect_timeout_ms, request_timeout_ms);
+  const entry = { ...parsed, timeouts: { connect_timeout_ms: connectTimeout, request_timeout_ms } };
   if (entry.type !== "builtin") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);

@@ -1,12 +1,12 @@
 /**
- * What the headers of a request may be, whoever gives them: the configuration or a query.
+ * Rules on the request headers that the configuration or a query may set.
  *
  * @module
  */
 
 /**
- * Headers that belong to the protocol or to gate: they frame the message, choose the host, carry credentials, speak for
- * somebody else, or turn the answer into a part of it.
+ * Headers that only the protocol or gate may set. They frame the message, choose the host, carry credentials, name another
+ * client, or make the response conditional or partial.
  */
 export const RESERVED_HEADERS: readonly string[] = [
   "accept-encoding",
@@ -36,19 +36,19 @@ export const RESERVED_HEADERS: readonly string[] = [
   "via",
 ];
 
-/** What the names of further such headers begin with. */
+/** The prefixes of further reserved headers. */
 export const RESERVED_PREFIXES: readonly string[] = ["proxy-", "sec-", "x-forwarded-", "x-gate-"];
 
-/** Whether a header is not for others to set. */
+/** Whether a header is reserved. */
 export function isReservedHeader(name: string): boolean {
   const key = name.toLowerCase();
   return RESERVED_HEADERS.includes(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
-/** The value of a header: visible ASCII, inside also spaces and tabs. */
+/** A header value: visible ASCII, with spaces and tabs inside. */
 export const HEADER_VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-/** Whether a text can stand as the value of a header. */
+/** Whether a text is a valid header value. */
 export function isHeaderValue(text: string): boolean {
   return HEADER_VALUE.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Rules over several members of a table. Each is written once: the loader evaluates it, and the published JSON Schema
- * has it as `if` and `then`.
+ * Rules over several members of a table. Each rule is written once: the loader evaluates it, and the published JSON Schema
+ * contains it as `if` and `then`.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { Report, SettingPath } from "./problems.ts";
 import { arrayAt, at } from "./toml_tree.ts";
 
 /** A statement about a table, for the loader and for JSON Schema. A null member counts as absent. */
-export interface Claim {
+export interface Statement {
   readonly holds: (tree: unknown) => boolean;
   readonly schema: JsonObject;
 }
 
-/** A rule: wherever `when` holds, `then` has to. */
+/** A rule: where `when` holds, `then` must hold. */
 export interface Condition {
-  /** Left out, the rule holds everywhere. */
-  readonly when?: Claim;
-  readonly then: Claim;
-  /** The member that a violation is reported at, from the table. */
+  /** Absent: the rule always applies. */
+  readonly when?: Statement;
+  readonly then: Statement;
+  /** The member at which a violation is reported, relative to the table. */
   readonly at: SettingPath;
   readonly message: string | ((tree: unknown) => string);
 }
@@ -34,31 +34,31 @@ function given(tree: unknown, path: Path): unknown {
   return at(tree, path) ?? undefined;
 }
 
-/** A schema of the member at a path; `isRequired` where the member has to be there. */
+/** A schema of the member at a path; with `isRequired` the member must be present. */
 function member(path: Path, schema: JsonObject, isRequired: boolean): JsonObject {
   return path.reduceRight<JsonObject>(
-    // Without the type, anything that is no table would do.
+    // Without the type, a value that is not a table would satisfy the schema.
     (inner, name) => ({ properties: { [name]: inner }, ...isRequired ? { type: "object", required: [name] } : {} }),
     schema,
   );
 }
 
-/** The member has one of some values; `standing` is its default. */
-export function is(path: Path, values: readonly JsonValue[], standing?: JsonValue): Claim {
-  const isStanding = standing !== undefined && values.includes(standing);
+/** The member has one of the values; `defaultValue` is its default. */
+export function is(path: Path, values: readonly JsonValue[], defaultValue?: JsonValue): Statement {
+  const acceptsDefault = defaultValue !== undefined && values.includes(defaultValue);
   return {
-    holds: (tree) => values.includes((given(tree, path) ?? standing) as JsonValue),
-    schema: member(path, { enum: values }, !isStanding),
+    holds: (tree) => values.includes((given(tree, path) ?? defaultValue) as JsonValue),
+    schema: member(path, { enum: values }, !acceptsDefault),
   };
 }
 
-/** The member is there. */
-export function isSet(path: Path): Claim {
+/** The member is present. */
+export function isSet(path: Path): Statement {
   return { holds: (tree) => given(tree, path) !== undefined, schema: member(path, { not: { type: "null" } }, true) };
 }
 
-/** The member is absent, or given as what it is when it is left out. */
-export function isUnset(path: Path): Claim {
+/** The member is absent or has the value that stands for absence: false or an empty array. */
+export function isUnset(path: Path): Statement {
   return {
     holds: (tree) => {
       const value = given(tree, path);
@@ -68,8 +68,8 @@ export function isUnset(path: Path): Claim {
   };
 }
 
-/** The member is an array that holds something. */
-export function isFilled(path: Path): Claim {
+/** The member is an array that is not empty. */
+export function isFilled(path: Path): Statement {
   return {
     holds: (tree) => {
       const value = given(tree, path);
@@ -79,8 +79,8 @@ export function isFilled(path: Path): Claim {
   };
 }
 
-/** The member is a text that a test accepts; `pattern` says the same, or as much of it as a pattern can. */
-export function isText(path: Path, test: (text: string) => boolean, pattern: string): Claim {
+/** The member is a text that a test accepts; `pattern` expresses the test, as far as a pattern can. */
+export function isText(path: Path, test: (text: string) => boolean, pattern: string): Statement {
   return {
     holds: (tree) => {
       const value = given(tree, path);
@@ -90,34 +90,34 @@ export function isText(path: Path, test: (text: string) => boolean, pattern: str
   };
 }
 
-/** The member is a text of a pattern. */
-export function matches(path: Path, pattern: string): Claim {
+/** The member is a text that matches a pattern. */
+export function matches(path: Path, pattern: string): Statement {
   const expression = new RegExp(pattern, "u");
   return isText(path, (text) => expression.test(text), pattern);
 }
 
-/** The claim does not hold. */
-export function not(claim: Claim): Claim {
-  return { holds: (tree) => !claim.holds(tree), schema: { not: claim.schema } };
+/** The statement does not hold. */
+export function not(statement: Statement): Statement {
+  return { holds: (tree) => !statement.holds(tree), schema: { not: statement.schema } };
 }
 
-/** All claims hold. */
-export function all(...claims: readonly Claim[]): Claim {
+/** All statements hold. */
+export function all(...statements: readonly Statement[]): Statement {
   return {
-    holds: (tree) => claims.every((claim) => claim.holds(tree)),
-    schema: { allOf: claims.map(({ schema }) => schema) },
+    holds: (tree) => statements.every((statement) => statement.holds(tree)),
+    schema: { allOf: statements.map(({ schema }) => schema) },
   };
 }
 
-/** At least one claim holds. */
-export function any(...claims: readonly Claim[]): Claim {
+/** At least one statement holds. */
+export function any(...statements: readonly Statement[]): Statement {
   return {
-    holds: (tree) => claims.some((claim) => claim.holds(tree)),
-    schema: { anyOf: claims.map(({ schema }) => schema) },
+    holds: (tree) => statements.some((statement) => statement.holds(tree)),
+    schema: { anyOf: statements.map(({ schema }) => schema) },
   };
 }
 
-/** Reports each violation; `base` is where the table stands in the file. */
+/** Reports each violation; `base` is the path of the table in the file. */
 export function applyRules(rules: readonly Rule[], tree: unknown, base: SettingPath, report: Report): void {
   for (const rule of rules) {
     if ("each" in rule) {
@@ -130,7 +130,7 @@ export function applyRules(rules: readonly Rule[], tree: unknown, base: SettingP
   }
 }
 
-/** The rules in words of JSON Schema, for `allOf`. */
+/** The rules as JSON Schema, for `allOf`. */
 export function rulesSchema(rules: readonly Rule[]): JsonObject[] {
   return rules.map((rule) => {
     if ("each" in rule) return member(rule.each, { items: { allOf: rulesSchema(rule.rules) } }, false);
@@ -138,7 +138,7 @@ export function rulesSchema(rules: readonly Rule[]): JsonObject[] {
   });
 }
 
-/** Reports each item of an array that has a text of an earlier one; JSON Schema cannot compare items by a member. */
+/** Reports each item whose member repeats that of an earlier item; JSON Schema cannot compare items by a member. */
 export function uniqueMembers(tree: unknown, path: Path, name: string, report: Report): void {
   const seen = new Map<string, number>();
   arrayAt(tree, path).forEach((item, index) => {

@@ -1,6 +1,6 @@
 /**
- * The whole shape of a configuration file, and its check. A section is loaded only where a file has it, so that a start pays
- * for what its configuration says and for nothing else.
+ * The schema of a whole configuration file, and its check. The schema of a section is loaded only where a file has the
+ * section, because loading costs start time.
  *
  * @module
  */
@@ -17,13 +17,13 @@ import type { GateSettings } from "./types.ts";
 /** The check of one section. */
 interface Section {
   readonly schema: z.ZodType;
-  /** Rules over several members of the section. They read the raw tree, so that each of them is evaluated. */
+  /** Rules over several members of the section. They read the raw tree, so that each rule is evaluated despite other problems. */
   readonly rules?: readonly Rule[];
-  /** Rules of the section about others too, from the root of the file. */
+  /** Rules over this and other sections, from the root of the file. */
   readonly fileRules?: readonly Rule[];
-  /** What rules cannot say. */
+  /** Checks that rules cannot express. */
   readonly checks?: (tree: unknown, report: Report) => void;
-  /** Fills in what the shape alone cannot. */
+  /** Adds the defaults that the schema alone cannot add. */
   readonly complete?: (value: unknown) => unknown;
 }
 
@@ -78,7 +78,7 @@ function isSectionName(name: string): name is SectionName {
   return Object.hasOwn(SECTIONS, name);
 }
 
-/** What is published of a whole file: its shape, every section with its default, and the rules over several members. */
+/** The published schema of a whole file: every section with its default, and the rules over several members. */
 export interface PublishedSettings {
   readonly schema: z.ZodObject;
   /** By section. */
@@ -86,7 +86,7 @@ export interface PublishedSettings {
   readonly fileRules: readonly Rule[];
 }
 
-/** Loads every section, for those who publish them. */
+/** Loads every section, for publication. */
 export async function publishedSettings(): Promise<PublishedSettings> {
   const shape: Record<string, z.ZodType> = {};
   const rules = new Map<string, readonly Rule[]>();
@@ -96,44 +96,44 @@ export async function publishedSettings(): Promise<PublishedSettings> {
     const { schema } = section;
     if (section.rules !== undefined) rules.set(name, section.rules);
     fileRules.push(...section.fileRules ?? []);
-    const absent = DEFAULT_SETTINGS[name as SectionName];
-    if (isTable(absent)) shape[name] = schema.prefault({});
+    const defaultValue = DEFAULT_SETTINGS[name as SectionName];
+    if (isTable(defaultValue)) shape[name] = schema.prefault({});
     // A schema with a default of its own keeps it.
-    else shape[name] = absent === null ? schema.default(null) : schema;
+    else shape[name] = defaultValue === null ? schema.default(null) : schema;
   }
   return { schema: z.strictObject(shape).describe("Configuration of gate."), rules, fileRules };
 }
 
 /**
- * Reports everything that is wrong with a tree.
+ * Reports every problem of a tree.
  *
- * @returns The settings with all defaults filled in, or null where anything is wrong
+ * @returns The settings with all defaults, or null where the tree has a problem
  */
 export async function checkSettings(tree: unknown, report: Report): Promise<GateSettings | null> {
-  let wrong = false;
-  const noted: Report = (path, message) => {
-    wrong = true;
+  let isInvalid = false;
+  const reportInvalid: Report = (path, message) => {
+    isInvalid = true;
     report(path, message);
   };
   if (!isTable(tree)) {
-    noted([], `must be a table, got ${describeValue(tree)}`);
+    reportInvalid([], `must be a table, got ${describeValue(tree)}`);
     return null;
   }
   const settings: Record<string, unknown> = { ...DEFAULT_SETTINGS };
   for (const [name, value] of Object.entries(tree)) {
     if (!isSectionName(name)) {
       const meant = nearest(name, Object.keys(SECTIONS));
-      noted([name], `unknown member${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`);
+      reportInvalid([name], `unknown member${meant === null ? "" : `, did you mean ${quoteShort(meant)}?`}`);
       continue;
     }
     const { schema, rules = [], fileRules = [], checks, complete } = await SECTIONS[name]();
-    schemaProblems(schema, value, [name], noted);
-    applyRules(rules, value, [name], noted);
-    applyRules(fileRules, tree, [], noted);
-    checks?.(tree, noted);
-    if (wrong) continue;
+    schemaProblems(schema, value, [name], reportInvalid);
+    applyRules(rules, value, [name], reportInvalid);
+    applyRules(fileRules, tree, [], reportInvalid);
+    checks?.(tree, reportInvalid);
+    if (isInvalid) continue;
     const parsed = schema.parse(value, ONCE);
     settings[name] = complete === undefined ? parsed : complete(parsed);
   }
-  return wrong ? null : settings as unknown as GateSettings;
+  return isInvalid ? null : settings as unknown as GateSettings;
 }

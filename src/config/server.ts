@@ -10,7 +10,19 @@ import type { DeepReadonly } from "./deep_readonly.ts";
 import { isLoopbackAddress, parseBind } from "./bind.ts";
 import { integer, path, strings, text, token } from "./primitives.ts";
 import { quoteShort, type Report } from "./problems.ts";
-import { all, any, type Claim, is, isFilled, isSet, isText, matches, not, type Rule, uniqueMembers } from "./rules.ts";
+import {
+  all,
+  any,
+  is,
+  isFilled,
+  isSet,
+  isText,
+  matches,
+  not,
+  type Rule,
+  type Statement,
+  uniqueMembers,
+} from "./rules.ts";
 import { at } from "./toml_tree.ts";
 import { TOOL_NAMES } from "./tool_names.ts";
 import { FEEDBACK_LEVELS as LEVELS } from "./feedback_levels.ts";
@@ -25,7 +37,7 @@ const tls = z.strictObject({
   client_ca_path: path().nullable().default(null).describe(
     "PEM bundle of the authorities that sign client certificates.",
   ),
-  require_client_cert: z.boolean().default(true).describe("Refuse clients without a certificate."),
+  require_client_cert: z.boolean().default(true).describe("Reject clients without a certificate."),
 }).describe("TLS of the listener.");
 
 /** `server.tls`. */
@@ -33,7 +45,7 @@ export type TlsConfig = DeepReadonly<z.output<typeof tls>>;
 
 const tools = z.strictObject({
   mode: z.enum(["filter", "passthrough"]).default(D.tools.mode)
-    .describe("filter: tools/list names the tools that allowlist and denylist leave; passthrough: it names all."),
+    .describe("filter: tools/list names the tools that allowlist and denylist permit; passthrough: it names all."),
   allowlist: toolNames.default([]).describe("Tools that exist for clients; empty for all."),
   denylist: toolNames.default([]).describe("Tools that do not exist for clients; wins over the allowlist."),
 }).describe("Which tools exist for clients.");
@@ -56,32 +68,32 @@ const level = z.enum(LEVELS);
 const feedbackDefaults = D.feedback.scenario_next;
 
 const scenarioNext = z.strictObject({
-  default: level.default(feedbackDefaults.default).describe("Level for calls that are not local."),
+  default: level.default(feedbackDefaults.default).describe("Level for remote calls."),
   local_only_default: level.default(feedbackDefaults.local_only_default).describe("Level for local calls."),
-  max: level.default(feedbackDefaults.max).describe("The highest level for any call; it lowers the two defaults too."),
+  max: level.default(feedbackDefaults.max).describe("Highest level of any call; it also limits the two defaults."),
   trace_subjects: z.array(z.string()).default([...feedbackDefaults.trace_subjects]).describe(
-    "Subjects that may have trace.",
+    "Subjects that may have the level trace.",
   ),
-  trace_roles: strings(z.string()).describe("Roles that may have trace."),
-  evidence_subjects: strings(z.string()).describe("Subjects that may have evidence."),
-  evidence_roles: strings(z.string()).describe("Roles that may have evidence."),
-}).describe("How much scenario_next tells, and whom.");
+  trace_roles: strings(z.string()).describe("Roles that may have the level trace."),
+  evidence_subjects: strings(z.string()).describe("Subjects that may have the level evidence."),
+  evidence_roles: strings(z.string()).describe("Roles that may have the level evidence."),
+}).describe("Levels of feedback of scenario_next, and the callers that may have them.");
 
 /** `server.feedback.scenario_next`. */
 export type ScenarioNextFeedbackConfig = DeepReadonly<z.output<typeof scenarioNext>>;
 
 const role = z.strictObject({
   name: z.string().describe("Name of the role."),
-  tenant_id: integer(1).nullable().default(null).describe("Tenant that it holds for; null for every one."),
-  namespace_id: integer(1).nullable().default(null).describe("Namespace that it holds for; null for every one."),
+  tenant_id: integer(1).nullable().default(null).describe("Tenant of the role; null for every tenant."),
+  namespace_id: integer(1).nullable().default(null).describe("Namespace of the role; null for every namespace."),
 });
 
 /** `server.auth.principals[].roles[]`. */
 export type RoleConfig = DeepReadonly<z.output<typeof role>>;
 
 const principal = z.strictObject({
-  subject: text().describe("stdio, loopback, token:<sha256 of the token>, or an mTLS subject."),
-  policy_class: text().nullable().default(null).describe("Policy class; null and unknown ones count as prod."),
+  subject: text().describe("stdio, loopback, token:<SHA-256 of the token>, or an mTLS subject."),
+  policy_class: text().nullable().default(null).describe("Policy class; null and unknown classes count as prod."),
   roles: z.array(role).max(128).default([]).describe("Roles of the subject."),
 });
 
@@ -90,13 +102,13 @@ export type PrincipalConfig = DeepReadonly<z.output<typeof principal>>;
 
 const auth = z.strictObject({
   mode: z.enum(["local_only", "bearer_token", "mtls"]).default(AUTH_DEFAULTS.mode).describe(
-    "How callers are told apart.",
+    "How callers are authenticated.",
   ),
   bearer_tokens: z.array(token().max(256)).max(64).default([]).describe("Accepted bearer tokens."),
   mtls_subjects: z.array(text().max(512)).max(64).default([]).describe("Accepted client certificate subjects."),
   allowed_tools: toolNames.default([]).describe("Tools that may be called; empty for all."),
-  principals: z.array(principal).max(64).default([]).describe("What each subject may do; empty for no role checks."),
-}).describe("Who may call.");
+  principals: z.array(principal).max(64).default([]).describe("Roles of each subject; empty for no role checks."),
+}).describe("Authentication of callers.");
 
 /** `server.auth`. */
 export type AuthConfig = DeepReadonly<z.output<typeof auth>>;
@@ -104,14 +116,16 @@ export type AuthConfig = DeepReadonly<z.output<typeof auth>>;
 const rateLimit = z.strictObject({
   max_requests: integer(1, 100000).default(RATE_LIMIT_DEFAULTS.max_requests).describe("Requests in a window."),
   window_ms: integer(100, 60000).default(RATE_LIMIT_DEFAULTS.window_ms).describe("Length of a window in milliseconds."),
-  max_entries: integer(1, 65536).default(RATE_LIMIT_DEFAULTS.max_entries).describe("Callers that are counted apart."),
-}).describe("Requests that one caller may send; null for no limit.");
+  max_entries: integer(1, 65536).default(RATE_LIMIT_DEFAULTS.max_entries).describe(
+    "Callers that are counted separately.",
+  ),
+}).describe("Rate limit for each caller; null for no limit.");
 
 /** `server.limits.rate_limit`. */
 export type RateLimitConfig = DeepReadonly<z.output<typeof rateLimit>>;
 
 const limits = z.strictObject({
-  max_inflight: integer(1).default(D.limits.max_inflight).describe("Requests in work at one time."),
+  max_inflight: integer(1).default(D.limits.max_inflight).describe("Concurrent requests."),
   rate_limit: rateLimit.nullable().default(null),
 }).describe("Limits on requests.");
 
@@ -121,17 +135,21 @@ export type LimitsConfig = DeepReadonly<z.output<typeof limits>>;
 /** The shape of `server`. */
 export const serverSchema = z.strictObject({
   transport: z.enum(["stdio", "http", "sse"]).default(D.transport).describe(
-    "The transport that the tools are served over.",
+    "Transport of the server.",
   ),
   bind: z.string().nullable().default(null).describe("IP:port to listen on; required for http and sse."),
-  mode: z.enum(["strict", "dev_permissive"]).default(D.mode).describe("Older spelling of dev.permissive."),
+  mode: z.enum(["strict", "dev_permissive"]).default(D.mode).describe(
+    "dev_permissive is an older spelling of dev.permissive = true.",
+  ),
   tls: tls.nullable().default(null),
-  tls_termination: z.enum(["server", "upstream"]).default(D.tls_termination).describe("Where TLS ends."),
+  tls_termination: z.enum(["server", "upstream"]).default(D.tls_termination).describe(
+    "Where TLS ends: in gate, or in a proxy before it.",
+  ),
   tools: tools.prefault({}),
   audit: audit.prefault({}),
   feedback: z.strictObject({ scenario_next: scenarioNext.prefault({}) }).prefault({}).describe("Feedback of tools."),
   auth: auth.nullable().default(null),
-  max_body_bytes: integer(1).default(D.max_body_bytes).describe("Bytes of one JSON-RPC request; on stdio of one line."),
+  max_body_bytes: integer(1).default(D.max_body_bytes).describe("Bytes of one JSON-RPC request, on stdio of one line."),
   limits: limits.prefault({}),
 }).describe("Transport, authentication, limits and audit.");
 
@@ -144,11 +162,11 @@ const ON_STDIO = is(TRANSPORT, ["stdio"], D.transport);
 const ON_NETWORK = is(TRANSPORT, ["http", "sse"], D.transport);
 const IS_UPSTREAM = is(["tls_termination"], ["upstream"], D.tls_termination);
 
-function authenticates(mode: AuthConfig["mode"]): Claim {
+function authenticates(mode: AuthConfig["mode"]): Statement {
   return is(AUTH_MODE, [mode], AUTH_DEFAULTS.mode);
 }
 
-/** An IPv4 address and a port; the pattern takes any text in brackets for an IPv6 address. */
+/** An IPv4 address and a port. The pattern accepts every text in brackets that consists of characters of an IPv6 address. */
 const BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
 const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 const REST = `(?:\\.${BYTE}){3}:${PORT}$`;
@@ -159,7 +177,7 @@ const BIND = isText(["bind"], (bind) => parseBind(bind) !== null, `^(?:${BYTE}${
 const IS_LOOPBACK = isText(["bind"], (bind) => isLoopback(bind) !== false, `^(?:127${REST}|${IPV6})`);
 const IS_OPEN = isText(["bind"], (bind) => isLoopback(bind) === false, `^${OTHER_BYTE}${REST}`);
 
-/** Whether an address is of this machine alone; null where the text is no address. */
+/** Whether an address is a loopback address; null where the text is not an address. */
 function isLoopback(bind: string): boolean | null {
   const address = parseBind(bind);
   return address === null ? null : isLoopbackAddress(address.hostname);
@@ -190,7 +208,7 @@ const networkRules: readonly Rule[] = [
   },
 ];
 
-/** Where TLS ends, and who checks client certificates. */
+/** The place where TLS ends, and the check of client certificates. */
 const tlsRules: readonly Rule[] = [
   {
     when: all(ON_NETWORK, IS_UPSTREAM),
@@ -218,7 +236,7 @@ const tlsRules: readonly Rule[] = [
   },
 ];
 
-/** The rules over several members of `server` (interface "Authentication"; transport and bind rules). */
+/** The rules over several members of `server`. */
 export const serverRules: readonly Rule[] = [
   {
     when: ON_STDIO,
@@ -251,7 +269,7 @@ export const serverRules: readonly Rule[] = [
   },
 ];
 
-/** What no rule over members can say: that no two principals have one subject. */
+/** Reports repeated subjects, which no rule over members can express. */
 export function principalChecks(tree: unknown, report: Report): void {
   uniqueMembers(tree, ["server", "auth", "principals"], "subject", report);
 }

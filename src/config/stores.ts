@@ -16,8 +16,8 @@ import { at } from "./toml_tree.ts";
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
 
 const storage = {
-  type: z.enum(["memory", "sqlite"]).default(S.type).describe("memory forgets everything at exit."),
-  path: path().nullable().default(null).describe("Database file; required for sqlite."),
+  type: z.enum(["memory", "sqlite"]).default(S.type).describe("memory loses its content at exit."),
+  path: path().nullable().default(null).describe("Database file; required by sqlite."),
   journal_mode: z.enum(["wal", "delete"]).default(S.journal_mode).describe("SQLite journal mode."),
   sync_mode: z.enum(["full", "normal"]).default(S.sync_mode)
     .describe("full survives a power failure; normal may lose the last commits."),
@@ -25,7 +25,7 @@ const storage = {
   batch_max_bytes: integer(1).default(S.batch_max_bytes).describe("Bytes of one writer batch."),
   batch_max_ops: integer(1).default(S.batch_max_ops).describe("Operations of one writer batch."),
   batch_max_wait_ms: integer(1).default(S.batch_max_wait_ms).describe(
-    "Milliseconds that a batch waits at most while more operations keep coming.",
+    "Longest wait of a batch for more operations, in milliseconds.",
   ),
   read_pool_size: integer(1).default(S.read_pool_size).describe("Connections for reading."),
   writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
@@ -37,15 +37,15 @@ const storage = {
 export const runStateStoreSchema = z.strictObject({
   ...storage,
   max_versions: integer(1).nullable().default(null).describe(
-    "Snapshots of its state kept for a run; null for two. Its records are kept whatever this says.",
+    "Snapshots of state kept for each run; null for two. All records are kept in any case.",
   ),
-}).describe("Where runs are kept.");
+}).describe("Store of runs.");
 
 /** `run_state_store`. */
 export type RunStateStoreConfig = DeepReadonly<z.output<typeof runStateStoreSchema>>;
 
 const aclRule = z.strictObject({
-  effect: z.enum(["allow", "deny"]).describe("What the rule decides."),
+  effect: z.enum(["allow", "deny"]).describe("Decision of the rule."),
   actions: z.array(z.enum(["register", "list", "get"])).default([]).describe("Actions; empty for any."),
   namespaces: z.array(integer(1)).default([]).describe("Namespaces; empty for any."),
   tenants: z.array(integer(1)).default([]).describe("Tenants; empty for any."),
@@ -63,10 +63,10 @@ export type RegistryAction = RegistryAclRuleConfig["actions"][number];
 const registryAcl = z.strictObject({
   mode: z.enum(["builtin", "custom"]).default(acl.mode).describe("builtin reads roles, custom reads rules."),
   allow_local_only: z.boolean().default(acl.allow_local_only).describe("builtin: a local caller may do everything."),
-  default: z.enum(["deny", "allow"]).default(acl.default).describe("custom: the decision when no rule matches."),
+  default: z.enum(["deny", "allow"]).default(acl.default).describe("custom: decision when no rule matches."),
   require_signing: z.boolean().default(acl.require_signing).describe("Writes must carry signing metadata."),
   rules: z.array(aclRule).max(256).default([]).describe("custom: rules in order; the first that matches decides."),
-}).describe("Who may use the schema registry.");
+}).describe("Access to the schema registry.");
 
 /** `schema_registry.acl`. */
 export type RegistryAclConfig = DeepReadonly<z.output<typeof registryAcl>>;
@@ -77,10 +77,10 @@ export const schemaRegistrySchema = z.strictObject({
   max_schema_bytes: integer(1, 10485760).default(DEFAULT_SETTINGS.schema_registry.max_schema_bytes)
     .describe("Bytes of one schema."),
   max_entries: integer(1).nullable().default(null).describe(
-    "Schemas of one tenant in one namespace; null for no limit.",
+    "Schemas of each tenant in each namespace; null for no limit.",
   ),
   acl: registryAcl.prefault({}),
-}).describe("Where registered schemas are kept, and who may write them.");
+}).describe("Store of registered schemas, and access to it.");
 
 /** `schema_registry`. */
 export type SchemaRegistryConfig = DeepReadonly<z.output<typeof schemaRegistrySchema>>;
@@ -90,12 +90,14 @@ export const runpackStorageSchema = z.strictObject({
   type: z.literal("object_store").describe("Kind of storage."),
   provider: z.literal("s3").describe("Protocol of the object store."),
   bucket: text().describe("Bucket."),
-  endpoint: httpUrl().nullable().default(null).describe("Address of the object store; null for that of the region."),
-  prefix: z.string().max(4096).nullable().default(null).describe("What the keys begin with, such as releases/gate/."),
-  region: z.string().nullable().default(null).describe("Region; null for that of the environment."),
-  force_path_style: z.boolean().default(false).describe("Put the bucket into the path, not into the host name."),
+  endpoint: httpUrl().nullable().default(null).describe(
+    "URL of the object store; null for the endpoint of the region.",
+  ),
+  prefix: z.string().max(4096).nullable().default(null).describe("Prefix of the keys, such as releases/gate/."),
+  region: z.string().nullable().default(null).describe("Region; null for the region of the environment."),
+  force_path_style: z.boolean().default(false).describe("Put the bucket into the path instead of the host name."),
   allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
-}).describe("The object store that published runpacks are mirrored to; null for none.");
+}).describe("Object store to which published runpacks are mirrored; null for none.");
 
 /** `runpack_storage`. */
 export type RunpackStorageConfig = DeepReadonly<z.output<typeof runpackStorageSchema>>;
@@ -124,7 +126,7 @@ export const runStateStoreRules: readonly Rule[] = storageRules("run_state_store
 /** The rules over several members of `schema_registry`. */
 export const schemaRegistryRules: readonly Rule[] = storageRules("schema_registry");
 
-/** A key prefix is relative, of plain segments, and may end with a slash. */
+/** A key prefix is relative, consists of plain segments, and may end with a slash. */
 const PREFIX = [
   "^(?:(?:[^/.]|\\.[^/.]|\\.\\.[^/])[^/]*(?:/|$))*$",
   "^[^/]{0,255}(?:/[^/]{0,255})*$",

@@ -1,7 +1,7 @@
 /**
- * The tree that the TOML reader gives, before anything is known of its shape.
+ * The tree of the TOML parser, before its shape is checked.
  *
- * Rules over several members read it through {@link at}, so that they can speak although a member elsewhere is wrong.
+ * Rules over several members read it through {@link at}, so that they report problems although another member is invalid.
  *
  * @module
  */
@@ -9,10 +9,10 @@
 import { TomlDate } from "smol-toml";
 import { countOf, type Report, type SettingPath } from "./problems.ts";
 
-/** How many tables and arrays may enclose each other: the reader takes dotted names to any depth. */
+/** Depth of nested tables and arrays: the parser itself accepts dotted names of any depth. */
 const DEPTH_LIMIT = 64;
 
-/** A member of the tree, or undefined where it, or anything above it, is absent or of another kind. Own members only. */
+/** An own member of the tree, or undefined where the member or a parent is absent or of another kind. */
 export function at(tree: unknown, path: SettingPath): unknown {
   let node = tree;
   for (const segment of path) {
@@ -34,9 +34,8 @@ export function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A copy of the tree without what JSON cannot carry: dates, integers beyond 2^53-1, infinities and NaN; and without what is nested too
- * deep. Each is reported.
- * Tables keep no prototype, so that `__proto__` is an ordinary name.
+ * A copy of the tree without values that JSON cannot represent (dates, integers beyond 2^53-1, infinities, NaN) and without
+ * values that are nested too deep. Each removed value is reported. Tables have no prototype, so `__proto__` is an ordinary name.
  */
 export function dropForeignValues(tree: unknown, report: Report, path: SettingPath = []): unknown {
   if (typeof tree === "object" && path.length >= DEPTH_LIMIT) {
@@ -46,9 +45,9 @@ export function dropForeignValues(tree: unknown, report: Report, path: SettingPa
   if (Array.isArray(tree)) {
     return tree.map((item, index) => dropForeignValues(item, report, [...path, index]));
   }
-  const foreign = foreignKind(tree);
-  if (foreign !== null) {
-    report(path, foreign);
+  const problem = jsonProblem(tree);
+  if (problem !== null) {
+    report(path, problem);
     return undefined;
   }
   if (!isTable(tree)) return tree;
@@ -60,8 +59,8 @@ export function dropForeignValues(tree: unknown, report: Report, path: SettingPa
   return copy;
 }
 
-/** What is wrong with a value that JSON cannot carry, or null where nothing is. */
-function foreignKind(value: unknown): string | null {
+/** The problem of a value that JSON cannot represent, or null. */
+function jsonProblem(value: unknown): string | null {
   if (value instanceof TomlDate) return "must not be a TOML date or time, write it as a string";
   if (typeof value === "bigint") {
     const digits = value.toString();

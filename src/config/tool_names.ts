@@ -1,12 +1,11 @@
 /**
- * The names of every tool, as `server.tools.*` and `server.auth.allowed_tools` accept them.
+ * The names of tools that `server.tools.*` and `server.auth.allowed_tools` accept.
  *
  * @module
  */
 
 /**
- * Every tool name that the configuration accepts: the documented enumeration followed by the six run tools that it omits
- * (interface "server members not covered elsewhere", decisions 6).
+ * Every tool name that the configuration accepts. The order is part of the published schema.
  */
 export const TOOL_NAMES = [
   "scenario_define",
@@ -44,5 +43,5 @@ export const TOOL_NAMES = [
 /** One of {@link TOOL_NAMES}. */
 export type ToolName = typeof TOOL_NAMES[number];
 
-/** Those that are accepted and that no server has yet. */
+/** The accepted names whose tools do not exist yet. */
 export const UNAVAILABLE_TOOLS: readonly string[] = TOOL_NAMES.filter((name) => name.startsWith("typed_providers_"));

@@ -1,5 +1,5 @@
 /**
- * The public keys that a configuration trusts: one key has one id.
+ * The public keys that a configuration trusts. Each key has one id.
  *
  * @module
  */
@@ -32,7 +32,8 @@ export function trustedKeyMembers({ trust, providers, base_dir }: GateConfig): r
 }
 
 /**
- * Ids of equal keys: whoever holds such a key could sign under each of them. One id may stand in several lists.
+ * Reports different ids of one key: its holder could sign under each id, and two signatures would count. One id may occur in
+ * several lists.
  *
  * @param publicKeys Base64 of the keys that could be read, by id
  */

@@ -1,8 +1,8 @@
 /**
- * Settings whose feature is not there yet.
+ * Settings whose feature does not exist yet.
  *
- * Such a setting is refused where it is present and differs from its default (decisions 1): nothing that was asked for is
- * silently left undone. When a feature lands, its rows go.
+ * Such a setting is rejected where it differs from its default, so that gate never ignores a setting silently. Once a feature
+ * exists, its rows are removed.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import type { Report, SettingPath } from "./problems.ts";
 import { applyRules, is, not, type Rule } from "./rules.ts";
 import { at, isTable } from "./toml_tree.ts";
 
-/** One setting, or a table of them, that does nothing yet. */
+/** One setting, or a table of settings, without effect yet. */
 export interface UnavailableFeature {
-  /** The member, such as `server.tls`; a table stands for all that is in it. */
+  /** The member, such as `server.tls`; a table stands for all of its members. */
   readonly path: string;
   /** The feature that is missing. */
   readonly why: string;
@@ -23,20 +23,20 @@ export interface UnavailableFeature {
 
 const TYPED = "providers of type typed";
 
-/** The settings that do nothing yet. */
+/** The settings without effect yet. */
 export const UNAVAILABLE: readonly UnavailableFeature[] = [
   { path: "dev.allow_dev_env_credentials", why: TYPED },
 ];
 
-/** The defaults, with `server.auth` spelled out. */
+/** The defaults, with the members of `server.auth`. */
 const DEFAULTS = { ...DEFAULT_SETTINGS, server: { ...DEFAULT_SETTINGS.server, auth: AUTH_DEFAULTS } };
 
-/** The same in rules, for the published JSON Schema: each setting is absent or has its default. */
+/** The same as rules for the published JSON Schema: each setting is absent or has its default. */
 export const UNAVAILABLE_RULES: readonly Rule[] = [
   ...UNAVAILABLE.map(({ path, why }): Rule => {
-    const standing = at(DEFAULTS, path.split(".")) as JsonValue;
+    const defaultValue = at(DEFAULTS, path.split(".")) as JsonValue;
     const message = `is not available yet: ${why}`;
-    return { then: is(path.split("."), [standing], standing), at: path.split("."), message };
+    return { then: is(path.split("."), [defaultValue], defaultValue), at: path.split("."), message };
   }),
   {
     each: ["providers"],
@@ -44,8 +44,8 @@ export const UNAVAILABLE_RULES: readonly Rule[] = [
   },
 ];
 
-/** Reports each setting of a raw tree that differs from its default while its feature is not there. */
-export function featureRules(
+/** Reports each unsupported setting of a raw tree that differs from its default. */
+export function checkAvailability(
   tree: unknown,
   report: Report,
   unavailable: readonly UnavailableFeature[] = UNAVAILABLE,
@@ -62,9 +62,9 @@ export function featureRules(
 /** The settings at or below a path that differ from their defaults. */
 function changedSettings(value: unknown, path: SettingPath): readonly SettingPath[] {
   if (value === undefined) return [];
-  const standard = at(DEFAULTS, path);
-  if (isTable(value) && isTable(standard)) {
+  const defaultValue = at(DEFAULTS, path);
+  if (isTable(value) && isTable(defaultValue)) {
     return Object.entries(value).flatMap(([name, item]) => changedSettings(item, [...path, name]));
   }
-  return JSON.stringify(value) === JSON.stringify(standard) ? [] : [path];
+  return JSON.stringify(value) === JSON.stringify(defaultValue) ? [] : [path];
 }

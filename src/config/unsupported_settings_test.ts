@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
-import { featureRules, UNAVAILABLE } from "./unsupported_settings.ts";
+import { checkAvailability, UNAVAILABLE } from "./unsupported_settings.ts";
 import { formatProblem, problemCollector } from "./problems.ts";
 
 function featureLines(toml: string, unavailable = UNAVAILABLE): readonly string[] {
   const { report, problems } = problemCollector();
-  featureRules(parse(toml), report, unavailable);
+  checkAvailability(parse(toml), report, unavailable);
   return problems().map(formatProblem);
 }
 
@@ -16,7 +16,7 @@ const TABLE = [
   { path: "server.tls", why: "the HTTP transports" },
 ];
 
-Deno.test("featureRules() refuses a setting that is present and differs from its default", () => {
+Deno.test("checkAvailability() refuses a setting that is present and differs from its default", () => {
   const cases: [toml: string, ...lines: string[]][] = [
     [""],
     ["providers = []"],
@@ -68,7 +68,7 @@ validation = { strict = false, allow_permissive = true, enable_deep_equals = tru
   assert.deepEqual(featureLines(toml), []);
 });
 
-Deno.test("featureRules() refuses providers of type typed one by one", () => {
+Deno.test("checkAvailability() refuses providers of type typed one by one", () => {
   const toml = "providers = [{ name = 'time', type = 'builtin' }, { name = 'a', type = 'typed' }]";
   assert.deepEqual(featureLines(toml), ["providers[1].type: is not available yet: providers of type typed"]);
 });

@@ -1,9 +1,9 @@
 /**
- * What a file that nobody named may not hold.
+ * Restrictions on a configuration file that the user did not name.
  *
- * Clients start servers in workspace folders, so `./gate.toml` may come with somebody else's repository (decisions 1): it
- * may not start programs, carry or borrow credentials, reach outside its folder, into the environment at large or into
- * private networks, or send anything to an address of its own choice.
+ * Clients start servers in workspace folders, so `./gate.toml` may come from a foreign repository. Such a file may not start
+ * programs, or contain or use credentials. It may not read outside its folder, read the whole environment, reach private
+ * networks, or send data to an address of its choice.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { arrayAt, at } from "./toml_tree.ts";
 const REMEDY = "name the file with --config to allow it";
 
 /** Reports each member of a raw tree that a file found in the working directory may not have. */
-export async function implicitFileRules(tree: unknown, baseDir: string, report: Report): Promise<void> {
+export async function checkUntrustedFile(tree: unknown, baseDir: string, report: Report): Promise<void> {
   commandRules(tree, report);
   credentialRules(tree, report);
   reachRules(tree, report);
@@ -53,22 +53,22 @@ function credentialRules(tree: unknown, report: Report): void {
     }
     refuse(path, "credentials", report);
   }
-  // It is asked with the credentials of who started the server, and handed their runs.
+  // Mirroring uses the credentials of the user who started the server, and sends that user's runs.
   if (at(tree, ["runpack_storage"]) !== undefined) refuse(["runpack_storage"], "an object store", report);
 }
 
-/** Neither the whole environment of who started the server, nor the networks that only they can reach. */
+/** The whole environment and the private networks of the user who started the server are out of reach. */
 function reachRules(tree: unknown, report: Report): void {
   arrayAt(tree, ["providers"]).forEach((entry, index) => {
-    const named = at(entry, ["config", "allowlist"]) !== undefined;
-    if (at(entry, ["type"]) === "builtin" && at(entry, ["name"]) === "env" && !named) {
+    const hasAllowlist = at(entry, ["config", "allowlist"]) !== undefined;
+    if (at(entry, ["type"]) === "builtin" && at(entry, ["name"]) === "env" && !hasAllowlist) {
       const path = ["providers", index, "config", "allowlist"];
       report(path, `is required in a file that was found in the working directory: ${REMEDY}`);
     }
     if (at(entry, ["config", "allow_private_networks"]) === true) {
       refuse(["providers", index, "config", "allow_private_networks"], "allow_private_networks = true", report);
     }
-    // Unlike what built-in providers ask, it may lie in any network.
+    // Unlike the addresses of built-in providers, this address may lie in any network.
     if (at(entry, ["url"]) !== undefined) refuse(["providers", index, "url"], "an address", report);
   });
   const ledger = ["namespace", "authority", "ledger", "base_url"];
@@ -80,11 +80,11 @@ function refuse(path: SettingPath, what: string, report: Report): void {
 }
 
 function isOutside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === ".." || way.startsWith(`..${sep}`) || resolve(folder, way) !== path;
+  const relativePath = relative(folder, path);
+  return relativePath === ".." || relativePath.startsWith(`..${sep}`) || resolve(folder, relativePath) !== path;
 }
 
-/** The path with every symbolic link followed, those too that lead to what is yet to be created. */
+/** The path with every symbolic link followed, also links to files that do not exist yet. */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
