@@ -10,7 +10,7 @@ import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
-import type { CheckFacts, Condition, LawSurroundings } from "./types.ts";
+import type { CheckFacts, Condition, LawEnvironment } from "./types.ts";
 import type { ValueType } from "./value/types.ts";
 
 /** By domain: the JSON types of a check's result that can become a value of it. */
@@ -26,7 +26,7 @@ const RESULT_TYPES: Readonly<Record<ValueType, readonly CheckFacts["result_types
 };
 
 /** Checks every binding: its check exists, takes the params, and yields what the condition can use. */
-export function checkBindings(refusals: Collector, draft: DraftSpec, surroundings: LawSurroundings): void {
+export function checkBindings(refusals: Collector, draft: DraftSpec, environment: LawEnvironment): void {
   const conditions = new Map<string, Draft<Condition>>();
   for (const condition of draft.conditions ?? []) {
     if (condition.condition_id !== undefined) conditions.set(condition.condition_id, condition);
@@ -35,7 +35,7 @@ export function checkBindings(refusals: Collector, draft: DraftSpec, surrounding
     const place = pathAt("acquisition_bindings", index);
     const condition = conditions.get(binding.condition_id ?? "");
     checkAllowed(refusals, binding, condition, place);
-    const facts = findCheck(refusals, binding, place, surroundings);
+    const facts = findCheck(refusals, binding, place, environment);
     if (facts !== null) checkFacts(refusals, binding, condition, facts, place);
   });
 }
@@ -56,19 +56,19 @@ function findCheck(
   refusals: Collector,
   binding: DraftBinding,
   place: JsonPath,
-  surroundings: LawSurroundings,
+  environment: LawEnvironment,
 ): CheckFacts | null {
   const { provider_id: provider, check_id: check } = binding;
   if (provider === undefined || check === undefined) return null;
-  const found = surroundings.findCheck(provider, check);
+  const found = environment.findCheck(provider, check);
   if (found === "provider") {
-    const near = didYouMean(provider, surroundings.namesShown?.(null) ?? []);
+    const near = didYouMean(provider, environment.namesShown?.(null) ?? []);
     const message = `Provider ${quote(provider)} is not configured${near}`;
     refusals.refuse("provider_not_found", below(place, "provider_id"), message);
     return null;
   }
   if (found === "check") {
-    const near = didYouMean(check, surroundings.namesShown?.(provider) ?? []);
+    const near = didYouMean(check, environment.namesShown?.(provider) ?? []);
     const message = `Provider ${quote(provider)} has no check ${quote(check)}${near}`;
     refusals.refuse("check_not_found", below(place, "check_id"), message);
     return null;

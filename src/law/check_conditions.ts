@@ -11,24 +11,24 @@ import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { HINTS_MAXIMUM } from "./check_names.ts";
 import { didYouMean, quote } from "./suggest.ts";
-import type { Condition, LawSurroundings } from "./types.ts";
+import type { Condition, LawEnvironment } from "./types.ts";
 import { checkPredicate } from "./value/predicate.ts";
 import { checkDomain } from "./value/typed_value.ts";
 import type { DomainSchema, ObservationDomain } from "./value/types.ts";
 
 /** Checks every condition of a draft, and that every schema it declares is registered. */
-export function checkConditions(refusals: Collector, draft: DraftSpec, surroundings: LawSurroundings): void {
+export function checkConditions(refusals: Collector, draft: DraftSpec, environment: LawEnvironment): void {
   draft.schemas?.forEach((schema, index) => {
-    if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), surroundings);
+    if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), environment);
   });
-  if (surroundings.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
+  if (environment.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
-    checkCondition(refusals, condition, pathAt("conditions", index), draft, surroundings);
+    checkCondition(refusals, condition, pathAt("conditions", index), draft, environment);
   });
 }
 
-function checkSchema(refusals: Collector, schema: DomainSchema, place: JsonPath, surroundings: LawSurroundings): void {
-  if (surroundings.hasSchema(schema.schema_id, schema.version)) return;
+function checkSchema(refusals: Collector, schema: DomainSchema, place: JsonPath, environment: LawEnvironment): void {
+  if (environment.hasSchema(schema.schema_id, schema.version)) return;
   const message = `Schema ${quote(schema.schema_id)} version ${quote(schema.version)} is not registered`;
   refusals.refuse("schema_not_found", place, message);
 }
@@ -56,18 +56,18 @@ function checkCondition(
   condition: Draft<Condition>,
   place: JsonPath,
   draft: DraftSpec,
-  surroundings: LawSurroundings,
+  environment: LawEnvironment,
 ): void {
   const { observation_domain: domain, predicate } = condition;
   if (domain === undefined) return;
   const domainPlace = below(place, "observation_domain");
   if (domain.domain === "Json" && domain.schema !== undefined) {
-    checkSchema(refusals, domain.schema, below(domainPlace, "schema"), surroundings);
+    checkSchema(refusals, domain.schema, below(domainPlace, "schema"), environment);
   }
   const sound = checkBounds(refusals, domain, domainPlace, draft.effective.maximum_value_bytes);
   // What a predicate expects is held against the bounds, so they have to make sense first.
   if (predicate === undefined || !sound) return;
-  for (const fault of checkPredicate(predicate, domain, surroundings.limits)) {
+  for (const fault of checkPredicate(predicate, domain, environment.limits)) {
     const at = fault.path.reduce<JsonPath>(below, below(place, "predicate"));
     refusals.refuse(fault.code, at, fault.message);
   }

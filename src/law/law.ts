@@ -15,7 +15,7 @@ import { readSpec } from "./decode_spec.ts";
 import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
 import { proveMonotone, proveRequirements, proveStageGraph } from "./proof_law.ts";
 import { collector } from "./refusals.ts";
-import type { LawSurroundings, Refusal, ScenarioLaw } from "./types.ts";
+import type { LawEnvironment, Refusal, ScenarioLaw } from "./types.ts";
 
 /** A law, or every reason why the spec is none. */
 export type LawResult =
@@ -26,21 +26,21 @@ export type LawResult =
  * Constructs the scenario law that a spec describes.
  *
  * @param spec The spec, from JSON text that the scanner has accepted
- * @param surroundings What the operator allows, which schemas are registered, which checks there are
+ * @param environment What the operator allows, which schemas are registered, which checks there are
  * @returns The law in normal form, or all refusals together, sorted by path and then code
  */
-export function constructLaw(spec: JsonValue, surroundings: LawSurroundings): LawResult {
+export function constructLaw(spec: JsonValue, environment: LawEnvironment): LawResult {
   const refusals = collector();
-  const draft = readSpec(refusals, spec, surroundings.limits);
+  const draft = readSpec(refusals, spec, environment.limits);
   const known = knownNames(draft);
   const requirements = normalizeRequirements(refusals, draft);
   checkDuplicates(refusals, draft);
   checkReferences(refusals, draft, known);
-  checkConditions(refusals, draft, surroundings);
-  checkBindings(refusals, draft, surroundings);
+  checkConditions(refusals, draft, environment);
+  checkBindings(refusals, draft, environment);
   checkOpenings(refusals, draft);
   proveMonotone(refusals, draft);
-  proveRequirements(refusals, draft, requirements, surroundings.limits.proof_budget);
+  proveRequirements(refusals, draft, requirements, environment.limits.proof_budget);
   proveStageGraph(refusals, draft, known);
   if (refusals.count() > 0) return { ok: false, refusals: refusals.report() };
   return { ok: true, law: normalForm(draft, requirements) };
@@ -74,11 +74,11 @@ export function graphOf(law: ScenarioLaw): JsonValue {
  * Proves again that a stored law is one: constructing it from its own normal form gives the same canonical bytes.
  *
  * @param law What claims to be a law in normal form
- * @param surroundings The operator's rules and the facts under which it was defined
+ * @param environment The operator's rules and the facts under which it was defined
  * @returns The law, or the reasons why it is none; a law that is not in normal form is refused as a whole
  */
-export function reproveLaw(law: JsonValue, surroundings: LawSurroundings): LawResult {
-  const result = constructLaw(law, surroundings);
+export function reproveLaw(law: JsonValue, environment: LawEnvironment): LawResult {
+  const result = constructLaw(law, environment);
   if (!result.ok || canonicalize(lawAsJson(result.law)) === canonicalize(law)) return result;
   const message = "Expected a law in normal form: sets sorted, defaults written out";
   return { ok: false, refusals: [{ code: "value_invalid", path: "$", message }] };

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { approved } from "../../tests/simulation/law_refusal_rows.ts";
 import {
   type Editable,
+  environment,
   flag,
   fullSpec,
   leastSpec,
   LIMITS,
   policy,
   stage,
-  surroundings,
 } from "../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
@@ -17,7 +17,7 @@ import { constructLaw } from "./law.ts";
 /** Runs each case at n-1, n and n+1 of a limit; only the last is refused, as given. */
 function bounded(what: string, n: number, refusal: string, spec: (count: number) => Editable): void {
   for (const [count, expected] of [[n - 1, []], [n, []], [n + 1, [refusal]]] as const) {
-    const result = constructLaw(spec(count), surroundings());
+    const result = constructLaw(spec(count), environment());
     const refusals = result.ok ? [] : result.refusals.map(({ code, path }) => `${code} ${path}`);
     assert.deepEqual(refusals, expected, `${what}: ${count}`);
   }
@@ -94,7 +94,7 @@ Deno.test("constructLaw() holds what opening a stage answers with at n-1, n, n+1
   const frame = canonicalize({ ...packet("p"), ...DEFAULTS, payload: { kind: "json", value: "" } }).length + 512;
   for (const [bytes, expected] of [[32767, []], [32768, []], [32769, ["payload_too_large"]]] as const) {
     const value = "x".repeat(bytes - frame);
-    const result = constructLaw(withPacket({ targets, payload: { kind: "json", value } }), surroundings());
+    const result = constructLaw(withPacket({ targets, payload: { kind: "json", value } }), environment());
     const refusals = result.ok ? [] : result.refusals;
     assert.deepEqual(refusals.map(({ code }) => code), expected, `${bytes}`);
     for (const { path } of refusals) assert.equal(path, "$.stages[0].entry_packets");
@@ -102,7 +102,7 @@ Deno.test("constructLaw() holds what opening a stage answers with at n-1, n, n+1
 });
 
 Deno.test("constructLaw() holds the counts of schemas, bindings and expected values at n-1, n, n+1", () => {
-  const everySchema = { ...surroundings(), hasSchema: () => true };
+  const everySchema = { ...environment(), hasSchema: () => true };
   for (const [count, ok] of [[1023, true], [1024, true], [1025, false]] as const) {
     const spec = leastSpec();
     spec.schemas = numbered(count, (i) => ({ schema_id: "s", version: `${i}` }));

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
 import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
-import { type Editable, flag, fullSpec, leastSpec, stage, surroundings } from "../../tests/simulation/law_specs.ts";
+import { type Editable, environment, flag, fullSpec, leastSpec, stage } from "../../tests/simulation/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";
-import { proveVaries } from "./satisfiability.ts";
+import { classifySatisfiability } from "./satisfiability.ts";
 import { REFUSALS_MAXIMUM } from "./refusals.ts";
 import type { LawLimits, Refusal, Requirement } from "./types.ts";
 
@@ -25,7 +25,7 @@ function reasonsOf(
 ): readonly Refusal[] {
   const spec = base();
   change(spec);
-  const result = constructLaw(spec, surroundings(limits));
+  const result = constructLaw(spec, environment(limits));
   return result.ok ? [] : result.refusals;
 }
 
@@ -71,7 +71,7 @@ Deno.test("constructLaw() proves all requirements of a law within one budget, an
     least.completion_requirement = { Condition: "s1" };
     return least;
   };
-  const { visits } = proveVaries(either("a", "b") as unknown as Requirement, 2 ** 20);
+  const { visits } = classifySatisfiability(either("a", "b") as unknown as Requirement, 2 ** 20);
   assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: 3 * visits }), []);
   assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: 3 * visits - 1 }), [{
     code: "proof_budget_exceeded",
@@ -208,7 +208,7 @@ Deno.test("constructLaw() names what was probably meant", () => {
 
 Deno.test("constructLaw() never throws, whatever JSON it is given", () => {
   const values: readonly JsonValue[] = [null, true, 1, "x", [], {}, [[]], { stages: [null, 1, "a", [], {}] }];
-  for (const value of values) assert.equal(constructLaw(value, surroundings()).ok, false);
+  for (const value of values) assert.equal(constructLaw(value, environment()).ok, false);
   for (const member of Object.keys(fullSpec())) {
     for (const value of values) {
       const expectsArray = Array.isArray(fullSpec()[member]) && member !== "stages";
@@ -230,14 +230,14 @@ function isHarmless(member: string, value: JsonValue): boolean {
 }
 
 Deno.test("reproveLaw() accepts a law in normal form and nothing else", () => {
-  const result = constructLaw(fullSpec(), surroundings());
+  const result = constructLaw(fullSpec(), environment());
   assert.ok(result.ok);
   const law = JSON.parse(JSON.stringify(lawAsJson(result.law)));
-  assert.deepEqual(reproveLaw(law, surroundings()), result);
+  assert.deepEqual(reproveLaw(law, environment()), result);
   law.stages.reverse();
-  assert.equal(reproveLaw(law, surroundings()).ok, false);
-  assert.equal(reproveLaw(fullSpec(), surroundings()).ok, false);
-  assert.equal(reproveLaw({}, surroundings()).ok, false);
+  assert.equal(reproveLaw(law, environment()).ok, false);
+  assert.equal(reproveLaw(fullSpec(), environment()).ok, false);
+  assert.equal(reproveLaw({}, environment()).ok, false);
 });
 
 /** `schema_id` of the packet, the schemas of the spec, and the refusal of a new law. */
@@ -255,7 +255,7 @@ Deno.test("constructLaw() has packets of a new law name a schema of the spec, wh
     spec.schemas = declared.map((id) => ({ schema_id: id, version: "1" }));
     const packet = { packet_id: "p", schema_id, content_type: "application/json", payload: { kind: "json", value: 1 } };
     spec.stages[0].entry_packets = [packet];
-    const open = { ...surroundings({}), hasSchema: (): boolean => true };
+    const open = { ...environment({}), hasSchema: (): boolean => true };
     const refused = constructLaw(spec, { ...open, checksPacketSchemas: true });
     assert.deepEqual(
       refused.ok ? [] : refused.refusals,

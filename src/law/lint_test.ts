@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import type { JsonValue } from "../canonical/json.ts";
 import {
   type Editable,
+  environment,
   flag,
   fullSpec,
   leastSpec,
   policy,
   stage,
-  surroundings,
 } from "../../tests/simulation/law_specs.ts";
 import { constructLaw } from "./law.ts";
 import { lintLaw, type WarningCode } from "./lint.ts";
@@ -15,7 +15,7 @@ import { lintLaw, type WarningCode } from "./lint.ts";
 function warningsOf(change: (spec: Editable) => unknown, base: () => Editable): string[] {
   const spec = base();
   change(spec);
-  const result = constructLaw(spec, surroundings());
+  const result = constructLaw(spec, environment());
   assert.ok(result.ok, JSON.stringify(result));
   return lintLaw(result.law).map(({ code, path }) => `${code} ${path}`);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { type Editable, fullSpec, leastSpec, surroundings } from "../../tests/simulation/law_specs.ts";
+import { type Editable, environment, fullSpec, leastSpec } from "../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, graphIdentity, lawIdentity, reproveLaw } from "./law.ts";
@@ -12,7 +12,7 @@ import type { Requirement, ScenarioLaw } from "./types.ts";
 const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
 function lawOf(spec: JsonValue): ScenarioLaw {
-  const result = constructLaw(spec, surroundings());
+  const result = constructLaw(spec, environment());
   assert.ok(result.ok, JSON.stringify(result));
   return result.law;
 }
@@ -46,7 +46,7 @@ Deno.test("lawIdentity() and graphIdentity() do not depend on the order in which
       assert.equal(canonicalize(lawAsJson(again)), canonicalize(lawAsJson(law)));
       assert.equal(lawIdentity(sha256, again), lawIdentity(sha256, law));
       assert.equal(graphIdentity(sha256, again), graphIdentity(sha256, law));
-      assert.ok(reproveLaw(JSON.parse(canonicalize(lawAsJson(again))), surroundings()).ok);
+      assert.ok(reproveLaw(JSON.parse(canonicalize(lawAsJson(again))), environment()).ok);
     }),
     { numRuns: 200 },
   );
@@ -58,7 +58,7 @@ Deno.test("constructLaw() refuses for the same reasons in whatever order a spec 
   broken.conditions[0].evidence_use_policy.replay = "digest_only";
   broken.completion_requirement.Or.push({ And: [{ Condition: "build" }, { Condition: "scan" }] });
   const codes = (spec: JsonValue): string[] => {
-    const result = constructLaw(spec, surroundings());
+    const result = constructLaw(spec, environment());
     return result.ok ? [] : result.refusals.map(({ code }) => code).sort();
   };
   assert.equal(codes(broken).length, 3);

@@ -11,7 +11,7 @@ import type { DraftSpec } from "./decode_spec.ts";
 import { compileFormula } from "./formula.ts";
 import type { NormalRequirements } from "./normal_form.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
-import { proveVaries } from "./satisfiability.ts";
+import { classifySatisfiability } from "./satisfiability.ts";
 import { proveGraph, type StageGraph } from "./proof_graph.ts";
 import type { Collector } from "./refusals.ts";
 import { eachLeaf, eachNode } from "./requirement_walk.ts";
@@ -55,7 +55,7 @@ export function proveRequirements(
   let left = budget;
   for (const { completion, stage_id, place } of sortedBy(stages, (stage) => stage.stage_id)) {
     if (completion === undefined) continue;
-    const { verdict, visits } = proveVaries(completion, left);
+    const { verdict, visits } = classifySatisfiability(completion, left);
     if (verdict === "contradiction") {
       refusals.refuse("requirement_contradiction", place, "Requirement is false whatever its conditions are");
     } else if (verdict === "tautology") {

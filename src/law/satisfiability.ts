@@ -23,7 +23,7 @@ import { compileFormula, type Formula, type Literal, type Threshold, threshold, 
 import type { Requirement } from "./types.ts";
 
 /** What a proof found: nothing wrong, never true, never false, or no answer within the budget. */
-export type ConstantVerdict = "varies" | "contradiction" | "tautology" | "budget_exceeded";
+export type SatisfiabilityVerdict = "varies" | "contradiction" | "tautology" | "budget_exceeded";
 
 interface Meter {
   left: number;
@@ -42,18 +42,18 @@ class BudgetSpent extends Error {}
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { proveVaries } from "@/law/satisfiability.ts";
+ * import { classifySatisfiability } from "@/law/satisfiability.ts";
  *
  * const a = { Condition: "a" };
- * assert.equal(proveVaries({ And: [a, { Not: a }] }, 1000).verdict, "contradiction");
- * assert.equal(proveVaries({ Or: [a, { Not: a }] }, 1000).verdict, "tautology");
- * assert.equal(proveVaries({ Not: a }, 1000).verdict, "varies");
+ * assert.equal(classifySatisfiability({ And: [a, { Not: a }] }, 1000).verdict, "contradiction");
+ * assert.equal(classifySatisfiability({ Or: [a, { Not: a }] }, 1000).verdict, "tautology");
+ * assert.equal(classifySatisfiability({ Not: a }, 1000).verdict, "varies");
  * ```
  */
-export function proveVaries(
+export function classifySatisfiability(
   requirement: Requirement,
   budget: number,
-): { readonly verdict: ConstantVerdict; readonly visits: number } {
+): { readonly verdict: SatisfiabilityVerdict; readonly visits: number } {
   const numbers = new Map<string, number>();
   const numberOf = (id: string): number => {
     const known = numbers.get(id) ?? numbers.size;
@@ -65,7 +65,7 @@ export function proveVaries(
   return { verdict, visits: budget - Math.max(meter.left, 0) };
 }
 
-function judge(requirement: Requirement, numberOf: (id: string) => number, meter: Meter): ConstantVerdict {
+function judge(requirement: Requirement, numberOf: (id: string) => number, meter: Meter): SatisfiabilityVerdict {
   try {
     if (!isSatisfiable(compileFormula(requirement, numberOf), meter)) return "contradiction";
     return isSatisfiable(compileFormula(requirement, numberOf, true), meter) ? "varies" : "tautology";
@@ -82,7 +82,7 @@ function judge(requirement: Requirement, numberOf: (id: string) => number, meter
  * @param meter How many node visits may be counted; shows afterwards how many are left
  * @returns Null where they were not found within the visits, or there are none
  */
-export function findWitness(formula: Formula, meter: Meter): readonly Literal[] | null {
+export function findSatisfyingAssignment(formula: Formula, meter: Meter): readonly Literal[] | null {
   const witness: Literal[] = [];
   try {
     return isSatisfiable(formula, meter, witness) ? witness : null;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compileFormula } from "./formula.ts";
-import { type ConstantVerdict, findWitness, proveVaries } from "./satisfiability.ts";
+import { classifySatisfiability, findSatisfyingAssignment, type SatisfiabilityVerdict } from "./satisfiability.ts";
 import type { Requirement } from "./types.ts";
 
 const BUDGET = 2 ** 20;
@@ -20,7 +20,7 @@ function valueOf(requirement: Requirement, truth: (id: string) => boolean): bool
 }
 
 /** The verdict by trying all assignments. */
-function verdictOf(requirement: Requirement, ids: readonly string[]): ConstantVerdict {
+function verdictOf(requirement: Requirement, ids: readonly string[]): SatisfiabilityVerdict {
   const values = new Set<boolean>();
   for (let assignment = 0; assignment < 2 ** ids.length; assignment++) {
     values.add(valueOf(requirement, (id) => (assignment >> ids.indexOf(id) & 1) === 1));
@@ -47,12 +47,12 @@ function requirementOver(ids: readonly string[]): fc.Arbitrary<Requirement> {
   }).node;
 }
 
-Deno.test("proveVaries() agrees with a truth table", () => {
-  const seen = new Map<ConstantVerdict, number>();
+Deno.test("classifySatisfiability() agrees with a truth table", () => {
+  const seen = new Map<SatisfiabilityVerdict, number>();
   for (const ids of [["a"], ["a", "b"], ["a", "b", "c", "d"]]) {
     fc.assert(
       fc.property(requirementOver(ids), (requirement) => {
-        const { verdict } = proveVaries(requirement, BUDGET);
+        const { verdict } = classifySatisfiability(requirement, BUDGET);
         seen.set(verdict, (seen.get(verdict) ?? 0) + 1);
         assert.equal(verdict, verdictOf(requirement, ids));
       }),
@@ -64,12 +64,12 @@ Deno.test("proveVaries() agrees with a truth table", () => {
   }
 });
 
-Deno.test("findWitness() gives literals that make a requirement true whatever the rest is, where there are any", () => {
+Deno.test("findSatisfyingAssignment() gives literals that make a requirement true whatever the rest is, where there are any", () => {
   const ids = ["a", "b", "c", "d"];
   let found = 0;
   fc.assert(
     fc.property(requirementOver(ids), fc.nat(15), (requirement, rest) => {
-      const witness = findWitness(compileFormula(requirement, (id) => ids.indexOf(id)), { left: BUDGET });
+      const witness = findSatisfyingAssignment(compileFormula(requirement, (id) => ids.indexOf(id)), { left: BUDGET });
       assert.equal(witness === null, verdictOf(requirement, ids) === "contradiction");
       if (witness === null) return;
       found++;
@@ -83,14 +83,14 @@ Deno.test("findWitness() gives literals that make a requirement true whatever th
     { numRuns: 2000 },
   );
   assert.ok(found > 1000, `${found}`);
-  assert.equal(findWitness(compileFormula(pigeons(10), () => 0), { left: 0 }), null, "no visit is left");
+  assert.equal(findSatisfyingAssignment(compileFormula(pigeons(10), () => 0), { left: 0 }), null, "no visit is left");
 });
 
-Deno.test("proveVaries() tells constant requirements from others", () => {
+Deno.test("classifySatisfiability() tells constant requirements from others", () => {
   const [a, b, c] = [leaf("a"), leaf("b"), leaf("c")];
   const parity = (count: number): Requirement =>
     Array.from({ length: count }, (_, i) => leaf(`x${i}`)).reduce((left, right) => xor(left, right));
-  const cases: readonly (readonly [Requirement, ConstantVerdict])[] = [
+  const cases: readonly (readonly [Requirement, SatisfiabilityVerdict])[] = [
     [a, "varies"],
     [{ Not: { Not: a } }, "varies"],
     [{ And: [a, not(a)] }, "contradiction"],
@@ -104,11 +104,11 @@ Deno.test("proveVaries() tells constant requirements from others", () => {
     [{ Or: [parity(5), not(parity(5))] }, "tautology"],
   ];
   for (const [requirement, verdict] of cases) {
-    assert.equal(proveVaries(requirement, BUDGET).verdict, verdict, JSON.stringify(requirement));
+    assert.equal(classifySatisfiability(requirement, BUDGET).verdict, verdict, JSON.stringify(requirement));
   }
 });
 
-Deno.test("proveVaries() settles the largest ordinary requirements in a few visits a node", () => {
+Deno.test("classifySatisfiability() settles the largest ordinary requirements in a few visits a node", () => {
   const wide: Requirement = { And: Array.from({ length: 4095 }, (_, i) => leaf(`c${i}`)) };
   const pairs: Requirement = {
     And: Array.from({ length: 455 }, (_, i) => xor(leaf(`a${i}`), leaf(`b${i}`))),
@@ -124,18 +124,18 @@ Deno.test("proveVaries() settles the largest ordinary requirements in a few visi
     ["shared switches", guarded, 16 * 4096],
   ];
   for (const [what, requirement, most] of cases) {
-    const { verdict, visits } = proveVaries(requirement, BUDGET);
+    const { verdict, visits } = classifySatisfiability(requirement, BUDGET);
     assert.equal(verdict, "varies", what);
     assert.ok(visits <= most, `${what}: ${visits} visits`);
   }
 });
 
-Deno.test("proveVaries() holds its budget at n-1 and n visits", () => {
+Deno.test("classifySatisfiability() holds its budget at n-1 and n visits", () => {
   const requirement: Requirement = { And: [{ Or: [leaf("a"), leaf("b")] }, not(leaf("a")), not(leaf("b"))] };
-  const { verdict, visits } = proveVaries(requirement, BUDGET);
+  const { verdict, visits } = classifySatisfiability(requirement, BUDGET);
   assert.equal(verdict, "contradiction");
-  assert.deepEqual(proveVaries(requirement, visits), { verdict, visits });
-  assert.deepEqual(proveVaries(requirement, visits - 1), { verdict: "budget_exceeded", visits: visits - 1 });
+  assert.deepEqual(classifySatisfiability(requirement, visits), { verdict, visits });
+  assert.deepEqual(classifySatisfiability(requirement, visits - 1), { verdict: "budget_exceeded", visits: visits - 1 });
 });
 
 /** "At most one pigeon a hole, every pigeon in a hole": false with one pigeon too many, and hard to see through. */
@@ -151,7 +151,7 @@ function pigeons(holes: number): Requirement {
   return { And: clauses };
 }
 
-Deno.test("proveVaries() gives up on a requirement built to be hard, and does not overflow", () => {
-  assert.equal(proveVaries(pigeons(4), BUDGET).verdict, "contradiction");
-  assert.deepEqual(proveVaries(pigeons(10), BUDGET), { verdict: "budget_exceeded", visits: BUDGET });
+Deno.test("classifySatisfiability() gives up on a requirement built to be hard, and does not overflow", () => {
+  assert.equal(classifySatisfiability(pigeons(4), BUDGET).verdict, "contradiction");
+  assert.deepEqual(classifySatisfiability(pigeons(10), BUDGET), { verdict: "budget_exceeded", visits: BUDGET });
 });

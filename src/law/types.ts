@@ -230,7 +230,7 @@ export interface CheckFacts {
 }
 
 /** Facts about the world outside the spec that its cross-checks need; resolved before the pure checks run. */
-export interface LawSurroundings {
+export interface LawEnvironment {
   readonly limits: LawLimits;
   /** Schemas registered in the law's namespace, by `schemaKey`. */
   readonly hasSchema: (schemaId: string, version: string) => boolean;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import laws from "../../tests/vectors/law/laws.json" with { type: "json" };
 import proofs from "../../tests/vectors/law/proofs.json" with { type: "json" };
-import { surroundings } from "../../tests/simulation/law_specs.ts";
+import { environment } from "../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { constructLaw, graphIdentity, graphOf, lawIdentity, reproveLaw } from "./law.ts";
 import { lawAsJson, normalizeRequirement } from "./normal_form.ts";
-import { proveVaries } from "./satisfiability.ts";
+import { classifySatisfiability } from "./satisfiability.ts";
 import { proveRequirements } from "./proof_law.ts";
 import { collector } from "./refusals.ts";
 import type { Requirement } from "./types.ts";
@@ -18,25 +18,25 @@ const sha256 = (data: string | Uint8Array): string => createHash("sha256").updat
 Deno.test("constructLaw(), lawIdentity() and graphIdentity() agree with the vectors", () => {
   assert.equal(laws.cases.length, 8);
   for (const vector of laws.cases) {
-    const result = constructLaw(vector.spec as unknown as JsonValue, surroundings());
+    const result = constructLaw(vector.spec as unknown as JsonValue, environment());
     assert.ok(result.ok, vector.name);
     assert.equal(canonicalize(lawAsJson(result.law)), vector.canonical, vector.name);
     assert.equal(canonicalize(vector.normal_form as unknown as JsonValue), vector.canonical, vector.name);
     assert.equal(lawIdentity(sha256, result.law), vector.scenario_law_identity, vector.name);
     assert.equal(canonicalize(graphOf(result.law)), vector.graph_canonical, vector.name);
     assert.equal(graphIdentity(sha256, result.law), vector.graph_identity, vector.name);
-    assert.ok(reproveLaw(vector.normal_form as unknown as JsonValue, surroundings()).ok, vector.name);
+    assert.ok(reproveLaw(vector.normal_form as unknown as JsonValue, environment()).ok, vector.name);
   }
 });
 
-Deno.test("proveVaries() agrees with the vectors, to the visit", () => {
+Deno.test("classifySatisfiability() agrees with the vectors, to the visit", () => {
   const verdicts = new Set(proofs.cases.map(({ verdict }) => verdict));
   assert.deepEqual([...verdicts].sort(), ["contradiction", "tautology", "varies"]);
   for (const { name, requirement, verdict, visits } of proofs.cases) {
     const given = requirement as unknown as Requirement;
     assert.deepEqual(normalizeRequirement(collector(), given, null), given, name);
-    assert.deepEqual(proveVaries(given, visits), { verdict, visits }, name);
-    assert.equal(proveVaries(given, visits - 1).verdict, "budget_exceeded", name);
+    assert.deepEqual(classifySatisfiability(given, visits), { verdict, visits }, name);
+    assert.equal(classifySatisfiability(given, visits - 1).verdict, "budget_exceeded", name);
   }
 });
 

@@ -18,7 +18,7 @@ import type { PresentedEvidence } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
 import type { OperatorProfile, TrustedKey, TrustPolicy } from "./profile.ts";
 import type { EvaluatedAttempt } from "./attempt.ts";
-import type { QualificationSurroundings } from "./qualify.ts";
+import type { QualificationEnvironment } from "./qualify.ts";
 import { hasBoundSignature } from "./statement.ts";
 import type { ObservedError } from "./types.ts";
 
@@ -44,7 +44,7 @@ export function sourceForms({ value, value_type }: TypedValue): readonly JsonVal
  * `{algorithm, value}` of the plain hash of the value as the source had it.
  */
 export function hasSourceSignature(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   attempt: EvaluatedAttempt,
   trusted: readonly TrustedKey[],
   item: PresentedEvidence,
@@ -52,7 +52,7 @@ export function hasSourceSignature(
   const { signature, value } = item;
   const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
   if (signature === undefined || key === undefined || value === null) return false;
-  const { primitives, law } = surroundings;
+  const { primitives, law } = environment;
   if (hasBoundSignature(primitives, new Map([[key.key_id, key]]), law, attempt, item)) return true;
   const publicKey = decodeBase64(key.public_key);
   const bytes = decodeBase64(signature.signature);
@@ -69,15 +69,15 @@ function withError(item: PresentedEvidence, error: ObservedError): PresentedEvid
 }
 
 function admitItem(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   attempt: EvaluatedAttempt,
   item: PresentedEvidence,
   isSigned: typeof hasSourceSignature,
 ): PresentedEvidence {
   if (item.error !== undefined || item.provider_id === undefined) return item;
-  const { profile } = surroundings;
+  const { profile } = environment;
   const trust = providerTrust(profile, item.provider_id, item.channel);
-  if (trust !== "audit" && !isSigned(surroundings, attempt, trust.require_signature.keys, item)) {
+  if (trust !== "audit" && !isSigned(environment, attempt, trust.require_signature.keys, item)) {
     const message = `Provider "${item.provider_id}" has to sign its results, and this one has no valid signature`;
     return withError(item, { code: "signature_invalid", message });
   }
@@ -98,7 +98,7 @@ function admitItem(
  * acquisition, not of evidence.
  */
 export function admitAcquired(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   attempt: EvaluatedAttempt,
   items: readonly PresentedEvidence[],
   isSigned: typeof hasSourceSignature = hasSourceSignature,
@@ -108,10 +108,10 @@ export function admitAcquired(
     if (sorted[index + 1]?.item_id === item.item_id) {
       throw new TypeError(`Cannot admit evidence: item "${item.item_id}" was acquired twice`);
     }
-    const condition = surroundings.law.conditionIndex.get(item.condition_id);
+    const condition = environment.law.conditionIndex.get(item.condition_id);
     if (condition !== undefined && condition.retention !== item.retention) {
       throw new TypeError(`Cannot admit evidence: item "${item.item_id}" has retention "${item.retention}"`);
     }
   });
-  return sorted.map((item) => admitItem(surroundings, attempt, item, isSigned));
+  return sorted.map((item) => admitItem(environment, attempt, item, isSigned));
 }

@@ -92,22 +92,22 @@ for (const [name, profile, item, outcome] of ROWS) {
 }
 
 Deno.test("admitAcquired() sorts by item id and refuses what an acquisition cannot be", () => {
-  const surroundings = qualificationWith(LAW);
-  const admitted = admitAcquired(surroundings, ATTEMPT, [scan, env]);
+  const environment = qualificationWith(LAW);
+  const admitted = admitAcquired(environment, ATTEMPT, [scan, env]);
   assert.deepEqual(admitted.map(({ item_id }) => item_id), ["binding:env-1", "binding:scan-1"]);
-  assert.throws(() => admitAcquired(surroundings, ATTEMPT, [scan, scan]), TypeError);
-  assert.throws(() => admitAcquired(surroundings, ATTEMPT, [{ ...scan, retention: "RetainDigestOnly" }]), TypeError);
+  assert.throws(() => admitAcquired(environment, ATTEMPT, [scan, scan]), TypeError);
+  assert.throws(() => admitAcquired(environment, ATTEMPT, [{ ...scan, retention: "RetainDigestOnly" }]), TypeError);
 });
 
 Deno.test("a signature over the bare hash object never counts as a bound one", () => {
   const law = oneConditionLaw({ integrity: "signed_content" });
-  const surroundings = qualificationWith(law, trust(trusting(KEY_1)));
+  const environment = qualificationWith(law, trust(trusting(KEY_1)));
   const item = hashSigned(acquiredItem(law, "scan-1", int(3)), KEY_1);
-  const [admitted] = admitAcquired(surroundings, ATTEMPT, [item]);
+  const [admitted] = admitAcquired(environment, ATTEMPT, [item]);
   assert.equal(admitted?.error, undefined);
   const condition = law.conditionIndex.get("c");
   assert.ok(condition !== undefined && admitted !== undefined);
-  assert.equal(qualifyItem(surroundings, condition, admitted).reason, "integrity");
+  assert.equal(qualifyItem(environment, condition, admitted).reason, "integrity");
 });
 
 Deno.test("providerTrust() of a caller's item is not asked", () => {

@@ -4,6 +4,7 @@ import {
   acquiredItem,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   int,
   KEY_1,
@@ -13,11 +14,10 @@ import {
   presented,
   signed,
   stampsAt,
-  surroundingsWith,
   trusting,
 } from "../../tests/simulation/kernel_fixture.ts";
 import type { Editable } from "../../tests/simulation/law_specs.ts";
-import type { Accepted, EvaluateCommand, Surroundings } from "./command.ts";
+import type { Accepted, Environment, EvaluateCommand } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { decide } from "./decide.ts";
 import type { AcquisitionWitness, ProcedureName, RecordedEvidence, RunState } from "./types.ts";
@@ -56,9 +56,9 @@ const both = (a: Evidence, b: Evidence): Evidence => (law, state, now) => ({
 });
 
 /** The run of {@link oneConditionLaw} at its open stage, its last record accepted at `last`. */
-function openedAt(law: CompiledLaw, last: number, surroundings: Surroundings): RunState {
-  const { state } = accepted(decide(law, null, createCommand(), stampsAt(last), surroundings));
-  return accepted(decide(law, state, openCommand(2, state.head, "s"), stampsAt(last), surroundings)).state;
+function openedAt(law: CompiledLaw, last: number, environment: Environment): RunState {
+  const { state } = accepted(decide(law, null, createCommand(), stampsAt(last), environment));
+  return accepted(decide(law, state, openCommand(2, state.head, "s"), stampsAt(last), environment)).state;
 }
 
 interface Judged {
@@ -82,11 +82,11 @@ function evaluateBehind(
     default_policy: trusting(KEY_1),
     providers: [{ provider_id: "scanner", policy: "audit" }],
   } as const;
-  const surroundings = { ...surroundingsWith({ trust }), procedure };
-  const state = openedAt(law, NOW, surroundings);
+  const environment = { ...environmentWith({ trust }), procedure };
+  const state = openedAt(law, NOW, environment);
   const now = NOW - behind;
   const command = evaluateCommand(3, state.head, "s", evidence(law, state, now));
-  const decision = accepted(decide(law, state, command, stampsAt(now), surroundings));
+  const decision = accepted(decide(law, state, command, stampsAt(now), environment));
   const [{ record }] = decision.records;
   assert.ok(record.record_kind === "stage_evaluated");
   const { outcome, evidence: items } = record.body;

@@ -100,7 +100,7 @@ export interface SubmitCommand extends Request {
 export type Command = CreateCommand | OpenCommand | EvaluateCommand | SubmitCommand;
 
 /** What every decision reads beside law, state and command. */
-export interface Surroundings {
+export interface Environment {
   /** The rules to decide by: the current ones for a new record, the record's own for a replay. */
   readonly procedure: ProcedureName;
   readonly primitives: Primitives;
@@ -159,7 +159,7 @@ export function runKeyOf(namespaceId: number, runId: string): RunKey {
 }
 
 /** What new records are decided under, given the operator's settings. */
-export function surroundingsUnder(primitives: Primitives, profile: OperatorProfile): Surroundings {
+export function environmentUnder(primitives: Primitives, profile: OperatorProfile): Environment {
   return {
     procedure: PROCEDURE,
     primitives,

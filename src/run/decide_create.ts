@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { compareCodePoints, sortedBy } from "../canonical/order.ts";
-import type { CreateCommand, Decision, Stamps, Surroundings } from "./command.ts";
+import type { CreateCommand, Decision, Environment, Stamps } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { maximumPayloadBytes } from "./evidence.ts";
 import { fold } from "./fold.ts";
@@ -22,12 +22,12 @@ export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 function genesisOf(
   law: CompiledLaw,
   command: CreateCommand,
-  surroundings: Surroundings,
+  environment: Environment,
 ): { body: RunCreatedBody["genesis"]; payload: HashedPayload | null } | Decision {
   if (command.genesis.kind === "empty") return { body: { kind: "empty" }, payload: null };
-  const payload = hashPayload(surroundings.primitives.sha256, command.genesis.payload);
+  const payload = hashPayload(environment.primitives.sha256, command.genesis.payload);
   if (payload === null) return refusal("genesis_rejected", { reason: "base64_invalid", expected: BASE64 });
-  const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
+  const maximum_bytes = maximumPayloadBytes(law, environment.profile);
   if (payload.bytes > maximum_bytes) {
     return refusal("genesis_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
   }
@@ -45,9 +45,9 @@ export function decideCreate(
   law: CompiledLaw,
   command: CreateCommand,
   stamps: Stamps,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Decision {
-  const genesis = genesisOf(law, command, surroundings);
+  const genesis = genesisOf(law, command, environment);
   if ("outcome" in genesis) return genesis;
   const { correlation } = command;
   if (correlation.kind === "set" && !CORRELATION_ID.test(correlation.correlation_id)) {
@@ -55,7 +55,7 @@ export function decideCreate(
   }
   const runKey = { namespace_id: law.law.namespace_id, run_id: command.allocation.run_id };
   const payload = genesis.payload;
-  const decided = buildRecord(surroundings, null, runKey, command, stamps, "run_created", {
+  const decided = buildRecord(environment, null, runKey, command, stamps, "run_created", {
     scenario_id: law.law.scenario_id,
     scenario_law_identity: law.scenario_law_identity,
     graph_identity: law.graph_identity,

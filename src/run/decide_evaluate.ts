@@ -6,7 +6,7 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import type { DecidedRecord, Decision, EvaluateCommand, Refused, Stamps, Surroundings } from "./command.ts";
+import type { DecidedRecord, Decision, Environment, EvaluateCommand, Refused, Stamps } from "./command.ts";
 import { admitAcquired } from "./acquired.ts";
 import { attemptAt, CLOCK_BEHIND_RUN } from "./attempt.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
@@ -15,7 +15,7 @@ import { presentCallerEvidence, type PresentedEvidence, rejectLeftOut, valueMate
 import { attemptOf, fold } from "./fold.ts";
 import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
 import { asJson } from "./primitives.ts";
-import type { QualificationSurroundings, QualifiedEvidence } from "./qualify.ts";
+import type { QualificationEnvironment, QualifiedEvidence } from "./qualify.ts";
 import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, findStage, refusal } from "./refusal.ts";
 import type { RecordedEvidence, RunState, StageTraceItem } from "./types.ts";
@@ -62,11 +62,11 @@ function materialOf(items: readonly PresentedEvidence[]): DecidedRecord["materia
 }
 
 /** The refusal that precedes any evidence, if there is one: `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`. */
-export function refuseEvaluation(
+export function admitEvaluation(
   law: CompiledLaw,
   state: RunState,
   command: Pick<EvaluateCommand, "expected_head" | "stage_id" | "caller_evidence" | "schema_verdicts">,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Refused | { readonly compiled: CompiledStage; readonly items: readonly PresentedEvidence[] } {
   const stale = checkHead(state, command.expected_head);
   if (stale !== null) return stale;
@@ -78,10 +78,10 @@ export function refuseEvaluation(
   }
   if (classification !== "open_incomplete") return refusal("stage_not_open", { stage_id, classification });
   const presentation = presentCallerEvidence(
-    surroundings.primitives.sha256,
+    environment.primitives.sha256,
     law,
     found.compiled,
-    surroundings.profile,
+    environment.profile,
     command.caller_evidence,
     command.schema_verdicts,
   );
@@ -117,9 +117,9 @@ export function decideEvaluate(
   state: RunState,
   command: EvaluateCommand,
   stamps: Stamps,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Decision {
-  const admitted = refuseEvaluation(law, state, command, surroundings);
+  const admitted = admitEvaluation(law, state, command, environment);
   if ("outcome" in admitted) return admitted;
   const { stage_id } = command;
   if (command.acquisition_failures.length > 0) {
@@ -130,17 +130,17 @@ export function decideEvaluate(
   const rejections = rejectLeftOut(compiled, (bindingId) => asked.has(bindingId));
   if (rejections.length > 0) return refusal("evidence_rejected", { stage_id, rejections });
   const scope = { run_id: state.run_key.run_id, stage_id, expected_head: command.expected_head };
-  const attempt = attemptAt(surroundings.procedure, scope, {
-    ...acceptanceTime(surroundings, state, stamps.time),
+  const attempt = attemptAt(environment.procedure, scope, {
+    ...acceptanceTime(environment, state, stamps.time),
     ...stamps.time,
     last_audit_instant: state.accepted_audit_instant,
   });
-  const qualification: QualificationSurroundings = { ...surroundings, law, attempt };
+  const qualification: QualificationEnvironment = { ...environment, law, attempt };
   const items = [...admitted.items, ...admitAcquired(qualification, attempt, command.acquired)];
   const evaluation = evaluateEvidence(compiled, items, qualification);
   const completed = evaluation.outcome === "true";
   const completion = completed ? completionAfter(law, state, stage_id) : null;
-  const decided = buildRecord(surroundings, state, state.run_key, command, stamps, "stage_evaluated", {
+  const decided = buildRecord(environment, state, state.run_key, command, stamps, "stage_evaluated", {
     stage_id,
     attempt_number: state.attempt_count + 1,
     outcome: evaluation.outcome,

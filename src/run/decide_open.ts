@@ -7,7 +7,7 @@
 import { identify } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { EntryPacket, Target } from "../law/types.ts";
-import type { Decision, OpenCommand, Stamps, Surroundings } from "./command.ts";
+import type { Decision, Environment, OpenCommand, Stamps } from "./command.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { judgeDisclosure } from "./disclosure.ts";
 import { fold } from "./fold.ts";
@@ -31,14 +31,14 @@ function isExpired(packet: EntryPacket, acceptedAt: number, revision: number): b
 }
 
 function intentOf(
-  surroundings: Surroundings,
+  environment: Environment,
   state: RunState,
   command: OpenCommand,
   packet: EntryPacket,
   target: Target | null,
   content_hash: ContentHash,
 ): Intent {
-  const { sha256 } = surroundings.primitives;
+  const { sha256 } = environment.primitives;
   const subject = {
     run_key: state.run_key,
     stage_id: command.stage_id,
@@ -63,12 +63,12 @@ function propose(
   state: RunState,
   compiled: CompiledStage,
   command: OpenCommand,
-  surroundings: Surroundings,
+  environment: Environment,
   acceptedAt: number,
 ): Proposal | Decision {
   const proposal: Proposal = { disclosures: [], intents: [], packets: [] };
   for (const packet of compiled.stage.entry_packets) {
-    const payload = hashPayload(surroundings.primitives.sha256, packet.payload);
+    const payload = hashPayload(environment.primitives.sha256, packet.payload);
     if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
     for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
       const disclosed = { packet_id: packet.packet_id, target };
@@ -84,11 +84,11 @@ function propose(
       };
       if (isExpired(packet, acceptedAt, state.head.revision + 1)) return denied("packet_expired");
       const request = { scenario_id: law.law.scenario_id, stage_id: command.stage_id, packet, target };
-      const verdict = judgeDisclosure(surroundings.profile.policy, request);
+      const verdict = judgeDisclosure(environment.profile.policy, request);
       if (verdict.verdict === "denied") return denied("denied");
       if (verdict.verdict === "rule_error") return denied("rule_error", { error_message: verdict.error_message });
       proposal.disclosures.push({ ...disclosed, verdict: "permit", matched_rule: verdict.matched_rule });
-      proposal.intents.push(intentOf(surroundings, state, command, packet, target, payload.content_hash));
+      proposal.intents.push(intentOf(environment, state, command, packet, target, payload.content_hash));
       proposal.packets.push(packet);
     }
   }
@@ -101,7 +101,7 @@ export function decideOpen(
   state: RunState,
   command: OpenCommand,
   stamps: Stamps,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Decision {
   const stale = checkHead(state, command.expected_head);
   if (stale !== null) return stale;
@@ -132,10 +132,10 @@ export function decideOpen(
       stage_open_record_id: stage.stage_open_record_id,
     });
   }
-  const acceptedAt = acceptanceTime(surroundings, state, stamps.time).accepted_audit_instant;
-  const proposal = propose(law, state, compiled, command, surroundings, acceptedAt);
+  const acceptedAt = acceptanceTime(environment, state, stamps.time).accepted_audit_instant;
+  const proposal = propose(law, state, compiled, command, environment, acceptedAt);
   if ("outcome" in proposal) return proposal;
-  const decided = buildRecord(surroundings, state, state.run_key, command, stamps, "stage_opened", {
+  const decided = buildRecord(environment, state, state.run_key, command, stamps, "stage_opened", {
     stage_id,
     prerequisite_trace: trace,
     disclosures: proposal.disclosures,

@@ -5,15 +5,7 @@
  * @module
  */
 
-import type {
-  Accepted,
-  EvaluateCommand,
-  OpenCommand,
-  Refused,
-  Stamps,
-  SubmitCommand,
-  Surroundings,
-} from "./command.ts";
+import type { Accepted, Environment, EvaluateCommand, OpenCommand, Refused, Stamps, SubmitCommand } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { decide } from "./decide.ts";
 import type { RunState } from "./types.ts";
@@ -41,13 +33,13 @@ export function decideSteps(
   state: RunState,
   steps: readonly Step[],
   stamps: Stamps,
-  surroundings: Surroundings,
+  environment: Environment,
 ): AcceptedSteps | Refused {
   const decisions: Accepted[] = [];
   let at = state;
   for (const step of steps) {
     if (step.kind === "evaluate" && decisions.length > 0 && at.status === "complete") continue;
-    const decision = decide(law, at, { ...step, expected_head: at.head }, stamps, surroundings);
+    const decision = decide(law, at, { ...step, expected_head: at.head }, stamps, environment);
     if (decision.outcome !== "accepted") return decision;
     decisions.push(decision);
     at = decision.state;

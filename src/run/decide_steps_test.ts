@@ -4,6 +4,7 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   lawOf,
   openCommand,
@@ -11,7 +12,6 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-  surroundingsWith,
 } from "../../tests/simulation/kernel_fixture.ts";
 import { flag, stage } from "../../tests/simulation/law_specs.ts";
 import { decide } from "./decide.ts";
@@ -27,10 +27,10 @@ const LAW = lawOf({
   stages: [stage("a", "x"), stage("b", "y")],
   completion_requirement: { Or: [{ Condition: "a" }, { Condition: "b" }] },
 });
-const SURROUNDINGS = surroundingsWith();
+const ENVIRONMENT = environmentWith();
 
 function started(): RunState {
-  return accepted(decide(LAW, null, createCommand(), stampsAt(), SURROUNDINGS)).state;
+  return accepted(decide(LAW, null, createCommand(), stampsAt(), ENVIRONMENT)).state;
 }
 
 const { expected_head: _open, ...OPEN_A } = openCommand(2, started().head, "a");
@@ -44,7 +44,7 @@ function evaluateStep(operation: number, stageId: string, condition: string, val
 }
 
 function steps(...all: Step[]): AcceptedSteps {
-  const decided = decideSteps(LAW, started(), all, stampsAt(), SURROUNDINGS);
+  const decided = decideSteps(LAW, started(), all, stampsAt(), ENVIRONMENT);
   assert.equal(decided.outcome, "accepted", JSON.stringify(decided));
   return decided as AcceptedSteps;
 }
@@ -53,7 +53,7 @@ Deno.test("decideSteps() makes the records that deciding each command alone woul
   const { decisions, state } = steps(SUBMIT, OPEN_A, evaluateStep(4, "a", "x", false));
   let at = started();
   for (const [index, step] of [SUBMIT, OPEN_A, evaluateStep(4, "a", "x", false)].entries()) {
-    const alone = accepted(decide(LAW, at, { ...step, expected_head: at.head }, stampsAt(), SURROUNDINGS));
+    const alone = accepted(decide(LAW, at, { ...step, expected_head: at.head }, stampsAt(), ENVIRONMENT));
     assert.deepEqual(decisions[index], alone);
     at = alone.state;
   }
@@ -62,7 +62,7 @@ Deno.test("decideSteps() makes the records that deciding each command alone woul
 });
 
 Deno.test("decideSteps() accepts all steps or none", () => {
-  const refused = decideSteps(LAW, started(), [SUBMIT, evaluateStep(4, "a", "x", true)], stampsAt(), SURROUNDINGS);
+  const refused = decideSteps(LAW, started(), [SUBMIT, evaluateStep(4, "a", "x", true)], stampsAt(), ENVIRONMENT);
   assert.deepEqual([refused.outcome, "records" in refused && refused.records], ["stage_not_open", []]);
 });
 

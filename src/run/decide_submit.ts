@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { isJsonContentType, isMediaType } from "../law/content_type.ts";
-import type { Decision, Stamps, SubmitCommand, Surroundings } from "./command.ts";
+import type { Decision, Environment, Stamps, SubmitCommand } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { maximumPayloadBytes } from "./evidence.ts";
 import { fold } from "./fold.ts";
@@ -54,16 +54,16 @@ export function decideSubmit(
   state: RunState,
   command: SubmitCommand,
   stamps: Stamps,
-  surroundings: Surroundings,
+  environment: Environment,
 ): Decision {
   const refused = checkHead(state, command.expected_head) ?? refuseScope(law, state, command) ??
     refuseContentType(command);
   if (refused !== null) return refused;
-  const payload = hashPayload(surroundings.primitives.sha256, command.payload);
+  const payload = hashPayload(environment.primitives.sha256, command.payload);
   if (payload === null) {
     return refusal("payload_rejected", { reason: "base64_invalid", expected: BASE64 });
   }
-  const maximum_bytes = maximumPayloadBytes(law, surroundings.profile);
+  const maximum_bytes = maximumPayloadBytes(law, environment.profile);
   if (payload.bytes > maximum_bytes) {
     return refusal("payload_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
   }
@@ -75,7 +75,7 @@ export function decideSubmit(
     scope,
   };
   const decided = buildRecord(
-    surroundings,
+    environment,
     state,
     state.run_key,
     command,

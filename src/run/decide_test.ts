@@ -3,13 +3,13 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   NOW,
   openCommand,
   SHA256,
   stampsAt,
   submitCommand,
-  surroundingsWith,
 } from "../../tests/simulation/kernel_fixture.ts";
 import {
   BAD_BASE64,
@@ -31,7 +31,7 @@ import type { RunState } from "./types.ts";
 for (const [name, state, command, profile, result, outcome] of ROWS) {
   Deno.test(`decide() ${name}: ${outcome}`, () => {
     const before = state === null ? null : canonicalize(asJson(state));
-    const decision = decide(LAW, state, command(state?.head ?? ELSEWHERE), stampsAt(), surroundingsWith(profile));
+    const decision = decide(LAW, state, command(state?.head ?? ELSEWHERE), stampsAt(), environmentWith(profile));
     assert.equal(decision.outcome, outcome, JSON.stringify(decision.result));
     assert.equal(decision.records.length, outcome === "accepted" ? 1 : 0);
     if (outcome !== "accepted") assert.deepEqual(decision.result, result);
@@ -84,19 +84,19 @@ Deno.test("decide() precedence: stale, stage, stage state, evidence or payload, 
     [OPEN, submitCommand(2, OPEN.head, { ...wrongArtifact, content_type: "image/png" }), "payload_rejected"],
   ];
   for (const [state, command, outcome] of rows) {
-    assert.equal(decide(LAW, state, command, stampsAt(), surroundingsWith(DENY)).outcome, outcome);
+    assert.equal(decide(LAW, state, command, stampsAt(), environmentWith(DENY)).outcome, outcome);
   }
 });
 
 Deno.test("decide() a stale head is any that differs, by record or by revision", () => {
   for (const head of [{ ...NEW.head, revision: 2 }, { ...NEW.head, record_id: ELSEWHERE.record_id }]) {
-    assert.equal(decide(LAW, NEW, openCommand(2, head, "build"), stampsAt(), surroundingsWith()).outcome, "stale");
+    assert.equal(decide(LAW, NEW, openCommand(2, head, "build"), stampsAt(), environmentWith()).outcome, "stale");
   }
 });
 
 Deno.test("decide() puts no creation to a run and no other command to none", () => {
-  assert.throws(() => decide(LAW, NEW, createCommand(), stampsAt(), surroundingsWith()), TypeError);
-  assert.throws(() => decide(LAW, null, openCommand(2, NEW.head, "build"), stampsAt(), surroundingsWith()), TypeError);
+  assert.throws(() => decide(LAW, NEW, createCommand(), stampsAt(), environmentWith()), TypeError);
+  assert.throws(() => decide(LAW, null, openCommand(2, NEW.head, "build"), stampsAt(), environmentWith()), TypeError);
 });
 
 Deno.test("decide() correlation id: 0, 1, 127, 128, 129 characters, and characters that are no tokens", () => {
@@ -114,7 +114,7 @@ Deno.test("decide() correlation id: 0, 1, 127, 128, 129 characters, and characte
   ];
   for (const [correlation_id, outcome] of rows) {
     const command = createCommand({ correlation: { kind: "set", correlation_id } });
-    assert.equal(decide(LAW, null, command, stampsAt(), surroundingsWith()).outcome, outcome, correlation_id);
+    assert.equal(decide(LAW, null, command, stampsAt(), environmentWith()).outcome, outcome, correlation_id);
   }
 });
 
@@ -134,7 +134,7 @@ Deno.test("decide() payload bytes: n - 1, n, n + 1, by canonical value, decoded 
     ["a reference", { content_type: "image/png", payload: external("https://example.org/long") }, "accepted"],
   ];
   for (const [name, changes, outcome] of rows) {
-    const decision = decide(LAW, NEW, submitCommand(2, NEW.head, changes), stampsAt(), surroundingsWith(SMALL));
+    const decision = decide(LAW, NEW, submitCommand(2, NEW.head, changes), stampsAt(), environmentWith(SMALL));
     assert.equal(decision.outcome, outcome, name);
   }
 });
@@ -153,7 +153,7 @@ Deno.test("decide() packet expiry: before, at and after, on the clock and by rev
   for (const [expiry, outcome] of rows) {
     const law = releaseLaw(expiry);
     const { state } = play(law, ...complete("build", "built"), ...complete("scan", "scanned")).at(-1) as Accepted;
-    const decision = decide(law, state, openCommand(2, state.head, "ship"), stampsAt(), surroundingsWith());
+    const decision = decide(law, state, openCommand(2, state.head, "ship"), stampsAt(), environmentWith());
     assert.equal(decision.outcome, outcome, JSON.stringify(expiry));
     if (outcome === "policy_denied") assert.equal(decision.result["reason"], "packet_expired");
   }

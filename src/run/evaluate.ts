@@ -11,7 +11,7 @@ import { type Program, runProgram } from "./program.ts";
 import {
   applyIndependence,
   observeClock,
-  type QualificationSurroundings,
+  type QualificationEnvironment,
   type QualifiedEvidence,
   qualifyItem,
   sameObservation,
@@ -158,9 +158,9 @@ const NONE = -1;
 export function evaluateEvidence(
   compiled: CompiledStage,
   presented: readonly PresentedEvidence[],
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
 ): Evaluation {
-  const items = observeClock(surroundings, presented);
+  const items = observeClock(environment, presented);
   const { conditions, slotOf, scratch: { places } } = compiled;
   const evidence: QualifiedEvidence[] = [];
   // Most conditions have one item, whose place is all there is to remember.
@@ -176,7 +176,7 @@ export function evaluateEvidence(
     const first = places[slot] ?? NONE;
     if (first === NONE) places[slot] = evidence.length;
     else several = addPlace(several ?? new Map(), slot, first, evidence.length);
-    evidence.push(qualifyItem(surroundings, condition, item));
+    evidence.push(qualifyItem(environment, condition, item));
   }
   const judgements: Judgement[] = [];
   for (let slot = 0; slot < conditions.length; slot++) {

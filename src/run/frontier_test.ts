@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lawOf, stampsAt, surroundingsWith } from "../../tests/simulation/kernel_fixture.ts";
+import { environmentWith, lawOf, stampsAt } from "../../tests/simulation/kernel_fixture.ts";
 import { LAW, NEW, open, OVER, READY } from "../../tests/simulation/kernel_release.ts";
 import { flag, leastSpec, stage } from "../../tests/simulation/law_specs.ts";
 import { decide } from "./decide.ts";
@@ -82,7 +82,7 @@ Deno.test("readyFrontier() of a run is what may be opened, and nothing else", ()
   for (const state of [NEW, READY, OVER]) {
     const frontier = readyFrontier(state);
     for (const { stage_id } of state.stages) {
-      const { outcome } = decide(LAW, state, open(stage_id)(state), stampsAt(), surroundingsWith());
+      const { outcome } = decide(LAW, state, open(stage_id)(state), stampsAt(), environmentWith());
       assert.equal(outcome === "accepted", frontier.includes(stage_id), stage_id);
     }
   }

@@ -12,7 +12,7 @@ import { utf8Length } from "../canonical/utf8.ts";
 import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding } from "../law/types.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
-import type { Surroundings } from "./command.ts";
+import type { Environment } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence } from "./evaluate.ts";
 import {
@@ -182,9 +182,9 @@ export function precheckStage(
   evidence: readonly CallerEvidence[],
   verdicts: ReadonlyMap<number, "valid" | "invalid">,
   assumed: readonly AssumedAcquisition[],
-  surroundings: Surroundings,
+  environment: Environment,
 ): Precheck {
-  const { primitives, profile } = surroundings;
+  const { primitives, profile } = environment;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
   const assumption = assumeItems(primitives.sha256, compiled, assumed, maximumValueBytes(law, profile));
   const leftOut = leftOutOf(compiled, evidence, assumed);
@@ -193,7 +193,7 @@ export function precheckStage(
     return { ok: false, rejections: [...rejections, ...assumption.rejections, ...leftOut] };
   }
   const items = [...presentation.items, ...assumption.items];
-  const evaluation = evaluateEvidence(compiled, items, { ...surroundings, law, attempt: null });
+  const evaluation = evaluateEvidence(compiled, items, { ...environment, law, attempt: null });
   const assumptions = new Map(compiled.conditions.map((condition) => {
     const id = condition.condition.condition_id;
     return [id, assumptionsOf(condition, items.filter(({ condition_id }) => condition_id === id))];

@@ -10,11 +10,11 @@ import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
 import type { Kleene } from "../law/value/truth.ts";
-import type { Surroundings } from "./command.ts";
+import type { Environment } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
 import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
-import { type JudgedItem, judgedNow } from "./missing/causes.ts";
+import { judgedFromPrecheck, type JudgedItem } from "./missing/causes.ts";
 import { type ExplainedTraceItem, explainErrors } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
 
@@ -96,27 +96,27 @@ export function precheckAsserted(
   law: CompiledLaw,
   stage: CompiledStage,
   values: readonly AssertedValue[],
-  surroundings: Surroundings,
+  environment: Environment,
 ): AssertedPrecheck {
-  const { primitives, profile } = surroundings;
+  const { primitives, profile } = environment;
   const maximumBytes = maximumValueBytes(law, profile);
   const items = values.flatMap((asserted) => {
     const compiled = stage.conditions[stage.slotOf.get(asserted.condition_id) ?? -1];
     return compiled === undefined ? [] : [assertedItem(primitives.sha256, compiled, stage, asserted, maximumBytes)];
   });
   const evaluate = (counted: readonly PresentedEvidence[]): Evaluation =>
-    evaluateEvidence(stage, counted, { ...surroundings, law, attempt: null });
+    evaluateEvidence(stage, counted, { ...environment, law, attempt: null });
   const trusted = items.filter(({ provider_id }) => minimumLane(profile, provider_id ?? null) === "asserted");
   const judged = evaluate(trusted);
   const { outcome } = judged;
   const trace = explainErrors(judged.trace, items);
-  const verdicts = judged.evidence.map(judgedNow);
+  const verdicts = judged.evidence.map(judgedFromPrecheck);
   if (trusted.length === items.length) return { outcome, trace, items: verdicts };
   const distrusted = items.filter((item) => !trusted.includes(item));
   const untrusted = new Set(distrusted.map(({ condition_id }) => condition_id));
   const all = [
     ...verdicts,
-    ...distrusted.map((item) => judgedNow({ item, lane: "asserted", signer: null, reason: "lane" })),
+    ...distrusted.map((item) => judgedFromPrecheck({ item, lane: "asserted", signer: null, reason: "lane" })),
   ];
   const told = trace.map((line): ExplainedTraceItem =>
     untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line

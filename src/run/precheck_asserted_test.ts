@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { oneConditionLaw, surroundingsWith } from "../../tests/simulation/kernel_fixture.ts";
+import { environmentWith, oneConditionLaw } from "../../tests/simulation/kernel_fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { type AssertedValue, precheckAsserted } from "./precheck_asserted.ts";
@@ -16,7 +16,7 @@ function said(
   changes: Partial<AssertedValue> = {},
 ): string {
   const values = value === undefined ? [] : [{ condition_id: "c", value, ...changes }];
-  const judged = precheckAsserted(law, law.stages[0] as CompiledStage, values, surroundingsWith(profile));
+  const judged = precheckAsserted(law, law.stages[0] as CompiledStage, values, environmentWith(profile));
   const [line] = judged.trace;
   return [judged.outcome, line?.reason, line?.error?.code, judged.blocked_by, judged.outcome_without_lane].filter(
     Boolean,

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import {
   bool,
   callerItem,
+  environmentWith,
   int,
   KEY_1,
   oneConditionLaw,
   presented,
   signed,
-  surroundingsWith,
   trusting,
 } from "../../tests/simulation/kernel_fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
@@ -15,7 +15,7 @@ import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { CallerEvidence } from "./evidence.ts";
 import { type AssumedAcquisition, precheckResult, precheckStage } from "./precheck.ts";
 
-const TRUST = surroundingsWith({
+const TRUST = environmentWith({
   trust: { min_lane: "verified", default_policy: trusting(KEY_1), providers: [] },
   anchors: [{ provider_id: "env", anchor_type: "env", required_fields: ["key"] }],
 });
@@ -24,9 +24,9 @@ function precheck(
   law: CompiledLaw,
   evidence: readonly CallerEvidence[],
   assumed: readonly AssumedAcquisition[] = [],
-  surroundings = TRUST,
+  environment = TRUST,
 ): string {
-  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, surroundings);
+  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, environment);
   if (!result.ok) return result.rejections.map(({ code, path }) => `${code} ${path}`).join(", ");
   const [line] = result.trace;
   return [result.outcome, line?.reason, line?.error?.code, ...line?.assumptions ?? []].filter(Boolean).join(" ");
@@ -92,7 +92,7 @@ Deno.test("precheckStage() bytes of an assumed value: n - 1, n, n + 1 canonical 
     observation_domain: { domain: "Json", maximum_bytes: 1000 },
     predicate: { predicate: "Exists" },
   });
-  const bounded = surroundingsWith({ value_limits: { maximum_value_bytes: 12, maximum_payload_bytes: 12 } });
+  const bounded = environmentWith({ value_limits: { maximum_value_bytes: 12, maximum_payload_bytes: 12 } });
   for (const [text, expected] of [["äääää", "true"], ["äääää!", "value_too_large"]] as const) {
     assert.match(precheck(law, [], [env(text.slice(1))], bounded), /^true/);
     assert.equal(precheck(law, [], [env(text)], bounded).split(" ")[0], expected, text);

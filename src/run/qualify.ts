@@ -8,7 +8,7 @@ import type { EvidenceUsePolicy } from "../law/types.ts";
 import { checkInDomain, domainEqual } from "../law/value/typed_value.ts";
 import { anchorCounts } from "./anchor.ts";
 import { CLOCK_BEHIND_RUN, type EvaluatedAttempt } from "./attempt.ts";
-import type { Surroundings } from "./command.ts";
+import type { Environment } from "./command.ts";
 import type { CompiledCondition, CompiledLaw } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { type Lane, minimumLane } from "./profile.ts";
@@ -19,7 +19,7 @@ import type { DisqualificationReason } from "./types.ts";
 const TIME_PROVIDER = "time";
 
 /** What qualification reads beside condition and item. */
-export interface QualificationSurroundings extends Surroundings {
+export interface QualificationEnvironment extends Environment {
   readonly law: CompiledLaw;
   /**
    * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met,
@@ -65,13 +65,13 @@ function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boo
   return Math.max(...instants) <= evaluatedAt && evaluatedAt - oldest <= policy.freshness.maximum_age_millis;
 }
 
-function isAnchored({ attempt, profile }: QualificationSurroundings, item: PresentedEvidence): boolean {
+function isAnchored({ attempt, profile }: QualificationEnvironment, item: PresentedEvidence): boolean {
   if (attempt === null && item.channel !== "caller_submission") return true;
   return anchorCounts(item.anchor, item.provider_id, profile.anchors);
 }
 
 function isIntact(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   policy: EvidenceUsePolicy,
   item: PresentedEvidence,
   signed: boolean,
@@ -81,7 +81,7 @@ function isIntact(
     case "canonical_content_only":
       return true;
     case "anchored_content":
-      return isAnchored(surroundings, item);
+      return isAnchored(environment, item);
     case "signed_content":
       return signed;
   }
@@ -102,7 +102,7 @@ function isCompatible(
 }
 
 function isAssured(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   condition: CompiledCondition["condition"],
   item: PresentedEvidence,
   signed: boolean,
@@ -113,13 +113,13 @@ function isAssured(
         if (!item.hash_recomputes) return false;
         break;
       case "scope":
-        if (!namesCondition(surroundings.law, item)) return false;
+        if (!namesCondition(environment.law, item)) return false;
         break;
       case "schema_compatibility":
         if (!isCompatible(condition, item)) return false;
         break;
       case "source_anchor":
-        if (!isAnchored(surroundings, item)) return false;
+        if (!isAnchored(environment, item)) return false;
         break;
       case "source_signature":
         if (!signed) return false;
@@ -140,13 +140,13 @@ function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: bool
 
 /** The first test that an item fails, in the order in which the documentation lists them. */
 function disqualification(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   condition: CompiledCondition["condition"],
   item: PresentedEvidence,
   signed: boolean,
   lane: Lane,
 ): DisqualificationReason | null {
-  const { profile, attempt, law } = surroundings;
+  const { profile, attempt, law } = environment;
   const policy = condition.evidence_use_policy;
   if (!namesCondition(law, item)) return "scope";
   if (!policy.allowed_channels.includes(item.channel)) return "channel";
@@ -157,12 +157,12 @@ function disqualification(
   // An observed error has no value to be fresh, intact or assured; it counts as Unknown.
   if (item.error !== undefined) return null;
   if (attempt !== null && !isFresh(policy, item, signed, attempt.evaluated_at)) return "not_fresh";
-  if (!isIntact(surroundings, policy, item, signed)) return "integrity";
-  return isAssured(surroundings, condition, item, signed) ? null : "assurance";
+  if (!isIntact(environment, policy, item, signed)) return "integrity";
+  return isAssured(environment, condition, item, signed) ? null : "assurance";
 }
 
-function isSigned(surroundings: QualificationSurroundings, item: PresentedEvidence): boolean {
-  const { primitives, keys, law, attempt } = surroundings;
+function isSigned(environment: QualificationEnvironment, item: PresentedEvidence): boolean {
+  const { primitives, keys, law, attempt } = environment;
   if (attempt === null) return item.channel !== "caller_submission";
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
@@ -177,7 +177,7 @@ function restsOnAuthority({ provider_id, acquisition }: PresentedEvidence): bool
  * observed error. It keeps its value, so that a replay finds the error again.
  */
 export function observeClock(
-  { law, attempt }: QualificationSurroundings,
+  { law, attempt }: QualificationEnvironment,
   items: readonly PresentedEvidence[],
 ): readonly PresentedEvidence[] {
   if (attempt?.clock_behind_run !== true) return items;
@@ -190,7 +190,7 @@ export function observeClock(
 }
 
 /** The key that signed an item. One key may have several ids, so `gate-kernel-2` names it by its bytes. */
-function signerOf({ procedure, keys }: QualificationSurroundings, { signature }: PresentedEvidence): string | null {
+function signerOf({ procedure, keys }: QualificationEnvironment, { signature }: PresentedEvidence): string | null {
   if (signature === undefined || procedure === "gate-kernel-1") return signature?.key_id ?? null;
   // A signature verifies under no key whose base64 is not canonical, so equal bytes have equal texts.
   return keys.get(signature.key_id)?.public_key ?? null;
@@ -198,14 +198,14 @@ function signerOf({ procedure, keys }: QualificationSurroundings, { signature }:
 
 /** Tests one item alone; independence needs its peers and comes after. */
 export function qualifyItem(
-  surroundings: QualificationSurroundings,
+  environment: QualificationEnvironment,
   { condition }: CompiledCondition,
   item: PresentedEvidence,
 ): QualifiedEvidence {
-  const signed = isSigned(surroundings, item);
+  const signed = isSigned(environment, item);
   const lane = laneOf(condition.evidence_use_policy, item, signed);
-  const signer = signed ? signerOf(surroundings, item) : null;
-  return { item, lane, signer, reason: disqualification(surroundings, condition, item, signed, lane) };
+  const signer = signed ? signerOf(environment, item) : null;
+  return { item, lane, signer, reason: disqualification(environment, condition, item, signed, lane) };
 }
 
 /** Whether two items without an error say the same: equal values, or both that nothing was found. */

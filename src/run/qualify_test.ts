@@ -198,7 +198,7 @@ Deno.test("qualifyItem() tests neither freshness nor lane, and takes acquisition
   const law = oneConditionLaw(strict);
   const condition = law.conditionIndex.get("c");
   assert.ok(condition !== undefined);
-  const surroundings = qualificationWith(law, TRUST, null);
-  assert.equal(qualifyItem(surroundings, condition, { ...env(law), lane: "asserted" }).reason, null);
-  assert.equal(qualifyItem(surroundings, condition, signed(law, caller(law), KEY_1, ATTEMPT)).reason, "authorization");
+  const environment = qualificationWith(law, TRUST, null);
+  assert.equal(qualifyItem(environment, condition, { ...env(law), lane: "asserted" }).reason, null);
+  assert.equal(qualifyItem(environment, condition, signed(law, caller(law), KEY_1, ATTEMPT)).reason, "authorization");
 });

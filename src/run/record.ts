@@ -8,27 +8,27 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identify, identifyCanonical, type Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
-import type { DecidedRecord, Request, Stamps, Surroundings } from "./command.ts";
+import type { DecidedRecord, Environment, Request, Stamps } from "./command.ts";
 import { asJson } from "./primitives.ts";
 import type { AcceptanceTime, OperationFamily, RunKey, RunRecord, RunState, TimeSource } from "./types.ts";
 
 /** Identities of time sources by object: an authority gives the same object for all stamps of one reading. */
 const timeSourceIdentities = new WeakMap<TimeSource, Identity>();
 
-function timeSourceIdentity(surroundings: Surroundings, time: TimeSource): Identity {
+function timeSourceIdentity(environment: Environment, time: TimeSource): Identity {
   const known = timeSourceIdentities.get(time);
   if (known !== undefined) return known;
-  const identity = identify(surroundings.primitives.sha256, "time-source", asJson(time));
+  const identity = identify(environment.primitives.sha256, "time-source", asJson(time));
   timeSourceIdentities.set(time, identity);
   return identity;
 }
 
 /** When a record that follows `state` is accepted: the reading, but never before the record it follows. */
-export function acceptanceTime(surroundings: Surroundings, state: RunState | null, time: TimeSource): AcceptanceTime {
+export function acceptanceTime(environment: Environment, state: RunState | null, time: TimeSource): AcceptanceTime {
   return {
     accepted_audit_instant: Math.max(time.reading_unix_millis, state?.accepted_audit_instant ?? 0),
     authority_revision: time.authority_revision,
-    source_material_identity: timeSourceIdentity(surroundings, time),
+    source_material_identity: timeSourceIdentity(environment, time),
     time_authority_id: time.time_authority_id,
   };
 }
@@ -48,7 +48,7 @@ const FAMILY: Record<RunRecord["record_kind"], OperationFamily> = {
 
 /** Builds the record that follows `state`, with its canonical text and identity. */
 export function buildRecord<Kind extends RunRecord["record_kind"]>(
-  surroundings: Surroundings,
+  environment: Environment,
   state: RunState | null,
   runKey: RunKey,
   request: Request,
@@ -57,26 +57,26 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
   body: BodyOf<Kind>,
   material: DecidedRecord["material"],
 ): DecidedRecord {
-  const { sha256 } = surroundings.primitives;
+  const { sha256 } = environment.primitives;
   const provenance = canonicalize(asJson({
     attribution: request.attribution,
     invocation_identity: request.invocation_identity,
   }));
   // In canonical order, which saves the canonical text a copy of the record.
   const record = {
-    acceptance_time: acceptanceTime(surroundings, state, stamps.time),
+    acceptance_time: acceptanceTime(environment, state, stamps.time),
     admission: {
       kind: request.admission_kind,
-      profile_id: surroundings.profile_identity,
+      profile_id: environment.profile_identity,
       request_provenance_digest: contentHash(sha256, provenance),
     },
     attribution: request.attribution,
     body: { ...body, time_source: stamps.time },
     invocation_identity: request.invocation_identity,
     operation: { family: FAMILY[kind], identity: request.operation_id },
-    operator_profile: surroundings.profile_identity,
+    operator_profile: environment.profile_identity,
     previous_record_id: state?.head.record_id ?? null,
-    procedure: surroundings.procedure,
+    procedure: environment.procedure,
     record_kind: kind,
     revision: (state?.head.revision ?? 0) + 1,
     run_key: runKey,

@@ -5,11 +5,11 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   NOW,
   SHA256,
   stampsAt,
-  surroundingsWith,
 } from "../../tests/simulation/kernel_fixture.ts";
 import { complete, evaluate, LAW, open, OVER, play, submit } from "../../tests/simulation/kernel_release.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
@@ -91,7 +91,7 @@ Deno.test("decide() evaluation retains every item, what was asked of which bindi
     caller_evidence: [callerItem("built", bool(true)), callerItem("built", bool(true))],
     acquired: [acquiredItem(LAW, "env-b", bool(true), { hash_recomputes: false })],
   });
-  const decision = accepted(decide(LAW, state, command, stampsAt(), surroundingsWith()));
+  const decision = accepted(decide(LAW, state, command, stampsAt(), environmentWith()));
   const [{ record, material }] = decision.records;
   assert.ok(record.record_kind === "stage_evaluated");
   const { evidence, narrowed_bindings, outcome, completed, scenario_trace } = record.body;
@@ -112,15 +112,15 @@ Deno.test("decide() evaluation retains every item, what was asked of which bindi
 });
 
 Deno.test("decide() time never runs backwards within a run, and the record keeps the reading", () => {
-  const surroundings = surroundingsWith();
-  const created = accepted(decide(LAW, null, createCommand(), stampsAt(NOW), surroundings));
-  const back = accepted(decide(LAW, created.state, open("build")(created.state), stampsAt(NOW - 5), surroundings));
+  const environment = environmentWith();
+  const created = accepted(decide(LAW, null, createCommand(), stampsAt(NOW), environment));
+  const back = accepted(decide(LAW, created.state, open("build")(created.state), stampsAt(NOW - 5), environment));
   const { record } = back.records[0];
   assert.equal(record.acceptance_time.accepted_audit_instant, NOW);
   assert.equal(record.body.time_source.reading_unix_millis, NOW - 5);
   const source = SHA256(`gate:time-source:v1\0${canonicalize(asJson(record.body.time_source))}`);
   assert.equal(record.acceptance_time.source_material_identity, source);
-  const on = accepted(decide(LAW, back.state, open("scan")(back.state), stampsAt(NOW + 5), surroundings));
+  const on = accepted(decide(LAW, back.state, open("scan")(back.state), stampsAt(NOW + 5), environment));
   assert.equal(on.state.accepted_audit_instant, NOW + 5);
 });
 
@@ -137,7 +137,7 @@ Deno.test("decide() binds contracts and schemas in one order, whatever order the
       null,
       createCommand({ contracts: c as typeof contracts, schemas: s as typeof schemas }),
       stampsAt(),
-      surroundingsWith(),
+      environmentWith(),
     ))
   );
   assert.equal(one?.records[0].text, other?.records[0].text);

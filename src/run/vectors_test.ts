@@ -8,7 +8,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";
 import type { ScenarioLaw } from "../law/types.ts";
-import { type Command, type Stamps, type Surroundings, surroundingsUnder } from "./command.ts";
+import { type Command, type Environment, environmentUnder, type Stamps } from "./command.ts";
 import { compileLaw } from "./compile.ts";
 import { decide } from "./decide.ts";
 import { fold, stateIdentity } from "./fold.ts";
@@ -52,14 +52,14 @@ Deno.test("run vectors: identities of the law, its graph and the operator profil
 
 Deno.test("run vectors: every step decides as published, byte for byte", async (test) => {
   const law = compileLaw(SCENARIO, deploy.scenario_law_identity, deploy.graph_identity);
-  const surroundings: Surroundings = {
-    ...surroundingsUnder(HOST_PRIMITIVES, PROFILE),
+  const environment: Environment = {
+    ...environmentUnder(HOST_PRIMITIVES, PROFILE),
     procedure: "gate-kernel-1",
   };
   let state: RunState | null = null;
   for (const step of STEPS) {
     await test.step(`${step.name}: ${step.outcome}`, () => {
-      const decision = decide(law, state, commandOf(step), step.stamps as unknown as Stamps, surroundings);
+      const decision = decide(law, state, commandOf(step), step.stamps as unknown as Stamps, environment);
       assert.equal(decision.outcome, step.outcome);
       assert.equal(canonicalize(decision.result), canonicalize(step.result));
       if (decision.outcome !== "accepted") return assert.equal(step.record, undefined);

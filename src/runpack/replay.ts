@@ -16,10 +16,10 @@ import { evaluateEvidence } from "../run/evaluate.ts";
 import type { PresentedEvidence } from "../run/evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/frontier.ts";
 import { runProgram } from "../run/program.ts";
-import type { QualificationSurroundings } from "../run/qualify.ts";
+import type { QualificationEnvironment } from "../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageState, TraceItem } from "../run/types.ts";
 import { sameJson } from "./format/canonical_text.ts";
-import { LAW_LIMITS, permissiveSurroundings } from "./verify/claims/scenario_law_construction.ts";
+import { LAW_LIMITS, permissiveEnvironment } from "./verify/claims/scenario_law_construction.ts";
 import type { PackView, ViewedRecord } from "./material_view.ts";
 import { presentRecorded } from "./verify/decide_again.ts";
 import type { VerificationPrimitives } from "./verify/types.ts";
@@ -89,7 +89,7 @@ export function compileNextLaw(
   { sha256 }: VerificationPrimitives,
   spec: JsonValue,
 ): { readonly ok: true; readonly law: CompiledLaw } | { readonly ok: false; readonly refusals: readonly Refusal[] } {
-  const result = constructLaw(spec, { limits: LAW_LIMITS, ...permissiveSurroundings(spec) });
+  const result = constructLaw(spec, { limits: LAW_LIMITS, ...permissiveEnvironment(spec) });
   if (!result.ok) return result;
   return { ok: true, law: compileLaw(result.law, lawIdentity(sha256, result.law), graphIdentity(sha256, result.law)) };
 }
@@ -187,7 +187,7 @@ function judgeAnew(
   compiled: CompiledStage,
   before: ViewedRecord | undefined,
 ): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
-  const found = course.view.artifacts.surroundings(record);
+  const found = course.view.artifacts.environment(record);
   const asked = new Set(record.body.evidence.map(({ binding_id }) => binding_id));
   // A call that leaves out what a condition requires would have been rejected: nothing counts for that condition.
   const leftOut = new Set(
@@ -205,7 +205,7 @@ function judgeAnew(
     stage_id: record.body.stage_id,
     expected_head: { record_id: before.record_id, revision: before.record.revision },
   };
-  const surroundings: QualificationSurroundings = {
+  const environment: QualificationEnvironment = {
     ...found,
     // What was signed then names the law that was in force then.
     law: { ...course.next, scenario_law_identity: course.view.law.scenario_law_identity },
@@ -215,7 +215,7 @@ function judgeAnew(
       last_audit_instant: before.record.acceptance_time.accepted_audit_instant,
     }),
   };
-  return keepJudgements(course, record.body, compiled, evaluateEvidence(compiled, items, surroundings).trace);
+  return keepJudgements(course, record.body, compiled, evaluateEvidence(compiled, items, environment).trace);
 }
 
 const TRUTH: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };

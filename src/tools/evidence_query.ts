@@ -70,7 +70,7 @@ export function evidenceQuery(services: Services): Tool {
 }
 
 async function ask(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
-  const { providers, schemaSandbox, surroundings, config } = services;
+  const { providers, schemaSandbox, environment, config } = services;
   const provider = providers.get(query.provider_id);
   if (provider === undefined) {
     const known = shownProviders(services).map(({ provider_id }) => provider_id);
@@ -85,7 +85,7 @@ async function ask(services: Services, { query, context }: Input, call: Call): P
     check,
     query: query as EvidenceQuery,
     context: context as EvidenceContext,
-    profile: surroundings.profile,
+    profile: environment.profile,
     schemas: schemaSandbox,
     signal: call.signal,
   });

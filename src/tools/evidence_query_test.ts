@@ -25,7 +25,7 @@ async function withProvider(
     change: (services) => ({
       ...services,
       providers: new Map([["scanner", provider]]),
-      surroundings: { ...services.surroundings, profile: profileWith(options.profile) },
+      environment: { ...services.environment, profile: profileWith(options.profile) },
     }),
   });
 }

@@ -91,7 +91,7 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   const stage = stageOf(law, input.stage_id);
   if (stage === null) return stageNotFound(law, input.stage_id ?? "");
   const shape = await inTurns(readingShape(root));
-  const isStrict = services.surroundings.profile.validation.strict;
+  const isStrict = services.environment.profile.validation.strict;
   const refusals = isStrict ? await checkDataShape(services, stage, shape, registered.schema_identity) : [];
   if (refusals.length > 0) {
     const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
@@ -104,9 +104,9 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
     return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
   }
   const judged = await withVerdicts(services, namespace_id, stage, values);
-  const { surroundings } = services;
-  const verifiedOnly = verifiedOnlyUnder(surroundings.profile);
-  return answer(law, stage, precheckAsserted(law, stage, judged, surroundings), verifiedOnly);
+  const { environment } = services;
+  const verifiedOnly = verifiedOnlyUnder(environment.profile);
+  return answer(law, stage, precheckAsserted(law, stage, judged, environment), verifiedOnly);
 }
 
 function schemaOf(record: string): JsonValue {

@@ -51,13 +51,13 @@ async function withPack(
     }, {
       change: (services) => {
         const publisher = openPublisher({ sha256, runs: services.runs, dataDir, storage: null, signer: null });
-        const { surroundings } = services;
+        const { environment } = services;
         const schemaSandbox = judged === null
           ? services.schemaSandbox
           : { ...services.schemaSandbox, validate: () => Promise.reject(judged) };
         return {
           ...services,
-          surroundings,
+          environment,
           schemaSandbox,
           dataDir,
           publisher: () => Promise.resolve(publisher),

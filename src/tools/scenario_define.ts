@@ -58,7 +58,7 @@ async function define(services: Services, spec: JsonObject): Promise<ToolAnswer>
 }
 
 async function register(services: Services, law: ScenarioLaw): Promise<ToolAnswer> {
-  const { sha256 } = services.surroundings.primitives;
+  const { sha256 } = services.environment.primitives;
   const { namespace_id, scenario_id } = law;
   const identities = {
     graph_identity: graphIdentity(sha256, law),

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
-import { decideEvaluate } from "../run/decide_evaluate.ts";
+import { decide } from "../run/decide.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,
@@ -91,7 +91,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
           const requested = input.local_acquisition;
           const gathered = await gatherEvidence(services, { law, state, command, requested, call, mint });
           if ("outcome" in gathered) return gathered;
-          return decideEvaluate(law, state, gathered, mint(), services.surroundings);
+          return decide(law, state, gathered, mint(), services.environment);
         },
       }, call);
       const run = { namespace_id, scenario_id, run_id };

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
-import { refuseEvaluation } from "../run/decide_evaluate.ts";
+import { admitEvaluation } from "../run/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
@@ -147,7 +147,7 @@ async function decideNext(
   };
   // Evidence comes before policy: nothing is disclosed for a call that brings evidence of something else.
   const open = withOpenStage(state, stage_id);
-  const admitted = refuseEvaluation(law, open, command, services.surroundings);
+  const admitted = admitEvaluation(law, open, command, services.environment);
   if ("outcome" in admitted) return admitted;
   const requested = input.local_acquisition;
   const gathered = await gatherEvidence(services, { law, state: open, command, requested, call, mint });
@@ -157,7 +157,7 @@ async function decideNext(
   const opening: Step[] = classification === "ready_unopened"
     ? [{ kind: "open", ...requestOf("open_stage", 0), stage_id }]
     : [];
-  const decided = decideSteps(law, state, [...opening, gathered], mint(), services.surroundings);
+  const decided = decideSteps(law, state, [...opening, gathered], mint(), services.environment);
   if (decided.outcome !== "accepted" || input.stage_id !== undefined) return decided;
   return await repeatedStep(services, law, state, decided) ?? decided;
 }

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
-import { decideOpen } from "../run/decide_open.ts";
+import { decide } from "../run/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterMutation } from "./next_steps/after_mutation.ts";
@@ -60,7 +60,7 @@ export function scenarioOpenStage(services: Services): Tool {
         ...mutation,
         receiptBeforeDecision: false,
         decide: (law, state, request, mint) =>
-          decideOpen(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.surroundings),
+          decide(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.environment),
       }, call);
       const run = { namespace_id, scenario_id, run_id };
       return outcomeAnswer(

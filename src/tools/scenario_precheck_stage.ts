@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import { judgedNow, unmetCauses } from "../run/missing/causes.ts";
+import { judgedFromPrecheck, unmetCauses } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
@@ -73,11 +73,11 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   // Evidence that is rejected is not run through schemas.
   const first = judge(services, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
-  const verifiedOnly = verifiedOnlyUnder(services.surroundings.profile);
+  const verifiedOnly = verifiedOnlyUnder(services.environment.profile);
   const told = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
     cutAnswer({
       ...precheckResult(precheck),
-      ...causesMember(unmetCauses(stage, precheck.trace, precheck.evidence.map(judgedNow))),
+      ...causesMember(unmetCauses(stage, precheck.trace, precheck.evidence.map(judgedFromPrecheck))),
       ...missingMember(stage, precheck.trace, verifiedOnly),
     });
   const judged = [...evidence, ...assumedEvidence(law, input)];
@@ -112,7 +112,7 @@ function judge(
     const schema_verdict = verdicts.get(callerCount + index);
     return schema_verdict === undefined ? one : { ...one, schema_verdict };
   });
-  return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, services.surroundings);
+  return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, services.environment);
 }
 
 function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): ToolAnswer {

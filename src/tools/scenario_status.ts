@@ -67,7 +67,7 @@ export function scenarioStatus(services: Services): Tool {
         statusText(run.state, await causesOfAttempts(services.runs, run.law, run.state, run.state.recent_attempts));
       if (known === undefined) TEXTS.set(run.state, text);
       if (include?.includes("missing") !== true) return textAnswer(text);
-      return textAnswer(await withMissingStages(text, run, services.surroundings.profile));
+      return textAnswer(await withMissingStages(text, run, services.environment.profile));
     },
   });
 }

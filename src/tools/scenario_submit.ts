@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
-import { decideSubmit } from "../run/decide_submit.ts";
+import { decide } from "../run/decide.ts";
 import {
   briefly,
   expectedHead,
@@ -80,7 +80,7 @@ export function scenarioSubmit(services: Services): Tool {
         receiptBeforeDecision: false,
         decide: (law, state, request, mint) => {
           const command = { kind: "submit", ...request, expected_head, content_type, payload, scope } as const;
-          return decideSubmit(law, state, command, mint(), services.surroundings);
+          return decide(law, state, command, mint(), services.environment);
         },
       }, call);
       const run = { namespace_id, scenario_id, run_id };

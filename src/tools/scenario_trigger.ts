@@ -9,7 +9,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { RequestedBinding } from "../evidence/acquisition/select.ts";
 import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
-import { decideSubmit } from "../run/decide_submit.ts";
+import { decide } from "../run/decide.ts";
 import { refusal } from "../run/refusal.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import { type AcceptedCall, runDerivedMutation, type StepFamily } from "./mutation/derived_mutation.ts";
@@ -144,7 +144,7 @@ function submissionOf(input: Input["trigger"], { requestOf }: Deciding): Extract
 /** A payload that cannot be submitted, in the words of the outcome that this tool has for it. */
 function refusePayload(services: Services, step: Step, { run: { law, state }, mint }: Deciding): Outcome | null {
   if (step.kind !== "submit") return null;
-  const decision = decideSubmit(law, state, { ...step, expected_head: state.head }, mint(), services.surroundings);
+  const decision = decide(law, state, { ...step, expected_head: state.head }, mint(), services.environment);
   if (decision.outcome === "accepted") return null;
   const { reason, expected } = decision.result;
   const path = decision.outcome === "payload_rejected" ? "$.trigger.payload" : "$.trigger.content_type";
@@ -181,7 +181,7 @@ async function decideTrigger(
   );
   if (failures.length > 0) return refusal("acquisition_failed", { failures });
   const steps = [...submission === null ? [] : [submission], ...gathered];
-  return decideSteps(law, state, steps, mint(), services.surroundings);
+  return decideSteps(law, state, steps, mint(), services.environment);
 }
 
 /** All bindings of the stage, at the trigger's time where it gives one. */

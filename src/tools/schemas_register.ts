@@ -60,7 +60,7 @@ async function register(
   if (!checked.ok) return failure("invalid_schema", `Cannot register schema: ${checked.message}`);
   const { schema_id, version, namespace_id } = input;
   const text = canonicalize(record);
-  const { sha256 } = services.surroundings.primitives;
+  const { sha256 } = services.environment.primitives;
   const outcome = await services.schemas.register({
     schema_id,
     version,
@@ -92,12 +92,12 @@ function refuseSigning(services: Services, input: SchemaRecordInput, record: Jso
       ? toolError("signing_required", 'Cannot register schema: member "signing" with key_id and signature is required')
       : null;
   }
-  const key = services.surroundings.keys.get(signing.key_id);
+  const key = services.environment.keys.get(signing.key_id);
   if (key === undefined) return null;
   const publicKey = decodeBase64(key.public_key);
   const signature = decodeBase64(signing.signature);
   const algorithm = signing.algorithm ?? "ed25519";
-  const { verifyEd25519 } = services.surroundings.primitives;
+  const { verifyEd25519 } = services.environment.primitives;
   const verified = algorithm.toLowerCase() === "ed25519" && publicKey !== null && signature !== null &&
     verifyEd25519(publicKey, signedText(record), signature);
   return verified ? null : toolError(

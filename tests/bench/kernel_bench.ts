@@ -102,7 +102,7 @@ function gate(conditions: readonly Condition[], facts: readonly Facts[]): Side {
     completion_requirement: { Condition: "s" },
   });
   const stage = law.stages[0] as CompiledStage;
-  const surroundings = qualificationWith(law);
+  const environment = qualificationWith(law);
   const presented = facts.map((set) => {
     const evidence = conditions.map(({ name, type }) =>
       callerItem(name, { value: set[name] as JsonValue, value_type: type })
@@ -111,7 +111,7 @@ function gate(conditions: readonly Condition[], facts: readonly Facts[]): Side {
     assert.ok(presentation.ok);
     return presentation.items;
   });
-  const evaluate = (index: number) => evaluateEvidence(stage, presented[index & 7] ?? [], surroundings);
+  const evaluate = (index: number) => evaluateEvidence(stage, presented[index & 7] ?? [], environment);
   return {
     name: "gate",
     judge: (index) => {

@@ -24,7 +24,7 @@ export async function startNginx(folder: string, server: string): Promise<Proxy>
     ["/etc/nginx/tls/", `${folder}/etc/tls/`],
     ["http://10.0.0.3:8080", server],
   ]);
-  await Deno.writeTextFile(`${folder}/nginx.conf`, `${surroundings(folder)}\nhttp {\n${paths(folder)}\n${block}}\n`);
+  await Deno.writeTextFile(`${folder}/nginx.conf`, `${environment(folder)}\nhttp {\n${paths(folder)}\n${block}}\n`);
   const args = ["-p", folder, "-c", `${folder}/nginx.conf`, "-e", "stderr"];
   const child = new Deno.Command("nginx", { args, stdin: "null", stdout: "null", stderr: "piped" }).spawn();
   const said = text(child.stderr as unknown as AsyncIterable<Uint8Array>);
@@ -46,7 +46,7 @@ export async function startNginx(folder: string, server: string): Promise<Proxy>
 }
 
 /** What stands around the block in a packaged nginx; as root its workers would be somebody who may not enter the folder. */
-function surroundings(folder: string): string {
+function environment(folder: string): string {
   const user = Deno.statSync(folder).uid === 0 ? "user root;\n" : "";
   return `daemon off;\nworker_processes 1;\npid ${folder}/nginx.pid;\n${user}events {}\n`;
 }

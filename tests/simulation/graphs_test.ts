@@ -3,7 +3,7 @@ import { constructLaw } from "../../src/law/law.ts";
 import { compileFormula } from "../../src/law/formula.ts";
 import { proveGraph } from "../../src/law/proof_graph.ts";
 import type { Prerequisite, Requirement } from "../../src/law/types.ts";
-import { type Editable, flag, stage, surroundings } from "./law_specs.ts";
+import { type Editable, environment, flag, stage } from "./law_specs.ts";
 
 /**
  * All graphs of four stages: each stage is a root or has one of the 18 non-constant monotone functions of the other
@@ -205,7 +205,7 @@ function assertCycle(cycle: readonly number[], choices: readonly Choice[]): void
 const SOUND_GRAPHS = 2165;
 
 Deno.test("constructLaw() accepts every sound graph, and none of a sample of the others", () => {
-  const facts = surroundings();
+  const facts = environment();
   let accepted = 0;
   eachGraph((choices, number) => {
     const { acyclic, reached } = oracle(choices, ORDERS);

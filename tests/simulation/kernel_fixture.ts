@@ -10,19 +10,19 @@ import { createPrivateKey, sign as signBytes } from "node:crypto";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../../src/law/law.ts";
-import type { LawSurroundings } from "../../src/law/types.ts";
+import type { LawEnvironment } from "../../src/law/types.ts";
 import type { TypedValue } from "../../src/law/value/types.ts";
 import {
   type Accepted,
   type CreateCommand,
   type Decision,
+  type Environment,
+  environmentUnder,
   type EvaluateCommand,
   type OpenCommand,
   type Request,
   type Stamps,
   type SubmitCommand,
-  type Surroundings,
-  surroundingsUnder,
 } from "../../src/run/command.ts";
 import { type CompiledLaw, compileLaw } from "../../src/run/compile.ts";
 import { type CallerEvidence, hashValue, type PresentedEvidence } from "../../src/run/evidence.ts";
@@ -31,7 +31,7 @@ import type { OperatorProfile } from "../../src/run/profile.ts";
 import type { AcquisitionWitness, Head, RunState } from "../../src/run/types.ts";
 import { PREDICATE_NAMES } from "../../src/law/value/predicates.ts";
 import type { EvaluatedAttempt } from "../../src/run/attempt.ts";
-import type { QualificationSurroundings } from "../../src/run/qualify.ts";
+import type { QualificationEnvironment } from "../../src/run/qualify.ts";
 import { statementTexts } from "../../src/run/statement.ts";
 import { type Editable, flag, LIMITS, policy, stage } from "./law_specs.ts";
 
@@ -40,8 +40,8 @@ export const SHA256 = HOST_PRIMITIVES.sha256;
 
 const BUILTIN = new Set(["env", "json", "time", "http", "rest"]);
 
-/** Surroundings in which every provider has every check, and the schema `release` version `1` is registered. */
-export const OPEN_SURROUNDINGS: LawSurroundings = {
+/** Environment in which every provider has every check, and the schema `release` version `1` is registered. */
+export const OPEN_ENVIRONMENT: LawEnvironment = {
   limits: LIMITS,
   hasSchema: (schemaId, version) => schemaId === "release" && version === "1",
   findCheck: (provider_id, check_id) => ({
@@ -56,7 +56,7 @@ export const OPEN_SURROUNDINGS: LawSurroundings = {
 
 /** The law of a spec, compiled; the spec has to be one. */
 export function lawOf(spec: Editable): CompiledLaw {
-  const result = constructLaw(spec as JsonValue, OPEN_SURROUNDINGS);
+  const result = constructLaw(spec as JsonValue, OPEN_ENVIRONMENT);
   assert.ok(result.ok, JSON.stringify(result));
   return compileLaw(result.law, lawIdentity(SHA256, result.law), graphIdentity(SHA256, result.law));
 }
@@ -118,8 +118,8 @@ export function profileWith(changes: Partial<OperatorProfile> = {}): OperatorPro
 }
 
 /** What decisions read, under a profile. */
-export function surroundingsWith(changes: Partial<OperatorProfile> = {}): Surroundings {
-  return surroundingsUnder(HOST_PRIMITIVES, profileWith(changes));
+export function environmentWith(changes: Partial<OperatorProfile> = {}): Environment {
+  return environmentUnder(HOST_PRIMITIVES, profileWith(changes));
 }
 
 /** Milliseconds at which tests accept unless they say otherwise. */
@@ -362,8 +362,8 @@ export function qualificationWith(
   law: CompiledLaw,
   changes: Partial<OperatorProfile> = {},
   attempt: EvaluatedAttempt | null = ATTEMPT,
-): QualificationSurroundings {
-  return { ...surroundingsWith(changes), law, attempt };
+): QualificationEnvironment {
+  return { ...environmentWith(changes), law, attempt };
 }
 
 /** An item with a signature by a key over its statement, which names the attempt and, where asked, head and content hash. */

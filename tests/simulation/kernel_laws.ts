@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { constructLaw, graphIdentity, lawIdentity } from "../../src/law/law.ts";
 import type { Requirement } from "../../src/law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../src/run/compile.ts";
-import { OPEN_SURROUNDINGS, SHA256 } from "./kernel_fixture.ts";
+import { OPEN_ENVIRONMENT, SHA256 } from "./kernel_fixture.ts";
 import { type Editable, flag, policy } from "./law_specs.ts";
 
 const CHANNELS = ["caller_submission", "local_acquisition", "provider_acquisition"];
@@ -92,7 +92,7 @@ export const randomLaw: fc.Arbitrary<CompiledLaw> = fc.record({
     stages,
     completion_requirement,
   };
-  const result = constructLaw(spec, OPEN_SURROUNDINGS);
+  const result = constructLaw(spec, OPEN_ENVIRONMENT);
   if (!result.ok) return null;
   return compileLaw(result.law, lawIdentity(SHA256, result.law), graphIdentity(SHA256, result.law));
 }).filter((law): law is CompiledLaw => law !== null);

@@ -17,6 +17,7 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   NOW,
   openCommand,
@@ -24,11 +25,10 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-  surroundingsWith,
 } from "./kernel_fixture.ts";
 import { randomLaw, randomStep, requirementOver, type Step } from "./kernel_laws.ts";
 
-const SURROUNDINGS = surroundingsWith();
+const ENVIRONMENT = environmentWith();
 
 function acquiredBy(law: CompiledLaw, stage: CompiledStage, given: Step["acquired"]): PresentedEvidence[] {
   return stage.bindings.flatMap(({ binding_id }, index) => {
@@ -74,12 +74,12 @@ interface Play {
 
 function playOut(law: CompiledLaw, steps: readonly Step[]): Play {
   const first = createCommand();
-  let decision: Decision = decide(law, null, first, stampsAt(NOW), SURROUNDINGS);
+  let decision: Decision = decide(law, null, first, stampsAt(NOW), ENVIRONMENT);
   const turns: Play["turns"][number][] = [{ state: null, command: first, decision }];
   let state = (decision as Accepted).state;
   steps.forEach((step, index) => {
     const command = commandOf(law, state, step, index + 2);
-    decision = decide(law, state, command, stampsAt(NOW + step.clock), SURROUNDINGS);
+    decision = decide(law, state, command, stampsAt(NOW + step.clock), ENVIRONMENT);
     turns.push({ state, command, decision });
     if (decision.outcome === "accepted") state = decision.state;
   });
@@ -185,7 +185,7 @@ Deno.test("decide() is deterministic: the same inputs give the same bytes", () =
       const { time } = decision.outcome === "accepted"
         ? { time: decision.records[0].record.body.time_source }
         : stampsAt(NOW);
-      const again = decide(law, state, structuredClone(command), { time }, surroundingsWith());
+      const again = decide(law, state, structuredClone(command), { time }, environmentWith());
       if (decision.outcome !== "accepted") {
         assert.deepEqual(again, decision);
         continue;
@@ -204,7 +204,7 @@ Deno.test("decide() does not depend on the order in which acquired items arrive"
       const shift = seed % (command.acquired.length + 1);
       const acquired = [...command.acquired.slice(shift), ...command.acquired.slice(0, shift)].reverse();
       const { time_source: time } = decision.records[0].record.body;
-      const again = decide(law, state, { ...command, acquired }, { time }, SURROUNDINGS);
+      const again = decide(law, state, { ...command, acquired }, { time }, ENVIRONMENT);
       assert.ok(again.outcome === "accepted");
       assert.equal(again.records[0].text, decision.records[0].text);
     }
@@ -258,9 +258,9 @@ Deno.test("taking an item away never turns a condition of agreeing items from tr
     for (const stage of law.stages) {
       const items = acquiredBy(law, stage, step.acquired);
       if (items.length === 0) continue;
-      const surroundings = qualificationWith(law, {}, ATTEMPT);
-      const all = evaluateEvidence(stage, items, surroundings).trace;
-      const fewer = evaluateEvidence(stage, items.toSpliced(at % items.length, 1), surroundings).trace;
+      const environment = qualificationWith(law, {}, ATTEMPT);
+      const all = evaluateEvidence(stage, items, environment).trace;
+      const fewer = evaluateEvidence(stage, items.toSpliced(at % items.length, 1), environment).trace;
       all.forEach((line, index) => {
         const { combination } = law.conditionIndex.get(line.condition_id)?.condition.evidence_use_policy ?? {};
         if (combination?.combination !== "AllQualifyingAgree") return;

@@ -12,12 +12,12 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   lawOf,
   openCommand,
   stampsAt,
   submitCommand,
-  surroundingsWith,
 } from "./kernel_fixture.ts";
 import { flag, leastSpec, policy, stage } from "./law_specs.ts";
 
@@ -64,11 +64,11 @@ export const LAW = releaseLaw();
 
 /** Plays commands, each made from the state before it; all have to be accepted. */
 export function play(law: typeof LAW, ...moves: Move[]): Accepted[] {
-  const surroundings = surroundingsWith();
-  const decisions = [accepted(decide(law, null, createCommand(), stampsAt(), surroundings))];
+  const environment = environmentWith();
+  const decisions = [accepted(decide(law, null, createCommand(), stampsAt(), environment))];
   for (const move of moves) {
     const { state } = decisions.at(-1) as Accepted;
-    decisions.push(accepted(decide(law, state, move(state), stampsAt(), surroundings)));
+    decisions.push(accepted(decide(law, state, move(state), stampsAt(), environment)));
   }
   return decisions;
 }

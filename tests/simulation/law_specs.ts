@@ -1,11 +1,11 @@
 /**
- * Specs and surroundings that the law's tests and vectors start from.
+ * Specs and environment that the law's tests and vectors start from.
  *
  * @module
  */
 
 import type { JsonValue } from "../../src/canonical/json.ts";
-import type { CheckFacts, LawLimits, LawSurroundings } from "../../src/law/types.ts";
+import type { CheckFacts, LawEnvironment, LawLimits } from "../../src/law/types.ts";
 import { LEAST_POLICY } from "../least_policy.ts";
 
 /** A spec as a tree that a test may change in place. */
@@ -41,8 +41,8 @@ const CHECKS: readonly CheckFacts[] = [
   },
 ];
 
-/** Surroundings with the providers `env` and `scanner` and the schema `release` version `1`. */
-export function surroundings(limits: Partial<LawLimits> = {}): LawSurroundings {
+/** Environment with the providers `env` and `scanner` and the schema `release` version `1`. */
+export function environment(limits: Partial<LawLimits> = {}): LawEnvironment {
   return {
     limits: { ...LIMITS, ...limits },
     hasSchema: (schemaId, version) => schemaId === "release" && version === "1",

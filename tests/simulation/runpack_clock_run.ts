@@ -16,13 +16,13 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   lawOf,
   NOW,
   openCommand,
   SHA256,
   submitCommand,
-  surroundingsWith,
 } from "./kernel_fixture.ts";
 import { type Editable, policy, stage } from "./law_specs.ts";
 import type { ForgeryRow } from "./runpack_forgeries.ts";
@@ -110,7 +110,7 @@ export function playClockRun(): PlayedRun {
   const clock = [0, 0, 400 * DAY, 400 * DAY - 60_000, 400 * DAY - 60_001];
   return playRun({
     law: clockLaw(),
-    surroundings: surroundingsWith(),
+    environment: environmentWith(),
     start: createCommand({
       contracts: CONTRACTS.map(({ provider_id, identity }) => ({ provider_id, contract_identity: identity })),
     }),

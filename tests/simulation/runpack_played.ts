@@ -21,6 +21,7 @@ import {
   accepted,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   lawOf,
   NOW,
@@ -28,7 +29,6 @@ import {
   openCommand,
   SHA256,
   stampsAt,
-  surroundingsWith,
   type TestKey,
 } from "./kernel_fixture.ts";
 import { type Editable, policy as leastPolicy } from "./law_specs.ts";
@@ -121,11 +121,11 @@ export function play(
   evaluations: readonly Given[],
   procedure: ProcedureName = PROCEDURE,
 ): PlayedRun {
-  const surroundings = { ...surroundingsWith(profile), procedure };
+  const environment = { ...environmentWith(profile), procedure };
   const records: PlayedRun["records"][number][] = [];
   let last: Accepted | null = null;
   const take = (command: Command): void => {
-    last = accepted(decide(law, last?.state ?? null, command, stampsAt(NOW + records.length), surroundings));
+    last = accepted(decide(law, last?.state ?? null, command, stampsAt(NOW + records.length), environment));
     records.push(stored(last));
   };
   const head = (): RunState => (last as Accepted | null)?.state ?? assert.fail("no run");
@@ -154,8 +154,8 @@ export function play(
   const artifacts = [
     {
       kind: "operator-profile",
-      identity: surroundings.profile_identity,
-      body: canonicalize(asJson(surroundings.profile)),
+      identity: environment.profile_identity,
+      body: canonicalize(asJson(environment.profile)),
     },
     { kind: "schema", identity: identify(SHA256, "schema", {}), body: "{}" },
     ...[...CONTRACTS.values()].map(({ contract_identity, text }) => ({

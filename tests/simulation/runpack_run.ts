@@ -9,7 +9,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
-import type { Accepted, Command, CreateCommand, Surroundings } from "../../src/run/command.ts";
+import type { Accepted, Command, CreateCommand, Environment } from "../../src/run/command.ts";
 import type { CompiledLaw } from "../../src/run/compile.ts";
 import { decide } from "../../src/run/decide.ts";
 import { asJson } from "../../src/run/primitives.ts";
@@ -21,6 +21,7 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   hex32,
   lawOf,
@@ -28,7 +29,6 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-  surroundingsWith,
 } from "./kernel_fixture.ts";
 import { flag, policy, stage } from "./law_specs.ts";
 
@@ -227,7 +227,7 @@ export type ProcedureAt = (revision: number) => ProcedureName;
 /** What a run is played with. */
 export interface Play {
   readonly law: CompiledLaw;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly start: CreateCommand;
   readonly moves: readonly RunMove[];
   /** Milliseconds from the reading of the first record to that of a move, counted from 0. */
@@ -238,8 +238,8 @@ export interface Play {
 }
 
 /** Plays a run by the current procedure, unless another is given. */
-export function playRun({ law, surroundings, start, moves, clock, procedureAt, artifacts }: Play): PlayedRun {
-  const at = (revision: number): Surroundings => ({ ...surroundings, procedure: procedureAt?.(revision) ?? PROCEDURE });
+export function playRun({ law, environment, start, moves, clock, procedureAt, artifacts }: Play): PlayedRun {
+  const at = (revision: number): Environment => ({ ...environment, procedure: procedureAt?.(revision) ?? PROCEDURE });
   let last = accepted(decide(law, null, start, stampsAt(), at(1)));
   const records = [stored(last)];
   moves.forEach((move, index) => {
@@ -249,7 +249,7 @@ export function playRun({ law, surroundings, start, moves, clock, procedureAt, a
   });
   const { scenario_id, namespace_id } = law.law;
   const { scenario_law_identity, graph_identity } = law;
-  const { profile, profile_identity } = surroundings;
+  const { profile, profile_identity } = environment;
   return {
     law: { namespace_id, scenario_id, scenario_law_identity, graph_identity, law: canonicalize(lawAsJson(law.law)) },
     records,
@@ -268,7 +268,7 @@ export function playGoldenRun(more = 0, procedureAt: ProcedureAt = () => PROCEDU
     submitCommand(operation, state.head, { payload: { kind: "json", value: { note: operation } } });
   return playRun({
     law: goldenLaw(),
-    surroundings: surroundingsWith(),
+    environment: environmentWith(),
     procedureAt,
     start: createCommand({
       correlation: { kind: "set", correlation_id: "release-17" },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { leastSpec, surroundings } from "../../../tests/simulation/law_specs.ts";
+import { environment, leastSpec } from "../../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identifyCanonical } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
@@ -8,7 +8,7 @@ import { lawAsJson } from "../../law/normal_form.ts";
 import { foldState, sha256 } from "./fold_state.ts";
 
 Deno.test("foldState() rebuilds the state that records lead to under their law", () => {
-  const built = constructLaw(leastSpec(), surroundings());
+  const built = constructLaw(leastSpec(), environment());
   assert.ok(built.ok);
   const lawText = canonicalize(lawAsJson(built.law));
   const lawIdentity = identifyCanonical(sha256, "scenario-law", lawText);

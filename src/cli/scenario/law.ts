@@ -17,7 +17,7 @@ import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { lintLaw } from "../../law/lint.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
-import type { LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
+import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import { knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
@@ -102,7 +102,7 @@ interface Proof {
 
 async function proveSource(source: Source, { config, providers, schemas, profile }: Proof): Promise<ReadScenario> {
   const { file, value: spec } = source;
-  const findCheck: LawSurroundings["findCheck"] = isJsonObject(spec)
+  const findCheck: LawEnvironment["findCheck"] = isJsonObject(spec)
     ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
     : () => "provider";
   const assumed = new Set<string>();

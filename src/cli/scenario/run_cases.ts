@@ -8,7 +8,7 @@ import { dirname, extname, join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
-import { surroundingsUnder } from "../../run/command.ts";
+import { environmentUnder } from "../../run/command.ts";
 import { compileLaw } from "../../run/compile.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -42,7 +42,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     if (diagnostics.length > 0) return refuse(casesFile, diagnostics, flags);
     const trial = {
       law: compiled,
-      surroundings: surroundingsUnder(HOST_PRIMITIVES, session.profile),
+      environment: environmentUnder(HOST_PRIMITIVES, session.profile),
       sandbox: session.schemas,
       schemas: await loadSchemas(session, cases.schemas, casesFile),
     };

@@ -9,7 +9,7 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import { identify } from "../../canonical/identity.ts";
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import type { Condition } from "../../law/types.ts";
-import type { Surroundings } from "../../run/command.ts";
+import type { Environment } from "../../run/command.ts";
 import { type CompiledLaw, type CompiledStage, compileLaw } from "../../run/compile.ts";
 import { judgeDisclosure } from "../../run/disclosure.ts";
 import type { CallerEvidence } from "../../run/evidence.ts";
@@ -44,7 +44,7 @@ export interface CaseResult {
 /** What cases are tried with. */
 export interface Trial {
   readonly law: CompiledLaw;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly sandbox: SchemaSandbox;
   readonly schemas: readonly CaseSchema[];
 }
@@ -121,11 +121,11 @@ function complete(course: Course, index: number): void {
 }
 
 /** Why the policy keeps a stage shut; null where it does not. */
-function denialOf({ law, surroundings }: Trial, { stage }: CompiledStage): string | null {
+function denialOf({ law, environment }: Trial, { stage }: CompiledStage): string | null {
   for (const packet of stage.entry_packets) {
     for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
       const request = { scenario_id: law.law.scenario_id, stage_id: stage.stage_id, packet, target };
-      const verdict = judgeDisclosure(surroundings.profile.policy, request);
+      const verdict = judgeDisclosure(environment.profile.policy, request);
       if (verdict.verdict === "permit") continue;
       const rule = verdict.matched_rule === null ? "the policy's default" : `rule ${verdict.matched_rule}`;
       return `packet ${packet.packet_id}: ${verdict.verdict} by ${rule}`;
@@ -135,7 +135,7 @@ function denialOf({ law, surroundings }: Trial, { stage }: CompiledStage): strin
 }
 
 async function judge(trial: Trial, stage: CompiledStage, one: StageCase): Promise<Precheck> {
-  const { sha256 } = trial.surroundings.primitives;
+  const { sha256 } = trial.environment.primitives;
   const law = withSignatures(trial.law, one.signed);
   const compiled = law.stages[law.stageIndex.get(stage.stage.stage_id) ?? -1] ?? stage;
   const evidence = one.sent.map(({ condition_id, value }): CallerEvidence => {
@@ -158,7 +158,7 @@ async function judge(trial: Trial, stage: CompiledStage, one: StageCase): Promis
     const schema_verdict = await verdictOf(trial, sha256, condition, acquired.value);
     assumed.push(schema_verdict === null ? acquired : { ...acquired, schema_verdict });
   }
-  return precheckStage(law, compiled, evidence, verdicts, assumed, trial.surroundings);
+  return precheckStage(law, compiled, evidence, verdicts, assumed, trial.environment);
 }
 
 async function verdictOf(

@@ -12,12 +12,12 @@ import {
   accepted,
   ATTEMPT,
   createCommand,
+  environmentWith,
   evaluateCommand,
   NOW,
   oneConditionLaw,
   openCommand,
   stampsAt,
-  surroundingsWith,
 } from "../../../tests/simulation/kernel_fixture.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
@@ -333,10 +333,10 @@ Deno.test("createAcquirer() hands on the verdict of the condition's own schema",
 
 /** The record of an evaluation that acquired by all bindings, each provider answering after its own time. */
 async function recordAfter(schemas: SchemaSandbox, delays: readonly number[]): Promise<string> {
-  const surroundings = surroundingsWith();
-  const created = accepted(decide(LAW, null, createCommand(), stampsAt(NOW - 100), surroundings));
+  const environment = environmentWith();
+  const created = accepted(decide(LAW, null, createCommand(), stampsAt(NOW - 100), environment));
   const opened = accepted(
-    decide(LAW, created.state, openCommand(1, created.state.head, "s"), stampsAt(NOW - 90), surroundings),
+    decide(LAW, created.state, openCommand(1, created.state.head, "s"), stampsAt(NOW - 90), environment),
   );
   const names = ["env", "ledger", "scanner", "time"];
   let count = 0;
@@ -356,7 +356,7 @@ async function recordAfter(schemas: SchemaSandbox, delays: readonly number[]): P
   const { acquired, failures } = await acquirer.acquire(request);
   assert.equal(failures.length, 0);
   const command = { ...evaluateCommand(2, opened.state.head, ATTEMPT.stage_id), acquired };
-  return accepted(decide(LAW, opened.state, command, stampsAt(NOW), surroundings)).records[0].text;
+  return accepted(decide(LAW, opened.state, command, stampsAt(NOW), environment)).records[0].text;
 }
 
 Deno.test("createAcquirer() gives the same record whatever order answers arrive in", () =>

@@ -46,7 +46,7 @@ export interface UnmetCause {
 }
 
 /** A recorded item. The value is looked up by its identity, since a record names values and does not hold them. */
-export function judgedItem(
+export function judgedFromRecord(
   item: RecordedEvidence,
   valueOf: (identity: Identity) => TypedValue | undefined,
 ): JudgedItem {
@@ -61,7 +61,7 @@ export function judgedItem(
 }
 
 /** An item of a precheck. */
-export function judgedNow({ item, reason }: QualifiedEvidence): JudgedItem {
+export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedItem {
   const { condition_id, error, value } = item;
   const qualified = reason === null && error === undefined;
   return {

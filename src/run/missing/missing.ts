@@ -11,7 +11,7 @@
 
 import { compareCodePoints } from "../../canonical/order.ts";
 import { compileFormula, type Literal, variableOf } from "../../law/formula.ts";
-import { findWitness } from "../../law/satisfiability.ts";
+import { findSatisfyingAssignment } from "../../law/satisfiability.ts";
 import type { Requirement } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import {
@@ -300,7 +300,7 @@ function anySet(
 ): readonly Literal[] | null {
   const { formula: { names }, meter } = problem;
   const numbers = new Map(names.map((name, variable) => [name, variable]));
-  const witness = findWitness(compileFormula(requirement, (id) => numbers.get(id) ?? 0), meter);
+  const witness = findSatisfyingAssignment(compileFormula(requirement, (id) => numbers.get(id) ?? 0), meter);
   return witness === null ? null : smallestPart(problem, operands, unjudged(problem, [...new Set(witness)]));
 }
 

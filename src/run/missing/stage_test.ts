@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import {
   accepted,
   createCommand,
+  environmentWith,
   lawOf,
   oneConditionLaw,
   stampsAt,
-  surroundingsWith,
 } from "../../../tests/simulation/kernel_fixture.ts";
 import { type Editable, flag, stage } from "../../../tests/simulation/law_specs.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
@@ -93,7 +93,7 @@ Deno.test("countingEvidence() names 16 authorized keys, and how many more there 
 
 Deno.test("countingEvidence() says where no assertion counts under an operator", () => {
   const law = oneConditionLaw({ allowed_channels: ["caller_submission", "local_acquisition"] });
-  const { profile } = surroundingsWith();
+  const { profile } = environmentWith();
   const under = (trust: "verified" | "asserted", permissive = false, exempt_providers: string[] = []): unknown => {
     const changed = {
       ...profile,
@@ -196,7 +196,7 @@ Deno.test("missingOfTrace() is null where the requirement holds", () => {
 });
 
 function started(law: CompiledLaw): RunState {
-  return accepted(decide(law, null, createCommand(), stampsAt(), surroundingsWith())).state;
+  return accepted(decide(law, null, createCommand(), stampsAt(), environmentWith())).state;
 }
 
 Deno.test("missingOfRun() shows which stages a blocked one waits for, in smallest sets", () => {

@@ -6,7 +6,7 @@
 
 import { identifyBytes, type Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import type { Surroundings } from "../../run/command.ts";
+import type { Environment } from "../../run/command.ts";
 import { trustedKeys } from "../../run/profile.ts";
 import type { RunRecord } from "../../run/types.ts";
 import { readCanonical } from "../format/canonical_text.ts";
@@ -22,9 +22,9 @@ export interface PackArtifacts {
   readonly add: (reference: ArtifactReference, bytes: Uint8Array) => Violation | null;
   readonly listed: () => readonly ArtifactReference[];
   /** What the kernel decides a record under: the record's own procedure and operator profile. */
-  readonly surroundings: (
+  readonly environment: (
     record: Pick<RunRecord, "operator_profile" | "procedure">,
-  ) => Surroundings | "missing" | "invalid";
+  ) => Environment | "missing" | "invalid";
   /** By identity; null where one has not the form of a contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
   readonly schema: (identity: Identity) => JsonValue | undefined;
@@ -35,7 +35,7 @@ export interface PackArtifacts {
 /** No artifacts yet. */
 export function createArtifacts(primitives: VerificationPrimitives): PackArtifacts {
   const listed: ArtifactReference[] = [];
-  const profiles = new Map<Identity, Omit<Surroundings, "procedure"> | "invalid">();
+  const profiles = new Map<Identity, Omit<Environment, "procedure"> | "invalid">();
   const contracts = new Map<Identity, ContractFacts | null>();
   const schemas = new Map<Identity, JsonValue>();
   const sizes = new Map<string, number>();
@@ -64,7 +64,7 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
       return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
     },
     listed: () => listed,
-    surroundings({ operator_profile, procedure }): Surroundings | "missing" | "invalid" {
+    environment({ operator_profile, procedure }): Environment | "missing" | "invalid" {
       const found = profiles.get(operator_profile) ?? "missing";
       return typeof found === "string" ? found : { procedure, ...found };
     },

@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
-import type { Command, Decision, EvaluateCommand, Surroundings } from "../../run/command.ts";
+import type { Command, Decision, Environment, EvaluateCommand } from "../../run/command.ts";
 import { isClockError } from "../../run/attempt.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide.ts";
@@ -24,7 +24,7 @@ import { isValue, type StepValues } from "./step.ts";
 export interface DecisionInputs {
   readonly law: CompiledLaw;
   readonly before: RunState | null;
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
   readonly values: StepValues;
 }
 
@@ -112,7 +112,7 @@ export function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision
   const command = commandOf(record, inputs);
   if (command === null) return null;
   try {
-    return decide(inputs.law, inputs.before, command, { time: record.body.time_source }, inputs.surroundings);
+    return decide(inputs.law, inputs.before, command, { time: record.body.time_source }, inputs.environment);
   } catch (error) {
     // The kernel refuses by throwing what no caller of it can have sent, so no such record was ever made.
     if (error instanceof Error) return null;

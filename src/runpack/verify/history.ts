@@ -6,7 +6,7 @@
 
 import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import type { Surroundings } from "../../run/command.ts";
+import type { Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
@@ -130,8 +130,8 @@ async function takeRecord(
   const record = openRecord(course, value);
   if (record === null || value === undefined) return null;
   course.tree.append(leafHash(sha256, line));
-  const surroundings = surroundingsOf(course, record);
-  if (surroundings === null) return null;
+  const environment = environmentOf(course, record);
+  if (environment === null) return null;
   if (!course.meter.take({ canonical_work_bytes: workOf(course, record, values) })) {
     exhausted(course);
     return null;
@@ -141,7 +141,7 @@ async function takeRecord(
     broken(course, "evidence_structural_admission", violation("items_unexpected", atRevision(record.revision)));
     return null;
   }
-  const step = course.law === null ? null : await openStep(course, course.law, { record, line }, surroundings, values);
+  const step = course.law === null ? null : await openStep(course, course.law, { record, line }, environment, values);
   const again = step !== null && wasDecidedAgain(step, line);
   const recordId = step?.recordId ?? identifyCanonical(sha256, "run-record", line);
   const chain = { record, recordId, previous: course.previous };
@@ -225,8 +225,8 @@ function openRun(course: Course, { body }: Extract<RunRecord, { record_kind: "ru
   note(course, "run_allocation_integrity", checkBoundSchemas(course.law, body));
 }
 
-function surroundingsOf(course: Course, record: RunRecord): Surroundings | null {
-  const found = course.artifacts.surroundings(record);
+function environmentOf(course: Course, record: RunRecord): Environment | null {
+  const found = course.artifacts.environment(record);
   if (typeof found !== "string") return found;
   const code = found === "missing" ? "profile_missing" : "profile_invalid";
   broken(course, "attribution_authorization_availability", violation(code, atRevision(record.revision)));
@@ -237,12 +237,12 @@ async function openStep(
   course: Course,
   law: CompiledLaw,
   { record, line }: { readonly record: RunRecord; readonly line: string },
-  surroundings: Surroundings,
+  environment: Environment,
   held: SegmentValues,
 ): Promise<Step> {
   const values = await stepValues(record, held, course.withheld);
   const before = course.state;
-  const decision = decideAgain(record, { law, before, surroundings, values });
+  const decision = decideAgain(record, { law, before, environment, values });
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return {
     record,
@@ -253,7 +253,7 @@ async function openStep(
     previous: course.previous,
     law,
     before,
-    surroundings,
+    environment,
     values,
     bound: course.created ?? { contracts: [], schemas: [] },
     contracts: course.artifacts.contracts,

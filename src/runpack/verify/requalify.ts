@@ -14,7 +14,7 @@ import type { PresentedEvidence } from "../../run/evidence.ts";
 import {
   applyIndependence,
   observeClock,
-  type QualificationSurroundings,
+  type QualificationEnvironment,
   type QualifiedEvidence,
   qualifyItem,
   sameObservation,
@@ -24,16 +24,16 @@ import { findSourceSignature } from "./source_signature.ts";
 import { isValue, itemsOf, type Step, type StepItem } from "./step.ts";
 
 /** What an attempt was qualified under. */
-export type AttemptSurroundings = QualificationSurroundings & { readonly attempt: EvaluatedAttempt };
+export type AttemptEnvironment = QualificationEnvironment & { readonly attempt: EvaluatedAttempt };
 
 /** A stage with what its evidence was qualified under. */
 export interface Qualification {
   readonly stage: CompiledStage;
-  readonly surroundings: AttemptSurroundings;
+  readonly environment: AttemptEnvironment;
 }
 
 /** What a step's evidence was qualified under; null where the record has none, or its stage is not in the law. */
-export function qualificationOf({ record, before, law, surroundings }: Step): Qualification | null {
+export function qualificationOf({ record, before, law, environment }: Step): Qualification | null {
   if (record.record_kind !== "stage_evaluated" || before === null) return null;
   const stage = law.stages[law.stageIndex.get(record.body.stage_id) ?? -1];
   if (stage === undefined) return null;
@@ -43,7 +43,7 @@ export function qualificationOf({ record, before, law, surroundings }: Step): Qu
     ...record.body.time_source,
     last_audit_instant: before.accepted_audit_instant,
   });
-  return { stage, surroundings: { ...surroundings, law, attempt } };
+  return { stage, environment: { ...environment, law, attempt } };
 }
 
 /** Evidence with its verdicts, in the order of a record, and the judgements that need no absent value. */
@@ -74,7 +74,7 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
   const known = new Map(
     items.map((one) => [presentRecorded(one.item, isValue(one.value) ? one.value : null), one]),
   );
-  const presented = admit(qualification.surroundings, known);
+  const presented = admit(qualification.environment, known);
   if (presented === null) return null;
   const { stage } = qualification;
   const evidence = presented.map((item) => qualifyAlone(qualification, known, item));
@@ -102,17 +102,17 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
 }
 
 /** Items as the kernel admits them: those of the caller as they are, acquired ones held to what their providers owe. */
-function admit(surroundings: AttemptSurroundings, known: Known): readonly PresentedEvidence[] | null {
+function admit(environment: AttemptEnvironment, known: Known): readonly PresentedEvidence[] | null {
   const items = [...known.keys()];
   const isCaller = ({ channel }: PresentedEvidence): boolean => channel === "caller_submission";
   const acquired = items.filter((item) => !isCaller(item));
   try {
-    const admitted = admitAcquired(surroundings, surroundings.attempt, acquired, (at, attempt, trusted, item) => {
+    const admitted = admitAcquired(environment, environment.attempt, acquired, (at, attempt, trusted, item) => {
       const one = known.get(item);
       if (one === undefined || typeof one.value !== "string") return hasSourceSignature(at, attempt, trusted, item);
-      return findSourceSignature(surroundings, trusted, one) !== "unsigned";
+      return findSourceSignature(environment, trusted, one) !== "unsigned";
     });
-    return observeClock(surroundings, [...items.filter(isCaller), ...admitted]);
+    return observeClock(environment, [...items.filter(isCaller), ...admitted]);
   } catch (error) {
     // The kernel throws where acquired items could not have come from an acquisition.
     if (error instanceof TypeError) return null;
@@ -121,13 +121,13 @@ function admit(surroundings: AttemptSurroundings, known: Known): readonly Presen
 }
 
 function qualifyAlone(
-  { stage, surroundings }: Qualification,
+  { stage, environment }: Qualification,
   known: Known,
   item: PresentedEvidence,
 ): QualifiedEvidence {
   const condition = stage.conditions[stage.slotOf.get(item.condition_id) ?? -1];
   if (condition === undefined) return { item, lane: item.lane, signer: null, reason: "scope" };
-  const found = qualifyItem(surroundings, condition, item);
+  const found = qualifyItem(environment, condition, item);
   const { required_assurance } = condition.condition.evidence_use_policy;
   // Whether an absent value is in the domain cannot be seen; that of a caller is, or it would have been rejected.
   const isOpen = found.reason === null && isAbsent(known, item) && item.error === undefined &&

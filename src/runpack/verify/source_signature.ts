@@ -18,7 +18,7 @@ import type { RecordedEvidence } from "../../run/types.ts";
 import { sameJson } from "../format/canonical_text.ts";
 import { contentHash as contentHashShape, matches } from "../../canonical/shape.ts";
 import { presentRecorded } from "./decide_again.ts";
-import type { AttemptSurroundings } from "./requalify.ts";
+import type { AttemptEnvironment } from "./requalify.ts";
 import { isValue, type StepItem } from "./step.ts";
 
 /** What a signature is found to be; `open` where only the absent value could show it. */
@@ -70,7 +70,7 @@ export function findBareSignature(primitives: Primitives, key: TrustedKey, one: 
 
 /** Whether an item has the signature that its provider owes, by one of the keys that it has to sign with. */
 export function findSourceSignature(
-  { primitives, law, attempt }: AttemptSurroundings,
+  { primitives, law, attempt }: AttemptEnvironment,
   trusted: readonly TrustedKey[],
   one: StepItem,
 ): SignatureFinding {

@@ -8,7 +8,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
-import type { Decision, Surroundings } from "../../run/command.ts";
+import type { Decision, Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";
 import type { ContractFacts } from "../format/contract_facts.ts";
@@ -38,8 +38,8 @@ export interface Step extends ChainStep {
   readonly law: CompiledLaw;
   /** Null for the first record. */
   readonly before: RunState | null;
-  /** The kernel's surroundings under the record's operator profile. */
-  readonly surroundings: Surroundings;
+  /** The kernel's environment under the record's operator profile. */
+  readonly environment: Environment;
   readonly values: StepValues;
   /** What the first record binds. */
   readonly bound: Pick<RunCreatedBody, "contracts" | "schemas">;

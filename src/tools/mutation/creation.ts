@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../can
 import { readJson } from "../../canonical/scan.ts";
 import type { CreateCommand } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { decideCreate } from "../../run/decide_create.ts";
+import { decide } from "../../run/decide.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { Artifact, Receipt } from "../../store/types.ts";
 import { StoreError } from "../../store/types.ts";
@@ -102,7 +102,7 @@ async function findLaw(services: Services, creation: Creation): Promise<Compiled
  */
 export async function createRun(services: Services, creation: Creation, call: Call): Promise<Outcome> {
   const { namespace_id, creation_request_id } = creation;
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, creation.tool, creation.input);
+  const invocation = invocationIdentity(services.environment.primitives.sha256, creation.tool, creation.input);
   using _lock = await services.operationLock.acquire(creationKey(namespace_id, creation_request_id));
   const receipt = await services.runs.getCreationReceipt(namespace_id, creation_request_id);
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
@@ -118,8 +118,9 @@ export async function createRun(services: Services, creation: Creation, call: Ca
       const authority = allocation === null ? "run_id" : "time";
       return { outcome: "authority_unavailable", result: { authority, retryable: true } };
     }
-    const decision = decideCreate(
+    const decision = decide(
       law,
+      null,
       {
         kind: "create",
         operation_id: creation_request_id,
@@ -133,7 +134,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
         schemas,
       },
       { time },
-      services.surroundings,
+      services.environment,
     );
     if (!isAccepted(decision)) return decision;
     const { state, result } = decision;

@@ -80,7 +80,7 @@ interface Execution {
 }
 
 function operationOf({ services, mutation }: Execution, family: StepFamily, ordinal: number): string {
-  return derivedOperation(services.surroundings.primitives.sha256, mutation.from, family, ordinal);
+  return derivedOperation(services.environment.primitives.sha256, mutation.from, family, ordinal);
 }
 
 /** A step as it is stored. */
@@ -166,7 +166,7 @@ export async function runDerivedMutation(
 ): Promise<AcceptedCall | Outcome> {
   const { run_key, tool } = mutation;
   const { namespace_id, run_id } = run_key;
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, tool, mutation.input);
+  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, mutation.input);
   const execution = { services, mutation, invocation };
   using locks = new DisposableStack();
   for (const family of mutation.first) {

@@ -9,7 +9,7 @@ import { type RequestedBinding, selectBindings, type SelectedBinding } from "../
 import { schemaFailure } from "../../evidence/sandbox/schema_sandbox.ts";
 import type { EvaluateCommand, Refused, Stamps } from "../../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
-import { refuseEvaluation } from "../../run/decide_evaluate.ts";
+import { admitEvaluation } from "../../run/decide_evaluate.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
 import type { RunState } from "../../run/types.ts";
@@ -40,7 +40,7 @@ export async function gatherEvidence(services: Services, evaluating: Evaluating)
   const { stage_id } = command;
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined || !needsTheOutside(stage, requested)) return command;
-  const admitted = refuseEvaluation(law, state, command, services.surroundings);
+  const admitted = admitEvaluation(law, state, command, services.environment);
   if ("outcome" in admitted) return admitted;
   const selection = selectBindings(stage, requested);
   if (!selection.ok) {
@@ -79,7 +79,7 @@ async function acquire(
       ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
     },
     boundContracts: await boundContracts(services, state.run_key),
-    maximumValueBytes: maximumValueBytes(law, services.surroundings.profile),
+    maximumValueBytes: maximumValueBytes(law, services.environment.profile),
     findSchema: boundSchemas(services, state.run_key),
     signal: call.signal,
   });

@@ -75,7 +75,7 @@ async function findReceipt(services: Services, mutation: Mutation, invocation: I
 export async function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {
   const { run_key, tool, family, operation_id } = mutation;
   const { namespace_id, run_id } = run_key;
-  const invocation = invocationIdentity(services.surroundings.primitives.sha256, tool, mutation.input);
+  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, mutation.input);
   using _lock = await services.operationLock.acquire(mutationKey(namespace_id, run_id, family, operation_id));
   const run = await services.projections.load(run_key);
   if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
-import { countsValues, judgedItem, type UnmetCause, unmetCauses } from "../../run/missing/causes.ts";
+import { countsValues, judgedFromRecord, type UnmetCause, unmetCauses } from "../../run/missing/causes.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { Attempt, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
@@ -37,7 +37,7 @@ export function causesOfRecord(
     return isJsonObject(value) ? value as unknown as TypedValue : undefined;
   };
   const reads = countsValues(stage);
-  return unmetCauses(stage, trace, evidence.map((item) => judgedItem(item, reads ? valueOf : () => undefined)));
+  return unmetCauses(stage, trace, evidence.map((item) => judgedFromRecord(item, reads ? valueOf : () => undefined)));
 }
 
 /**

@@ -47,7 +47,7 @@ async function inlineLaw(services: Services, named: NamedLaw, spec: JsonObject):
   }
   const law = await proveSpec(services, spec);
   if ("code" in law) return law;
-  const { sha256 } = services.surroundings.primitives;
+  const { sha256 } = services.environment.primitives;
   return compileLaw(law, lawIdentity(sha256, law), graphIdentity(sha256, law));
 }
 

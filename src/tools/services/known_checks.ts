@@ -11,7 +11,7 @@ import { judgeParams } from "../../evidence/acquisition/params.ts";
 import { checkFacts } from "../../evidence/contract/facts.ts";
 import type { Provider } from "../../evidence/types.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
-import type { LawSurroundings } from "../../law/types.ts";
+import type { LawEnvironment } from "../../law/types.ts";
 import type { Services } from "./services.ts";
 
 /** A binding as far as a raw spec may be believed. */
@@ -30,7 +30,7 @@ interface RawBinding {
 export async function knownChecks(
   { providers, schemaSandbox }: Pick<Services, "providers" | "schemaSandbox">,
   spec: JsonObject,
-): Promise<LawSurroundings["findCheck"]> {
+): Promise<LawEnvironment["findCheck"]> {
   const verdicts = new Map<string, string | null>();
   const bindings = member(spec, "acquisition_bindings");
   const raw = isJsonArray(bindings) ? bindings.slice(0, SPEC_LIMITS.acquisitionBindings) : [];

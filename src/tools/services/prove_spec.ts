@@ -7,7 +7,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { constructLaw } from "../../law/law.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
-import type { LawLimits, LawSurroundings, Refusal, ScenarioLaw } from "../../law/types.ts";
+import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { toolError } from "../framework/errors.ts";
 import type { ToolError } from "../framework/types.ts";
 import { knownChecks } from "./known_checks.ts";
@@ -23,7 +23,7 @@ import type { Services } from "./services.ts";
 export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
   const namespaceId = member(spec, "namespace_id");
   const findCheck = await knownChecks(services, spec);
-  const constructed = constructLaw(spec, await surroundingsOf(services, spec, namespaceId, findCheck));
+  const constructed = constructLaw(spec, await environmentOf(services, spec, namespaceId, findCheck));
   return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
 }
 
@@ -56,8 +56,8 @@ function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
 }
 
 /** The limits of the operator on a law. */
-function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
-  const { profile } = services.surroundings;
+function lawLimits(services: Pick<Services, "environment">): LawLimits {
+  const { profile } = services.environment;
   return {
     maximum_value_bytes: profile.value_limits.maximum_value_bytes,
     maximum_payload_bytes: profile.value_limits.maximum_payload_bytes,
@@ -67,12 +67,12 @@ function lawLimits(services: Pick<Services, "surroundings">): LawLimits {
   };
 }
 
-async function surroundingsOf(
+async function environmentOf(
   services: Services,
   spec: JsonObject,
   namespaceId: JsonValue | undefined,
-  findCheck: LawSurroundings["findCheck"],
-): Promise<LawSurroundings> {
+  findCheck: LawEnvironment["findCheck"],
+): Promise<LawEnvironment> {
   const registered = new Set<string>();
   if (typeof namespaceId === "number") {
     for (const [key, { schema_id, version }] of schemasNamed(spec)) {

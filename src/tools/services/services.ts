@@ -17,7 +17,7 @@ import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquir
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
 import type { Providers } from "../../evidence/types.ts";
-import { type Surroundings, surroundingsUnder } from "../../run/command.ts";
+import { type Environment, environmentUnder } from "../../run/command.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
@@ -33,9 +33,9 @@ export interface Services {
   readonly schemas: SchemaRegistry;
   readonly projections: Projections;
   /** What decisions read. It changes when permissive mode comes to its end, so each decision takes it anew. */
-  readonly surroundings: Surroundings;
-  /** All that {@link Services.surroundings} may be in this process. */
-  readonly profiles: readonly Surroundings[];
+  readonly environment: Environment;
+  /** All that {@link Services.environment} may be in this process. */
+  readonly profiles: readonly Environment[];
   readonly time: TimeAuthority;
   readonly runIds: RunIdAuthority;
   readonly schemaSandbox: SchemaSandbox;
@@ -82,13 +82,13 @@ export interface ServiceParts {
   readonly docs?: Documentation;
 }
 
-async function surroundingsOf(parts: ServiceParts, permissive: boolean): Promise<Surroundings> {
+async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
   const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readAtMost, permissive);
-  return surroundingsUnder(HOST_PRIMITIVES, profile);
+  return environmentUnder(HOST_PRIMITIVES, profile);
 }
 
 /** @throws {ConfigError} Where two ids name one key: what counts as two signatures would be one. */
-function refuseRepeatedKeys(config: GateConfig, { keys }: Surroundings): void {
+function refuseRepeatedKeys(config: GateConfig, { keys }: Environment): void {
   const problems = repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])));
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }
@@ -97,16 +97,16 @@ function refuseRepeatedKeys(config: GateConfig, { keys }: Surroundings): void {
 export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
   const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
-  const strict = await surroundingsOf(parts, false);
+  const strict = await environmentOf(parts, false);
   refuseRepeatedKeys(parts.config, strict);
-  const relaxed = permissive.requested ? await surroundingsOf(parts, true) : strict;
+  const relaxed = permissive.requested ? await environmentOf(parts, true) : strict;
   const providers = parts.providers ?? new Map();
   return {
     config: parts.config,
     runs: parts.runs,
     schemas: parts.schemas,
     projections: projectRuns(parts.runs, HOST_PRIMITIVES.sha256),
-    get surroundings(): Surroundings {
+    get environment(): Environment {
       if (relaxed === strict) return strict;
       return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? relaxed : strict;
     },

@@ -194,14 +194,14 @@ Deno.test("status, precheck, attempt, its repetition, its resolution and a step'
     };
     assert.deepEqual(namesOf(attempt["missing"]), every, "scenario_evaluate_stage");
     // The operator has changed the setting since; the attempt was decided under the one before.
-    const { surroundings } = bench.services;
+    const { environment } = bench.services;
     const profile = {
-      ...surroundings.profile,
-      trust: { ...surroundings.profile.trust, min_lane: "asserted" as const },
+      ...environment.profile,
+      trust: { ...environment.profile.trust, min_lane: "asserted" as const },
     };
     const profile_identity = profileIdentity(HOST_PRIMITIVES.sha256, profile);
-    const changed = { ...surroundings, profile, profile_identity };
-    const services = { ...bench.services, surroundings: changed, profiles: [changed] };
+    const changed = { ...environment, profile, profile_identity };
+    const services = { ...bench.services, environment: changed, profiles: [changed] };
     const resolved = await withMissing(services, at.run, { outcome: "accepted", result: envelope(answer).result });
     assert.deepEqual(namesOf((resolved.result as { attempt: JsonObject }).attempt["missing"]), every, "a new setting");
     assert.deepEqual(await bench.call("scenario_evaluate_stage", input), answer, "the repetition");

@@ -24,7 +24,7 @@ for (const store of STORES) {
       const records = await services.runs.listRecords(run_key, 0, 50);
       const procedures = records.map(({ record }) => (readJson(record) as JsonObject)["procedure"]);
       assert.deepEqual(procedures, [...played.records.map(() => "gate-kernel-1"), "gate-kernel-2"]);
-      const { profile_identity: identity } = services.surroundings;
+      const { profile_identity: identity } = services.environment;
       const artifact = await services.runs.getArtifact(identity);
       assert.ok(artifact !== null);
       const pack = await packOf({ ...played, records, artifacts: [...played.artifacts, artifact] });

@@ -5,7 +5,7 @@ import { withTools } from "./tools_fixture.ts";
 
 const DAY = 86_400_000;
 
-Deno.test("Services.surroundings is relaxed until permissive mode ends, in a process that runs on", async () => {
+Deno.test("Services.environment is relaxed until permissive mode ends, in a process that runs on", async () => {
   const config_path = await Deno.makeTempFile();
   const modified = 1_700_000_000_000;
   await Deno.utime(config_path, modified / 1000, modified / 1000);
@@ -14,7 +14,7 @@ Deno.test("Services.surroundings is relaxed until permissive mode ends, in a pro
   const read = () =>
     now === null ? null : { time_authority_id: "test", authority_revision: "1", reading_unix_millis: now };
   await withTools(({ services }) => {
-    const enabled = (): boolean => services.surroundings.profile.permissive.enabled;
+    const enabled = (): boolean => services.environment.profile.permissive.enabled;
     const rows: readonly [at: number | null, enabled: boolean][] = [
       [modified, true],
       [modified + DAY - 1, true],
@@ -27,15 +27,15 @@ Deno.test("Services.surroundings is relaxed until permissive mode ends, in a pro
     }
     const identities = services.profiles.map(({ profile_identity }) => profile_identity);
     assert.equal(new Set(identities).size, 2);
-    assert.ok(identities.includes(services.surroundings.profile_identity));
+    assert.ok(identities.includes(services.environment.profile_identity));
     return Promise.resolve();
   }, { config: { dev, config_path }, time: { read } });
   await Deno.remove(config_path);
 });
 
-Deno.test("Services.surroundings is one and the same where permissive mode is not asked for", () =>
+Deno.test("Services.environment is one and the same where permissive mode is not asked for", () =>
   withTools(({ services }) => {
     assert.equal(services.profiles.length, 1);
-    assert.equal(services.profiles[0], services.surroundings);
+    assert.equal(services.profiles[0], services.environment);
     return Promise.resolve();
   }));

@@ -209,7 +209,7 @@ Deno.test("schemas_register verifies a signature under a trusted key", async () 
     assert.deepEqual(await bench.call("schemas_register", { record }), { record });
   }, {
     ...registry({}, { require_signing: true }),
-    change: (services) => ({ ...services, surroundings: { ...services.surroundings, keys } }),
+    change: (services) => ({ ...services, environment: { ...services.environment, keys } }),
   });
 });
 

@@ -145,11 +145,11 @@ for (const store of STORES) {
 
 /** The same tools as another process has them: over the same store, with nothing shared in memory. */
 function otherProcess({ services }: Bench): ReturnType<typeof createTools> {
-  const { runs, surroundings } = services;
-  const projections = projectRuns(runs, surroundings.primitives.sha256);
+  const { runs, environment } = services;
+  const projections = projectRuns(runs, environment.primitives.sha256);
   return createTools({
     ...services,
-    surroundings,
+    environment,
     projections,
     operationLock: new KeyedLock(),
     storedArtifacts: new Set(),
@@ -235,7 +235,7 @@ async function exported({ services }: Bench, s: Scene): Promise<PlayedRun> {
   const law = await services.runs.getLaw(2, s.law);
   assert.ok(run !== null && law !== null);
   const { contracts } = await runCreated(services, s.run);
-  const named = [...contracts.map((one) => one.contract_identity), services.surroundings.profile_identity];
+  const named = [...contracts.map((one) => one.contract_identity), services.environment.profile_identity];
   const artifacts = await Promise.all(named.map((identity) => services.runs.getArtifact(identity)));
   return {
     law,

@@ -20,6 +20,7 @@ import {
   bool,
   callerItem,
   createCommand,
+  environmentWith,
   evaluateCommand,
   hex32,
   int,
@@ -31,7 +32,6 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-  surroundingsWith,
   type TestKey,
 } from "../kernel_fixture.ts";
 import { type PlayedRun, stored } from "../runpack_run.ts";
@@ -195,10 +195,10 @@ export const EVIDENCE_AT = {
 /** Plays the run. */
 export function playEvidenceRun(procedure: ProcedureName): PlayedRun {
   const law = evidenceLaw();
-  const surroundings = { ...surroundingsWith(PROFILE), procedure };
+  const environment = { ...environmentWith(PROFILE), procedure };
   const records: PlayedRun["records"][number][] = [];
   const take = (state: RunState | null, command: Command): Accepted => {
-    const decided = accepted(decide(law, state, command, stampsAt(NOW + records.length), surroundings));
+    const decided = accepted(decide(law, state, command, stampsAt(NOW + records.length), environment));
     records.push(stored(decided));
     return decided;
   };
@@ -218,8 +218,8 @@ export function playEvidenceRun(procedure: ProcedureName): PlayedRun {
       ),
       {
         kind: "operator-profile",
-        identity: surroundings.profile_identity,
-        body: canonicalize(asJson(surroundings.profile)),
+        identity: environment.profile_identity,
+        body: canonicalize(asJson(environment.profile)),
       },
       { kind: "schema", identity: schema_identity, body: canonicalize(SCHEMA) },
     ],

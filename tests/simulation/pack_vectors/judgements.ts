@@ -16,6 +16,7 @@ import { asJson } from "../../../src/run/primitives.ts";
 import {
   accepted,
   createCommand,
+  environmentWith,
   evaluateCommand,
   int,
   NOW,
@@ -23,7 +24,6 @@ import {
   openCommand,
   presented,
   stampsAt,
-  surroundingsWith,
 } from "../kernel_fixture.ts";
 import { acquire, type Answer, type Scene, signatureOf } from "./acquired.ts";
 import { JUDGEMENT_ROWS, type JudgementRow } from "./judgement_rows.ts";
@@ -95,16 +95,16 @@ function callerEvidence({ value, signature, anchor, observed_at }: PresentedEvid
 
 function judge(row: JudgementRow, law: CompiledLaw): Omit<MadeJudgement, "row"> & { readonly profile: JsonValue } {
   const { procedure = "gate-kernel-2", profile = {}, reading = NOW } = row.setting;
-  const surroundings = { ...surroundingsWith(profile), procedure };
-  const created = accepted(decide(law, null, createCommand(), stampsAt(), surroundings));
+  const environment = { ...environmentWith(profile), procedure };
+  const created = accepted(decide(law, null, createCommand(), stampsAt(), environment));
   const { state } = accepted(
-    decide(law, created.state, openCommand(2, created.state.head, "s"), stampsAt(), surroundings),
+    decide(law, created.state, openCommand(2, created.state.head, "s"), stampsAt(), environment),
   );
   const scene = { law, state, stage_id: "s" };
   const callers = row.caller.map((answer, index) => callerSays(scene, answer, index));
   const acquired = Object.entries(row.acquired).map(([binding, answer]) => acquire(scene, binding, answer));
   const command = evaluateCommand(3, state.head, "s", { caller_evidence: callers.map(callerEvidence), acquired });
-  const [{ record: { body } }] = accepted(decide(law, state, command, stampsAt(reading), surroundings)).records;
+  const [{ record: { body } }] = accepted(decide(law, state, command, stampsAt(reading), environment)).records;
   if (!("evidence" in body)) throw new TypeError("Cannot judge: the record is no attempt");
   const judged = body.evidence.map(({ item_id, lane, qualified, reason, error }) => ({
     item_id,
@@ -116,7 +116,7 @@ function judge(row: JudgementRow, law: CompiledLaw): Omit<MadeJudgement, "row"> 
   const [line] = body.trace;
   const { run_key, head, accepted_audit_instant } = state;
   return {
-    profile: asJson(surroundings.profile),
+    profile: asJson(environment.profile),
     vector: {
       procedure,
       before: asJson({ run_key, head, accepted_audit_instant }),

@@ -23,7 +23,7 @@ export const EVIDENCE_RETENTION: RecordClaim = {
   method: "value_reconstruction_v6",
   needsValues: true,
   check(step): Violation | null {
-    const { sha256 } = step.surroundings.primitives;
+    const { sha256 } = step.environment.primitives;
     for (const [index, { item, value }] of itemsOf(step).entries()) {
       if (!isValue(value)) continue;
       const place = atItem(step.record.revision, index);

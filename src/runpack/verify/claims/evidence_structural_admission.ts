@@ -65,7 +65,7 @@ function countFault(items: readonly StepItem[]): ViolationCode | null {
   return [...counts.values()].some((count) => count > ITEMS_PER_CONDITION) ? "items_unexpected" : null;
 }
 
-function itemFault({ law, surroundings }: Step, stage: CompiledStage, { item, value }: StepItem): ViolationCode | null {
+function itemFault({ law, environment }: Step, stage: CompiledStage, { item, value }: StepItem): ViolationCode | null {
   const compiled = law.conditionIndex.get(item.condition_id);
   if (compiled === undefined || !stage.slotOf.has(item.condition_id)) return "condition_mismatch";
   if (item.retention !== compiled.retention) return "retention_mismatch";
@@ -77,7 +77,7 @@ function itemFault({ law, surroundings }: Step, stage: CompiledStage, { item, va
   if (!isValue(value)) return null;
   if (checkInDomain(value, domain) !== null) return "value_invalid";
   const bytes = utf8Length(canonicalize(value.value));
-  return bytes > maximumValueBytes(law, surroundings.profile) ? "value_invalid" : null;
+  return bytes > maximumValueBytes(law, environment.profile) ? "value_invalid" : null;
 }
 
 /** Exactly one of a value, an error, and nothing found, but for an error of the clock; a caller says neither of the last two. */

@@ -11,7 +11,7 @@ import { anchorCounts } from "../../../run/anchor.ts";
 import { recordEvidence } from "../../../run/decide_evaluate.ts";
 import type { RecordedEvidence } from "../../../run/types.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
-import { type AttemptSurroundings, qualificationOf, requalify } from "../requalify.ts";
+import { type AttemptEnvironment, qualificationOf, requalify } from "../requalify.ts";
 import { findSourceSignature } from "../source_signature.ts";
 import { itemsOf, type RecordClaim, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
@@ -32,7 +32,7 @@ export const EVIDENCE_USE_POLICY: RecordClaim = {
       const found = anew.evidence[index];
       const code = found === undefined
         ? "qualification_mismatch"
-        : faultOf(one, recordEvidence(found)) ?? errorFault(step, qualification.surroundings, one);
+        : faultOf(one, recordEvidence(found)) ?? errorFault(step, qualification.environment, one);
       if (code !== null) return violation(code, atItem(revision, index));
     }
     return null;
@@ -50,13 +50,13 @@ function sameError(a: RecordedEvidence, b: RecordedEvidence): boolean {
 }
 
 /** An item that gate itself found unsigned or unanchored: whether it was. */
-function errorFault(step: Step, surroundings: AttemptSurroundings, one: StepItem): ViolationCode | null {
+function errorFault(step: Step, environment: AttemptEnvironment, one: StepItem): ViolationCode | null {
   const { item } = one;
   const { acquisition: witness, error, provider_id, channel } = item;
   if (error === undefined || witness === undefined || provider_id === undefined) return null;
   if (isJsonObject(member(witness.provider_result, "error"))) return null;
   if (error.code === "anchor_invalid") {
-    const { anchors } = surroundings.profile;
+    const { anchors } = environment.profile;
     const owes = anchors.some((one) => one.provider_id === provider_id) &&
       !anchorCounts(item.anchor, provider_id, anchors);
     const check = step.contracts.get(witness.contract_identity)?.checks.get(witness.check_id);
@@ -65,8 +65,8 @@ function errorFault(step: Step, surroundings: AttemptSurroundings, one: StepItem
     return owes || undeclared ? null : "qualification_mismatch";
   }
   if (error.code !== "signature_invalid") return null;
-  const trust = providerTrust(surroundings.profile, provider_id, channel);
+  const trust = providerTrust(environment.profile, provider_id, channel);
   if (trust === "audit") return "qualification_mismatch";
-  const isSigned = findSourceSignature(surroundings, trust.require_signature.keys, one) === "signed";
+  const isSigned = findSourceSignature(environment, trust.require_signature.keys, one) === "signed";
   return isSigned ? "qualification_mismatch" : null;
 }

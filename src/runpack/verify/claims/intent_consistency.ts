@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decideOpen } from "../../../run/decide_open.ts";
+import { decide } from "../../../run/decide.ts";
 import { sameJson } from "../../format/canonical_text.ts";
 import { requestOf } from "../procedure_request.ts";
 import { atRevision, violation } from "../findings.ts";
@@ -16,11 +16,11 @@ export const INTENT: RecordClaim = {
   claim: "intent_consistency",
   method: "intent_replay_v6",
   needsValues: false,
-  check({ record, before, law, surroundings }): Violation | null {
+  check({ record, before, law, environment }): Violation | null {
     if (record.record_kind !== "stage_opened" || before === null) return null;
     const { stage_id, time_source } = record.body;
     const command = { kind: "open", ...requestOf(record), expected_head: before.head, stage_id } as const;
-    const decision = decideOpen(law, before, command, { time: time_source }, surroundings);
+    const decision = decide(law, before, command, { time: time_source }, environment);
     const place = atRevision(record.revision);
     // A stage that could not be opened is another claim's; a policy that denies leaves nothing that could have been
     // proposed.

@@ -9,7 +9,7 @@ import { identify, type Identity } from "../../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { graphIdentity, lawIdentity, reproveLaw } from "../../../law/law.ts";
 import { COMPARATORS } from "../../../law/value/predicates.ts";
-import type { CheckFacts, LawSurroundings } from "../../../law/types.ts";
+import type { CheckFacts, LawEnvironment } from "../../../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
 import { readCanonical } from "../../format/canonical_text.ts";
 import { type ContractCheck, type ContractFacts, factsOf } from "../../format/contract_facts.ts";
@@ -20,7 +20,7 @@ import type { VerificationPrimitives, Violation } from "../types.ts";
 export const LAW_CONSTRUCTION = "law_construction_v6";
 
 /** An operator that allows all that a law can say. */
-export const LAW_LIMITS: LawSurroundings["limits"] = {
+export const LAW_LIMITS: LawEnvironment["limits"] = {
   maximum_value_bytes: Number.MAX_SAFE_INTEGER,
   maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
   enable_lexicographic: true,
@@ -67,10 +67,10 @@ export async function constructLaw(
 }
 
 /**
- * Surroundings in which every schema is registered, and every check is one that its bindings can use: for laws that are
+ * Environment in which every schema is registered, and every check is one that its bindings can use: for laws that are
  * not yet in force.
  */
-export function permissiveSurroundings(spec: JsonValue): Pick<LawSurroundings, "hasSchema" | "findCheck"> {
+export function permissiveEnvironment(spec: JsonValue): Pick<LawEnvironment, "hasSchema" | "findCheck"> {
   const channels = channelsOf(spec);
   return {
     hasSchema: () => true,

@@ -33,7 +33,7 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
     check(step): Violation | null {
       const qualification = keys === null ? null : qualificationOf(step);
       if (qualification === null) return null;
-      const { primitives, law, keys: profileKeys, attempt } = qualification.surroundings;
+      const { primitives, law, keys: profileKeys, attempt } = qualification.environment;
       for (const [index, one] of itemsOf(step).entries()) {
         const { item, value } = one;
         if (!item.qualified) continue;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decideSubmit } from "../../../run/decide_submit.ts";
+import { decide } from "../../../run/decide.ts";
 import { maximumPayloadBytes } from "../../../run/evidence.ts";
 import { hashPayload } from "../../../run/payload.ts";
 import type { ContentHash } from "../../../run/types.ts";
@@ -35,19 +35,19 @@ function faultOf(step: Step): ViolationCode | null {
 }
 
 function payloadFault(
-  { values: { payload }, law, surroundings }: Step,
+  { values: { payload }, law, environment }: Step,
   named: { readonly payload_identity: Identity; readonly content_hash: ContentHash },
 ): ViolationCode | null {
   if (payload === null) return "payload_missing";
-  const hashed = hashPayload(surroundings.primitives.sha256, payload);
+  const hashed = hashPayload(environment.primitives.sha256, payload);
   if (hashed === null) return "payload_invalid";
   if (hashed.identity !== named.payload_identity) return "payload_mismatch";
   if (hashed.content_hash.value !== named.content_hash.value) return "content_hash_mismatch";
-  return hashed.bytes > maximumPayloadBytes(law, surroundings.profile) ? "payload_invalid" : null;
+  return hashed.bytes > maximumPayloadBytes(law, environment.profile) ? "payload_invalid" : null;
 }
 
 /** What the kernel says against scope and content type. */
-function placeFault({ record, before, law, surroundings, values: { payload } }: Step): ViolationCode | null {
+function placeFault({ record, before, law, environment, values: { payload } }: Step): ViolationCode | null {
   if (record.record_kind !== "artifact_submitted" || before === null || payload === null) return null;
   const { content_type, scope, time_source } = record.body;
   const command = {
@@ -58,7 +58,7 @@ function placeFault({ record, before, law, surroundings, values: { payload } }: 
     scope,
     payload,
   } as const;
-  switch (decideSubmit(law, before, command, { time: time_source }, surroundings).outcome) {
+  switch (decide(law, before, command, { time: time_source }, environment).outcome) {
     case "accepted":
       return null;
     case "content_type_rejected":
