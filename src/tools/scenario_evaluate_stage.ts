@@ -20,7 +20,7 @@ import {
 } from "./framework/input.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
 import { runMutation } from "./mutation/mutation.ts";
-import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
@@ -98,7 +98,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
       return outcomeAnswer(
         await withMissing(services, runKeyOf(namespace_id, run_id), outcome),
         () =>
-          nextAfterMutation({ tool: NAMED.name, family: FAMILY, run, operation_id, expected_head, stage_id }, outcome),
+          nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head, stage_id }), outcome),
       );
     },
   });

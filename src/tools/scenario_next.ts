@@ -27,7 +27,7 @@ import {
   timestamp,
 } from "./framework/input.ts";
 import type { Outcome } from "./mutation/outcome.ts";
-import { nextAfterStep } from "./next_steps/after_steps.ts";
+import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
@@ -108,13 +108,8 @@ export function scenarioNext(services: Services): Tool {
       const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
       return outcomeAnswer(outcome, () => {
         const stage = stage_id === undefined ? {} : { stage_id };
-        return nextAfterStep({
-          tool: NAMED.name,
-          run: { namespace_id, scenario_id, run_id },
-          expected_head,
-          own: { request_id, ...stage },
-          fresh: { request_id: FRESH_ID, ...stage },
-        }, outcome);
+        const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
+        return nextAfterRefusal(refusedStep(refused, { request_id, ...stage }, { request_id: FRESH_ID }), outcome);
       });
     },
   });

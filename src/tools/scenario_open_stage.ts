@@ -9,7 +9,7 @@ import { runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
-import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
@@ -66,7 +66,7 @@ export function scenarioOpenStage(services: Services): Tool {
       return outcomeAnswer(
         outcome,
         () =>
-          nextAfterMutation({ tool: NAMED.name, family: FAMILY, run, operation_id, expected_head, stage_id }, outcome),
+          nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head, stage_id }), outcome),
       );
     },
   });

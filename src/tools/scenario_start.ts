@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { createRun } from "./mutation/creation.ts";
 import { briefly, identity, name, namespaceId, operationId, payload } from "./framework/input.ts";
-import { nextAfterCreation } from "./next_steps/after_mutation.ts";
+import { nextAfterCreation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";

@@ -18,7 +18,7 @@ import {
   runMembers,
 } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
-import { nextAfterMutation } from "./next_steps/after_mutation.ts";
+import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
@@ -86,7 +86,7 @@ export function scenarioSubmit(services: Services): Tool {
       const run = { namespace_id, scenario_id, run_id };
       return outcomeAnswer(
         outcome,
-        () => nextAfterMutation({ tool: NAMED.name, family: FAMILY, run, operation_id, expected_head }, outcome),
+        () => nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head }), outcome),
       );
     },
   });

@@ -26,7 +26,7 @@ import {
   timestamp,
 } from "./framework/input.ts";
 import type { Outcome } from "./mutation/outcome.ts";
-import { nextAfterStep } from "./next_steps/after_steps.ts";
+import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { runComplete } from "./next_steps/stage_choice.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
@@ -98,14 +98,12 @@ export function scenarioTrigger(services: Services): Tool {
         decide: (run, requestOf, mint) => decideTrigger(services, input.trigger, { run, requestOf, mint, call }),
       }, call);
       const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
-      return outcomeAnswer(outcome, () =>
-        nextAfterStep({
-          tool: NAMED.name,
-          run: { namespace_id, scenario_id, run_id },
-          expected_head,
-          own: { trigger: { trigger_id, kind, source_id } },
-          fresh: { trigger: { trigger_id: FRESH_ID, kind, source_id } },
-        }, outcome));
+      return outcomeAnswer(outcome, () => {
+        const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
+        const own = { trigger: { trigger_id, kind, source_id } };
+        const fresh = { trigger: { trigger_id: FRESH_ID, kind, source_id } };
+        return nextAfterRefusal(refusedStep(refused, own, fresh), outcome);
+      });
     },
   });
 }

@@ -71,7 +71,7 @@ const OPEN: readonly Case[] = [
     outcome: "stale",
     name,
     next: "scenario_status",
-    why: /none of this run's/,
+    why: /not of this run/,
     input: (s) => at(s, 1, { ...BUILD, expected_head: { ...s.head, ...change } }),
   })),
   {
