@@ -1,8 +1,8 @@
 /**
- * The inside of a provider's worker: every worker module imports this one first.
+ * The worker side: every worker module imports this module first.
  *
- * Standard output carries the protocol of the server, and a worker shares it. So before any other module of the worker is
- * evaluated, everything that writes there is replaced.
+ * A worker shares standard output with the server, whose protocol runs over it. So this module replaces every function that
+ * writes there before any other module of the worker is evaluated.
  *
  * @module
  */
@@ -15,7 +15,7 @@ interface WorkerScope {
   readonly postMessage: (message: ProviderReport, transfer?: Transferable[]) => void;
 }
 
-/** Works on one question; the signal says that nobody waits for the answer any more. */
+/** Answers one question; the signal aborts when the question is cancelled. */
 export type AnswerQuestion<Question, Answer> = (question: Question, signal: AbortSignal) => Answer | Promise<Answer>;
 
 const scope = globalThis as unknown as WorkerScope;
@@ -23,8 +23,8 @@ const scope = globalThis as unknown as WorkerScope;
 silence();
 
 /**
- * Takes away the usual ways to the process's standard output and standard error, and to its end. Packages that look at
- * the environment when they are loaded find it empty, where the runtime would throw.
+ * Replaces the usual ways to write to standard output and standard error, and to end the process. Packages that read the
+ * environment while they load find it empty; the runtime would throw.
  */
 function silence(): void {
   const nothing = (): void => {};
@@ -55,8 +55,8 @@ function replace(target: object, members: Readonly<Record<string, unknown>>): vo
 /**
  * Serves questions until the worker is terminated.
  *
- * @param prepare Makes what answers from the setup that the host sends first
- * @param transfer The buffers of an answer that are handed over, not copied
+ * @param prepare Creates the answering function from the setup that the host sends first
+ * @param transfer The buffers of an answer to transfer instead of copying
  */
 export function serveQuestions<Setup, Question, Answer>(
   prepare: (setup: Setup) => AnswerQuestion<Question, Answer>,
@@ -69,12 +69,12 @@ export function serveQuestions<Setup, Question, Answer>(
     const controller = new AbortController();
     open.set(id, controller);
     try {
-      if (answerQuestion === null) throw new Error("Worker was asked before it was set up");
+      if (answerQuestion === null) throw new Error("Cannot answer: the worker has no setup");
       const working = answerQuestion(question, controller.signal);
-      // What is there at once is sent at once.
+      // A synchronous answer is posted without a turn of the event loop.
       const answer = working instanceof Promise ? await working : working;
       const buffers = transfer(answer);
-      // The runtime has a shorter way for a message alone.
+      // The runtime posts faster without a transfer list.
       if (buffers.length === 0) scope.postMessage({ kind: "answer", id, answer });
       else scope.postMessage({ kind: "answer", id, answer }, buffers);
     } catch (error) {

@@ -1,13 +1,13 @@
 /**
- * The host side of one provider worker: started with the first question under exactly the permissions it is given, kept
- * warm, terminated when a question outlives its time limit, started again after a crash, later each time.
+ * The host side of one worker. The first question starts it, with exactly the permissions of its plan, and it stays. The host
+ * terminates it when a question exceeds its time limit, and restarts it after a crash with backoff.
  *
  * @module
  */
 
 import type { ProviderOrder, ProviderReport } from "./provider_protocol.ts";
 
-/** Permissions of a worker. What is left out is not granted. */
+/** Permissions of a worker; a missing member grants nothing. */
 export interface WorkerPermissions {
   /** Names of environment variables. */
   readonly env?: readonly string[];
@@ -17,19 +17,19 @@ export interface WorkerPermissions {
   readonly read?: readonly string[];
 }
 
-/** What a worker is. */
+/** How to start a worker. */
 export interface WorkerPlan {
-  /** For people: shown in the runtime's own messages. */
+  /** Shown in messages of gate and of the runtime. */
   readonly name: string;
   readonly module: URL;
   readonly permissions: WorkerPermissions;
-  /** Sent to it first; a structured clone of it. */
+  /** Sent to it first, as a structured clone. */
   readonly setup: unknown;
-  /** Questions that it works on at a time; 1 where it answers without waiting for anything. */
+  /** Questions that it works on at a time; 1 where it answers synchronously. */
   readonly concurrency: number;
 }
 
-/** Bounds of a worker. */
+/** Limits of a worker. */
 export interface WorkerLimits {
   /** Milliseconds to start, 15000 by default. */
   readonly startMillis?: number;
@@ -41,20 +41,20 @@ export interface WorkerLimits {
   readonly backOffMaximumMillis?: number;
 }
 
-/** Why a question has no answer. */
+/** Why a question got no answer. */
 export type WorkerFailureCode = "timeout" | "worker_died" | "provider_unreachable" | "cancelled";
 
-/** What came of a question. */
+/** The outcome of a question. */
 export type WorkerAnswer<Answer> =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly code: WorkerFailureCode; readonly message: string };
 
-/** How long a question may take, and who may call it off. */
+/** Time limit and cancellation of a question. */
 export interface AskOptions {
-  /** Milliseconds to wait for a free worker once it has started, and again milliseconds to answer. */
+  /** Milliseconds to wait for a worker that has started to become free, and again milliseconds to answer. */
   readonly limitMillis: number;
   readonly signal: AbortSignal;
-  /** Buffers that are handed over, not copied. */
+  /** Buffers to transfer instead of copying. */
   readonly transfer?: readonly Transferable[];
 }
 
@@ -62,9 +62,9 @@ export interface AskOptions {
 export interface WorkerHost {
   /** Never rejects. */
   readonly ask: <Answer>(question: unknown, options: AskOptions) => Promise<WorkerAnswer<Answer>>;
-  /** Starts the worker; resolves when it is ready, or when it cannot start or is closed. Never rejects. */
+  /** Starts the worker. Resolves when it is ready, cannot start or is closed; never rejects. */
   readonly start: () => Promise<void>;
-  /** Questions that wait or are worked on. */
+  /** Questions that wait or run. */
   readonly load: () => number;
   /** Ends the worker; every open question fails as `cancelled`. */
   readonly close: () => void;
@@ -76,7 +76,7 @@ interface Entry {
   readonly options: AskOptions;
   settle: (answer: WorkerAnswer<unknown>) => void;
   settled: boolean;
-  /** When its time is up, in milliseconds of `performance.now()`. */
+  /** When its time limit ends, in milliseconds of `performance.now()`. */
   until: number;
 }
 
@@ -93,14 +93,14 @@ interface HostState {
   /** When the worker was started, in milliseconds of `performance.now()`. */
   startedAt: number;
   startTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Rings no later than the time of any open question is up. */
+  /** Fires no later than the first time limit of an open question ends. */
   alarm: ReturnType<typeof setTimeout> | undefined;
-  /** When it rings, in milliseconds of `performance.now()`. */
+  /** When `alarm` fires, in milliseconds of `performance.now()`. */
   alarmAt: number;
   lastId: number;
   /** Crashes since the last answer. */
   crashes: number;
-  /** Not to be started before, in milliseconds of `performance.now()`. */
+  /** Earliest next start, in milliseconds of `performance.now()`. */
   startAt: number;
   closed: boolean;
 }
@@ -113,9 +113,9 @@ const DEFAULTS: Required<WorkerLimits> = {
 };
 
 /**
- * A worker that is started with its first question.
+ * Creates the host of a worker; the first question starts the worker.
  *
- * @param onIdle Called whenever it has nothing more to do
+ * @param onIdle Called whenever no question is left
  */
 export function createWorkerHost(
   plan: WorkerPlan,
@@ -157,10 +157,10 @@ export function createWorkerHost(
 
 function enqueue(state: HostState, question: unknown, options: AskOptions): Promise<WorkerAnswer<unknown>> {
   if (state.closed || options.signal.aborted) {
-    return Promise.resolve(failure(state, "cancelled", "nobody waits for it"));
+    return Promise.resolve(failure(state, "cancelled", "the question was cancelled"));
   }
   if (state.waiting.size >= state.limits.waitingMaximum) {
-    return Promise.resolve(failure(state, "provider_unreachable", "too many questions wait"));
+    return Promise.resolve(failure(state, "provider_unreachable", "too many questions are waiting"));
   }
   return new Promise((resolve) => {
     const entry: Entry = { id: ++state.lastId, question, options, settle: resolve, settled: false, until: Infinity };
@@ -173,7 +173,7 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
     options.signal.addEventListener("abort", abort, { once: true });
     state.waiting.add(entry);
     pump(state);
-    // The time that a worker needs to start does not count: the limit begins when it is ready.
+    // The start of a worker does not count towards the limit, which begins when the worker is ready.
     if (state.ready && state.waiting.has(entry)) limitTime(state, entry);
   });
 }
@@ -192,8 +192,8 @@ function endStarting(state: HostState): void {
 }
 
 /**
- * Starts a question's time limit. All questions share one timer, because setting one for each, and taking it back, costs
- * as much as a small answer: it is left to ring when its question was answered, and then set for the earliest that is open.
+ * Starts a question's time limit. All questions share one timer, because setting and clearing one for each costs as much as a
+ * small answer. The timer is not cleared when its question is answered; when it fires it is set for the next open question.
  */
 function limitTime(state: HostState, entry: Entry): void {
   entry.until = performance.now() + entry.options.limitMillis;
@@ -204,14 +204,14 @@ function setAlarm(state: HostState, until: number): void {
   if (until >= state.alarmAt) return;
   clearTimeout(state.alarm);
   state.alarmAt = until;
-  state.alarm = setTimeout(() => ring(state), Math.ceil(until - performance.now()));
+  state.alarm = setTimeout(() => expire(state), Math.ceil(until - performance.now()));
 }
 
-/** Ends what took too long, and sets the alarm for what is left. */
-function ring(state: HostState): void {
+/** Fails the questions that exceeded their limit, and sets the alarm for the others. */
+function expire(state: HostState): void {
   state.alarmAt = Infinity;
   const now = performance.now();
-  // The clock of what waits stands while the worker starts.
+  // The limits of waiting questions are suspended while the worker starts.
   const waiting = state.ready ? [...state.waiting] : [];
   for (const entry of waiting) {
     if (entry.until > now) continue;
@@ -219,14 +219,14 @@ function ring(state: HostState): void {
   }
   const late = [...state.running.values()].filter((entry) => entry.until <= now);
   for (const entry of late) fail(state, entry, "timeout", `it took longer than ${entry.options.limitMillis} ms`);
-  // It may never answer: nothing less than its end frees the thread.
-  if (late.length > 0) stop(state, "worker_died", "its worker was ended, because another question took too long");
+  // The worker may never answer; only its termination frees the thread.
+  if (late.length > 0) stop(state, "worker_died", "its worker was ended because another question took too long");
   if (state.ready) { for (const entry of state.waiting) setAlarm(state, entry.until); }
   for (const entry of state.running.values()) setAlarm(state, entry.until);
   if (late.length > 0) pump(state);
 }
 
-/** Hands over as many questions as the worker takes; starts it where there is none. */
+/** Sends waiting questions up to the concurrency of the worker; starts the worker if necessary. */
 function pump(state: HostState): void {
   if (state.closed) return;
   if (state.waiting.size === 0 && state.starting.size === 0) {
@@ -247,12 +247,12 @@ function post(state: HostState, worker: Worker, entry: Entry): void {
   state.running.set(entry.id, entry);
   limitTime(state, entry);
   const order: ProviderOrder = { kind: "ask", id: entry.id, question: entry.question };
-  // The runtime has a shorter way for a message alone.
+  // The runtime posts faster without a transfer list.
   if (transfer.length === 0) worker.postMessage(order);
   else worker.postMessage(order, [...transfer]);
 }
 
-/** Starts a worker, after the pause that earlier crashes impose. */
+/** Starts a worker, after the backoff of earlier crashes. */
 function start(state: HostState): void {
   if (state.startTimer !== undefined) return;
   const pause = state.startAt - performance.now();
@@ -267,7 +267,7 @@ function start(state: HostState): void {
   try {
     worker = spawn(state.plan);
   } catch (error) {
-    // The process itself lacks what the worker is to be granted: no pause will change that.
+    // The process itself lacks a permission of the worker; waiting would not change that.
     const reason = error instanceof Error ? error.message : String(error);
     endStarting(state);
     for (const entry of state.waiting) fail(state, entry, "provider_unreachable", `it cannot be started: ${reason}`);
@@ -278,18 +278,18 @@ function start(state: HostState): void {
   state.startTimer = setTimeout(() => crash(state, worker, "it did not start in time"), state.limits.startMillis);
   worker.onmessage = ({ data }: MessageEvent<ProviderReport>) => receive(state, worker, data);
   worker.onerror = (event) => {
-    // Without this the error would end the whole process.
+    // An unhandled error event would end the whole process.
     event.preventDefault();
     crash(state, worker, "its worker died");
   };
-  worker.onmessageerror = () => crash(state, worker, "its worker sent what cannot be read");
+  worker.onmessageerror = () => crash(state, worker, "its worker sent an unreadable message");
   const order: ProviderOrder = { kind: "setup", setup: state.plan.setup };
   worker.postMessage(order);
 }
 
 function spawn(plan: WorkerPlan): Worker {
   const { env = [], net = [], read = [] } = plan.permissions;
-  // An empty list is not given: everything that is not granted is spelled out as refused.
+  // The runtime needs `false` for a permission that is not granted, not an empty list.
   const granted = (list: readonly string[]): string[] | false => list.length === 0 ? false : [...list];
   return new Worker(plan.module, {
     type: "module",
@@ -338,16 +338,16 @@ function receive(state: HostState, worker: Worker, report: ProviderReport): void
   pump(state);
 }
 
-/** Nobody waits for an answer any more. A question that is being worked on keeps its time limit. */
+/** Cancels a question. If it already runs, its time limit still applies to the worker. */
 function cancel(state: HostState, entry: Entry): void {
   if (state.running.has(entry.id)) {
     const order: ProviderOrder = { kind: "cancel", id: entry.id };
     state.worker?.postMessage(order);
   }
-  fail(state, entry, "cancelled", "nobody waits for it");
+  fail(state, entry, "cancelled", "the question was cancelled");
 }
 
-/** Answers a question with a failure. One that runs stays with the worker until it answers or is ended. */
+/** Settles a question with a failure. If it runs, it stays with the worker until the worker answers or is ended. */
 function fail(state: HostState, entry: Entry, code: WorkerFailureCode, message: string): void {
   if (!entry.settled) entry.settle(failure(state, code, message));
   if (!state.waiting.delete(entry)) return;
@@ -359,7 +359,7 @@ function crash(state: HostState, worker: Worker, message: string): void {
   const { backOffMillis, backOffMaximumMillis } = state.limits;
   state.startAt = performance.now() + Math.min(backOffMillis * 2 ** state.crashes, backOffMaximumMillis);
   state.crashes += 1;
-  // What waits for a worker that cannot even start is told so; it would only wait for the same again.
+  // Questions that wait for a worker that fails to start would only wait for the next failure.
   if (!state.ready) {
     endStarting(state);
     for (const entry of state.waiting) fail(state, entry, "worker_died", message);
@@ -368,7 +368,7 @@ function crash(state: HostState, worker: Worker, message: string): void {
   pump(state);
 }
 
-/** Ends the worker and every question that it works on. */
+/** Terminates the worker and fails the questions that it works on. */
 function stop(state: HostState, code: WorkerFailureCode, message: string): void {
   clearTimeout(state.startTimer);
   state.startTimer = undefined;

@@ -1,6 +1,6 @@
 /**
- * The workers of one provider, one for each grant: where permissions follow from the question (an address, a variable),
- * every distinct grant has a worker of its own, the least recently used of which goes when there are too many.
+ * The workers of one provider, one for each grant. Where permissions follow from the question (an address, a variable), every
+ * distinct grant has a worker of its own. The pool evicts the least recently used idle worker.
  *
  * @module
  */
@@ -15,27 +15,27 @@ import {
   type WorkerPlan,
 } from "./provider_host.ts";
 
-/** What all workers of a pool have in common. */
+/** The common part of the plans of a pool's workers. */
 export interface PoolPlan extends Omit<WorkerPlan, "permissions"> {
-  /** Workers that are kept. */
+  /** Workers that run at a time. */
   readonly workersMaximum: number;
   readonly limits?: WorkerLimits;
 }
 
 /** The workers of a provider. */
 export interface ProviderPool {
-  /** Asks the worker that has exactly these permissions. Never rejects. */
+  /** Asks the worker with exactly these permissions. Never rejects. */
   readonly ask: <Answer>(
     permissions: WorkerPermissions,
     question: unknown,
     options: AskOptions,
   ) => Promise<WorkerAnswer<Answer>>;
   /**
-   * Starts the worker that has exactly these permissions, where there is a place for one. Resolves when it is ready or
-   * cannot start. Never rejects.
+   * Starts the worker with exactly these permissions if a slot is free. Resolves when it is ready or cannot start; never
+   * rejects.
    */
   readonly start: (permissions: WorkerPermissions) => Promise<void>;
-  /** Workers that there are. */
+  /** Number of workers. */
   readonly size: () => number;
   /** Ends all workers. */
   readonly close: () => void;
@@ -45,12 +45,12 @@ interface PoolState {
   readonly plan: PoolPlan;
   /** By grant, least recently used first. */
   readonly hosts: Map<string, WorkerHost>;
-  /** Who waits for a place, oldest first. */
+  /** Callers that wait for a slot, oldest first. */
   readonly waiting: Set<() => void>;
   closed: boolean;
 }
 
-/** A pool without workers; each is started with its first question. */
+/** Creates a pool; each worker starts with its first question. */
 export function createProviderPool(plan: PoolPlan): ProviderPool {
   const state: PoolState = { plan, hosts: new Map(), waiting: new Set(), closed: false };
   return {
@@ -70,7 +70,7 @@ export function createProviderPool(plan: PoolPlan): ProviderPool {
   };
 }
 
-/** Asks the worker for a grant, as soon as there is a place for it. */
+/** Asks the worker of a grant as soon as a slot is free. */
 async function askPool<Answer>(
   state: PoolState,
   permissions: WorkerPermissions,
@@ -81,15 +81,15 @@ async function askPool<Answer>(
   const until = performance.now() + options.limitMillis;
   for (;;) {
     if (state.closed || options.signal.aborted) {
-      // A place that was meant for this one is somebody else's.
+      // The slot that woke this caller goes to the next one.
       wakeNext(state);
       return refusal(state, "cancelled", options);
     }
     const host = hostFor(state, key, permissions);
-    // Asked at once: an idle worker can be gone a moment later.
+    // Without an await in between: another caller could evict an idle worker.
     if (host !== null) return await host.ask<Answer>(question, options);
     if (performance.now() >= until) return refusal(state, "timeout", options);
-    await nextPlace(state, until, options.signal);
+    await nextSlot(state, until, options.signal);
   }
 }
 
@@ -100,8 +100,8 @@ function hostFor(state: PoolState, key: string, permissions: WorkerPermissions):
     state.hosts.set(key, host);
     return host;
   }
-  const hasPlace = state.hosts.size < state.plan.workersMaximum || evictIdle(state);
-  return hasPlace ? addHost(state, key, permissions) : null;
+  const hasSlot = state.hosts.size < state.plan.workersMaximum || evictIdle(state);
+  return hasSlot ? addHost(state, key, permissions) : null;
 }
 
 function addHost(state: PoolState, key: string, permissions: WorkerPermissions): WorkerHost {
@@ -111,7 +111,7 @@ function addHost(state: PoolState, key: string, permissions: WorkerPermissions):
   return host;
 }
 
-/** Ends the worker that has been idle for longest, if one is. */
+/** Ends the least recently used idle worker; false where every worker is busy. */
 function evictIdle(state: PoolState): boolean {
   for (const [key, host] of state.hosts) {
     if (host.load() > 0) continue;
@@ -129,7 +129,7 @@ function wakeNext(state: PoolState): void {
   }
 }
 
-function nextPlace(state: PoolState, until: number, signal: AbortSignal): Promise<void> {
+function nextSlot(state: PoolState, until: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       clearTimeout(timer);
@@ -144,6 +144,8 @@ function nextPlace(state: PoolState, until: number, signal: AbortSignal): Promis
 }
 
 function refusal(state: PoolState, code: "cancelled" | "timeout", options: AskOptions): WorkerAnswer<never> {
-  const reason = code === "timeout" ? `no worker was free within ${options.limitMillis} ms` : "nobody waits for it";
+  const reason = code === "timeout"
+    ? `no worker was free within ${options.limitMillis} ms`
+    : "the question was cancelled";
   return { ok: false, code, message: `Cannot run ${state.plan.name}: ${reason}` };
 }

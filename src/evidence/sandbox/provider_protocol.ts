@@ -1,19 +1,19 @@
 /**
- * What the host and a provider's worker say to each other.
+ * The messages between the host and its worker.
  *
  * @module
  */
 
-/** What a worker is told: first how it is set up, then what to do; several things may be under way. */
+/** A message to the worker: first the setup, then questions, several of which may run at a time. */
 export type ProviderOrder =
   | { readonly kind: "setup"; readonly setup: unknown }
   | { readonly kind: "ask"; readonly id: number; readonly question: unknown }
   | { readonly kind: "cancel"; readonly id: number };
 
-/** What a worker says. */
+/** A message of the worker. */
 export type ProviderReport =
-  /** It can take questions. */
+  /** The worker accepts questions. */
   | { readonly kind: "ready" }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
-  /** The question could not be worked on; a fault of the worker's code. */
+  /** The worker's code threw an error. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string };

@@ -1,14 +1,15 @@
 /**
- * The host side of the worker that runs user JSON Schemas: one whose parts refer to each other twice over and over can be slow
- * beyond all measure, so none is ever run where it could stop the server.
+ * Runs the JSON Schemas of users in a worker. A schema whose parts refer to each other twice can take exponential time, so
+ * none runs in the thread of the server.
  *
  * @module
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
-import { SCHEMA_WORKER_READY, type SchemaJob, type SchemaReply } from "./schema_protocol.ts";
+import { createWorkerHost, type WorkerFailureCode, type WorkerHost } from "./provider_host.ts";
+import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 
-/** Why a schema could not be judged; closed list. */
+/** Why a schema gave no verdict; closed list. */
 export type SchemaSandboxErrorCode =
   /** The schema, or the value under it, took longer than the deadline. */
   | "deadline_exceeded"
@@ -22,12 +23,11 @@ export type SchemaSandboxErrorCode =
   | "overloaded"
   | "closed";
 
-/** No verdict was reached. Never to be read as valid or invalid. */
+/** No verdict was reached, so the value is neither valid nor invalid. */
 export class SchemaSandboxError extends Error {
-  /** What went wrong. */
   readonly code: SchemaSandboxErrorCode;
 
-  /** A failure to reach a verdict. */
+  /** Builds the error of a job without a verdict. */
   constructor(code: SchemaSandboxErrorCode, message: string) {
     super(message);
     this.name = "SchemaSandboxError";
@@ -35,10 +35,10 @@ export class SchemaSandboxError extends Error {
   }
 }
 
-/** The code under which an acquisition tells of it. */
+/** The code with which an acquisition reports the error. */
 export type SchemaFailureCode = "schema_refused" | `schema_${Exclude<SchemaSandboxErrorCode, "schema_refused">}`;
 
-/** A failure to reach a verdict, as an acquisition tells of it. */
+/** The failure with which an acquisition reports the error. */
 export function schemaFailure(
   { code, message }: SchemaSandboxError,
 ): { readonly code: SchemaFailureCode; readonly message: string; readonly retryable: boolean } {
@@ -52,18 +52,18 @@ export function schemaFailure(
 /** Compiles and runs user JSON Schemas, 2020-12, apart from the server. */
 export interface SchemaSandbox {
   /**
-   * Whether a document is a JSON Schema that can be enforced.
+   * Checks whether a document is a JSON Schema that can be enforced.
    *
-   * @throws {SchemaSandboxError} When that could not be found out
+   * @throws {SchemaSandboxError} Where no verdict was reached
    */
   check(schema: JsonValue): Promise<{ readonly ok: true } | { readonly ok: false; readonly message: string }>;
   /**
-   * Judges a value.
+   * Validates a value.
    *
-   * @param identity Identity of the schema, under which it is kept compiled
-   * @param schema The schema, read only when it is not held compiled
-   * @param pointer JSON Pointer to a schema within it that the value is held against instead of the whole; the whole has to lead to it
-   * @throws {SchemaSandboxError} When no verdict was reached
+   * @param identity Identity of the schema, under which the worker keeps it compiled
+   * @param schema The schema, read only where the worker does not hold it compiled
+   * @param pointer JSON Pointer to the schema within the document to validate against; the root schema has to refer to it
+   * @throws {SchemaSandboxError} Where no verdict was reached
    */
   validate(
     identity: string,
@@ -71,48 +71,44 @@ export interface SchemaSandbox {
     value: JsonValue,
     pointer?: string,
   ): Promise<"valid" | { readonly invalid: string }>;
-  /** Ends the worker; what waits is rejected with `closed`. */
+  /** Ends the worker; waiting jobs are rejected with `closed`. */
   close(): void;
 }
 
-/** Bounds of a sandbox. */
+/** Limits of a sandbox. */
 export interface SchemaSandboxOptions {
   /** Milliseconds for one job, 1000 by default. */
   readonly deadlineMillis?: number;
   /** Milliseconds for the worker to start, 15000 by default. */
   readonly startMillis?: number;
-  /** Compiled schemas that are kept, 256 by default. */
+  /** Compiled schemas that the worker keeps, 256 by default. */
   readonly maximumSchemas?: number;
-  /** Bytes that the schemas that are kept compiled take, about, 32 Mi by default; the last one may be beyond it. */
+  /** Approximate bytes of the compiled schemas that the worker keeps, 32 Mi by default; the last one may exceed it. */
   readonly maximumSchemaBytes?: number;
   /** Jobs that may wait, 16384 by default. */
   readonly maximumWaiting?: number;
 }
 
-interface Waiting {
-  readonly identity: string | null;
-  readonly schema: JsonValue;
-  readonly value: string | null;
-  readonly pointer: string;
-  readonly resolve: (reply: SchemaReply) => void;
-  readonly reject: (error: SchemaSandboxError) => void;
-}
-
 interface State {
   readonly options: Required<SchemaSandboxOptions>;
-  readonly waiting: Waiting[];
-  current: Waiting | null;
-  worker: Worker | null;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  jobs: number;
-  /** Schemas that the worker holds compiled with their sizes, least recently used first. */
+  readonly host: WorkerHost;
+  /** Settles with the job that was queued last. */
+  last: Promise<unknown>;
+  /** Jobs that wait or run. */
+  pending: number;
+  /** Sizes of the schemas that the worker holds compiled by identity, least recently used first. */
   held: Map<string, number>;
   heldBytes: number;
   closed: boolean;
 }
 
-/** How long after the deadline an answer is waited for. */
-const PATIENCE_MILLIS = 1_000;
+/** What a job asks for; its schema is written as text only where the worker does not hold it. */
+interface Request extends Pick<SchemaJob, "identity" | "value" | "pointer"> {
+  readonly schema: JsonValue;
+}
+
+/** Milliseconds after the deadline at which the host ends a worker that has not given up by itself. */
+const GRACE_MILLIS = 1_000;
 
 const DEFAULTS: Required<SchemaSandboxOptions> = {
   deadlineMillis: 1000,
@@ -122,26 +118,30 @@ const DEFAULTS: Required<SchemaSandboxOptions> = {
   maximumWaiting: 16_384,
 };
 
-/** A sandbox. Its worker starts with the first job and stays. */
+/** A job is never cancelled alone. */
+const NEVER = new AbortController().signal;
+
+/** Creates a sandbox. The first job starts its worker, which stays. */
 export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaSandbox {
+  const module = new URL("./schema_worker.ts", import.meta.url);
+  const plan = { name: "gate-schema", module, permissions: {}, setup: null, concurrency: 1 };
+  const all = { ...DEFAULTS, ...options };
   const state: State = {
-    options: { ...DEFAULTS, ...options },
-    waiting: [],
-    current: null,
-    worker: null,
-    timer: undefined,
-    jobs: 0,
+    options: all,
+    host: createWorkerHost(plan, { startMillis: all.startMillis }),
+    last: Promise.resolve(),
+    pending: 0,
     held: new Map(),
     heldBytes: 0,
     closed: false,
   };
   return {
     async check(schema): ReturnType<SchemaSandbox["check"]> {
-      const reply = await enqueue(state, null, schema, null);
+      const reply = await enqueue(state, { identity: null, schema, value: null, pointer: "" });
       return reply.result === "refused" ? { ok: false, message: reply.message } : { ok: true };
     },
     async validate(identity, schema, value, pointer = ""): ReturnType<SchemaSandbox["validate"]> {
-      const reply = await enqueue(state, identity, schema, JSON.stringify(value), pointer);
+      const reply = await enqueue(state, { identity, schema, value: JSON.stringify(value), pointer });
       if (reply.result === "invalid") return { invalid: reply.message };
       if (reply.result === "valid") return "valid";
       const why = reply.result === "refused" ? `: ${reply.message}` : "";
@@ -149,84 +149,65 @@ export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaS
     },
     close(): void {
       state.closed = true;
-      stop(state, new SchemaSandboxError("closed", "Cannot run JSON Schemas: the sandbox is closed"));
-      for (const job of state.waiting.splice(0)) {
-        job.reject(new SchemaSandboxError("closed", "Cannot run JSON Schemas: the sandbox is closed"));
-      }
+      state.host.close();
     },
   };
 }
 
-function enqueue(
-  state: State,
-  identity: string | null,
-  schema: JsonValue,
-  value: string | null,
-  pointer = "",
-): Promise<SchemaReply> {
-  if (state.closed) {
-    return Promise.reject(new SchemaSandboxError("closed", "Cannot run JSON Schemas: the sandbox is closed"));
-  }
-  if (state.waiting.length >= state.options.maximumWaiting) {
+/** Runs a job after those before it: what the worker holds is known only once they are answered. */
+function enqueue(state: State, request: Request): Promise<SchemaReply> {
+  if (state.closed) return Promise.reject(closedError());
+  if (state.pending > state.options.maximumWaiting) {
     return Promise.reject(new SchemaSandboxError("overloaded", "Cannot run JSON Schemas: too many jobs wait"));
   }
-  return new Promise((resolve, reject) => {
-    state.waiting.push({ identity, schema, value, pointer, resolve, reject });
-    pump(state);
-  });
+  state.pending += 1;
+  const reply = state.last.then(() => run(state, request)).finally(() => state.pending -= 1);
+  state.last = reply.catch(() => {});
+  return reply;
 }
 
-/** Gives the worker its next job, if it is free and there is one; starts it where there is none. */
-function pump(state: State): void {
-  if (state.current !== null || state.closed) return;
-  const next = state.waiting.shift();
-  if (next === undefined) return;
-  state.current = next;
-  if (state.worker === null) start(state);
-  else post(state, state.worker, next);
-}
-
-/** Starts a worker; its first message says that it is ready for the current job. */
-function start(state: State): void {
-  const { startMillis } = state.options;
-  const worker = new Worker(new URL("./schema_worker.ts", import.meta.url), {
-    type: "module",
-    name: "gate-schema",
-    deno: { permissions: "none" },
-  });
-  state.worker = worker;
-  state.timer = setTimeout(
-    () => fail(state, "worker_failed", `Cannot run JSON Schemas: the worker did not start within ${startMillis} ms`),
-    startMillis,
-  );
-  worker.onmessage = ({ data }: MessageEvent<SchemaReply | typeof SCHEMA_WORKER_READY>) => {
-    if (state.worker !== worker) return;
-    clearTimeout(state.timer);
-    if (data !== SCHEMA_WORKER_READY) finish(state, data);
-    else if (state.current !== null) post(state, worker, state.current);
-  };
-  worker.onerror = (event) => {
-    // Without this the error would end the whole process.
-    event.preventDefault();
-    if (state.worker === worker) fail(state, "worker_failed", "Cannot run JSON Schemas: the worker died");
-  };
-}
-
-function post(state: State, worker: Worker, next: Waiting): void {
+async function run(state: State, request: Request): Promise<SchemaReply> {
+  if (state.closed) throw closedError();
   const { deadlineMillis } = state.options;
-  // The worker gives up by itself at its deadline; this is for one that does not.
-  state.timer = setTimeout(
-    () => fail(state, "deadline_exceeded", lateMessage(state)),
-    deadlineMillis + PATIENCE_MILLIS,
-  );
-  const { identity, value, pointer } = next;
+  const { identity, value, pointer } = request;
   const forget = makeRoom(state, identity);
-  const schema = identity !== null && state.held.has(identity) ? null : JSON.stringify(next.schema);
-  const job: SchemaJob = { job: ++state.jobs, forget, identity, schema, value, pointer, deadlineMillis };
-  worker.postMessage(job);
+  const schema = identity !== null && state.held.has(identity) ? null : JSON.stringify(request.schema);
+  const job: SchemaJob = { forget, identity, schema, value, pointer, deadlineMillis };
+  const answer = await state.host.ask<SchemaReply>(job, { limitMillis: deadlineMillis + GRACE_MILLIS, signal: NEVER });
+  if (!answer.ok) {
+    // The worker has ended, and with it the schemas that it held.
+    state.held.clear();
+    state.heldBytes = 0;
+    throw hostError(state, answer.code, answer.message);
+  }
+  const reply = answer.answer;
+  if (reply.result === "expired") throw deadlineError(state);
+  if (reply.result === "failed") {
+    throw new SchemaSandboxError("validator_failed", `Cannot run the JSON Schema: ${reply.message}`);
+  }
+  if (identity !== null && (reply.result === "valid" || reply.result === "invalid") && reply.size !== null) {
+    state.held.set(identity, reply.size);
+    state.heldBytes += reply.size;
+  }
+  return reply;
 }
 
-/** What the worker has to forget to make room for a schema, which becomes the one that was used last. */
+/** The error for a job that the worker host did not get answered. */
+function hostError(state: State, code: WorkerFailureCode, message: string): SchemaSandboxError {
+  if (code === "timeout") return deadlineError(state);
+  return code === "cancelled" ? closedError() : new SchemaSandboxError("worker_failed", message);
+}
+
+function deadlineError({ options }: State): SchemaSandboxError {
+  const message = `Cannot run the JSON Schema within ${options.deadlineMillis} ms`;
+  return new SchemaSandboxError("deadline_exceeded", message);
+}
+
+function closedError(): SchemaSandboxError {
+  return new SchemaSandboxError("closed", "Cannot run JSON Schemas: the sandbox is closed");
+}
+
+/** Marks a schema as used last and selects the identities that the worker has to forget to make room for it. */
 function makeRoom(state: State, identity: string | null): string[] {
   const { held, options } = state;
   const size = identity === null ? undefined : held.get(identity);
@@ -243,40 +224,4 @@ function makeRoom(state: State, identity: string | null): string[] {
     forget.push(oldest);
   }
   return forget;
-}
-
-function finish(state: State, reply: SchemaReply): void {
-  const current = state.current;
-  if (current === null || reply.job !== state.jobs) return;
-  state.current = null;
-  if (current.identity !== null && (reply.result === "valid" || reply.result === "invalid") && reply.size !== null) {
-    state.held.set(current.identity, reply.size);
-    state.heldBytes += reply.size;
-  }
-  if (reply.result === "expired") current.reject(new SchemaSandboxError("deadline_exceeded", lateMessage(state)));
-  else if (reply.result === "failed") {
-    current.reject(new SchemaSandboxError("validator_failed", `Cannot run the JSON Schema: ${reply.message}`));
-  } else current.resolve(reply);
-  pump(state);
-}
-
-function lateMessage({ options }: State): string {
-  return `Cannot run the JSON Schema within ${options.deadlineMillis} ms`;
-}
-
-function fail(state: State, code: SchemaSandboxErrorCode, message: string): void {
-  stop(state, new SchemaSandboxError(code, message));
-  pump(state);
-}
-
-/** Ends the worker, and with it the current job. */
-function stop(state: State, error: SchemaSandboxError): void {
-  clearTimeout(state.timer);
-  state.worker?.terminate();
-  state.worker = null;
-  state.held = new Map();
-  state.heldBytes = 0;
-  const current = state.current;
-  state.current = null;
-  current?.reject(error);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
+import type { ProviderOrder, ProviderReport } from "./provider_protocol.ts";
 import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 import { createSchemaSandbox, type SchemaSandbox, SchemaSandboxError } from "./schema_sandbox.ts";
 
@@ -146,29 +147,25 @@ withSandbox("SchemaSandbox.validate() keeps as much compiled as it may, and goes
   }
 }, { maximumSchemaBytes: 1 });
 
-/** Asks the worker itself; one job after the other. */
+/** Sends jobs to a worker directly, one after the other. */
 async function askWorker(jobs: readonly Partial<SchemaJob>[]): Promise<readonly SchemaReply[]> {
   const worker = new Worker(new URL("./schema_worker.ts", import.meta.url), {
     type: "module",
     deno: { permissions: "none" },
   });
-  const next = () => new Promise<SchemaReply>((resolve) => worker.onmessage = ({ data }) => resolve(data));
+  const send = (order: ProviderOrder) =>
+    new Promise<ProviderReport>((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.postMessage(order);
+    });
   try {
-    await next();
+    await send({ kind: "setup", setup: null });
     const replies: SchemaReply[] = [];
-    for (const [index, job] of jobs.entries()) {
-      const reply = next();
-      worker.postMessage({
-        job: index,
-        forget: [],
-        identity: "a",
-        schema: null,
-        value: "1",
-        pointer: "",
-        deadlineMillis: 200,
-        ...job,
-      });
-      replies.push(await reply);
+    for (const [id, job] of jobs.entries()) {
+      const defaults = { forget: [], identity: "a", schema: null, value: "1", pointer: "", deadlineMillis: 200 };
+      const report = await send({ kind: "ask", id, question: { ...defaults, ...job } });
+      assert.equal(report.kind, "answer");
+      if (report.kind === "answer") replies.push(report.answer as SchemaReply);
     }
     return replies;
   } finally {
