@@ -4,8 +4,8 @@ import {
   type WorkerAnswer,
   type WorkerHost,
   type WorkerLimits,
-} from "../../src/evidence/sandbox/provider_host.ts";
-import { createProviderPool, type ProviderPool } from "../../src/evidence/sandbox/provider_pool.ts";
+} from "../../src/evidence/sandbox/worker_host.ts";
+import { createWorkerPool, type WorkerPool } from "../../src/evidence/sandbox/worker_pool.ts";
 import type { Attempt, Outcome } from "./providers_probe.ts";
 
 const MODULE = new URL("./providers_probe.ts", import.meta.url);
@@ -118,9 +118,9 @@ Deno.test("WorkerHost.ask() does not count the time that the worker needs to sta
     assert.deepEqual((await Promise.all(both)).map(codeOf), ["allowed", "allowed"]);
   }));
 
-Deno.test("ProviderPool.start() resolves when the worker is ready, cannot load, or is closed", async () => {
+Deno.test("WorkerPool.start() resolves when the worker is ready, cannot load, or is closed", async () => {
   for (const module of [MODULE, new URL("./no_such_worker.ts", import.meta.url)]) {
-    const pool = createProviderPool({ name: "probe", module, setup: null, concurrency: 1, workersMaximum: 1 });
+    const pool = createWorkerPool({ name: "probe", module, setup: null, concurrency: 1, workersMaximum: 1 });
     await pool.start({});
     const closing = pool.start({ env: ["A"] });
     pool.close();
@@ -163,11 +163,11 @@ Deno.test("WorkerHost.close() calls off what is open and what comes", async () =
   for (const one of [...open, ask(host, { try: "echo", value: 3 })]) assert.equal(codeOf(await one), "cancelled");
 });
 
-function poolOf(workersMaximum: number): ProviderPool {
-  return createProviderPool({ name: "probe", module: MODULE, setup: null, concurrency: 1, workersMaximum });
+function poolOf(workersMaximum: number): WorkerPool {
+  return createWorkerPool({ name: "probe", module: MODULE, setup: null, concurrency: 1, workersMaximum });
 }
 
-Deno.test("ProviderPool.ask() has one worker a grant, and keeps at most so many", async () => {
+Deno.test("WorkerPool.ask() has one worker a grant, and keeps at most so many", async () => {
   const pool = poolOf(2);
   try {
     for (const name of ["A", "B", "C", "A"]) {
@@ -186,7 +186,7 @@ Deno.test("ProviderPool.ask() has one worker a grant, and keeps at most so many"
   }
 });
 
-Deno.test("ProviderPool.ask() waits for a worker to become idle, within its limit", async () => {
+Deno.test("WorkerPool.ask() waits for a worker to become idle, within its limit", async () => {
   const pool = poolOf(1);
   const options = { limitMillis: 20_000, signal: NEVER };
   try {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { serveQuestions } from "../../src/evidence/sandbox/provider_bootstrap.ts";
+import { serveQuestions } from "../../src/evidence/sandbox/worker_bootstrap.ts";
 import fs from "node:fs";
 import http from "node:http";
 import net from "node:net";

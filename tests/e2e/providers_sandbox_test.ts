@@ -6,7 +6,7 @@ import {
   variablePermissions,
 } from "../../src/evidence/builtin/permissions.ts";
 import { grantedNames } from "../../src/evidence/builtin/env.ts";
-import { createWorkerHost, type WorkerPermissions } from "../../src/evidence/sandbox/provider_host.ts";
+import { createWorkerHost, type WorkerPermissions } from "../../src/evidence/sandbox/worker_host.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/builtin.ts";
 import type { Attempt, Outcome } from "./providers_probe.ts";
 
@@ -210,7 +210,7 @@ Deno.test("a worker sees an empty environment through node's process, and cannot
 Deno.test("a worker cannot write to standard output or standard error by the usual ways", async () => {
   const script = `
     import { createWorkerHost } from ${
-    JSON.stringify(new URL("../../src/evidence/sandbox/provider_host.ts", import.meta.url))
+    JSON.stringify(new URL("../../src/evidence/sandbox/worker_host.ts", import.meta.url))
   };
     const module = new URL(${JSON.stringify(PROBE)});
     const host = createWorkerHost({ name: "probe", module, permissions: {}, setup: null, concurrency: 1 });

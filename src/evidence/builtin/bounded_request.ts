@@ -10,8 +10,8 @@ import type { BuiltinProviderConfig } from "../../config/types.ts";
 import { type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
 import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { untilAborted } from "../egress/until_aborted.ts";
-import type { WorkerPermissions } from "../sandbox/provider_host.ts";
-import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
+import type { WorkerPermissions } from "../sandbox/worker_host.ts";
+import { createWorkerPool, type WorkerPool } from "../sandbox/worker_pool.ts";
 import type { ProviderDependencies } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
 import { type Failure, workerFailure } from "./result.ts";
@@ -27,7 +27,7 @@ const GRACE_MILLIS = 1000;
 export interface Requester {
   readonly policy: EgressPolicy;
   readonly config: BuiltinProviderConfig<"http">;
-  readonly pool: ProviderPool;
+  readonly pool: WorkerPool;
   readonly dependencies: ProviderDependencies;
 }
 
@@ -56,7 +56,7 @@ export function createRequester(
   config: BuiltinProviderConfig<"http">,
   dependencies: ProviderDependencies,
 ): Requester {
-  const pool = createProviderPool({
+  const pool = createWorkerPool({
     name,
     module: new URL("./request_worker.ts", import.meta.url),
     setup: null,
@@ -118,7 +118,7 @@ export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit 
  * Starts the worker of a grant; the time that it needs does not count. Asking it afterwards reports why it could not
  * start.
  */
-export async function startWorker(pool: ProviderPool, permissions: WorkerPermissions, limit: TimeLimit): Promise<void> {
+export async function startWorker(pool: WorkerPool, permissions: WorkerPermissions, limit: TimeLimit): Promise<void> {
   const resume = limit.pause();
   try {
     await untilAborted(pool.start(permissions), limit.signal);

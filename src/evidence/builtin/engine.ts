@@ -6,7 +6,7 @@
 
 import { systemResolver } from "../egress/destination.ts";
 import type { Resolver } from "../egress/destination.ts";
-import type { WorkerLimits } from "../sandbox/provider_host.ts";
+import type { WorkerLimits } from "../sandbox/worker_host.ts";
 import type { EvidenceContext, EvidenceQuery, ProviderAnswer } from "../types.ts";
 
 /** What the world hands to built-in providers; left out, it is the real one. */

@@ -5,7 +5,7 @@
  */
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
-import { createProviderPool } from "../sandbox/provider_pool.ts";
+import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { Engine, ProviderDependencies } from "./engine.ts";
 import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf, refuseKey } from "./env.ts";
 import { describeGrant, variablePermissions } from "./permissions.ts";
@@ -23,7 +23,7 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies
   const { config } = entry;
   const policy: EnvPolicy = { config, reserved: dependencies.reservedEnvironment };
   const names = grantedNames(policy);
-  const pool = createProviderPool({
+  const pool = createWorkerPool({
     name: "gate-env",
     module: new URL("./env_worker.ts", import.meta.url),
     setup: null,

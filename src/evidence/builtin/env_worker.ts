@@ -4,7 +4,7 @@
  * @module
  */
 
-import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import { type EnvQuestion, readVariable } from "./env.ts";
 import type { Finding } from "./result.ts";
 

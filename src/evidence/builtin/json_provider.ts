@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { BuiltinProviderEntry } from "../../config/types.ts";
-import { createProviderPool } from "../sandbox/provider_pool.ts";
+import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { ProviderAnswer } from "../types.ts";
 import { type Engine, type ProviderDependencies, ProviderSetupError } from "./engine.ts";
 import type { JsonAnswer, JsonSetup } from "./json_file.ts";
@@ -22,7 +22,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependenci
   const { root_id, allow_yaml, max_bytes } = entry.config;
   const root = realFolder(entry.config.root);
   const setup: JsonSetup = { root, allow_yaml, max_bytes };
-  const pool = createProviderPool({
+  const pool = createWorkerPool({
     name: "gate-json",
     module: new URL("./json_worker.ts", import.meta.url),
     setup,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import type { EvidenceQuery } from "../types.ts";
 import { checkJsonFile, type JsonAnswer, type JsonSetup } from "./json_file.ts";
 

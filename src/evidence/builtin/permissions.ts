@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import type { WorkerPermissions } from "../sandbox/provider_host.ts";
+import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 
 /** A worker that may do nothing. */
 export const NO_PERMISSIONS: WorkerPermissions = {};

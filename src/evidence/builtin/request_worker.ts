@@ -4,7 +4,7 @@
  * @module
  */
 
-import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import { type PinnedAnswer, type PinnedQuestion, requestPinned } from "../egress/pinned_request.ts";
 
 serveQuestions<null, PinnedQuestion, PinnedAnswer>(

@@ -11,7 +11,7 @@ import { isJsonContentType } from "../../law/content_type.ts";
 import { checkDestination, type Destination, type EgressPolicy } from "../egress/destination.ts";
 import type { PinnedResponse } from "../egress/pinned_request.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
-import { createProviderPool, type ProviderPool } from "../sandbox/provider_pool.ts";
+import { createWorkerPool, type WorkerPool } from "../sandbox/worker_pool.ts";
 import type { EvidenceQuery, ProviderAnswer } from "../types.ts";
 import type { Engine, ProviderDependencies } from "./engine.ts";
 import {
@@ -51,7 +51,7 @@ import type { SelectQuestion } from "./select_worker.ts";
 
 interface RestEngine {
   readonly requester: Requester;
-  readonly selector: ProviderPool;
+  readonly selector: WorkerPool;
   readonly configured: ConfiguredHeaders;
   readonly userAgent: string;
 }
@@ -76,7 +76,7 @@ export function createRestEngine(entry: BuiltinProviderEntry<"rest">, dependenci
   const engine: RestEngine = {
     configured: configuredHeaders(entry.config, dependencies),
     requester: createRequester("gate-rest", entry.config, dependencies),
-    selector: createProviderPool({
+    selector: createWorkerPool({
       name: "gate-rest-body",
       module: new URL("./select_worker.ts", import.meta.url),
       setup: null,

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../can
 import { readJson } from "../../canonical/scan.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
-import type { WorkerAnswer } from "../sandbox/provider_host.ts";
+import type { WorkerAnswer } from "../sandbox/worker_host.ts";
 import type { EvidenceQuery, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";
 
 /** What a check found: the canonical text of a value, nothing, or an error that was observed. */

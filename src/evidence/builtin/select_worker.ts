@@ -5,7 +5,7 @@
  * @module
  */
 
-import { serveQuestions } from "../sandbox/provider_bootstrap.ts";
+import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import { readJsonDocument } from "./json_document.ts";
 import { type Selection, selectJson } from "../json_path/json_path.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
-import { createProviderPool } from "../sandbox/provider_pool.ts";
+import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { Engine, ProviderDependencies } from "./engine.ts";
 import { describeGrant, NO_PERMISSIONS } from "./permissions.ts";
 import { answered, failed, type Finding, workerFailure } from "./result.ts";
@@ -13,7 +13,7 @@ import { type TimeQuestion, timeSource } from "./time.ts";
 
 /** The provider `time`: one worker without permissions. */
 export function createTimeEngine(entry: BuiltinProviderEntry<"time">, dependencies: ProviderDependencies): Engine {
-  const pool = createProviderPool({
+  const pool = createWorkerPool({
     name: "gate-time",
     module: new URL("./time_worker.ts", import.meta.url),
     setup: entry.config,

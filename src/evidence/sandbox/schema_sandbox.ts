@@ -6,7 +6,7 @@
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
-import { createWorkerHost, type WorkerFailureCode, type WorkerHost } from "./provider_host.ts";
+import { createWorkerHost, type WorkerFailureCode, type WorkerHost } from "./worker_host.ts";
 import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 
 /** Why a schema gave no verdict; closed list. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
-import type { ProviderOrder, ProviderReport } from "./provider_protocol.ts";
+import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
 import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 import { createSchemaSandbox, type SchemaSandbox, SchemaSandboxError } from "./schema_sandbox.ts";
 
@@ -153,8 +153,8 @@ async function askWorker(jobs: readonly Partial<SchemaJob>[]): Promise<readonly 
     type: "module",
     deno: { permissions: "none" },
   });
-  const send = (order: ProviderOrder) =>
-    new Promise<ProviderReport>((resolve) => {
+  const send = (order: WorkerOrder) =>
+    new Promise<WorkerReport>((resolve) => {
       worker.onmessage = ({ data }) => resolve(data);
       worker.postMessage(order);
     });

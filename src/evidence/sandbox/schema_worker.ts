@@ -5,7 +5,7 @@
  * @module
  */
 
-import { serveQuestions } from "./provider_bootstrap.ts";
+import { serveQuestions } from "./worker_bootstrap.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { type Compilation, compileSchema, type Validator } from "../json_schema/compile.ts";
 import type { Spend } from "../regular_expression/search.ts";

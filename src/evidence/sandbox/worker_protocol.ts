@@ -5,13 +5,13 @@
  */
 
 /** A message to the worker: first the setup, then questions, several of which may run at a time. */
-export type ProviderOrder =
+export type WorkerOrder =
   | { readonly kind: "setup"; readonly setup: unknown }
   | { readonly kind: "ask"; readonly id: number; readonly question: unknown }
   | { readonly kind: "cancel"; readonly id: number };
 
 /** A message of the worker. */
-export type ProviderReport =
+export type WorkerReport =
   /** The worker accepts questions. */
   | { readonly kind: "ready" }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ProviderOrder, ProviderReport } from "./provider_protocol.ts";
+import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
 
 /** Permissions of a worker; a missing member grants nothing. */
 export interface WorkerPermissions {
@@ -246,7 +246,7 @@ function post(state: HostState, worker: Worker, entry: Entry): void {
   state.waiting.delete(entry);
   state.running.set(entry.id, entry);
   limitTime(state, entry);
-  const order: ProviderOrder = { kind: "ask", id: entry.id, question: entry.question };
+  const order: WorkerOrder = { kind: "ask", id: entry.id, question: entry.question };
   // The runtime posts faster without a transfer list.
   if (transfer.length === 0) worker.postMessage(order);
   else worker.postMessage(order, [...transfer]);
@@ -276,14 +276,14 @@ function start(state: HostState): void {
   state.worker = worker;
   state.startedAt = performance.now();
   state.startTimer = setTimeout(() => crash(state, worker, "it did not start in time"), state.limits.startMillis);
-  worker.onmessage = ({ data }: MessageEvent<ProviderReport>) => receive(state, worker, data);
+  worker.onmessage = ({ data }: MessageEvent<WorkerReport>) => receive(state, worker, data);
   worker.onerror = (event) => {
     // An unhandled error event would end the whole process.
     event.preventDefault();
     crash(state, worker, "its worker died");
   };
   worker.onmessageerror = () => crash(state, worker, "its worker sent an unreadable message");
-  const order: ProviderOrder = { kind: "setup", setup: state.plan.setup };
+  const order: WorkerOrder = { kind: "setup", setup: state.plan.setup };
   worker.postMessage(order);
 }
 
@@ -309,7 +309,7 @@ function spawn(plan: WorkerPlan): Worker {
   });
 }
 
-function receive(state: HostState, worker: Worker, report: ProviderReport): void {
+function receive(state: HostState, worker: Worker, report: WorkerReport): void {
   if (state.worker !== worker) return;
   if (report.kind === "ready") {
     clearTimeout(state.startTimer);
@@ -341,7 +341,7 @@ function receive(state: HostState, worker: Worker, report: ProviderReport): void
 /** Cancels a question. If it already runs, its time limit still applies to the worker. */
 function cancel(state: HostState, entry: Entry): void {
   if (state.running.has(entry.id)) {
-    const order: ProviderOrder = { kind: "cancel", id: entry.id };
+    const order: WorkerOrder = { kind: "cancel", id: entry.id };
     state.worker?.postMessage(order);
   }
   fail(state, entry, "cancelled", "the question was cancelled");

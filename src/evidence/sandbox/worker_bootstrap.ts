@@ -7,12 +7,12 @@
  * @module
  */
 
-import type { ProviderOrder, ProviderReport } from "./provider_protocol.ts";
+import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
 
 /** The part of the worker's global scope that is used here. */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<ProviderOrder>) => void) | null;
-  readonly postMessage: (message: ProviderReport, transfer?: Transferable[]) => void;
+  onmessage: ((event: MessageEvent<WorkerOrder>) => void) | null;
+  readonly postMessage: (message: WorkerReport, transfer?: Transferable[]) => void;
 }
 
 /** Answers one question; the signal aborts when the question is cancelled. */

@@ -13,7 +13,7 @@ import {
   type WorkerLimits,
   type WorkerPermissions,
   type WorkerPlan,
-} from "./provider_host.ts";
+} from "./worker_host.ts";
 
 /** The common part of the plans of a pool's workers. */
 export interface PoolPlan extends Omit<WorkerPlan, "permissions"> {
@@ -23,7 +23,7 @@ export interface PoolPlan extends Omit<WorkerPlan, "permissions"> {
 }
 
 /** The workers of a provider. */
-export interface ProviderPool {
+export interface WorkerPool {
   /** Asks the worker with exactly these permissions. Never rejects. */
   readonly ask: <Answer>(
     permissions: WorkerPermissions,
@@ -51,7 +51,7 @@ interface PoolState {
 }
 
 /** Creates a pool; each worker starts with its first question. */
-export function createProviderPool(plan: PoolPlan): ProviderPool {
+export function createWorkerPool(plan: PoolPlan): WorkerPool {
   const state: PoolState = { plan, hosts: new Map(), waiting: new Set(), closed: false };
   return {
     ask<Answer>(permissions: WorkerPermissions, question: unknown, options: AskOptions): Promise<WorkerAnswer<Answer>> {
