@@ -1,5 +1,5 @@
 /**
- * Disclosure of raw values: they leave gate only where the operator, and if asked the provider's own entry, allow it
+ * Disclosure of raw values. Gate discloses them only if the operator allows it, and, where required, the provider's entry too
  * (docs/guide/trust.md, "Raw values").
  *
  * @module
@@ -11,14 +11,14 @@ import { parseJson } from "../canonical/scan.ts";
 import type { EvidenceConfig } from "../config/types.ts";
 import type { EvidenceResult, Provider } from "./types.ts";
 
-/** Whether raw values of a provider may leave. */
+/** Whether raw values of a provider may be disclosed. */
 export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider, "allow_raw">): boolean {
   return evidence.allow_raw_values && (!evidence.require_provider_opt_in || provider.allow_raw);
 }
 
 /**
- * A result as it may leave. Without raw disclosure value and content type are null, and so are hash and signature: a guess
- * of the value could be tested against them. For the same reason the anchor of a request does not tell the hash of its body.
+ * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null too,
+ * because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted likewise.
  *
  * @example
  * ```ts

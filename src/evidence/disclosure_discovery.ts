@@ -1,5 +1,5 @@
 /**
- * Which providers may be shown to callers, and how much of them at a time (`provider_discovery`).
+ * Which providers callers may see (`provider_discovery`).
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import type { ProviderDiscoveryConfig } from "../config/types.ts";
 
 /**
- * Whether a provider may be shown. The denylist wins; an empty allowlist stands for all.
+ * Whether a provider may be shown. The denylist wins; an empty allowlist allows all.
  *
  * @example
  * ```ts

@@ -15,8 +15,8 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /**
- * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The library of the runtime takes keys of small
- * order, for which one signature fits many messages, so encodings are checked first.
+ * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The runtime's library accepts keys of small
+ * order, for which one signature is valid for many messages, so encodings are checked first.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: string, signature: Uint8Array): boolean {
   if (!isStrictEd25519(publicKey, signature)) return false;
@@ -30,5 +30,5 @@ export function verifyEd25519(publicKey: Uint8Array, message: string, signature:
   }
 }
 
-/** Hashing and signature checks of this runtime, handed to the kernel. */
+/** The runtime's hashing and signature verification, as the kernel receives them. */
 export const HOST_PRIMITIVES: Primitives = { sha256, verifyEd25519 };

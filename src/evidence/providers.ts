@@ -10,17 +10,17 @@ import type { BuiltinProviderOptions } from "./builtin/engine.ts";
 import type { SchemaSandbox } from "./sandbox/schema_sandbox.ts";
 import type { LoadedContract, Provider, Providers } from "./types.ts";
 
-/** What the world hands to providers; left out, it is the real one. */
+/** Dependencies of the providers; those of the host by default. */
 export interface ProvidersOptions extends BuiltinProviderOptions {
-  /** Where the schemas of external contracts are compiled. */
+  /** Compiles the schemas of external contracts. */
   readonly schemas: SchemaSandbox;
 }
 
 /**
- * Makes every provider that is configured. Contracts are loaded and roots and references looked at now, so that start-up
- * fails closed; workers, children and connections start with the first query.
+ * Creates every configured provider. It loads contracts and checks roots and references, so that start-up fails closed. Workers,
+ * child processes and connections start with the first query.
  *
- * @throws {ConfigError} Where a provider cannot be started as it is configured; it holds every problem
+ * @throws {ConfigError} Where the configuration of a provider cannot be used; it holds every problem
  */
 export async function createProviders(config: GateConfig, options: ProvidersOptions): Promise<Providers> {
   const providers = new Map<string, Provider>();
@@ -80,7 +80,7 @@ async function contractOf(provider_id: string, path: string, schemas: SchemaSand
   return await loadContract(path, { provider_id, transport: "mcp" }, schemas);
 }
 
-/** What is wrong with the contracts of a configuration; no provider is made. */
+/** The problems of a configuration's contracts; creates no provider. */
 export async function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
   for (const [index, { type, name, capabilities_path: path }] of config.providers.entries()) {
@@ -92,7 +92,7 @@ export async function contractProblems(config: GateConfig, schemas: SchemaSandbo
   return problems;
 }
 
-/** The names of environment variables that a configuration refers to. */
+/** The names of the environment variables that a configuration refers to. */
 export async function referencedEnvironment(config: GateConfig): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of config.providers) {
@@ -103,7 +103,7 @@ export async function referencedEnvironment(config: GateConfig): Promise<readonl
   return found;
 }
 
-/** What a failed start means in terms of the configuration; what is no such thing is thrown on. */
+/** The problems of the configuration behind a failed start; rethrows other errors. */
 async function problemsOf(error: unknown, path: string): Promise<readonly ConfigProblem[]> {
   const { ProviderSetupError } = await import("./builtin/engine.ts");
   if (error instanceof ProviderSetupError) {

@@ -1,5 +1,5 @@
 /**
- * Providers: what they declare, what they are asked, what they answer (docs/reference/providers.md, docs/guide/trust.md).
+ * Providers: their contracts, queries and answers (docs/reference/providers.md).
  *
  * @module
  */
@@ -59,7 +59,7 @@ export interface EvidenceQuery {
   readonly params?: JsonValue;
 }
 
-/** In whose name a check runs. */
+/** The context that a check runs in. */
 export interface EvidenceContext {
   readonly namespace_id: number;
   readonly scenario_id?: string;
@@ -71,7 +71,7 @@ export interface EvidenceContext {
   readonly correlation_id?: string;
 }
 
-/** What a provider found: a JSON value, bytes, or nothing. */
+/** A value that a provider found: JSON or bytes. */
 export type EvidenceValue = { readonly kind: "json"; readonly value: JsonValue } | {
   readonly kind: "bytes";
   readonly base64: string;
@@ -91,7 +91,7 @@ export interface EvidenceResult {
   readonly observed_at?: number;
 }
 
-/** Why a check could not be run at all: no record comes of it. */
+/** Why a check could not be run; such a failure leaves no record. */
 export type OperationalCode =
   | "timeout"
   | "dns_failed"
@@ -107,24 +107,24 @@ export type OperationalCode =
   | "contract_changed"
   | "cancelled";
 
-/** What became of asking a provider. */
+/** A provider's answer: a result, or an operational failure. */
 export type ProviderAnswer =
   | {
     readonly ok: true;
     readonly result: EvidenceResult;
-    /** Unix milliseconds when the answer was there. */
+    /** Unix milliseconds at which the answer was complete. */
     readonly acquired_at: number;
-    /** The grant that was in force: root id, host names, environment names, program base name; never a path. */
+    /** The effective grant: root id, host names, environment names, program base name; never a path. */
     readonly grant: JsonObject;
   }
   | { readonly ok: false; readonly code: OperationalCode; readonly message: string; readonly retryable: boolean };
 
-/** A provider that is configured. */
+/** A configured provider. */
 export interface Provider {
   readonly provider_id: string;
   readonly kind: "builtin" | "mcp" | "typed";
   readonly loaded: LoadedContract;
-  /** Whether raw values of it may be disclosed (`providers[].allow_raw`). */
+  /** Whether its entry allows the disclosure of raw values (`providers[].allow_raw`). */
   readonly allow_raw: boolean;
   /** Runs one check within its time limits. Never rejects. */
   readonly query: (query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal) => Promise<ProviderAnswer>;

@@ -28,7 +28,7 @@ const ASSERTED: JsonObject = {
 /** Settings, the age of the file in days, what becomes of an asserted item, and a part of what standard error says. */
 const ROWS: readonly [string, string, number, string, RegExp | null][] = [
   ["strict", "", 0, "lane", null],
-  ["permissive", "[dev]\npermissive = true", 900, "qualified", /dev\.permissive is in force without an end/],
+  ["permissive", "[dev]\npermissive = true", 900, "qualified", /dev\.permissive is in force without expiry/],
   ["the mode of old", '[server]\nmode = "dev_permissive"', 0, "qualified", /dev\.permissive is in force/],
   ["permissive within its time", "[dev]\npermissive = true\npermissive_ttl_days = 2", 1, "qualified", /in force until/],
   [

@@ -1,5 +1,5 @@
 /**
- * Acquisition: asks the providers behind a stage's bindings, all at once and each once, while nothing is locked.
+ * Acquisition: queries the providers of a stage's bindings concurrently, each binding once, without holding a lock.
  *
  * @module
  */
@@ -18,22 +18,22 @@ import { createLimiter, type Limiter, QUESTIONS_AT_ONCE } from "./limiter.ts";
 import { measureValue, presentAnswer, type SourceValue } from "./present.ts";
 import type { SelectedBinding } from "./select.ts";
 
-/** Milliseconds for all acquisitions of one call, waiting for their turn included. */
+/** Milliseconds for all acquisitions of one call, including the wait for a slot. */
 const ACQUISITION_MILLISECONDS = 60_000;
 
-/** Finds the document of a schema that a law names, as the run is bound to it. */
+/** Finds the document of a schema that a law names, in the version that the run is bound to. */
 export type FindSchema = (
   schema: DomainSchema,
 ) => Promise<{ readonly identity: Identity; readonly document: JsonValue }>;
 
-/** What one evaluation asks for. */
+/** The acquisitions of one evaluation. */
 export interface AcquisitionRequest {
   readonly law: CompiledLaw;
   /** In binding id order. */
   readonly bindings: readonly SelectedBinding[];
-  /** In whose name; each binding's own trigger time replaces the one in here, which is the time authority's stamp. */
+  /** Its trigger time is the time authority's stamp; a binding's own trigger time replaces it. */
   readonly context: EvidenceContext;
-  /** Identities of the contracts that the run was bound to at its creation, by provider. */
+  /** Identities of the contracts that the run is bound to, by provider. */
   readonly boundContracts: ReadonlyMap<string, Identity>;
   /** Bytes of one value. */
   readonly maximumValueBytes: number;
@@ -41,7 +41,7 @@ export interface AcquisitionRequest {
   readonly signal: AbortSignal;
 }
 
-/** What came of it: one item or one failure a binding, both in binding id order. */
+/** The result: one item or one failure for each binding, both in binding id order. */
 export interface Acquisition {
   readonly acquired: readonly PresentedEvidence[];
   readonly failures: readonly AcquisitionFailure[];
@@ -58,7 +58,7 @@ interface Parts {
   readonly limiterOf: (provider: Provider) => Limiter;
 }
 
-/** Makes an acquirer over the configured providers. */
+/** Creates an acquirer over the configured providers. */
 export function createAcquirer(providers: Providers, schemas: SchemaSandbox): Acquirer {
   const limiters = new Map<string, Limiter>();
   const limiterOf = ({ provider_id }: Provider): Limiter => {
@@ -106,7 +106,10 @@ async function acquireOne(
     return fail("provider_not_configured", `Provider "${provider_id}" is not configured`);
   }
   if (request.boundContracts.get(provider_id) !== provider.loaded.contract_identity) {
-    return fail("contract_changed", `The contract of provider "${provider_id}" is not the one that the run began with`);
+    return fail(
+      "contract_changed",
+      `The contract of provider "${provider_id}" is not the one that the run began with`,
+    );
   }
   try {
     return await parts.limiterOf(provider).run(() =>
@@ -151,7 +154,7 @@ async function queryUnlessAborted(
   context: EvidenceContext,
   signal: AbortSignal,
 ): Promise<ProviderAnswer> {
-  // Its turn may come when nobody waits any more.
+  // The call may have been cancelled while it waited for a slot.
   if (signal.aborted) return { ok: false, code: "cancelled", message: "The caller is gone", retryable: false };
   return await provider.query(query, context, signal);
 }
@@ -161,7 +164,7 @@ function tooLarge(binding_id: string, { bytes }: SourceValue, request: Acquisiti
   return { binding_id, code: "response_too_large", message, retryable: false };
 }
 
-/** The item with the verdict of its condition's own schema, where it has one. */
+/** Adds the verdict of the condition's own schema, if it has one. */
 async function withVerdict(
   { schemas }: Parts,
   { findSchema }: AcquisitionRequest,

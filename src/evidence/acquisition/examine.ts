@@ -1,5 +1,5 @@
 /**
- * Whether a provider's result is what its contract promises. What is not is an observed error: it happened, and it is no
+ * Checks a provider's result against its contract. A violation is an observed error: it is recorded, and the value is not
  * evidence.
  *
  * @module
@@ -11,11 +11,11 @@ import { acceptsEverything } from "./params.ts";
 import type { CheckContract, EvidenceResult, LoadedContract } from "../types.ts";
 
 /**
- * What speaks against a result under its contract; null where nothing does. Built-in providers are held to their contracts
- * by their own tests, so theirs are not examined again on every call.
+ * The error of a result under its contract; null without one. Tests hold the built-in providers to their contracts, so their
+ * results are not checked again on every call.
  *
- * @param loaded The contract of the provider that was asked
- * @param check The check that was asked for
+ * @param loaded The contract of the queried provider
+ * @param check The queried check
  * @throws {SchemaSandboxError} Where the result schema gave no verdict
  */
 export async function examineResult(
@@ -37,7 +37,7 @@ function contentTypeError(
   if (got === null || declared.length === 0) return null;
   const essence = essenceOf(got);
   if (declared.some((one) => essenceOf(one) === essence)) return null;
-  const message = "The result's content type is none that the contract of the provider declares";
+  const message = "The result's content type is not declared by the contract of the provider";
   return { code: "content_type_mismatch", message, details: { content_type: got.slice(0, 256), declared } };
 }
 
@@ -51,22 +51,22 @@ function anchorError(
   { evidence_anchor: anchor }: EvidenceResult,
 ): ObservedError | null {
   if (anchor === null || declared.length === 0 || declared.includes(anchor.anchor_type)) return null;
-  const message = "The result's anchor is of no type that the contract of the provider declares";
+  const message = "The result's anchor type is not declared by the contract of the provider";
   return { code: "anchor_invalid", message, details: { anchor_type: anchor.anchor_type, declared } };
 }
 
-/** A check that can find nothing has to say so: its result schema then lets null pass. */
+/** Validates the value. A result without a value is validated as null, which the result schema has to allow. */
 async function valueError(
   schemas: SchemaSandbox,
   loaded: LoadedContract,
   check: CheckContract,
   { value }: EvidenceResult,
 ): Promise<ObservedError | null> {
-  // Bytes are no JSON, so no schema speaks of them.
+  // A JSON Schema does not apply to bytes.
   if (value?.kind === "bytes" || acceptsEverything(check.result_schema)) return null;
   const key = `${loaded.contract_identity} result ${check.check_id}`;
   const verdict = await schemas.validate(key, check.result_schema, value === null ? null : value.value);
   if (verdict === "valid") return null;
   const what = value === null ? "a result without a value" : "the result";
-  return { code: "result_schema_mismatch", message: `The result schema of check "${check.check_id}" refuses ${what}` };
+  return { code: "result_schema_mismatch", message: `The result schema of check "${check.check_id}" rejects ${what}` };
 }

@@ -1,25 +1,25 @@
 /**
- * How many questions may be with one provider at a time, over all calls.
+ * Limits the concurrent queries of one provider, over all calls.
  *
  * @module
  */
 
-/** Questions that one provider is asked at a time; the others wait their turn. */
+/** Concurrent queries of one provider; further ones wait. */
 export const QUESTIONS_AT_ONCE = 64;
 
-/** Lets at most so many pieces of work run at a time, in the order they came. */
+/** Runs functions with limited concurrency, in the order of the calls. */
 export interface Limiter {
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Makes a limiter. */
+/** Creates a limiter. */
 export function createLimiter(atOnce: number): Limiter {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
     run: async (work) => {
       if (running < atOnce) running++;
-      // Whoever ends hands its place on, so the count stays.
+      // A finished call passes its slot to the next, so the count stays.
       else await new Promise<void>((resolve) => waiting.push(resolve));
       try {
         return await work();

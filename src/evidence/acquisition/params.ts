@@ -1,5 +1,5 @@
 /**
- * Whether params fit a check, judged apart from the server.
+ * Validates the params of a check, in the schema sandbox.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { quote } from "../../law/suggest.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, LoadedContract } from "../types.ts";
 
-/** Whether a schema says nothing, so that every value is valid under it and nobody needs to be asked. */
+/** Whether every value is valid under a schema, so that no validation is necessary. */
 export function acceptsEverything(schema: JsonValue): boolean {
   return schema === true || isJsonObject(schema) && Object.keys(schema).length === 0;
 }
 
 /**
- * What is wrong with params under the check that they are for; null where they fit.
+ * The fault of params under the params schema of a check; null where they are valid.
  *
  * @throws {SchemaSandboxError} Where the params schema gave no verdict
  */
@@ -37,10 +37,10 @@ export async function judgeParams(
   return `Params do not fit check "${check.check_id}": ${verdict.invalid}${expectedParams(check.params_schema)}`;
 }
 
-/** Most params that are named. */
+/** Params that a message lists. */
 const PARAMS_NAMED_MAXIMUM = 16;
 
-/** The params that a schema names, as the end of a message: a verdict tells one fault, this what all of them should be. */
+/** The end of a message that lists the params of a schema, because a verdict names only one fault. */
 function expectedParams(schema: JsonValue): string {
   const properties = isJsonObject(schema) ? member(schema, "properties") : undefined;
   if (!isJsonObject(schema) || !isJsonObject(properties)) return "";

@@ -1,6 +1,5 @@
 /**
- * From a provider's answer to an evidence item: the value fitted into the condition's domain, with the witness that a replay
- * needs.
+ * Converts a provider's answer to an evidence item: the value in the condition's domain, with the witness that a replay needs.
  *
  * @module
  */
@@ -19,26 +18,26 @@ import { sha256 } from "../host_primitives.ts";
 import type { EvidenceResult, EvidenceValue, LoadedContract, ProviderAnswer } from "../types.ts";
 import type { SelectedBinding } from "./select.ts";
 
-/** An answer that came. */
+/** A successful answer. */
 type Answered = Extract<ProviderAnswer, { ok: true }>;
 
-/** What an answer is presented with. */
+/** The context of an answer. */
 export interface Presenting {
   readonly selected: SelectedBinding;
-  /** The trigger time that the provider was asked with. */
+  /** The trigger time of the query. */
   readonly trigger_time: Timestamp;
   readonly condition: CompiledCondition;
   readonly loaded: LoadedContract;
 }
 
-/** Size and plain hash of a source's value, as it came. */
+/** Size and plain hash of a source's value as received. */
 export interface SourceValue {
   /** Bytes of the canonical JSON, or of the bytes themselves. */
   readonly bytes: number;
   readonly content_hash: ContentHash;
 }
 
-/** Measures and hashes a value: JSON by its canonical form, bytes as they are. */
+/** Measures and hashes a value: JSON in its canonical form, bytes as received. */
 export function measureValue(value: EvidenceValue): SourceValue {
   if (value.kind === "json") {
     const text = canonicalize(value.value);
@@ -49,10 +48,10 @@ export function measureValue(value: EvidenceValue): SourceValue {
 }
 
 /**
- * Presents an answer.
+ * Converts an answer to an evidence item.
  *
- * @param source Measure of its value; null where it has none
- * @param error What was observed against it; null where nothing was
+ * @param source Measure of its value; null without a value
+ * @param error The observed error; null without one
  */
 export function presentAnswer(
   presenting: Presenting,
@@ -90,7 +89,7 @@ export function presentAnswer(
   };
 }
 
-/** Whether the hash that a source gave of its value is that of the value; true where it gave none. */
+/** Whether the source's hash of its value is correct; true where the source sent no hash. */
 export function hashRecomputes(result: EvidenceResult, source: SourceValue | null): boolean {
   return result.evidence_hash === null || result.evidence_hash.value === source?.content_hash.value;
 }
@@ -127,9 +126,9 @@ function witness(
 }
 
 /**
- * A result as received, with the names of its value in place of the value: `content_hash` is the plain hash of what the
- * source gave, which its own `evidence_hash` has to equal; `value_identity` names the value as it was fitted, null where it
- * fits nowhere.
+ * A result as received, with hashes in place of its value. `content_hash` is the plain hash of the received value, which the
+ * source's `evidence_hash` has to equal. `value_identity` identifies the value in the condition's domain; null where it does
+ * not fit.
  */
 function resultWithoutValue(
   result: EvidenceResult,

@@ -1,5 +1,5 @@
 /**
- * Which bindings of a stage a call asks for.
+ * Selects the bindings of a stage that a call acquires.
  *
  * @module
  */
@@ -10,28 +10,28 @@ import type { AcquisitionBinding, Timestamp } from "../../law/types.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { type EvidenceRejection, HINTS_MAXIMUM, rejectLeftOut } from "../../run/evidence.ts";
 
-/** A binding that a call names, with the trigger time that it may give. */
+/** A binding that a call names, with an optional trigger time. */
 export interface RequestedBinding {
   readonly binding_id: string;
   readonly trigger_time?: Timestamp;
 }
 
-/** A binding to acquire by. */
+/** A binding to acquire. */
 export interface SelectedBinding {
   readonly binding: AcquisitionBinding;
-  /** Absent where the time authority's stamp is to be used. */
+  /** Absent where the time authority's stamp applies. */
   readonly trigger_time?: Timestamp;
 }
 
-/** The bindings in binding id order, or why none is taken. */
+/** The bindings in binding id order, or the reasons for their rejection. */
 export type Selection =
   | { readonly ok: true; readonly bindings: readonly SelectedBinding[] }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
 
 /**
- * Selects the bindings of one evaluation: all of the stage's where the call names none, else exactly those named.
+ * Selects the bindings of one evaluation: the named ones, or all of the stage if the call has no `local_acquisition`.
  *
- * @param requested `local_acquisition` of the call; undefined where it was left out
+ * @param requested `local_acquisition` of the call; undefined where it is absent
  */
 export function selectBindings(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): Selection {
   if (requested === undefined) return { ok: true, bindings: stage.bindings.map((binding) => ({ binding })) };

@@ -1,5 +1,5 @@
 /**
- * One question outside of any run: what a provider says now, held to its contract, its trust policy and its anchors policy.
+ * A query outside of any run. The result is checked against the provider's contract, its trust policy and its anchors policy.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type {
 import { examineResult } from "./examine.ts";
 import { hashRecomputes, measureValue, type SourceValue } from "./present.ts";
 
-/** What a question is asked with. */
+/** A query and its dependencies. */
 export interface SingleQuery {
   readonly provider: Provider;
   readonly check: CheckContract;
@@ -33,8 +33,8 @@ export interface SingleQuery {
 }
 
 /**
- * Asks. An answer has the hash of its value even where the provider gave none; one that breaks a rule carries the error in
- * place of its value.
+ * Runs the query. The result has the hash of its value even if the provider sent none. A result that violates a policy has the
+ * error in place of its value.
  *
  * @throws {SchemaSandboxError} Where the result schema gave no verdict
  */
@@ -58,7 +58,7 @@ export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> 
   return { ...answer, result: examined };
 }
 
-/** The lane of a result at a trigger time that the caller gave: what a check of time speaks of is the caller's own then. */
+/** The lane of a result at a trigger time of the caller: a check of time then only repeats what the caller asserted. */
 export function laneAtGivenTime(
   { provider_id }: Pick<Provider, "provider_id">,
   { lane }: Pick<EvidenceResult, "lane">,
@@ -66,7 +66,7 @@ export function laneAtGivenTime(
   return provider_id === "time" ? "asserted" : lane;
 }
 
-/** What speaks against a result under the operator's policies; null where nothing does. */
+/** The error of a result under the operator's policies; null without one. */
 export function findTrustError(
   provider: Pick<Provider, "provider_id" | "kind">,
   profile: OperatorProfile,
@@ -75,7 +75,7 @@ export function findTrustError(
 ): ObservedError | null {
   const { provider_id, kind } = provider;
   if (!hashRecomputes(result, source)) {
-    return { code: "hash_mismatch", message: "The hash that the provider gave is not that of its value" };
+    return { code: "hash_mismatch", message: "The hash of the provider differs from that of its value" };
   }
   const trust = providerTrust(profile, provider_id, kind === "builtin" ? "local_acquisition" : "provider_acquisition");
   const isSigned = trust === "audit" ||

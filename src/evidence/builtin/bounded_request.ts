@@ -1,6 +1,6 @@
 /**
- * One bounded GET request of `http` or `rest`: checked, resolved once, sent by a worker that may reach nothing but the
- * address that was checked.
+ * One bounded GET request of `http` or `rest`. The URL is checked and resolved once; a worker that may connect to the checked
+ * address only sends the request.
  *
  * @module
  */
@@ -16,14 +16,14 @@ import type { ProviderDependencies } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
 import { type Failure, workerFailure } from "./result.ts";
 
-/** Addresses whose workers are kept. */
+/** Workers that are kept, one for each address. */
 const WORKERS_MAXIMUM = 8;
-/** Requests that one worker has under way. */
+/** Requests in flight of one worker. */
 const CONCURRENCY = 256;
-/** Milliseconds that a worker has to call off a request whose time is over, before it is ended. */
+/** Milliseconds after the time limit at which a worker that did not cancel its request is ended. */
 const GRACE_MILLIS = 1000;
 
-/** What is needed to send requests. */
+/** Policy and workers that send the requests of one provider. */
 export interface Requester {
   readonly policy: EgressPolicy;
   readonly config: BuiltinProviderConfig<"http">;
@@ -31,26 +31,26 @@ export interface Requester {
   readonly dependencies: ProviderDependencies;
 }
 
-/** What to send. */
+/** A request to send. */
 export interface OutgoingRequest {
   readonly destination: Destination;
   readonly headers: PinnedQuestion["headers"];
   readonly wantsBody: boolean;
 }
 
-/** A limit on time, over everything that one check does. */
+/** The time limit of one check, over all of its steps. */
 export interface TimeLimit {
-  /** Aborted when time is over, or when nobody waits any more. */
+  /** Aborted when the time is over or the query is cancelled. */
   readonly signal: AbortSignal;
   /** Milliseconds left, at least 0. */
   readonly left: () => number;
   readonly isOver: () => boolean;
-  /** Stops the clock until the returned function is called, or until nobody waits any more. */
+  /** Suspends the limit until the returned function is called or the query is cancelled. */
   readonly pause: () => () => void;
   readonly end: () => void;
 }
 
-/** What sends the requests of a provider. */
+/** Creates the requester of a provider. */
 export function createRequester(
   name: string,
   config: BuiltinProviderConfig<"http">,
@@ -67,7 +67,7 @@ export function createRequester(
   return { policy: egressPolicy(config), config, pool, dependencies };
 }
 
-/** What a provider may ask, as its configuration says. */
+/** The egress policy of a provider's configuration. */
 export function egressPolicy(config: BuiltinProviderConfig<"http">): EgressPolicy {
   const hosts = config.allowed_hosts?.map((host) => hostKey(host) ?? host);
   return {
@@ -77,20 +77,20 @@ export function egressPolicy(config: BuiltinProviderConfig<"http">): EgressPolic
   };
 }
 
-/** Longest time that timers can be set to; beyond it they ring at once. */
+/** The longest timeout of a timer; a longer one would fire at once. */
 const LONGEST_MILLIS = 2 ** 31 - 1;
 
-/** Starts the clock of a check. Must be ended. */
+/** Starts the time limit of a check; the caller has to end it. */
 export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit {
   const millis = Math.min(maximum, LONGEST_MILLIS);
   const controller = new AbortController();
   let until = performance.now() + millis;
   let over = false;
-  const ring = (): void => {
+  const expire = (): void => {
     over = true;
     controller.abort();
   };
-  let timer = setTimeout(ring, millis);
+  let timer = setTimeout(expire, millis);
   const abort = (): void => controller.abort();
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) controller.abort();
@@ -104,7 +104,7 @@ export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit 
       until = Infinity;
       return () => {
         until = performance.now() + left;
-        timer = setTimeout(ring, left);
+        timer = setTimeout(expire, left);
       };
     },
     end(): void {
@@ -115,21 +115,21 @@ export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit 
 }
 
 /**
- * Starts the worker of a grant; the time that it needs does not count. Asking it afterwards reports why it could not
- * start.
+ * Starts the worker of a grant; its start does not count towards the limit. A failed start is reported by the question that
+ * follows.
  */
 export async function startWorker(pool: WorkerPool, permissions: WorkerPermissions, limit: TimeLimit): Promise<void> {
   const resume = limit.pause();
   try {
     await untilAborted(pool.start(permissions), limit.signal);
   } catch {
-    // Aborted: asking reports it.
+    // Aborted: the question that follows reports it.
   } finally {
     resume();
   }
 }
 
-/** Sends the request to the host's addresses, in order, until one takes it. Never rejects. */
+/** Sends the request to the host's addresses in order until one accepts the connection. Never rejects. */
 export async function sendRequest(
   requester: Requester,
   outgoing: OutgoingRequest,
@@ -190,9 +190,9 @@ async function send(
   return reply.ok ? reply.answer : { ok: false, ...workerFailure(reply), unsent: false };
 }
 
-/** Why the signal of a limit was aborted. */
+/** The failure for an aborted limit: timeout or cancellation. */
 export function ended(limit: TimeLimit, { host }: Destination): Failure {
   return limit.isOver()
     ? { code: "timeout", message: `Cannot ask "${host}": the time is over` }
-    : { code: "cancelled", message: `Cannot ask "${host}": nobody waits for it` };
+    : { code: "cancelled", message: `Cannot ask "${host}": the query was cancelled` };
 }

@@ -1,5 +1,5 @@
 /**
- * What every built-in provider is made of.
+ * The common parts of the built-in providers.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Resolver } from "../egress/destination.ts";
 import type { WorkerLimits } from "../sandbox/worker_host.ts";
 import type { EvidenceContext, EvidenceQuery, ProviderAnswer } from "../types.ts";
 
-/** What the world hands to built-in providers; left out, it is the real one. */
+/** Dependencies of the built-in providers; those of the host by default. */
 export interface BuiltinProviderOptions {
   /** Names of variables that gate's own configuration refers to: `env` never reads them. */
   readonly reservedEnvironment?: ReadonlySet<string>;
@@ -18,12 +18,12 @@ export interface BuiltinProviderOptions {
   readonly resolver?: Resolver;
   /** Values for `env:NAME` references. */
   readonly environment?: (name: string) => string | undefined;
-  /** PEM certificates that TLS servers are checked against beside the runtime's. */
+  /** PEM certificates to trust in addition to the runtime's. */
   readonly authorities?: readonly string[];
   readonly workerLimits?: WorkerLimits;
 }
 
-/** The options with everything filled in. */
+/** The dependencies with defaults filled in. */
 export interface ProviderDependencies {
   readonly reservedEnvironment: ReadonlySet<string>;
   readonly now: () => number;
@@ -33,14 +33,14 @@ export interface ProviderDependencies {
   readonly workerLimits: WorkerLimits;
 }
 
-/** The part of a provider that differs from one to the other. */
+/** The part of a provider that is specific to it. */
 export interface Engine {
   /** Runs a check that the contract has. */
   readonly answer: (query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal) => Promise<ProviderAnswer>;
   readonly close: () => void;
 }
 
-/** What is wrong with a member of a provider's entry. */
+/** A fault in a member of a provider's entry. */
 export interface SetupFault {
   /** Such as `config.root`. */
   readonly member: string;
@@ -48,7 +48,7 @@ export interface SetupFault {
   readonly message: string;
 }
 
-/** A provider that cannot be started as it is configured. */
+/** The configuration of a provider cannot be used. */
 export class ProviderSetupError extends Error {
   override readonly name = "ProviderSetupError";
   readonly faults: readonly SetupFault[];
@@ -60,7 +60,7 @@ export class ProviderSetupError extends Error {
   }
 }
 
-/** Fills in what was left out. */
+/** Fills in defaults. */
 export function dependenciesOf(options: BuiltinProviderOptions): ProviderDependencies {
   return {
     reservedEnvironment: options.reservedEnvironment ?? new Set(),

@@ -1,5 +1,5 @@
 /**
- * The provider `env`: which variables may be read, and what became of reading one.
+ * The provider `env`: which variables may be read, and the finding of reading one.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { type Finding, invalidParams, observed } from "./result.ts";
 
-/** What the worker is asked: one name that may be read. */
+/** A question to the worker: one name that may be read. */
 export interface EnvQuestion {
   readonly key: string;
   readonly max_value_bytes: number;
 }
 
-/** Beginnings of names that are never read: gate's own settings, and the credentials of the object store. */
+/** Prefixes of names that are never read: gate's own settings and the credentials of the object store. */
 const RESERVED_PREFIXES = ["GATE_", "AWS_"];
 
 /** Which names a provider may read. */
@@ -26,7 +26,7 @@ export interface EnvPolicy {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** The names that the runtime is asked to grant; null where each is granted when it is asked for. An override needs no grant. */
+/** The names to grant to one worker; null where each name has its own worker. A name with an override needs no grant. */
 export function grantedNames(policy: EnvPolicy): readonly string[] | null {
   const { allowlist } = policy.config;
   if (allowlist === null) return null;
@@ -34,14 +34,14 @@ export function grantedNames(policy: EnvPolicy): readonly string[] | null {
   return [...new Set(allowlist)].filter(read).sort();
 }
 
-/** The value that the configuration gives for a name in place of the environment's; null where it gives none. */
+/** The value of the configuration that replaces that of the environment; null without one. */
 export function overrideOf({ overrides }: BuiltinProviderConfig<"env">, name: string): string | null {
   return overrides !== null && Object.hasOwn(overrides, name) ? overrides[name] ?? null : null;
 }
 
-/** Whether a name passes the lists and is not one of gate's own. */
+/** Whether the lists allow a name and it is not reserved. */
 function mayRead({ config, reserved }: EnvPolicy, name: string): boolean {
-  // The runtime takes a star in a grant for a wildcard, so such a name cannot be granted alone.
+  // The runtime reads a star in a grant as a wildcard, so such a name cannot be granted alone.
   if (!isPossibleName(name) || name.includes("*")) return false;
   const compared = Deno.build.os === "windows" ? name.toUpperCase() : name;
   if (RESERVED_PREFIXES.some((prefix) => compared.startsWith(prefix)) || reserved.has(name)) return false;
@@ -53,7 +53,7 @@ function isPossibleName(name: string): boolean {
   return name !== "" && !/[=\0]/.test(name);
 }
 
-/** Why a name is not read; null where it may be. */
+/** The error for a name that may not be read; null where it may. */
 export function refuseKey(policy: EnvPolicy, key: string): { readonly error: ObservedError } | null {
   const bytes = utf8Length(key);
   const { max_key_bytes } = policy.config;
@@ -65,7 +65,7 @@ export function refuseKey(policy: EnvPolicy, key: string): { readonly error: Obs
   return mayRead(policy, key) ? null : observed("key_blocked", `Variable "${key}" may not be read`, { key });
 }
 
-/** What a value, or the lack of one, is as a finding. */
+/** The finding for a value, or for an unset variable. */
 export function envFinding(value: string | undefined, maximumBytes: number): Finding {
   if (value === undefined) return { found: null };
   const bytes = utf8Length(value);
@@ -76,14 +76,14 @@ export function envFinding(value: string | undefined, maximumBytes: number): Fin
   return { found: canonicalize(value), content_type: "text/plain" };
 }
 
-/** Reads a variable by the runtime, which refuses every name that was not granted. */
+/** Reads a variable; the runtime denies every name that was not granted. */
 export function readVariable({ key, max_value_bytes }: EnvQuestion): Finding {
   try {
     return envFinding(Deno.env.get(key), max_value_bytes);
   } catch (error) {
-    // A value that is there but no text is not a missing one: not_exists must not hold.
+    // A value that is not text still exists: not_exists must not hold.
     if (error instanceof Deno.errors.InvalidData) {
-      return observed("value_not_text", `The value of variable "${key}" is no Unicode text`, { key });
+      return observed("value_not_text", `The value of variable "${key}" is not Unicode text`, { key });
     }
     throw error;
   }

@@ -11,13 +11,13 @@ import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf,
 import { describeGrant, variablePermissions } from "./permissions.ts";
 import { answered, failed, type Finding, paramsOf, readText, type Source, workerFailure } from "./result.ts";
 
-/** Workers that are kept where every variable has one of its own. */
+/** Workers that are kept where each variable has its own. */
 const WORKERS_MAXIMUM = 8;
 
 /**
- * The provider `env`. With an allowlist one worker is granted exactly its names; without one, each variable is read by a
- * worker that is granted that variable alone, because a grant of all but some cannot be said. A name that is overridden is
- * answered here and granted to nobody.
+ * The provider `env`. With an allowlist, one worker is granted exactly its names. Without one, each variable has a worker that
+ * is granted that variable only, because the runtime has no grant of all names except some. A name with an override is answered
+ * here and never granted.
  */
 export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies: ProviderDependencies): Engine {
   const { config } = entry;

@@ -1,5 +1,5 @@
 /**
- * The worker of the provider `env`. It may read the variables that it was granted, by name, and nothing else.
+ * The worker of the provider `env`. Its only permission is to read the variables that it was granted by name.
  *
  * @module
  */

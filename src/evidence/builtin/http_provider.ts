@@ -55,7 +55,7 @@ function urlSource({ href }: Destination): Source {
   return { anchor_type: "url", anchor: { url: href }, uri: href };
 }
 
-/** The grant that a request was sent under. */
+/** The grant of the worker that sent a request. */
 export function hostGrant({ host, port }: Destination): ReturnType<typeof describeGrant> {
   return describeGrant({ net: [`${host.includes(":") ? `[${host}]` : host}:${port}`] });
 }

@@ -1,5 +1,5 @@
 /**
- * From bytes to a JSON document, numbers never silently rounded.
+ * Reads JSON documents from bytes; no number is rounded silently.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { observed } from "./result.ts";
 
-/** A document, or the error that was observed. */
+/** A document, or the observed error. */
 export type Document = { readonly document: JsonValue } | { readonly error: ObservedError };
 
-/** Where a document comes from, for the details of an error: `{file}` or `{url}`. */
+/** The origin of a document, for the details of an error: `{file}` or `{url}`. */
 export type Origin = Readonly<Record<string, string>>;
 
 /**
- * Reads JSON. The error `invalid_json` says what is wrong and where, and quotes no value of the document.
+ * Reads JSON. The error `invalid_json` states reason and path, and quotes no value of the document.
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export function readJsonDocument(bytes: Uint8Array, origin: Origin): Document {
   return invalidDocument("invalid_json", origin, { reason: code, path, offset });
 }
 
-/** The error for a document that cannot be used. */
+/** The error for an invalid document. */
 export function invalidDocument(
   code: "invalid_json" | "invalid_yaml",
   origin: Origin,

@@ -1,5 +1,5 @@
 /**
- * The check of the provider `json`, as its worker runs it: one file below the root, looked for by its real path.
+ * The check of the provider `json`, as its worker runs it: reads one file below the root by its real path.
  *
  * @module
  */
@@ -12,18 +12,18 @@ import type { EvidenceQuery } from "../types.ts";
 import { type Document, readJsonDocument } from "./json_document.ts";
 import { selectJson, selectWhole } from "../json_path/json_path.ts";
 import { type Finding, observed, paramsOf, readText } from "./result.ts";
-// Not loaded when first needed: the worker that this runs in may not read the modules of the program.
+// Loaded at once: the worker has no permission to read the program's modules later.
 import { readYamlDocument } from "./yaml_document.ts";
 
-/** What the worker is set up with. */
+/** The setup of the worker. */
 export interface JsonSetup {
-  /** Real path of the root: the only thing that the worker may read. */
+  /** Real path of the root: the worker may read below it only. */
   readonly root: string;
   readonly allow_yaml: boolean;
   readonly max_bytes: number;
 }
 
-/** What a check found, and the file's path from the root as soon as there is such a file. */
+/** The finding of a check, and the path from the root if the file exists. */
 export interface JsonAnswer {
   readonly finding: Finding;
   readonly path: string | null;
@@ -34,7 +34,7 @@ const PATH_CHARACTERS_MAXIMUM = 4096;
 const PART_CHARACTERS_MAXIMUM = 255;
 
 interface RootedFile {
-  /** The way from the root, without links. */
+  /** Relative to the root, links resolved. */
   readonly path: string;
 }
 
@@ -76,7 +76,7 @@ function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Documen
   return isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
 }
 
-/** The way to a file once every link is followed; the runtime refuses those that lead out of the root. */
+/** The path of a file with every link resolved; the runtime denies links that lead out of the root. */
 function findFile(root: string, file: string): RootedFile | Failing {
   const refusal = refusePath(file);
   if (refusal !== null) return refusal;
@@ -90,7 +90,7 @@ function findFile(root: string, file: string): RootedFile | Failing {
   }
 }
 
-/** Why a path cannot be one from the root; null where it may be. */
+/** The error for a path that cannot be relative to the root; null where it can. */
 export function refusePath(file: string): Failing | null {
   const details: JsonObject = { file: file.slice(0, 256) };
   if (file === "") return observed("path_missing", "Expected the path of a file");
@@ -105,7 +105,7 @@ export function refusePath(file: string): Failing | null {
   return observed("path_invalid", `Expected a path of at most ${limits} and without zero characters`, details);
 }
 
-/** The bytes of a file. A link that took the place of something on the way since {@link findFile} is not followed. */
+/** Reads a file. A link that replaced part of the path since {@link findFile} is not followed. */
 async function readFile({ root, max_bytes }: JsonSetup, path: string, file: string): Promise<Uint8Array | Failing> {
   try {
     const read = await readBelow(root, path, max_bytes);

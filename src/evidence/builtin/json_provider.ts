@@ -16,7 +16,7 @@ import { answered, failed, type Source, workerFailure } from "./result.ts";
 /**
  * The provider `json`: one worker that may read below the root.
  *
- * @throws {ProviderSetupError} Where the root is no folder that can be read
+ * @throws {ProviderSetupError} Where the root is not a readable folder
  */
 export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependencies: ProviderDependencies): Engine {
   const { root_id, allow_yaml, max_bytes } = entry.config;
@@ -42,7 +42,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependenci
   };
 }
 
-/** The provider's answer for what a check found below the root of this identifier. */
+/** The provider's answer for a finding below the root with this identifier. */
 export function answerOfFile(
   { finding, path }: JsonAnswer,
   root_id: string,
@@ -57,7 +57,7 @@ function fileSource(root_id: string, path: string): Source {
   return { anchor_type: "file_path_rooted", anchor: { path, root_id }, uri };
 }
 
-/** The folder's real path: the runtime follows links before it looks at what is granted. */
+/** The folder's real path: the runtime resolves links before it checks permissions. */
 function realFolder(root: string): string {
   try {
     const real = Deno.realPathSync(root);

@@ -1,5 +1,5 @@
 /**
- * How large a JSON value is, without writing it.
+ * Measures a JSON value without writing it.
  *
  * @module
  */
@@ -7,10 +7,10 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 
 /**
- * A lower bound of the bytes of the canonical text of a value, counted until it passes the budget: so measuring costs no
- * more than the budget, however large the value.
+ * A lower bound of the bytes of a value's canonical text. Counting stops once it exceeds the budget, so measuring costs no more
+ * than the budget.
  *
- * @param value Nested no deeper than inputs are
+ * @param value Nested at most as deep as inputs may be
  */
 export function measureJson(value: JsonValue, budget: number): number {
   if (typeof value === "string") return value.length + 2;

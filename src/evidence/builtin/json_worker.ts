@@ -1,5 +1,5 @@
 /**
- * The worker of the provider `json`. It may read below its root, and nothing else.
+ * The worker of the provider `json`. Its only permission is to read below its root.
  *
  * @module
  */

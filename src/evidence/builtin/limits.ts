@@ -6,16 +6,16 @@
 
 /** UTF-16 code units of a JSONPath query. */
 export const JSONPATH_CHARACTERS_MAXIMUM = 4096;
-/** Nodes that one query may hold at a time, those found inside filters counted until their filter lets them go. */
+/** Nodes that one query may hold at a time. Nodes found inside a filter count until the filter releases them. */
 export const JSONPATH_NODES_MAXIMUM = 1_000_000;
 /**
- * Steps that one query may take: one for each value that it comes by, whether it finds it or not, and one for each part of a
- * filter, each time; one for 16 characters that are compared, and more for the items and members of what is compared as a whole;
- * for a pattern 32 for each of its characters and instructions to compile it, and one for each instruction that a character is
- * held against. A step is made to take at most 50 nanoseconds.
+ * Steps that one query may take. One step is: a value that the query visits, an evaluation of a part of a filter, or a
+ * comparison of 16 characters. Comparing whole arrays or objects costs more for each item and member. Compiling a pattern costs
+ * 32 for each character and instruction; running it costs one for each instruction that a character is tested against. Steps
+ * are weighted so that one takes at most 50 nanoseconds.
  */
 export const JSONPATH_STEPS_MAXIMUM = 20_000_000;
-/** UTF-16 code units of a pattern in `match` and `search`: it may be the document's, and is read whole before it is used. */
+/** UTF-16 code units of a pattern in `match` and `search`, which may come from the document. It is parsed before it runs. */
 export const PATTERN_CHARACTERS_MAXIMUM = 65_536;
-/** Canonical bytes of a result: no evidence value may be larger. */
+/** Canonical bytes of a result, and of any evidence value. */
 export const RESULT_BYTES_MAXIMUM = 1_048_576;

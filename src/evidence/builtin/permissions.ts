@@ -1,6 +1,6 @@
 /**
- * The permissions of each built-in provider's workers, derived from its configuration and nothing more, and the grant as
- * evidence tells it: names, never paths or addresses.
+ * The permissions of each built-in provider's workers, derived from its configuration, and the grant as evidence states it: by
+ * name, without paths or addresses.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import type { JsonObject } from "../../canonical/json.ts";
 import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 
-/** A worker that may do nothing. */
+/** A worker without permissions. */
 export const NO_PERMISSIONS: WorkerPermissions = {};
 
 /** A worker that may read variables of these names. */
@@ -26,7 +26,7 @@ export function addressPermissions(address: string, port: number): WorkerPermiss
   return { net: [address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`] };
 }
 
-/** What was granted, as an acquisition records it. */
+/** The grant as an acquisition records it. */
 export function describeGrant(granted: {
   readonly env?: readonly string[];
   /** `host:port`. */

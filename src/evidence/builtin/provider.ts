@@ -1,5 +1,5 @@
 /**
- * The built-in providers (interface "Built-in providers").
+ * The built-in providers (docs/reference/providers.md).
  *
  * @module
  */
@@ -17,11 +17,11 @@ import { createRestEngine } from "./rest_provider.ts";
 import { createTimeEngine } from "./time_provider.ts";
 
 /**
- * A built-in provider. Its workers start with the first query.
+ * Creates a built-in provider. Its workers start with the first query.
  *
  * @param entry Its entry in the configuration
- * @param options What the world hands to it
- * @throws {ProviderSetupError} Where it cannot be started as it is configured
+ * @param options Its dependencies; those of the host by default
+ * @throws {ProviderSetupError} Where the configuration cannot be used
  *
  * @example
  * ```ts

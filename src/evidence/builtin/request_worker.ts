@@ -1,5 +1,5 @@
 /**
- * The worker that sends the requests of `http` and `rest`. It may connect to one address and port, and nothing else.
+ * The worker that sends the requests of `http` and `rest`. Its only permission is to connect to one address and port.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The headers of the provider `rest`: what the configuration decides, what a query may add, and what of it evidence tells.
+ * The headers of the provider `rest`: those of the configuration, those that a query may add, and their form in evidence.
  *
  * @module
  */
@@ -20,12 +20,13 @@ const QUERY_HEADERS_MAXIMUM = 64;
 /** Characters of a header's value. */
 const HEADER_CHARACTERS_MAXIMUM = 8192;
 
-/** What stands in evidence for a value that the configuration gives. */
+/** Replaces a value of the configuration in evidence. */
 const REDACTED = "<redacted>";
 
 /** A header name (RFC 9110, 5.1). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-/** The headers that the configuration gives every request. */
+
+/** The headers of the configuration, which every request sends. */
 export interface ConfiguredHeaders {
   readonly headers: Headers;
   /** Their names in lower case. */
@@ -33,9 +34,9 @@ export interface ConfiguredHeaders {
 }
 
 /**
- * The configured headers, `env:NAME` references read.
+ * Builds the configured headers and resolves `env:NAME` references.
  *
- * @throws {ProviderSetupError} Where a reference leads nowhere, or to what cannot stand in a header; it holds every fault
+ * @throws {ProviderSetupError} Where a referenced variable is not set or is not a valid header value; it holds every fault
  */
 export function configuredHeaders(
   config: BuiltinProviderConfig<"rest">,
@@ -55,7 +56,7 @@ export function configuredHeaders(
   if (bearer !== null) headers.push(["Authorization", `Bearer ${bearer}`]);
   const user = read("basic_username");
   const password = read("basic_password") ?? "";
-  // The rules of the configuration look at literals alone.
+  // The rules of the configuration check literals only, not the values of variables.
   if (user?.includes(":") === true) {
     faults.push({ member: "config.auth.basic_username", message: "must not hold a colon" });
   }
@@ -111,7 +112,7 @@ export function queryHeaders(
       return invalidParams("headers", expected);
     }
     if (isReservedHeader(name) || configured.names.has(key)) {
-      return observed("header_reserved", `Header "${name}" is not for queries to set`, { header: name });
+      return observed("header_reserved", `Header "${name}" is reserved: a query cannot set it`, { header: name });
     }
     seen.add(key);
     headers.push([name, text]);
@@ -119,8 +120,9 @@ export function queryHeaders(
   return { headers };
 }
 
-/** The headers as evidence tells them: those of the query in full, those of the configuration by name. */
+/** The headers as evidence states them: the query's with their values, the configuration's by name only. */
 export function describeHeaders(configured: ConfiguredHeaders, own: Headers): JsonObject {
-  const all = [...[...configured.names].map((name) => [name, REDACTED] as const), ...own];
-  return Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value]));
+  const redacted = [...configured.names].map((name) => [name, REDACTED]);
+  const stated = own.map(([name, value]) => [name.toLowerCase(), value]);
+  return Object.fromEntries([...redacted, ...stated]);
 }

@@ -56,7 +56,7 @@ interface RestEngine {
   readonly userAgent: string;
 }
 
-/** A query whose params fit. */
+/** A query with valid params. */
 export interface RestRequest {
   readonly destination: Destination;
   readonly own: readonly (readonly [string, string])[];
@@ -67,8 +67,8 @@ export interface RestRequest {
 }
 
 /**
- * The provider `rest`. A body is read by a worker of its own without permissions, so that nothing in it meets a
- * connection or a credential.
+ * The provider `rest`. A separate worker without permissions parses bodies, so that a body is never parsed beside a connection
+ * or a credential.
  *
  * @throws {ProviderSetupError} Where the configuration cannot be used
  */
@@ -105,7 +105,7 @@ export function createRestEngine(entry: BuiltinProviderEntry<"rest">, dependenci
   };
 }
 
-/** What a query asks for; an error or a failure where that cannot be sent. */
+/** Decodes a query; returns an error or a failure where the request cannot be sent. */
 export function decodeRequest(
   configured: ConfiguredHeaders,
   policy: EgressPolicy,
@@ -143,7 +143,7 @@ async function run(engine: RestEngine, request: RestRequest, limit: TimeLimit): 
   return answered(finding, source, hostGrant(destination), engine.requester.dependencies.now());
 }
 
-/** The request's headers; what the configuration or the query says of `Accept` stands in place of ours. */
+/** The request's headers; an `Accept` of the configuration or the query replaces the default. */
 function headersOf({ configured, userAgent }: RestEngine, { own, jsonpath }: RestRequest): RestRequest["own"] {
   const given = [...configured.headers, ...own];
   const accept = jsonpath === null ? "*/*" : "application/json, application/*+json";
@@ -153,15 +153,15 @@ function headersOf({ configured, userAgent }: RestEngine, { own, jsonpath }: Res
 }
 
 /**
- * A header of an answer. One that is there was sent by whoever answers for the URL, whatever the status. One that is absent is absent
- * from the resource only where the answer is of the resource: a redirect or an error page says nothing about its headers.
+ * Finds a header of a response. A header that is present counts at any status. An absent one counts at a 2xx status only: a
+ * redirect or an error page shows nothing about the headers of the resource.
  */
 function findHeader(response: PinnedResponse, name: string): Finding {
   const value = headerValue(response, name);
   if (value !== null) return { found: canonicalize(value), content_type: "text/plain" };
   const { status } = response;
   if (isSuccessful(status)) return { found: null };
-  const message = `Header "${name}" is absent from an answer with status ${status}, expected a status of 200 to 299`;
+  const message = `Header "${name}" is absent from a response with status ${status}, expected a status of 200 to 299`;
   return observed("status_unexpected", message, { status });
 }
 
@@ -178,7 +178,7 @@ async function findInBody(
   const question: SelectQuestion = { body, jsonpath, url: destination.href };
   await startWorker(engine.selector, NO_PERMISSIONS, limit);
   const reply = await engine.selector.ask<Selection>(NO_PERMISSIONS, question, {
-    // Its end is the only way to stop a query that never ends.
+    // Only terminating the worker stops a query that never ends.
     limitMillis: Math.max(1, limit.left()),
     signal: limit.signal,
     transfer: [body.buffer],
@@ -203,7 +203,7 @@ function refuseContentType(response: PinnedResponse): Finding | null {
   return observed("content_type_invalid", message, { content_type: contentType?.slice(0, 256) ?? null });
 }
 
-/** The request in canonical form. Nothing that the configuration gives is told by value. */
+/** The source in evidence: the request, with the values of the configuration redacted. */
 function sourceOf(engine: RestEngine, { destination, own, jsonpath }: RestRequest, response: PinnedResponse): Source {
   const { href } = destination;
   const anchor: JsonObject = {

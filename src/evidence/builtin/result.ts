@@ -1,5 +1,5 @@
 /**
- * From what a check found to the answer of its provider.
+ * Builds the answer of a provider from the finding of a check.
  *
  * @module
  */
@@ -13,16 +13,16 @@ import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import type { WorkerAnswer } from "../sandbox/worker_host.ts";
 import type { EvidenceQuery, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";
 
-/** What a check found: the canonical text of a value, nothing, or an error that was observed. */
+/** The finding of a check: the canonical text of a value, nothing, or an observed error. */
 export type Finding =
   | { readonly found: string; readonly content_type: string }
   | { readonly found: null }
   | { readonly error: ObservedError };
 
-/** Where a finding comes from. */
+/** The source of a finding. */
 export interface Source {
   readonly anchor_type: string;
-  /** Made a canonical JSON object. */
+  /** Recorded as canonical JSON. */
   readonly anchor: JsonObject;
   readonly uri: string | null;
 }
@@ -33,7 +33,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Failures after which the same question can have an answer. */
+/** Failures after which repeating the query can succeed. */
 const RETRYABLE: ReadonlySet<OperationalCode> = new Set<OperationalCode>([
   "timeout",
   "dns_failed",
@@ -43,7 +43,7 @@ const RETRYABLE: ReadonlySet<OperationalCode> = new Set<OperationalCode>([
   "provider_unreachable",
 ]);
 
-/** An error that was observed. */
+/** The finding of an observed error. */
 export function observed(code: string, message: string, details?: JsonValue): { readonly error: ObservedError } {
   return { error: details === undefined ? { code, message } : { code, message, details } };
 }
@@ -53,12 +53,12 @@ export function failed({ code, message }: Failure): ProviderAnswer {
   return { ok: false, code, message, retryable: RETRYABLE.has(code) };
 }
 
-/** What a worker did not answer, as a failure. */
+/** The failure of a question that a worker did not answer. */
 export function workerFailure(answer: Extract<WorkerAnswer<unknown>, { readonly ok: false }>): Failure {
   return { code: answer.code, message: answer.message };
 }
 
-/** The answer for a finding. Reference and anchor stand beside an error too, where the source was known by then. */
+/** The answer for a finding. An error too has reference and anchor if its source was known. */
 export function answered(
   finding: Finding,
   source: Source | null,
@@ -92,7 +92,7 @@ function resultOf(finding: Finding, source: Source | null): EvidenceResult {
   };
 }
 
-/** The params of a query as an object with only these members, or the error that was observed. */
+/** The params of a query as an object with these members only, or the observed error. */
 export function paramsOf(
   query: EvidenceQuery,
   names: readonly string[],
@@ -105,13 +105,13 @@ export function paramsOf(
   return unknown === undefined ? { params } : invalidParams(unknown, `only ${names.join(", ") || "no members"}`);
 }
 
-/** The error for a param that does not fit. */
+/** The error for an invalid param. */
 export function invalidParams(name: string, expected: string): { readonly error: ObservedError } {
   const shown = name.length > 64 ? `${name.slice(0, 64)}...` : name;
   return observed("params_invalid", `Expected ${expected} in params`, { path: `$.${shown}` });
 }
 
-/** A param that is a text, or the error that was observed. */
+/** A param as a string, or the observed error. */
 export function readText(params: JsonObject, name: string): string | { readonly error: ObservedError } {
   const value = member(params, name);
   return typeof value === "string" ? value : invalidParams(name, `a string "${name}"`);

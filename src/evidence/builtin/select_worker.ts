@@ -1,6 +1,6 @@
 /**
- * The worker that takes values out of the JSON bodies that `rest` received. It has no permission: what reads a body never
- * holds a connection, and what holds a connection never reads a body.
+ * The worker that selects values from the JSON bodies that `rest` received. It has no permission: the worker that parses a body
+ * holds no connection, and the worker that holds a connection parses no body.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import { readJsonDocument } from "./json_document.ts";
 import { type Selection, selectJson } from "../json_path/json_path.ts";
 
-/** What the worker is asked. */
+/** A question to the worker. */
 export interface SelectQuestion {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly jsonpath: string;
-  /** Where the body comes from, for the details of errors. */
+  /** URL of the body, for the details of errors. */
   readonly url: string;
 }
 

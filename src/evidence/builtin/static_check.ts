@@ -1,6 +1,6 @@
 /**
- * What the params of a check show before it is run: that the provider as it is configured never answers it. A law keeps its
- * params for ever, so whoever writes one should know.
+ * Finds checks that can never succeed from params and configuration alone, before they run. The params of a law are immutable,
+ * so its author needs to know early.
  *
  * @module
  */
@@ -19,17 +19,17 @@ import { configuredHeaders } from "./rest_headers.ts";
 import { decodeRequest } from "./rest_provider.ts";
 import { checkTime } from "./time.ts";
 
-/** An observed error or a failure, whose words say why. */
+/** An observed error or a failure. */
 interface Reason {
   readonly code: string;
   readonly message: string;
 }
 
 /**
- * Why a check of a built-in provider is never answered, whatever the world is like; null where it may be.
+ * The reason why a check of a built-in provider always fails; null where it can succeed.
  *
  * @param entry The provider in the configuration
- * @param query The check, with params that fit its contract
+ * @param query The check, with params that are valid under its contract
  * @param reservedEnvironment Names of variables that gate's own configuration refers to
  */
 export async function findStaticFailure(
@@ -74,13 +74,13 @@ function errorIn(finding: object | null): Reason | null {
   return finding !== null && "error" in finding ? finding.error as Reason : null;
 }
 
-/** A text that is no query is none whatever the document. */
+/** An invalid query is invalid for every document. */
 function refuseQuery(jsonpath: unknown): Reason | null {
   const error = typeof jsonpath === "string" ? errorIn(selectJson(null, jsonpath)) : null;
   return error?.code === "invalid_jsonpath" ? error : null;
 }
 
-/** Of a host that is given by its address it is known without a network whether it may be asked. */
+/** Checks the URL; an IP address as its host is checked without a network. */
 async function refuseUrl(config: BuiltinProviderConfig<"http">, url: string): Promise<Reason | null> {
   const policy = egressPolicy(config);
   const destination = checkDestination(url, policy);

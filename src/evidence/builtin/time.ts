@@ -1,5 +1,5 @@
 /**
- * The checks of the provider `time`: they follow from the trigger time alone and read no clock.
+ * The checks of the provider `time`. They depend on the trigger time only and read no clock.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { compareTimestamps, parseTimestamp, type Timestamp } from "../../law/val
 import type { EvidenceQuery } from "../types.ts";
 import { type Finding, invalidParams, observed, paramsOf, type Source } from "./result.ts";
 
-/** What the worker is asked. */
+/** A question to the worker. */
 export interface TimeQuestion {
   readonly query: EvidenceQuery;
   readonly trigger_time: TriggerTime;
@@ -39,7 +39,7 @@ export function checkTime(
   return { found: String(query.check_id === "after" ? order > 0 : order < 0), content_type: CONTENT_TYPE };
 }
 
-/** The anchor of every time check: the trigger time itself. */
+/** The source of every time check: the trigger time itself. */
 export function timeSource({ kind, value }: TriggerTime): Source {
   return { anchor_type: `trigger_time_${kind}`, anchor: { kind, value }, uri: null };
 }
@@ -52,13 +52,13 @@ function refuseTrigger(config: BuiltinProviderConfig<"time">, { kind, value }: T
   return observed("logical_time_not_allowed", "Logical trigger times are not allowed (allow_logical)");
 }
 
-/** The order of a logical trigger time and a threshold. */
+/** Compares a logical trigger time with a threshold. */
 function logicalOrder(trigger: number, threshold: unknown): number | Finding {
   if (typeof threshold === "number" && Number.isSafeInteger(threshold) && threshold >= 0) return trigger - threshold;
   return invalidParams("timestamp", 'an integer "timestamp" of at least 0 for a logical trigger time');
 }
 
-/** The order of a trigger time in Unix milliseconds and a threshold; fractions of a millisecond count. */
+/** Compares a trigger time in Unix milliseconds with a threshold, fractions of a millisecond included. */
 function instantOrder(trigger: number, threshold: unknown): number | Finding {
   if (typeof threshold === "number" && Number.isSafeInteger(threshold)) return trigger - threshold;
   const timestamp = typeof threshold === "string" ? parseTimestamp(threshold) : null;

@@ -1,5 +1,5 @@
 /**
- * From YAML 1.2 (core schema) to a JSON document: only what JSON can carry, every alias and number accounted for.
+ * Reads YAML 1.2 (core schema) as a JSON document: values of JSON only, with bounded aliases and exact numbers.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
 import { type Document, invalidDocument, type Origin } from "./json_document.ts";
 import { parseYaml } from "./yaml_parser.ts";
 
-/** Lexical tokens of a text: what parsing holds in memory grows with these, about 320 bytes each. */
+/** Lexical tokens of a text. Parsing takes about 320 bytes of memory for each. */
 export const YAML_TOKENS_MAXIMUM = 500_000;
-/** Values of a document, those that aliases repeat counted each time. */
+/** Values of a document; those that an alias repeats count each time. */
 export const YAML_VALUES_MAXIMUM = 250_000;
-/** Bytes of all texts of a document, those that aliases repeat counted each time. */
+/** Bytes of all strings of a document; those that an alias repeats count each time. */
 export const YAML_TEXT_BYTES_MAXIMUM = 16_777_216;
 
-/** Why a text is no document. */
+/** The document cannot be converted to JSON. */
 class YamlFault extends Error {
   readonly reason: string;
   readonly path: string | undefined;
@@ -33,16 +33,16 @@ class YamlFault extends Error {
 }
 
 interface Conversion {
-  /** What each alias stands for. */
+  /** The node that each alias refers to. */
   readonly targets: ReadonlyMap<Alias, unknown>;
-  /** Nodes around the one being converted: an alias to one of them never ends. */
+  /** Nodes that contain the current one: an alias to one of them would recurse endlessly. */
   readonly around: Set<unknown>;
   readonly path: (string | number)[];
   values: number;
   bytes: number;
 }
 
-/** Reads YAML. The error `invalid_yaml` says what is wrong and where, and quotes no value of the document. */
+/** Reads YAML. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document. */
 export function readYamlDocument(bytes: Uint8Array, origin: Origin): Document {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return invalidDocument("invalid_yaml", origin, { reason: "not_utf8" });
@@ -60,13 +60,13 @@ export function readYamlDocument(bytes: Uint8Array, origin: Origin): Document {
     if (error instanceof SyntaxFault) {
       return invalidDocument("invalid_yaml", origin, { reason: error.reason, offset: error.offset });
     }
-    // The parser's own stack ends before a depth limit could be looked at.
+    // The parser's stack overflows before a depth limit could be checked.
     if (error instanceof RangeError) return invalidDocument("invalid_yaml", origin, { reason: "depth_exceeded" });
     throw error;
   }
 }
 
-/** What the parser refuses. */
+/** The parser rejects the text. */
 class SyntaxFault extends Error {
   readonly reason: string;
   readonly offset: number;
@@ -94,9 +94,9 @@ function parse(text: string): YamlDocument.Parsed {
     throw new SyntaxFault(reason, error.pos[0]);
   }
   const [warning] = yaml.warnings;
-  // A tag that is not known: what its value means is not known either.
+  // An unknown tag: the meaning of its value is unknown too.
   if (warning !== undefined) throw new SyntaxFault(warning.code.toLowerCase(), warning.pos[0]);
-  // Another version reads the same text as other values.
+  // Other versions read the same text as different values.
   if (yaml.directives.yaml.version !== "1.2") throw new YamlFault("version_unsupported");
   return yaml;
 }
@@ -122,7 +122,7 @@ function convert(conversion: Conversion, node: unknown): JsonValue {
   return value;
 }
 
-/** For each alias the node of that anchor which stands last before it; in one pass, where the package makes one each. */
+/** Maps each alias to the last node before it with its anchor, in one pass; the package makes one pass for each alias. */
 function linkAliases(contents: unknown): ReadonlyMap<Alias, unknown> {
   const anchors = new Map<string, unknown>();
   const targets = new Map<Alias, unknown>();
@@ -160,11 +160,11 @@ function convertMap(conversion: Conversion, items: readonly { key: unknown; valu
     members.set(name, convert(conversion, value));
     path.pop();
   }
-  // Members are defined, not assigned: `__proto__` is an ordinary name.
+  // Object.fromEntries defines members, so `__proto__` is an ordinary name.
   return Object.fromEntries(members);
 }
 
-/** A member's name: a text, or a plain number or boolean as it is written. */
+/** A member's name: a string, or the source text of a number or boolean. */
 function nameOf(conversion: Conversion, key: unknown): string {
   const node = isAlias(key) ? resolveAlias(conversion, key) : key;
   if (!isScalar(node)) throw new YamlFault("name_not_scalar", conversion.path);
@@ -189,7 +189,7 @@ function countText(conversion: Conversion, text: string): string {
   return text;
 }
 
-/** Whether a double stands for exactly the number that is written: decimal, hexadecimal `0x`, octal `0o`. */
+/** Whether a double equals the written number exactly: decimal, hexadecimal `0x`, octal `0o`. */
 function isKept(source: string, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   if (/^[-+]?0[xo]/.test(source)) {

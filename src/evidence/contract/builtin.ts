@@ -1,5 +1,5 @@
 /**
- * The contracts of the built-in providers (interface "Built-in providers").
+ * The contracts of the built-in providers (docs/reference/providers.md).
  *
  * @module
  */

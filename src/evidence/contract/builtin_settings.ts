@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of what the built-in providers take as `config` (interface "Built-in providers", "Limits"): the
- * `config_schema` of their contracts. Written out, so that a contract's identity follows from this text alone.
+ * JSON Schemas of the `config` of the built-in providers: the `config_schema` of their contracts. They are not derived from the
+ * configuration's schemas, because runs are bound to the identity of a contract, which follows from this text.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the checks of a law have to know about the checks of providers.
+ * The facts about providers' checks that the construction of a law needs.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import type { CheckContract, ProviderContract } from "../types.ts";
 
 export { resultTypes };
 
-/** Judges params: null where they fit, else what is wrong with them. */
+/** The fault of params; null where they are valid. */
 export type ParamsVerdict = (check: CheckContract, params: JsonValue | undefined) => string | null;
 
 /**
- * The facts of one check; null where the contract has no such check.
+ * The facts of one check; null where the contract lacks it.
  *
- * @param judge Verdict on params under the check's schema, resolved beforehand: the sandbox answers later, a law now
+ * @param judge Returns the verdict on params, obtained beforehand: the sandbox is asynchronous, a law's construction is not
  */
 export function checkFacts(contract: ProviderContract, checkId: string, judge: ParamsVerdict): CheckFacts | null {
   const check = contract.checks.find((one) => one.check_id === checkId);

@@ -1,5 +1,5 @@
 /**
- * Reads a capability contract from its file.
+ * Loads a capability contract from its file.
  *
  * @module
  */
@@ -18,8 +18,8 @@ import { sealContract } from "./seal.ts";
  *
  * @param path Absolute path of the file
  * @param owner The provider that names it
- * @param schemas Where its schemas are compiled
- * @throws {ContractError} Where the file cannot be read or anything in it is wrong; it holds every problem
+ * @param schemas Compiles its schemas
+ * @throws {ContractError} Where the file cannot be read or is invalid; it holds every problem
  */
 export async function loadContract(
   path: string,

@@ -1,15 +1,15 @@
 /**
- * What can be wrong with a capability contract.
+ * The problems of a capability contract.
  *
  * @module
  */
 
-/** Why a contract is refused; closed list. */
+/** Why a contract is rejected; closed list. */
 export type ContractProblemCode =
   /** The file does not exist, or cannot be read. */
   | "contract_unreadable"
   | "contract_too_large"
-  /** The file is no UTF-8, or no JSON that every reader reads alike. */
+  /** The file is not UTF-8 or not strict JSON. */
   | "contract_not_json"
   | "member_missing"
   | "member_unknown"
@@ -17,26 +17,26 @@ export type ContractProblemCode =
   | "value_invalid"
   | "too_many"
   | "duplicate"
-  /** A schema does not compile, or holds what cannot be enforced. */
+  /** A schema does not compile, or cannot be enforced. */
   | "schema_invalid"
-  /** The contract is that of another provider, or of another kind of provider. */
+  /** The contract belongs to another provider or another kind of provider. */
   | "provider_mismatch";
 
-/** One thing that is wrong, and where: `$` is the contract. */
+/** A problem and its path; `$` is the contract. */
 export interface ContractProblem {
   readonly code: ContractProblemCode;
   readonly path: string;
   readonly message: string;
 }
 
-/** A contract that cannot be used; it holds every problem. */
+/** The contract cannot be used; the error holds every problem. */
 export class ContractError extends Error {
   override readonly name = "ContractError";
   /** The file. */
   readonly contractPath: string;
   readonly problems: readonly ContractProblem[];
 
-  /** The error for a file and all that is wrong with it. */
+  /** Builds the error for a file and its problems. */
   constructor(contractPath: string, problems: readonly ContractProblem[]) {
     const lines = problems.map(({ path, message }) => `${path}: ${message}`);
     super(`Cannot use contract "${contractPath}": ${lines.join("; ")}`);

@@ -1,5 +1,5 @@
 /**
- * From a contract to a loaded one: its canonical text and the names that follow from it.
+ * Adds canonical text, identity and hash to a contract.
  *
  * @module
  */

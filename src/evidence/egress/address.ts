@@ -1,12 +1,12 @@
 /**
- * Which network addresses evidence may be fetched from.
+ * Classifies the network addresses that evidence may be fetched from.
  *
  * @module
  */
 
 /**
- * What kind of address it is: `public` ones may be asked; `private` ones only where the operator allows private
- * networks; `never` ones name no single host.
+ * The class of an address: requests may go to `public` addresses, and to `private` ones if the operator allows private
+ * networks. `never` addresses identify no single host.
  */
 export type AddressClass = "public" | "private" | "never";
 
@@ -16,7 +16,7 @@ interface Range {
   readonly kind: Exclude<AddressClass, "public">;
 }
 
-/** IPv4 that is not public, by the registry of special-purpose addresses (RFC 6890) and what came after it. */
+/** IPv4 ranges that are not public, by the registry of special-purpose addresses (RFC 6890 and its updates). */
 const RANGES_4: readonly Range[] = [
   { base: "0.0.0.0", bits: 8, kind: "never" }, // this network
   { base: "10.0.0.0", bits: 8, kind: "private" },
@@ -35,13 +35,13 @@ const RANGES_4: readonly Range[] = [
   { base: "240.0.0.0", bits: 4, kind: "never" }, // reserved, broadcast
 ];
 
-/** IPv6 that is never asked; of the rest only global unicast, 2000::/3, can be public. */
+/** IPv6 ranges that are always refused. Of the others only global unicast, 2000::/3, can be public. */
 const RANGES_6_NEVER: readonly Range[] = [
   { base: "::", bits: 128, kind: "never" },
   { base: "ff00::", bits: 8, kind: "never" }, // multicast
 ];
 
-/** Global unicast IPv6 that is not public all the same. */
+/** Ranges of global unicast IPv6 that are not public. */
 const RANGES_6_PRIVATE: readonly Range[] = [
   { base: "2001::", bits: 23, kind: "private" }, // protocol assignments: Teredo, benchmarking, ORCHID
   { base: "2001:db8::", bits: 32, kind: "private" }, // documentation
@@ -49,7 +49,7 @@ const RANGES_6_PRIVATE: readonly Range[] = [
   { base: "3fff::", bits: 20, kind: "private" }, // documentation
 ];
 
-/** IPv6 that carries an IPv4 address, and the group at which that one starts. */
+/** IPv6 ranges with an embedded IPv4 address, and the index of its first group. */
 const EMBEDDING: readonly { readonly base: string; readonly bits: number; readonly group: number }[] = [
   { base: "::ffff:0:0", bits: 96, group: 6 }, // IPv4-mapped
   { base: "64:ff9b::", bits: 96, group: 6 }, // NAT64
@@ -57,8 +57,8 @@ const EMBEDDING: readonly { readonly base: string; readonly bits: number; readon
 ];
 
 /**
- * The class of an address as a resolver or a URL gives it; null where the text is no address. One with a zone (`%`) is
- * none: a zone is a place on this machine.
+ * The class of an address from a resolver or a URL; null where the text is not an address. A zone (`%`) is not accepted: it
+ * names an interface of this machine.
  *
  * @example
  * ```ts
@@ -85,7 +85,7 @@ function classify6(address: readonly number[]): AddressClass {
   if (RANGES_6_NEVER.some((range) => isWithin(address, range))) return "never";
   for (const { base, bits, group } of EMBEDDING) {
     if (!isWithin(address, { base, bits })) continue;
-    // What carries another address is never taken as public, but it is no better than what it carries.
+    // An address with an embedded one is never public, and never where the embedded one is.
     return classify4(address.slice(group, group + 2)) === "never" ? "never" : "private";
   }
   const global = isWithin(address, { base: "2000::", bits: 3 });
@@ -103,7 +103,7 @@ function isWithin(address: readonly number[], range: { readonly base: string; re
   return true;
 }
 
-/** The 16-bit groups of an address: 2 for IPv4, 8 for IPv6; null where the text is none. */
+/** The 16-bit groups of an address: 2 for IPv4, 8 for IPv6; null where the text is not an address. */
 export function parseAddress(text: string): readonly number[] | null {
   if (text.length > 45) return null;
   return text.includes(":") ? parse6(text) : parse4(text);
@@ -122,7 +122,7 @@ function parse6(text: string): readonly number[] | null {
   const groups = halves.map((half) => half === "" ? [] : half.split(":").flatMap(parseGroup));
   const [left = [], right = []] = groups;
   if (left.includes(NaN) || right.includes(NaN)) return null;
-  // Only the last part of all can be IPv4; an earlier one would have given two groups in the middle.
+  // Only the last part may be IPv4.
   if (text.slice(0, text.lastIndexOf(":")).includes(".")) return null;
   const missing = 8 - left.length - right.length;
   if (halves.length === 1) return missing === 0 ? left : null;

@@ -1,6 +1,6 @@
 /**
- * A connection of the runtime as a stream that node's HTTP can use. The runtime's own connections check permissions where
- * that can be caught, and need no permission to read the certificates that they trust.
+ * Wraps a connection of the runtime as a stream for node's HTTP client. The runtime's connections throw permission errors that
+ * can be caught, and need no permission to read the trusted certificates.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { Duplex } from "node:stream";
 const CHUNK_BYTES = 65_536;
 
 /**
- * The connection as a stream, which owns it: destroying the one closes the other.
+ * Creates the stream, which owns the connection: destroying the stream closes the connection.
  *
- * @param maximumBytes What may arrive in all, whatever it is
- * @param tooMany The error once more has arrived
+ * @param maximumBytes Bytes that may arrive in total
+ * @param tooMany The error when more arrive
  */
 export function streamOf(connection: Deno.Conn, maximumBytes: number, tooMany: Error): Duplex {
   const chunk = new Uint8Array(CHUNK_BYTES);
@@ -25,7 +25,7 @@ export function streamOf(connection: Deno.Conn, maximumBytes: number, tooMany: E
         (count) => {
           left -= count ?? 0;
           if (left < 0) this.destroy(tooMany);
-          // A copy: a few bytes that somebody keeps must not keep the whole buffer.
+          // A copy: retaining a few bytes must not retain the whole buffer.
           else this.push(count === null ? null : Buffer.from(chunk.subarray(0, count)));
         },
         (error) => this.destroy(error),
@@ -46,11 +46,11 @@ async function writeAll(connection: Deno.Conn, chunk: Uint8Array): Promise<void>
   while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
 }
 
-/** Closes a connection that may be closed already. */
+/** Closes a connection, which may be closed already. */
 export function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It is closed; nothing else was wanted.
+    // It was closed already.
   }
 }

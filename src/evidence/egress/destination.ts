@@ -1,5 +1,5 @@
 /**
- * Whether a URL may be asked at all, and where its host is.
+ * Checks a URL against the egress policy and resolves its host.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { OperationalCode } from "../types.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "./until_aborted.ts";
 
-/** What the operator allows. */
+/** The destinations that the operator allows. */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allowPrivateNetworks: boolean;
@@ -18,7 +18,7 @@ export interface EgressPolicy {
   readonly allowedHosts: ReadonlySet<string> | null;
 }
 
-/** A URL that passed all checks that need no network. */
+/** A URL that passed the checks that need no network. */
 export interface Destination {
   /** Normalised, without a fragment. */
   readonly href: string;
@@ -26,13 +26,13 @@ export interface Destination {
   /** Lower case, without brackets and trailing dot. */
   readonly host: string;
   readonly port: number;
-  /** What goes into the Host header. */
+  /** Value of the Host header. */
   readonly authority: string;
   /** Path and query. */
   readonly target: string;
 }
 
-/** Why a destination is not asked. */
+/** Why a request is not sent. */
 export interface EgressRefusal {
   readonly code: OperationalCode;
   readonly message: string;
@@ -46,20 +46,20 @@ const URL_CHARACTERS_MAXIMUM = 8192;
 /** Addresses of one host that are tried, in the resolver's order. */
 const ADDRESSES_TRIED_MAXIMUM = 4;
 
-/** Resolves by the system's resolver. */
+/** Resolves with the system's resolver. */
 export async function systemResolver(host: string): Promise<readonly string[]> {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 }
 
-/** The URL's parts; a refusal where the policy forbids it; null where the text is no absolute URL. */
+/** The URL's parts; a refusal where the policy forbids it; null where the text is not an absolute URL. */
 export function checkDestination(text: string, policy: EgressPolicy): Destination | EgressRefusal | null {
   const url = text.length <= URL_CHARACTERS_MAXIMUM && URL.canParse(text) ? new URL(text) : null;
   if (url === null) return null;
   const secure = url.protocol === "https:";
   if (!secure && url.protocol !== "http:") return refused(`the scheme "${url.protocol.slice(0, -1)}" is not https`);
   if (!secure && !policy.allowHttp) return refused("http:// is not allowed (allow_http)");
-  if (url.username !== "" || url.password !== "") return refused("the URL holds user information");
+  if (url.username !== "" || url.password !== "") return refused("the URL contains user information");
   const host = hostKey(url.hostname);
   if (host === null) return refused("the URL has no host");
   if (policy.allowedHosts !== null && !policy.allowedHosts.has(host)) {
@@ -76,10 +76,10 @@ function refused(reason: string): EgressRefusal {
 }
 
 /**
- * The addresses to connect to: one resolution, every address of it checked, so that one bad answer refuses all. Whoever
- * connects must use these and never resolve again: a name can mean another address a moment later.
+ * Resolves the host once and checks every address; one forbidden address refuses all. The connection has to use the returned
+ * addresses: a second resolution could return others.
  *
- * @throws Whatever `signal` was aborted with
+ * @throws The reason of `signal` when it aborts
  */
 export async function resolveDestination(
   destination: Destination,
@@ -101,7 +101,7 @@ export async function resolveDestination(
   for (const address of addresses) {
     const kind = classifyAddress(address);
     if (kind === "public" || (kind === "private" && policy.allowPrivateNetworks)) continue;
-    // The address is not told: what a name means inside a network is nobody's evidence.
+    // The message omits the address, which would disclose the inside of a network.
     const what = kind === "private"
       ? "an address that is not public (allow_private_networks)"
       : "an address that names no single host";

@@ -1,6 +1,6 @@
 /**
- * One GET request to an address that was checked before, as the worker that was granted exactly that address sends it:
- * the connection goes there and nowhere else, while Host header, SNI and the certificate's name stay those of the URL.
+ * One GET request to a checked address, sent by the worker that was granted exactly that address. The connection uses the
+ * address; Host header, SNI and certificate check use the name of the URL.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { OperationalCode } from "../types.ts";
 import { closeQuietly, streamOf } from "./connection_stream.ts";
 import { untilAborted } from "./until_aborted.ts";
 
-/** What the worker is asked. */
+/** A question to the worker. */
 export interface PinnedQuestion {
   readonly secure: boolean;
-  /** The host of the URL: certificate and SNI are checked against it. */
+  /** The host of the URL, for SNI and certificate check. */
   readonly host: string;
   readonly authority: string;
   readonly port: number;
@@ -23,27 +23,27 @@ export interface PinnedQuestion {
   readonly target: string;
   /** The checked address. */
   readonly address: string;
-  /** Everything beside Host, in order. */
+  /** All headers except Host, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Read the body; without it the answer is there with the headers. */
+  /** Whether to read the body; without it, the request ends with the response's headers. */
   readonly wantsBody: boolean;
   readonly maximumBytes: number;
-  /** Milliseconds until the connection stands. */
+  /** Milliseconds to connect. */
   readonly connectMillis: number;
-  /** PEM certificates to trust beside the runtime's. */
+  /** PEM certificates to trust in addition to the runtime's. */
   readonly authorities: readonly string[] | null;
 }
 
-/** What came back. */
+/** A response. */
 export interface PinnedResponse {
   readonly status: number;
-  /** Names as sent, in order, repeated where they were. */
+  /** Names as sent, in order, repetitions included. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Empty where it was not wanted. */
+  /** Empty where it was not requested. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A response, or why there is none. `unsent` says that no connection stood: another address may do. */
+/** A response, or the failure. `unsent`: no connection was made, so another address may be tried. */
 export type PinnedAnswer =
   | { readonly ok: true; readonly response: PinnedResponse }
   | { readonly ok: false; readonly code: OperationalCode; readonly message: string; readonly unsent: boolean };
@@ -52,13 +52,13 @@ export type PinnedAnswer =
 export const HEADER_BYTES_MAXIMUM = 16_384;
 
 /**
- * Bytes that may arrive beside the body, and for each byte of it: chunks of one byte take six. So answers before the answer, empty
- * lines and parts of chunks that are no body end too.
+ * Bytes that may arrive in addition to the body, and for each byte of it: chunks of one byte take six. This also bounds
+ * informational responses, empty lines and chunk extensions.
  */
 const WIRE_BYTES_BESIDE = 1_048_576;
 const WIRE_BYTES_PER_BYTE = 8;
 
-/** Ends the exchange with a code. */
+/** Ends the request with a code. */
 class RequestFailure extends Error {
   readonly code: OperationalCode;
 
@@ -68,7 +68,7 @@ class RequestFailure extends Error {
   }
 }
 
-/** How far a request came; what an error means depends on it. */
+/** How far a request has progressed; the meaning of an error depends on it. */
 interface Progress {
   stage: "connecting" | "securing" | "sent" | "answered";
 }
@@ -80,12 +80,12 @@ export async function requestPinned(question: PinnedQuestion, signal: AbortSigna
   try {
     const connection = await connect(question, signal, progress);
     progress.stage = "sent";
-    const tooMany = new RequestFailure("response_too_large", "the answer never ends, or is mostly not its body");
+    const tooMany = new RequestFailure("response_too_large", "the response is too large outside of its body");
     stream = streamOf(connection, WIRE_BYTES_BESIDE + WIRE_BYTES_PER_BYTE * question.maximumBytes, tooMany);
-    return { ok: true, response: await exchange(question, stream, signal, progress) };
+    return { ok: true, response: await sendOver(question, stream, signal, progress) };
   } catch (error) {
     const { code, message } = signal.aborted
-      ? new RequestFailure("cancelled", "nobody waits for it")
+      ? new RequestFailure("cancelled", "the query was cancelled")
       : explain(error, progress);
     const unsent = progress.stage === "connecting";
     return { ok: false, code, message: `Cannot ask "${question.host}": ${message}`, unsent };
@@ -94,7 +94,7 @@ export async function requestPinned(question: PinnedQuestion, signal: AbortSigna
   }
 }
 
-/** A connection to the checked address, secured for the name of the URL. */
+/** Connects to the checked address, with TLS for the name of the URL. */
 async function connect(question: PinnedQuestion, signal: AbortSignal, progress: Progress): Promise<Deno.Conn> {
   const { address, port, host, secure, authorities, connectMillis } = question;
   const tooLate = new AbortController();
@@ -104,7 +104,7 @@ async function connect(question: PinnedQuestion, signal: AbortSignal, progress: 
   const limit = AbortSignal.any([signal, tooLate.signal]);
   try {
     const tcp = await closedUnlessInTime(Deno.connect({ hostname: address, port }), limit);
-    // What is sent is sent in one piece; waiting for more to send with it only costs time.
+    // The request is written in one piece, so Nagle's algorithm would only delay it.
     tcp.setNoDelay(true);
     if (!secure) return tcp;
     progress.stage = "securing";
@@ -118,7 +118,7 @@ async function connect(question: PinnedQuestion, signal: AbortSignal, progress: 
   }
 }
 
-/** A connection that is closed when it comes too late, or not at all. */
+/** Awaits a connection, and closes it if the limit aborts first. */
 async function closedUnlessInTime<Connection extends Deno.Conn>(
   connecting: Promise<Connection>,
   limit: AbortSignal,
@@ -133,7 +133,7 @@ async function closedUnlessInTime<Connection extends Deno.Conn>(
   }
 }
 
-function exchange(
+function sendOver(
   question: PinnedQuestion,
   stream: Duplex,
   signal: AbortSignal,
@@ -153,18 +153,21 @@ function exchange(
       progress.stage = "answered";
       readResponse(message, question).then(resolve, reject);
     });
-    request.on("upgrade", () => reject(new RequestFailure("provider_protocol_error", "the answer switches protocols")));
+    request.on(
+      "upgrade",
+      () => reject(new RequestFailure("provider_protocol_error", "the response switches protocols")),
+    );
     request.on("error", reject);
     request.on("close", () => {
-      // Once there is an answer, its own end says what became of it.
+      // After a response, the end of its body decides.
       if (progress.stage === "answered") return;
-      reject(new RequestFailure("connection_failed", "the connection ended before an answer"));
+      reject(new RequestFailure("connection_failed", "the connection ended before a response"));
     });
     request.end();
   });
 }
 
-/** Collects the body, counted as it arrives. */
+/** Reads the response; counts the body's bytes as they arrive. */
 function readResponse(message: IncomingMessage, question: PinnedQuestion): Promise<PinnedResponse> {
   const status = message.statusCode ?? 0;
   const headers = pairs(message.rawHeaders);
@@ -178,7 +181,7 @@ function readResponse(message: IncomingMessage, question: PinnedQuestion): Promi
     message.on("data", (chunk: Uint8Array) => {
       if (!body.add(chunk)) tooLarge();
     });
-    const truncated = (): void => reject(new RequestFailure("response_truncated", "the body ends too early"));
+    const truncated = (): void => reject(new RequestFailure("response_truncated", "the body is truncated"));
     message.on("end", () => {
       if (!message.complete) return truncated();
       resolve({ status, headers, body: body.bytes() });
@@ -195,7 +198,7 @@ function pairs(raw: readonly string[]): (readonly [string, string])[] {
   return found;
 }
 
-/** What an error means: where the request had come to says more than the error, whose text nobody should read. */
+/** The failure for an error: it follows from the request's progress, because the text of the error may name addresses. */
 function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (error instanceof RequestFailure) return error;
   if (error instanceof Deno.errors.NotCapable) {
@@ -205,7 +208,9 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (code === "HPE_HEADER_OVERFLOW") {
     return new RequestFailure("response_too_large", `the headers have more than ${HEADER_BYTES_MAXIMUM} bytes`);
   }
-  if (code.startsWith("HPE_")) return new RequestFailure("provider_protocol_error", `the answer is no HTTP (${code})`);
+  if (code.startsWith("HPE_")) {
+    return new RequestFailure("provider_protocol_error", `the response is not HTTP (${code})`);
+  }
   if (stage === "securing") return new RequestFailure("tls_failed", `no secure connection (${code})`);
   if (stage === "answered") return new RequestFailure("response_truncated", `the connection ended (${code})`);
   return new RequestFailure("connection_failed", `the connection failed (${code})`);

@@ -1,13 +1,13 @@
 /**
- * Waiting that can be called off.
+ * Waiting that can be cancelled.
  *
  * @module
  */
 
 /**
- * A promise, or the reason of a signal, whichever is there first.
+ * Awaits a promise until a signal aborts.
  *
- * @throws What the promise is rejected with, or the signal's reason
+ * @throws The promise's rejection, or the signal's reason
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

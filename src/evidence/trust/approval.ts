@@ -1,6 +1,6 @@
 /**
- * A person's approval: a value for one condition, signed together with all that it is meant for, so that it counts there and
- * nowhere else.
+ * A person's approval: a value for one condition, signed together with its namespace, law, run and stage, so that it counts for
+ * these only.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { Head } from "../../run/types.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import type { SigningKey } from "./signing_key.ts";
 
-/** What is approved, and for what. */
+/** The approved value and its scope. */
 export interface Approval {
   readonly namespace_id: number;
   readonly scenario_law_identity: Identity;
@@ -25,29 +25,29 @@ export interface Approval {
   readonly value: TypedValue;
   /** Unix milliseconds. */
   readonly observed_at: number;
-  /** The exact head that it holds at; null = at any head of the run. */
+  /** The head at which it is valid; null = any head of the run. */
   readonly head: Head | null;
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
 }
 
 /** A signed approval. */
 export interface SignedApproval {
-  /** An item of `caller_evidence`, ready to be sent. */
+  /** An item of `caller_evidence`, ready to send. */
   readonly item: JsonObject;
-  /** The canonical text that was signed. */
+  /** The signed canonical text. */
   readonly statement: string;
   /** Identity of kind `evidence-statement`. */
   readonly statement_identity: Identity;
 }
 
-/** A head that no run has, for a statement that names none. */
+/** A head that no run has, for a statement without a head. */
 const ANY_HEAD: Head = { record_id: "", revision: 0 };
 
 /**
- * Signs an approval, and verifies it as an evaluation will.
+ * Signs an approval and verifies it as an evaluation will.
  *
- * @param keyId Name of the public key in the configuration of the gate that is to trust it
- * @throws {Error} Where the signature does not verify, which no sound key does
+ * @param keyId Name of the public key in the configuration of the gate that trusts it
+ * @throws {Error} Where the signature does not verify, which a valid key rules out
  */
 export function signApproval(key: SigningKey, keyId: string, approval: Approval): SignedApproval {
   const { sha256 } = HOST_PRIMITIVES;

@@ -1,6 +1,5 @@
 /**
- * The signature that a provider gives over the bare hash of what it said. It vouches for the value alone, for no run, stage
- * or condition.
+ * A provider's signature over the bare hash of its value. It covers the value only, not a run, stage or condition.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import type { TrustedKey } from "../../run/profile.ts";
 import type { ContentHash, EvidenceSignature } from "../../run/types.ts";
 import { verifyEd25519 } from "../host_primitives.ts";
 
-/** Whether one of these keys signed the canonical bytes of `{algorithm, value}`. */
+/** Whether a trusted key signed the canonical bytes of `{algorithm, value}`. */
 export function signsBareHash(
   trusted: readonly TrustedKey[],
   hash: ContentHash,

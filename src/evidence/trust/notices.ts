@@ -1,5 +1,5 @@
 /**
- * What an operator is told at every start about how far evidence is believed.
+ * The notices about trust in evidence that an operator sees at every start.
  *
  * @module
  */
@@ -28,13 +28,13 @@ export function trustNotices(
   if (config.trust.min_lane === "asserted") {
     notices.push({
       level: "warn",
-      message: 'trust.min_lane is "asserted": evidence that nobody vouches for qualifies',
+      message: 'trust.min_lane is "asserted": unverified evidence qualifies',
     });
   }
   const unconfined = config.providers.filter(({ type, command }) => type === "mcp" && command.length > 0);
   if (unconfined.length > 0) {
     const names = unconfined.map(({ name }) => name).join(", ");
-    notices.push({ level: "info", message: `providers that run as processes, which gate does not confine: ${names}` });
+    notices.push({ level: "info", message: `providers that run as processes without a sandbox: ${names}` });
   }
   notices.push(...config.providers.flatMap(unlimited));
   const plain = config.providers.filter(({ url, command }) => command.length === 0 && url?.startsWith("http:"));
@@ -46,15 +46,18 @@ export function trustNotices(
   return notices;
 }
 
-/** A built-in provider whose entry does not say what it may reach. */
+/** The notice for a built-in provider without an allowlist. */
 function unlimited(entry: ProviderConfig): TrustNotice[] {
   if (entry.type !== "builtin") return [];
   if (entry.name === "env" && entry.config.allowlist === null) {
-    return [{ level: "warn", message: "provider env: without an allowlist it may read nearly any variable" }];
+    return [{ level: "warn", message: "provider env: without an allowlist it may read almost every variable" }];
   }
   if ((entry.name === "http" || entry.name === "rest") && entry.config.allowed_hosts === null) {
     const which = entry.config.allow_private_networks ? "any host, private networks included" : "any public host";
-    return [{ level: "warn", message: `provider ${entry.name}: without allowed_hosts it may ask ${which}` }];
+    return [{
+      level: "warn",
+      message: `provider ${entry.name}: without allowed_hosts it may send requests to ${which}`,
+    }];
   }
   return [];
 }
@@ -63,11 +66,12 @@ function permissiveNotice(permissive: Extract<Permissive, { requested: true }>, 
   if (!isPermissive(permissive, now)) {
     return {
       level: "warn",
-      message: "dev.permissive has expired and is off: change the configuration file to have it again, or take it out",
+      message:
+        "dev.permissive has expired and is off: change the configuration file to renew it, or remove the setting",
     };
   }
   const { until, exempt_providers: exempt } = permissive;
-  const end = until === null ? "without an end" : `until ${new Date(until).toISOString()}`;
+  const end = until === null ? "without expiry" : `until ${new Date(until).toISOString()}`;
   const except = exempt.length === 0 ? "" : `, except from ${exempt.join(", ")}`;
   return { level: "warn", message: `dev.permissive is in force ${end}: asserted evidence qualifies${except}` };
 }

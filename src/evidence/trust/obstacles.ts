@@ -1,6 +1,6 @@
 /**
- * Which evidence of a provider can never count under the operator's trust settings, and which counts only with a signature: found from the
- * settings, the contract and the law alone, before anything is asked.
+ * Finds evidence that can never count under the operator's trust settings, and evidence that counts only with a signature. It
+ * follows from settings, contract and law alone, before any query.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { providerTrust } from "../../run/acquired.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import type { Provider } from "../types.ts";
 
-/** A reason, and whether it holds for every result: `owed` holds for those alone that the provider does not sign. */
+/** A reason why results do not count: `never` applies to every result, `owed` to unsigned results only. */
 export interface TrustObstacle {
   readonly kind: "never" | "owed";
   readonly message: string;
@@ -27,7 +27,7 @@ function anchorTypes({ loaded }: ProviderFacts, checkId: string | null): readonl
   return checks.flatMap(({ anchor_types }) => anchor_types);
 }
 
-/** What the signature policy asks of a provider: no built-in provider signs. */
+/** The obstacle of the signature policy: no built-in provider signs. */
 function signatureObstacle(profile: OperatorProfile, { provider_id, kind }: ProviderFacts): TrustObstacle | null {
   const channel = kind === "builtin" ? "local_acquisition" : "provider_acquisition";
   const trust = providerTrust(profile, provider_id, channel);
@@ -42,7 +42,7 @@ function signatureObstacle(profile: OperatorProfile, { provider_id, kind }: Prov
   return { kind: "owed", message };
 }
 
-/** What the anchors policy asks that no check, or not this one, gives. */
+/** The obstacle of the anchors policy: no check, or not the named one, gives an accepted anchor. */
 function anchorObstacle(
   profile: OperatorProfile,
   provider: ProviderFacts,
@@ -59,12 +59,12 @@ function anchorObstacle(
   return { kind: "never", message };
 }
 
-/** Why results of a provider do not count, whatever law asks for them. */
+/** The obstacles of a provider's results under any law. */
 export function obstaclesOfProvider(profile: OperatorProfile, provider: ProviderFacts): TrustObstacle[] {
   return [signatureObstacle(profile, provider), anchorObstacle(profile, provider, null)].filter((one) => one !== null);
 }
 
-/** What the law asks of an item that this provider cannot give. */
+/** The obstacle of a law that requires what the provider cannot give. */
 function lawObstacle(
   profile: OperatorProfile,
   provider: ProviderFacts,
@@ -98,7 +98,7 @@ function lawObstacle(
   return null;
 }
 
-/** Why what a binding acquires does not count; what holds for every result comes first. */
+/** The obstacles of a binding's evidence: those of kind `never` alone if there are any. */
 export function obstaclesOfBinding(
   profile: OperatorProfile,
   provider: ProviderFacts,

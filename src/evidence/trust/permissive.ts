@@ -1,5 +1,6 @@
 /**
- * Permissive mode: for development the lowest lane that counts may be lowered to `asserted`, for a time (docs/guide/trust.md).
+ * Permissive mode: for development, the lowest lane that counts can be lowered to `asserted` for a limited time
+ * (docs/guide/trust.md).
  *
  * @module
  */
@@ -8,25 +9,23 @@ import type { GateConfig } from "../../config/types.ts";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** The last instant that a date can tell, Unix milliseconds. What ends after it never ends. */
+/** The last instant of a `Date`, Unix milliseconds. A later expiry counts as none. */
 const LAST_INSTANT = 8.64e15;
 
-/** What a configuration asks for. */
+/** The permissive mode of a configuration. */
 export type Permissive =
   | { readonly requested: false }
   | {
     readonly requested: true;
-    /** Unix milliseconds at which it turns itself off; null = never. */
+    /** Unix milliseconds at which it expires; null = never. */
     readonly until: number | null;
     readonly exempt_providers: readonly string[];
   };
 
 /**
- * What a configuration asks for. Its time is counted from the last change of the file, so whoever still wants it has to say
- * so again.
+ * The permissive mode of a configuration. Its time counts from the last change of the file, so renewing it takes a change.
  *
- * @param modifiedAt Unix milliseconds of the file's last change; null where that is not known: a time that cannot be counted
- * is over
+ * @param modifiedAt Unix milliseconds of the file's last change; null where it is unknown, so that a limited time has expired
  *
  * @example
  * ```ts
@@ -48,14 +47,14 @@ export function permissiveOf(config: Pick<GateConfig, "dev" | "server">, modifie
   return { requested: true, until: until > LAST_INSTANT ? null : until, exempt_providers };
 }
 
-/** Whether permissive mode is in force at an instant; at an unknown one it is only where it never ends. */
+/** Whether permissive mode is in force at an instant; at an unknown instant only where it never expires. */
 export function isPermissive(permissive: Permissive, at: number | null): boolean {
   if (!permissive.requested) return false;
   if (permissive.until === null) return true;
   return at !== null && at < permissive.until;
 }
 
-/** When the configuration file was last changed, Unix milliseconds; null where there is none or the system does not say. */
+/** The last change of the configuration file, Unix milliseconds; null without a file or where the system reports none. */
 export async function modifiedAt(config: Pick<GateConfig, "config_path">): Promise<number | null> {
   if (config.config_path === null) return null;
   try {

@@ -1,5 +1,5 @@
 /**
- * Private keys that sign evidence statements: read from a file, or made.
+ * Private keys that sign evidence statements: parsed from a file, or generated.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
 
-/** Bytes that a key file may have: a PEM text with room to spare. */
+/** Bytes of a key file; a PEM text is far below it. */
 export const KEY_FILE_BYTES_MAXIMUM = 8192;
 
-/** What stands before the 32 bytes of a key in PKCS #8 (RFC 8410, 7). */
+/** The bytes before the 32 bytes of a key in PKCS #8 (RFC 8410, 7). */
 const PKCS8_PREFIX = Uint8Array.of(0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20);
 
 /** An Ed25519 private key. */
@@ -23,9 +23,9 @@ export interface SigningKey {
 }
 
 /**
- * The key in the bytes of a file: 32 raw bytes, their base64, or PKCS #8 as PEM.
+ * Parses a key file: 32 raw bytes, their base64, or PKCS #8 as PEM.
  *
- * @returns Null where they are none of these, or no Ed25519 key
+ * @returns Null for any other content, and for keys other than Ed25519
  */
 export function parseSigningKey(bytes: Uint8Array): SigningKey | null {
   if (bytes.length === 32) return keyOfSeed(bytes);
@@ -58,7 +58,7 @@ function rawPublicKey(key: KeyObject): Uint8Array {
   return Uint8Array.fromBase64(x, { alphabet: "base64url" });
 }
 
-/** A fresh key pair as the texts of its two files: PKCS #8 as PEM, and the base64 that configurations name. */
+/** Generates a key pair as the texts of its two files: PKCS #8 as PEM, and the public key in base64. */
 export function makeKeyPair(): { readonly private_pem: string; readonly public_text: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   return {

@@ -57,14 +57,14 @@ Deno.test("trustNotices() warns of permissive mode while it is on and once it is
     "warn: dev.permissive is in force until 1970-01-02T00:00:00.000Z: asserted evidence qualifies, except from ledger",
   ]);
   assert.deepEqual(lines(config, permissive, DAY), [
-    "warn: dev.permissive has expired and is off: change the configuration file to have it again, or take it out",
+    "warn: dev.permissive has expired and is off: change the configuration file to renew it, or remove the setting",
   ]);
   const ends = (permissive_ttl_days: number): string | undefined => {
     const [line] = lines(config, permissiveOf(configOf({ permissive: true, permissive_ttl_days }), 0), 0);
     return /in force (.*):/.exec(line ?? "")?.[1];
   };
   assert.equal(ends(100_000_000), "until +275760-09-13T00:00:00.000Z");
-  for (const days of [100_000_001, Number.MAX_SAFE_INTEGER]) assert.equal(ends(days), "without an end");
+  for (const days of [100_000_001, Number.MAX_SAFE_INTEGER]) assert.equal(ends(days), "without expiry");
   const quiet = configOf({ permissive: true, permissive_warn: false });
   assert.deepEqual(lines(quiet, permissiveOf(quiet, 0), 0), []);
   assert.deepEqual(lines(configOf({}), { requested: false }, 0), []);
