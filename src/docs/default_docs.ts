@@ -160,7 +160,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "architecture",
     doc_role: "reasoning",
     doc_title: "Architecture",
-    description: "The three promises, one call followed through the house, and what may depend on what",
+    description: "The three promises, one call followed through the layers, and what may import what",
     suffix: "architecture",
     files: ["design/architecture.md"],
   },
