@@ -1,4 +1,4 @@
-/** The published JSON Schema and the loader agree on a table of documents, but for what JSON Schema cannot say. */
+/** The published JSON Schema and the loader agree on a table of documents, except for rules that JSON Schema cannot express. */
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { configJsonSchema } from "./json_schema.ts";
 import { problemCollector } from "./problems.ts";
 import { dropForeignValues, isTable } from "./toml_tree.ts";
 
-/** What the loader refuses and JSON Schema cannot say, each with its reason. */
+/** Rules of the loader that JSON Schema cannot express, with the reason. */
 const BEYOND: readonly (readonly [line: RegExp, why: string])[] = [
   [/: must be unique, but /, "items cannot be compared by one member"],
   [/: must be given once, in one spelling/, "names cannot be compared with each other without regard to case"],
@@ -127,7 +127,7 @@ const BINDS = [
 ];
 const VALUES: readonly JsonValue[] = [null, true, false, 0, 1, -1, 1.5, "a", "", [], ["a"], [1], {}, { a: 1 }, [{}]];
 
-/** Rows of one member: a table that it stands in, where, and what it is given. */
+/** Rows of one member: a table that contains it, its path, and its values. */
 const MEMBERS: readonly (readonly [base: Tree, path: string, values: readonly JsonValue[]])[] = [
   [MCP, "providers[0].url", URLS],
   [put(MCP, "providers[0].allow_insecure_http", true), "providers[0].url", URLS],
@@ -185,7 +185,7 @@ const MEMBERS: readonly (readonly [base: Tree, path: string, values: readonly Js
   ): [Tree, string, JsonValue[]] => [REST, "providers[0].config.default_headers", [{ [name]: "v" }, { v: name }]]),
 ];
 
-/** Tables whose rules are about several members: each combination of the values given for each is a row. */
+/** Tables with rules over several members: each combination of their values is a row. */
 const COMBINATIONS: readonly (readonly [base: Tree, members: Readonly<Record<string, readonly JsonValue[]>>])[] = [
   [{}, {
     "server.transport": ["stdio", "http", "sse"],
@@ -270,7 +270,7 @@ function combined(base: Tree, [first, ...rest]: readonly (readonly [string, read
   return first[1].flatMap((value) => combined(put(base, first[0], value), rest));
 }
 
-/** Every member of the schema, an item of an array as its first. */
+/** Every member of the schema; an item of an array has the index 0. */
 function pathsOf(schema: unknown, path: string): string[] {
   if (!isTable(schema)) return [];
   const inside = [schema["anyOf"], schema["oneOf"]].flat().flatMap((variant) => pathsOf(variant, path));
@@ -282,7 +282,7 @@ function pathsOf(schema: unknown, path: string): string[] {
   return [...inside, ...items, ...members];
 }
 
-/** The documents of the vectors of refusals, but those with values that JSON cannot carry. */
+/** The documents of the refusal vectors, except those with values that JSON cannot represent. */
 async function refusedDocuments(): Promise<Tree[]> {
   const text = await Deno.readTextFile(new URL("../../tests/vectors/config/refusals.txt", import.meta.url));
   return text.split(/\n\n+/).flatMap((block) => {
@@ -316,7 +316,7 @@ async function documents(schema: unknown): Promise<Tree[]> {
   ];
 }
 
-Deno.test("the published schema accepts and refuses what the loader does, but for what JSON Schema cannot say", async () => {
+Deno.test("the published schema and the loader accept and reject the same documents, except for rules beyond JSON Schema", async () => {
   const schema = await configJsonSchema();
   const ajv = new Ajv2020({ strict: false }).compile(schema);
   const own = compileSchema(schema);

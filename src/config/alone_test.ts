@@ -1,14 +1,14 @@
-/** Each bound and each choice of the contract, set alone: with nothing beside it but what a rule of the contract requires. */
+/** Each bound and each choice, set alone: beside it stand only the members that a rule requires. */
 
 import assert from "node:assert/strict";
 import { configJsonSchema } from "./json_schema.ts";
 import { isTable } from "./toml_tree.ts";
 import { CHOICES, linesOf, NUMBERS, put, type Tree } from "./documents_test.ts";
 
-/** Choices that other tests go through: the names of tools, and the protocol of providers that are not there yet. */
+/** Choices that other tests cover: the names of tools, and the protocol of typed providers. */
 const ELSEWHERE = /^server\.(?:tools\.(?:allow|deny)list|auth\.allowed_tools)\[0\]$|^providers\[0\]\.typed_protocol$/;
 
-Deno.test("each number is accepted alone at its least and at its most, and refused beyond", async (test) => {
+Deno.test("each number is accepted alone at its bounds, and rejected beyond them", async (test) => {
   for (const [path, base, least, most] of NUMBERS) {
     await test.step(path, async () => {
       for (const value of [least, most ?? Number.MAX_SAFE_INTEGER]) {
@@ -21,7 +21,7 @@ Deno.test("each number is accepted alone at its least and at its most, and refus
   }
 });
 
-Deno.test("each choice is accepted alone, and refused where it is none", async (test) => {
+Deno.test("each choice is accepted alone, and an unknown choice is rejected", async (test) => {
   for (const [path, values] of CHOICES) {
     await test.step(path, async () => {
       for (const [value, base] of Object.entries(values)) {
@@ -34,7 +34,7 @@ Deno.test("each choice is accepted alone, and refused where it is none", async (
   }
 });
 
-/** Where a schema has bounds on numbers or a closed list of words. */
+/** The paths at which a schema has bounds on numbers or a closed list of words. */
 function bounded(schema: unknown, path: string, found: Set<string>): void {
   if (!isTable(schema)) return;
   if (schema["minimum"] !== undefined && schema["type"] === "integer") found.add(path);

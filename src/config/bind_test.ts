@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isLoopbackAddress, parseBind } from "./bind.ts";
 
-Deno.test("parseBind() takes an IP address and a port, nothing else", () => {
+Deno.test("parseBind() accepts an IP address and a port only", () => {
   const cases: [bind: string, hostname: string | null, port?: number][] = [
     ["127.0.0.1:0", "127.0.0.1", 0],
     ["127.0.0.1:65535", "127.0.0.1", 65535],
@@ -32,7 +32,7 @@ Deno.test("parseBind() takes an IP address and a port, nothing else", () => {
   }
 });
 
-Deno.test("isLoopbackAddress() knows 127.0.0.0/8 and ::1, mapped too", () => {
+Deno.test("isLoopbackAddress() accepts 127.0.0.0/8, ::1 and mapped addresses", () => {
   const cases: [address: string, loopback: boolean][] = [
     ["127.0.0.1", true],
     ["127.255.255.255", true],

@@ -3,8 +3,8 @@ import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { problemCollector, type SettingPath } from "./problems.ts";
 import { checkSettings } from "./schema.ts";
 
-/** Every default that the interface gives ("Configuration", "Authentication", "Limits"). */
-const INTERFACE_DEFAULTS: readonly (readonly [path: string, value: unknown])[] = [
+/** The default of every member (docs/reference/configuration.md). */
+const EXPECTED_DEFAULTS: readonly (readonly [path: string, value: unknown])[] = [
   ["anchors.providers", []],
   ["dev.allow_dev_env_credentials", false],
   ["dev.permissive", false],
@@ -93,7 +93,7 @@ const INTERFACE_DEFAULTS: readonly (readonly [path: string, value: unknown])[] =
   ["validation.enable_deep_equals", false],
 ];
 
-/** The defaults of tables that are absent by default: a text that makes one, where it stands, what it then holds. */
+/** The defaults of tables that are absent by default: a text that creates one, its path, and its members. */
 const NESTED_DEFAULTS: readonly (readonly [tree: unknown, path: SettingPath, value: unknown])[] = [
   [{ server: { auth: {} } }, ["server", "auth"], {
     mode: "local_only",
@@ -214,19 +214,19 @@ const NESTED_DEFAULTS: readonly (readonly [tree: unknown, path: SettingPath, val
   }],
 ];
 
-/** The members of a value that hold no members themselves, with their paths. */
+/** The leaf members of a value, with their paths. */
 function leaves(value: unknown, path: string): [string, unknown][] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [[path, value]];
   return Object.entries(value).flatMap(([name, item]) => leaves(item, path === "" ? name : `${path}.${name}`));
 }
 
-Deno.test("DEFAULT_SETTINGS holds exactly the defaults of the interface", () => {
+Deno.test("DEFAULT_SETTINGS has exactly the documented defaults", () => {
   const byPath = (left: readonly [string, unknown], right: readonly [string, unknown]): number =>
     left[0] < right[0] ? -1 : 1;
-  assert.deepEqual(leaves(DEFAULT_SETTINGS, "").sort(byPath), INTERFACE_DEFAULTS.toSorted(byPath));
+  assert.deepEqual(leaves(DEFAULT_SETTINGS, "").sort(byPath), EXPECTED_DEFAULTS.toSorted(byPath));
 });
 
-Deno.test("checkSettings() gives DEFAULT_SETTINGS for an empty file and for empty sections", async () => {
+Deno.test("checkSettings() returns DEFAULT_SETTINGS for an empty file and for empty sections", async () => {
   const { report, problems } = problemCollector();
   assert.deepEqual(await checkSettings({}, report), DEFAULT_SETTINGS);
   const sections = Object.fromEntries(

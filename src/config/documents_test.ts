@@ -8,12 +8,12 @@ import { checkAvailability } from "./unsupported_settings.ts";
 /** A table of a configuration. */
 export type Tree = { readonly [name: string]: unknown };
 
-/** A provider of type `mcp`, alone. */
+/** A single provider of type `mcp`. */
 export const MCP: Tree = {
   providers: [{ name: "x", type: "mcp", url: "https://x.example", capabilities_path: "x.json" }],
 };
 
-/** A copy of a tree with a member set: `providers[0].name`. */
+/** A copy of a tree with one member set, such as `providers[0].name`. */
 export function put(tree: Tree, path: string, value: unknown): Tree {
   const copy = structuredClone(tree) as Record<string, unknown>;
   const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
@@ -27,7 +27,7 @@ export function put(tree: Tree, path: string, value: unknown): Tree {
   return copy;
 }
 
-/** What the loader says is wrong with a tree, whatever the machine. */
+/** The problems that the loader reports for a tree; they do not depend on the machine. */
 export async function linesOf(tree: unknown): Promise<readonly string[]> {
   const { report, problems } = problemCollector();
   await loaderOf(tree, report);
@@ -59,7 +59,7 @@ function builtin(name: string, config: Tree = {}): Tree {
 const JSON_FILES = builtin("json", { root: "r", root_id: "r" });
 const STORE = ["busy_timeout_ms 0", "batch_max_bytes 1", "batch_max_ops 1", "batch_max_wait_ms 1", "read_pool_size 1"];
 
-/** Number, what its table requires, the least and the most that it may be; without a most, what JSON can carry. */
+/** A number, the members that its table requires, its minimum and maximum; without a maximum, the largest safe integer. */
 export const NUMBERS: readonly (readonly [path: string, base: Tree, least: number, most?: number])[] = [
   ["server.max_body_bytes", {}, 1],
   ["server.limits.max_inflight", {}, 1],
@@ -102,7 +102,7 @@ export const NUMBERS: readonly (readonly [path: string, base: Tree, least: numbe
 const TOKENS = { bearer_tokens: ["t"] };
 const CERTIFICATES = { cert_path: "c", key_path: "k", client_ca_path: "a" };
 
-/** Choice, what each of its values requires; a value without a table requires nothing. */
+/** A choice, and the members that each of its values requires. */
 export const CHOICES: readonly (readonly [path: string, values: Readonly<Record<string, Tree>>])[] = [
   ["server.transport", { stdio: {}, http: HTTP, sse: HTTP }],
   ["server.mode", { strict: {}, dev_permissive: {} }],

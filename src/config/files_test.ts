@@ -29,7 +29,7 @@ const READERS: readonly (readonly [string, typeof readBounded])[] = [
 ];
 
 for (const [name, read] of READERS) {
-  Deno.test(`${name}() takes regular files of so many bytes, and no more`, () =>
+  Deno.test(`${name}() reads regular files up to the limit`, () =>
     inFolder(async (folder) => {
       const path = `${folder}/base/a`;
       assert.deepEqual(await read(path, 3), { fault: "too_large", size: 4 });
@@ -43,7 +43,7 @@ for (const [name, read] of READERS) {
       await assert.rejects(read(`${folder}/base/none`, 9), Deno.errors.NotFound);
     }));
 
-  Deno.test(`${name}() takes nothing of a file that holds more than it said to`, () =>
+  Deno.test(`${name}() rejects a file that holds more than its reported size`, () =>
     inFolder(async (folder) => {
       const open = Deno.open;
       Deno.open = async (path, options) => {
@@ -59,10 +59,10 @@ for (const [name, read] of READERS) {
     }));
 }
 
-/** When a link stands in the place of something: from before the call on, while the file is opened, or also at the look after that. */
+/** When a link replaces a file or folder: before the call, while the file is opened, or until the check afterwards. */
 type When = "before" | "while" | "until after";
 
-/** The file that is asked for, what is put in the place of what and when, what comes of it. */
+/** The requested file, the replaced name, its replacement, the moment, and the outcome. */
 const SWAPS: readonly (readonly [path: string, name: string, target: string, when: When, outcome: string])[] = [
   ["a", "base/a", "out/a", "before", "changed"],
   ["a", "base/a", "out/a", "while", "changed"],
@@ -78,7 +78,7 @@ const SWAPS: readonly (readonly [path: string, name: string, target: string, whe
 ];
 
 for (const [path, name, target, when, outcome] of SWAPS) {
-  Deno.test(`readBelow() of "${path}" gives ${outcome} where "${name}" is a link ${when} it is opened`, () =>
+  Deno.test(`readBelow() of "${path}" returns ${outcome} where "${name}" is a link ${when} it is opened`, () =>
     inFolder(async (folder) => {
       const { open, lstatSync } = Deno;
       const swap = (): void => {
@@ -114,13 +114,13 @@ for (const [path, name, target, when, outcome] of SWAPS) {
     }));
 }
 
-Deno.test("readBelow() waits for a folder that was made just now, and for no other", () =>
+Deno.test("readBelow() waits for a folder that was created just now, and for no other", () =>
   inFolder(async (folder) => {
     const { ctime } = await Deno.stat(`${folder}/base`);
     assert.ok(ctime !== null);
     assert.equal(shown(await readBelow(`${folder}/base`, "inner/a", 9)), "ours");
     assert.ok(Date.now() - ctime.getTime() >= 1000);
-    // What changes within the last folder replaces none of those on the way.
+    // A change within the last folder replaces no folder on the way.
     await Deno.writeTextFile(`${folder}/base/inner/new`, "");
     assert.equal(shown(await readBelow(`${folder}/base`, "inner/a", 9)), "ours");
   }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hostKey } from "./host_name.ts";
 
-/** Entry of allowed_hosts, key. */
+/** An entry of `allowed_hosts`, and its key. */
 const HOSTS: readonly (readonly [string, string | null])[] = [
   ["Example.COM", "example.com"],
   ["example.com..", "example.com"],

@@ -15,7 +15,7 @@ function defaultsOf(value: unknown, path: string): [string, unknown][] {
   return Object.entries(value).flatMap(([name, item]) => defaultsOf(item, path === "" ? name : `${path}.${name}`));
 }
 
-Deno.test("configJsonSchema() states every default, and describes every member", async () => {
+Deno.test("configJsonSchema() contains every default, and describes every member", async () => {
   const schema = await configJsonSchema() as Record<string, unknown>;
   for (const [path, value] of defaultsOf(DEFAULT_SETTINGS, "")) {
     const member = memberSchema(schema, path);

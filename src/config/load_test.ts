@@ -11,7 +11,7 @@ import { arrayAt, at, isTable } from "./toml_tree.ts";
 import { checkUntrustedFile } from "./untrusted_file_rules.ts";
 import { checkSettings } from "./schema.ts";
 
-/** Runs a body with a fresh folder, which is removed afterwards. */
+/** Runs a test with a new folder, which is removed afterwards. */
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
   try {
@@ -21,7 +21,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** The lines of the error that loading a file gives, with the file's path written FILE. */
+/** The lines of the error of a load, with FILE in place of the file's path. */
 async function linesOf(load: Promise<unknown>, path: string): Promise<readonly string[]> {
   const error = await load.then(() => null, (reason: unknown) => reason);
   assert.ok(error instanceof ConfigError, `expected a ConfigError, got ${error}`);
@@ -29,7 +29,7 @@ async function linesOf(load: Promise<unknown>, path: string): Promise<readonly s
   return error.problems.map(formatProblem).map((line) => line.replaceAll(path, "FILE"));
 }
 
-Deno.test("loadConfig() takes --config before GATE_CONFIG before ./gate.toml before the defaults", async () => {
+Deno.test("loadConfig() prefers --config to GATE_CONFIG to ./gate.toml to the defaults", async () => {
   await inFolder(async (folder) => {
     const inFlight = async (config?: string, environment = ""): Promise<unknown> => {
       const loaded = await loadConfig({ config, environment, workingDirectory: folder });
@@ -52,7 +52,7 @@ Deno.test("loadConfig() takes --config before GATE_CONFIG before ./gate.toml bef
   });
 });
 
-Deno.test("loadConfig() refuses a named file that is not there, and anything that is not a file", async () => {
+Deno.test("loadConfig() rejects a named file that does not exist, and paths that are not files", async () => {
   await inFolder(async (folder) => {
     const options = { environment: "", workingDirectory: folder };
     const missing = join(folder, "missing.toml");
@@ -65,7 +65,7 @@ Deno.test("loadConfig() refuses a named file that is not there, and anything tha
   });
 });
 
-Deno.test("loadConfig() reads 1 MiB and refuses one byte more", async () => {
+Deno.test("loadConfig() reads 1 MiB and rejects one byte more", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
     const options = { environment: "", workingDirectory: folder };
@@ -79,7 +79,7 @@ Deno.test("loadConfig() reads 1 MiB and refuses one byte more", async () => {
   });
 });
 
-Deno.test("loadConfig() refuses what is not UTF-8 or not TOML, and quotes nothing of it", async () => {
+Deno.test("loadConfig() rejects invalid UTF-8 and invalid TOML without quoting the file", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
     const options = { environment: "", workingDirectory: folder };
@@ -96,7 +96,7 @@ Deno.test("loadConfig() refuses what is not UTF-8 or not TOML, and quotes nothin
   });
 });
 
-Deno.test("loadConfig() reports rules, shapes and missing features of one file together", async () => {
+Deno.test("loadConfig() reports violated rules, wrong shapes and missing features of one file together", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
     await Deno.writeTextFile(
@@ -119,7 +119,7 @@ Deno.test("loadConfig() reports rules, shapes and missing features of one file t
   });
 });
 
-Deno.test("loadConfig() counts relative paths from the folder of the file", async () => {
+Deno.test("loadConfig() resolves relative paths against the folder of the file", async () => {
   await inFolder(async (folder) => {
     await Deno.mkdir(join(folder, "etc"));
     await Deno.writeTextFile(
@@ -139,7 +139,7 @@ Deno.test("loadConfig() counts relative paths from the folder of the file", asyn
   });
 });
 
-Deno.test("resolveSettings() makes every path absolute but those of keys", async () => {
+Deno.test("resolveSettings() makes every path absolute except those of keys", async () => {
   const { report, problems } = problemCollector();
   const settings = await checkSettings({
     docs: { extra_paths: ["d"] },
@@ -188,7 +188,7 @@ function provider(members: object): object {
   return { providers: [members] };
 }
 
-/** Trees of files that nobody named, each with the lines that refuse it. */
+/** Trees of files that the user did not name, with the reported problems. */
 function implicitCases(): readonly ImplicitCase[] {
   return [
     [provider({ command: ["rm"] }), `providers[0].command: must not hold command ${REMEDY}`],
@@ -245,7 +245,7 @@ function implicitCases(): readonly ImplicitCase[] {
   ];
 }
 
-/** The same with paths, counted from a folder. */
+/** The same with paths, resolved against a folder. */
 function implicitPaths(folder: string): readonly ImplicitCase[] {
   return [
     [provider({ config: { root: "inside" } })],
@@ -272,7 +272,7 @@ function implicitPaths(folder: string): readonly ImplicitCase[] {
   ];
 }
 
-Deno.test("checkUntrustedFile() refuses programs, credentials and paths outside the folder", async () => {
+Deno.test("checkUntrustedFile() rejects programs, credentials and paths outside the folder", async () => {
   await inFolder(async (folder) => {
     await Deno.mkdir(join(folder, "inside"));
     await Deno.symlink("/etc", join(folder, "link"));
@@ -286,7 +286,7 @@ Deno.test("checkUntrustedFile() refuses programs, credentials and paths outside 
   });
 });
 
-/** Free text that an implicit file may hold: nobody is asked, nothing sent and nothing opened by it. */
+/** Free texts that an implicit file may contain: they open, send and request nothing. */
 const HARMLESS = `
   anchors.providers[0].anchor_type anchors.providers[0].provider_id anchors.providers[0].required_fields[0]
   dev.permissive_exempt_providers[0]
@@ -308,7 +308,7 @@ const HARMLESS = `
   server.feedback.scenario_next.trace_roles[0] server.feedback.scenario_next.trace_subjects[0]
 `.trim().split(/\s+/);
 
-/** The free texts of a JSON Schema: where each stands, an array's items as `0`, a member of any name as `any`. */
+/** The paths of free texts in a JSON Schema; an array's items are `0`, a member of any name is `any`. */
 function textsOf(schema: unknown, path: SettingPath): SettingPath[] {
   const of = (part: unknown, ...steps: SettingPath): SettingPath[] => textsOf(part, [...path, ...steps]);
   const variants = [...arrayAt(schema, ["anyOf"]), ...arrayAt(schema, ["oneOf"])].flatMap((variant) => of(variant));
@@ -320,7 +320,7 @@ function textsOf(schema: unknown, path: SettingPath): SettingPath[] {
   return [...variants, ...members, ...items, ...named, ...isText ? [path] : []];
 }
 
-Deno.test("checkUntrustedFile() refuses every free text of a configuration but those that do no harm", async () => {
+Deno.test("checkUntrustedFile() rejects every free text of a configuration except the harmless ones", async () => {
   const builtin = Object.values(BUILTIN_CONFIG_SCHEMAS).map((schema) => z.toJSONSchema(schema, { io: "input" }));
   const texts = [
     ...textsOf(await configJsonSchema(), []),
@@ -336,7 +336,7 @@ Deno.test("checkUntrustedFile() refuses every free text of a configuration but t
   assert.deepEqual([...new Set(allowed)].sort(), HARMLESS);
 });
 
-Deno.test("loadConfig() applies the rules for implicit files to ./gate.toml alone", async () => {
+Deno.test("loadConfig() applies the rules for implicit files to ./gate.toml only", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
     await Deno.writeTextFile(path, "run_state_store = { type = 'sqlite', path = '/var/gate.db' }");

@@ -5,7 +5,7 @@ import { dropForeignValues } from "./toml_tree.ts";
 import { checkSettings } from "./schema.ts";
 import type { GateSettings } from "./types.ts";
 
-/** The settings that a text gives, or the lines that say what is wrong with it. */
+/** The settings of a text, or its problems as lines. */
 async function check(toml: string): Promise<{ settings: GateSettings | null; lines: readonly string[] }> {
   const { report, problems } = problemCollector();
   const tree = dropForeignValues(parse(toml, { integersAsBigInt: "asNeeded" }), report);
@@ -27,7 +27,7 @@ const builtin = (name: string): string => `[[providers]]\nname = '${name}'\ntype
 const items = (count: number, item: (index: number) => string): string =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(", ")}]`;
 
-/** The cases of a table: a TOML text, and the lines that say what is wrong with it. */
+/** The cases of a table: a TOML text, and its problems as lines. */
 function readCases(text: string): { toml: string; lines: readonly string[] }[] {
   const blocks = text.split(/\n\n+/).map((block) => block.trimEnd().split("\n"));
   return blocks.filter((block) => !block.every((line) => line.startsWith("#"))).map((block) => ({
@@ -36,7 +36,7 @@ function readCases(text: string): { toml: string; lines: readonly string[] }[] {
   }));
 }
 
-Deno.test("checkSettings() refuses what the table of refusals lists, in its words", async (test) => {
+Deno.test("checkSettings() rejects each document of the table with the listed problems", async (test) => {
   const cases = readCases(await Deno.readTextFile(new URL("../../tests/vectors/config/refusals.txt", import.meta.url)));
   assert.ok(cases.length >= 100, `the table has only ${cases.length} cases`);
   for (const { toml, lines } of cases) {
@@ -47,7 +47,7 @@ Deno.test("checkSettings() refuses what the table of refusals lists, in its word
   }
 });
 
-/** Where a list or string stands, the text that makes one of a length, and the longest that it may be. */
+/** The path of a list or string, a function that creates one of a length, and its maximum length. */
 const LENGTHS:
   readonly (readonly [path: string, toml: (length: number) => string, most: number, noun: "item" | "character"])[] = [
     [
@@ -94,7 +94,7 @@ const LENGTHS:
     ],
   ];
 
-Deno.test("checkSettings() holds each list and string at its length", async (test) => {
+Deno.test("checkSettings() limits the length of each list and string", async (test) => {
   for (const [path, toml, most, noun] of LENGTHS) {
     await test.step(path, async () => {
       assert.deepEqual((await check(toml(most - 1))).lines, []);
@@ -106,7 +106,7 @@ Deno.test("checkSettings() holds each list and string at its length", async (tes
   }
 });
 
-Deno.test("checkSettings() holds a path component at 255 characters", async () => {
+Deno.test("checkSettings() limits a path component to 255 characters", async () => {
   const toml = (length: number): string => `docs.extra_paths = ['a/${"b".repeat(length)}']`;
   assert.deepEqual((await check(toml(255))).lines, []);
   assert.deepEqual((await check(toml(256))).lines, [
@@ -114,7 +114,7 @@ Deno.test("checkSettings() holds a path component at 255 characters", async () =
   ]);
 });
 
-Deno.test("checkSettings() accepts what the rules ask for", async () => {
+Deno.test("checkSettings() accepts settings that satisfy the rules", async () => {
   const good = [
     "",
     `${HTTP}server.tls = { cert_path = 'c', key_path = 'k' }`,
@@ -151,7 +151,7 @@ Deno.test("checkSettings() keeps __proto__ as an ordinary name", async () => {
   assert.equal(JSON.stringify(typed?.config), '{"__proto__":{"a":1}}');
 });
 
-Deno.test("dropForeignValues() takes 64 tables and arrays within each other, and no more", async () => {
+Deno.test("dropForeignValues() keeps 64 nested tables and arrays, and no more", async () => {
   for (const depth of [63, 64, 65, 100_000]) {
     const { lines } = await check(`${Array(depth).fill("a").join(".")} = 1`);
     assert.equal(lines[0], "a: unknown member");

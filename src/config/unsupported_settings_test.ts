@@ -16,7 +16,7 @@ const TABLE = [
   { path: "server.tls", why: "the HTTP transports" },
 ];
 
-Deno.test("checkAvailability() refuses a setting that is present and differs from its default", () => {
+Deno.test("checkAvailability() rejects a setting that differs from its default", () => {
   const cases: [toml: string, ...lines: string[]][] = [
     [""],
     ["providers = []"],
@@ -38,14 +38,14 @@ Deno.test("checkAvailability() refuses a setting that is present and differs fro
   for (const [toml, ...lines] of cases) assert.deepEqual(featureLines(toml, TABLE), lines, toml);
 });
 
-Deno.test("UNAVAILABLE names each setting once, and none inside another", () => {
+Deno.test("UNAVAILABLE names each setting once, and no setting inside another", () => {
   const paths = UNAVAILABLE.map((feature) => feature.path);
   for (const path of paths) {
     assert.deepEqual(paths.filter((other) => path === other || path.startsWith(`${other}.`)), [path]);
   }
 });
 
-Deno.test("UNAVAILABLE leaves what stdio serves alone", () => {
+Deno.test("UNAVAILABLE contains no setting that stdio uses", () => {
   const toml = `
 server.transport = "stdio"
 server.max_body_bytes = 2048
@@ -68,7 +68,7 @@ validation = { strict = false, allow_permissive = true, enable_deep_equals = tru
   assert.deepEqual(featureLines(toml), []);
 });
 
-Deno.test("checkAvailability() refuses providers of type typed one by one", () => {
+Deno.test("checkAvailability() rejects each provider of type typed", () => {
   const toml = "providers = [{ name = 'time', type = 'builtin' }, { name = 'a', type = 'typed' }]";
   assert.deepEqual(featureLines(toml), ["providers[1].type: is not available yet: providers of type typed"]);
 });

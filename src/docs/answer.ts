@@ -1,5 +1,5 @@
 /**
- * What a search in the documentation answers: ranked sections with their roles, and what to ask next.
+ * The answer to a search in the documentation: ranked sections with their roles, and suggested follow-up questions.
  *
  * @module
  */
@@ -7,10 +7,10 @@
 import { createSearchIndex } from "./search_index.ts";
 import { type Doc, DOC_ROLES, type DocRole, type Section } from "./types.ts";
 
-/** Sections of an answer unless asked for another number. */
+/** Sections of an answer by default. */
 export const SECTIONS_DEFAULT = 3;
 
-/** What `docs_covered` holds of a document. */
+/** A document as an entry of `docs_covered`. */
 export interface CoveredDoc {
   readonly doc_id: string;
   readonly doc_role: DocRole;
@@ -21,7 +21,7 @@ export interface CoveredDoc {
 export interface FoundSection extends CoveredDoc {
   readonly content: string;
   readonly heading: string;
-  /** 0 for the best. */
+  /** 0 for the best section. */
   readonly rank: number;
 }
 
@@ -33,21 +33,21 @@ export interface DocsAnswer {
   readonly suggested_followups: readonly string[];
 }
 
-/** Answers a query with at most so many sections. */
+/** Answers a query with at most `limit` sections. */
 export type SearchDocs = (query: string, limit: number) => DocsAnswer;
 
-/** What to ask for, by the role that an answer lacks; in the order in which they are suggested. */
+/** The follow-up question for each role that an answer does not contain, in the order of suggestion. */
 const FOLLOWUPS: readonly (readonly [role: DocRole, question: string])[] = [
   ["decision", "Ask which tool to call next, and what to do with each outcome."],
-  ["reasoning", "Ask why it is so: trust, evidence, security and the three promises."],
+  ["reasoning", "Ask for reasons: trust, evidence, security and the three promises."],
   ["pattern", "Ask for a worked example, such as a stage or an evidence-use policy to copy."],
   ["ontology", "Ask what a term means: scenario, stage, condition, predicate, provider, schema."],
 ];
 
-const REFINE = "Ask for something in particular, such as a tool, an outcome, an error code or a term.";
-const NOTHING_FOUND = "Nothing has these words: ask with others, or with an empty query for an overview.";
+const REFINE = "Ask for something specific, such as a tool, an outcome, an error code or a term.";
+const NOTHING_FOUND = "No section has these words: ask with other words, or with an empty query for an overview.";
 
-/** Makes the search over some documents, cut into sections. */
+/** Creates the search over documents and their sections. */
 export function createSearch(docs: readonly Doc[], sections: readonly Section[]): SearchDocs {
   const index = createSearchIndex(
     sections.map(({ doc, heading, parent, content }) => ({ heading, parent, title: doc.doc_title, content })),
@@ -59,7 +59,7 @@ export function createSearch(docs: readonly Doc[], sections: readonly Section[])
   };
 }
 
-/** The beginnings of the first document of each role. */
+/** The first section of the first document of each role. */
 function overview(docs: readonly Doc[], sections: readonly Section[], limit: number): DocsAnswer {
   const found = DOC_ROLES.flatMap((role) => {
     const first = docs.find(({ doc_role }) => doc_role === role);

@@ -10,20 +10,20 @@ import { readDocuments } from "./documents.ts";
 import { splitSections } from "./sections.ts";
 import type { Documents } from "./types.ts";
 
-/** Documents that can be searched. */
+/** The documents, with a search. */
 export interface Catalogue extends Documents {
   /**
-   * Searches them. The same query has the same answer as long as the process lives.
+   * Searches the documents. In one process, the same query always has the same answer.
    *
-   * @param maximumSections What the caller asks for, at least 1; at most `docs.max_sections` are given
+   * @param maximumSections The number of sections that the caller requests, at least 1; `docs.max_sections` limits it
    */
   readonly search: (query: string, maximumSections?: number) => DocsAnswer;
 }
 
 /**
- * Reads the documents that a configuration names. They are cut and indexed at the first search.
+ * Reads the documents that a configuration names. The first search splits and indexes them.
  *
- * @throws {DocsError} When a path of `docs.extra_paths` is not there
+ * @throws {DocsError} When a path of `docs.extra_paths` does not exist or cannot be read
  */
 export async function openCatalogue(config: DocsConfig): Promise<Catalogue> {
   const documents = await readDocuments(config);

@@ -31,7 +31,7 @@ async function write(folder: string, files: Readonly<Record<string, string>>): P
   }
 }
 
-Deno.test("DEFAULT_DOCS have names of their own, a URI and a short description", async () => {
+Deno.test("DEFAULT_DOCS have unique names and URIs, and short descriptions", async () => {
   const { docs, warnings } = await openCatalogue(STANDARD);
   assert.deepEqual(warnings, []);
   assert.equal(docs.length, DEFAULT_DOCS.length);
@@ -84,18 +84,18 @@ Deno.test("openCatalogue() makes a page of each worked example, as it stands in 
   assert.equal(search("agent_task", 1).sections[0]?.heading, "agent_task");
 });
 
-Deno.test("openCatalogue() counts the operator's documents alone: at the lowest limits all of the service's are there", () =>
+Deno.test("openCatalogue() applies limits to the operator's documents only: at the lowest limits all default documents are there", () =>
   inFolder(async (folder) => {
     await write(folder, { "a.md": "a", "b.md": "b" });
     const lowest = { max_docs: 1, max_doc_bytes: 1, max_total_bytes: 1 };
     const { docs, warnings } = await openCatalogue({ ...STANDARD, ...lowest, extra_paths: [folder] });
     assert.deepEqual(docs.slice(DEFAULT_DOCS.length).map(({ doc_id }) => doc_id), ["a"]);
     assert.deepEqual(warnings, [
-      `docs.extra_paths: "${folder}/b.md" is left out: it is one too many: docs.max_docs is 1`,
+      `docs.extra_paths: "${folder}/b.md" is skipped: it exceeds the limit: docs.max_docs is 1`,
     ]);
   }));
 
-Deno.test("openCatalogue() reads folders in an order of its own, and says what it leaves out", () =>
+Deno.test("openCatalogue() reads folders in name order, and warns about skipped files", () =>
   inFolder(async (folder) => {
     await write(folder, {
       "b.md": "# Runbook\nx",
@@ -116,11 +116,11 @@ Deno.test("openCatalogue() reads folders in an order of its own, and says what i
       ["b_3", "pattern", "Runbook", "gate://docs/custom/b_3"],
     ]);
     assert.deepEqual(warnings.map((warning) => warning.replace(folder, "F")), [
-      'docs.extra_paths: "F/binary.md" is left out: it is not UTF-8',
-      'docs.extra_paths: "F/empty.md" is left out: it is empty',
-      'docs.extra_paths: "F/link.md" is left out: it is a symbolic link',
-      'docs.extra_paths: "F/loop" is left out: it is a symbolic link',
-      'docs.extra_paths: "F/notes.txt" is left out: it does not end in .md',
+      'docs.extra_paths: "F/binary.md" is skipped: it is not UTF-8',
+      'docs.extra_paths: "F/empty.md" is skipped: it is empty',
+      'docs.extra_paths: "F/link.md" is skipped: it is a symbolic link',
+      'docs.extra_paths: "F/loop" is skipped: it is a symbolic link',
+      'docs.extra_paths: "F/notes.txt" is skipped: it does not end in .md',
     ]);
   }));
 
@@ -147,7 +147,7 @@ Deno.test("openCatalogue() keeps each limit: one below, at it, one above", () =>
     assert.ok(EXTRA_ENTRIES_MAXIMUM > 1000);
   }));
 
-Deno.test("openCatalogue() takes single files, and refuses a path that is not there", () =>
+Deno.test("openCatalogue() reads single files, and rejects a path that does not exist", () =>
   inFolder(async (folder) => {
     await write(folder, { "a.md": "x", "b.txt": "x" });
     const { docs, warnings } = await extra(folder, { extra_paths: [`${folder}/a.md`, `${folder}/b.txt`] });
@@ -166,14 +166,14 @@ Deno.test("openCatalogue() takes single files, and refuses a path that is not th
     );
   }));
 
-Deno.test("openCatalogue() gives extra documents no id of the service's", () =>
+Deno.test("openCatalogue() never gives an extra document the id of a default document", () =>
   inFolder(async (folder) => {
     await write(folder, { "Concepts.md": "# Ours\nx" });
     const { docs } = await extra(folder, { include_default_docs: true });
     assert.equal(docs.at(-1)?.doc_id, "concepts_2");
   }));
 
-Deno.test("Catalogue.search() answers with roles, ranks and what to ask next", async () => {
+Deno.test("Catalogue.search() returns roles, ranks and follow-up questions", async () => {
   const { search } = await openCatalogue(STANDARD);
   const answer = search("what to do when the outcome is stale");
   assert.equal(answer.sections.length, 3);
@@ -188,7 +188,7 @@ Deno.test("Catalogue.search() answers with roles, ranks and what to ask next", a
   assert.deepEqual(search("what to do when the outcome is stale"), answer);
 });
 
-Deno.test("Catalogue.search() gives at most docs.max_sections sections", async () => {
+Deno.test("Catalogue.search() returns at most docs.max_sections sections", async () => {
   const { search } = await openCatalogue({ ...STANDARD, max_sections: 4 });
   const cases: [asked: number | undefined, given: number][] = [
     [undefined, 3],
@@ -200,7 +200,7 @@ Deno.test("Catalogue.search() gives at most docs.max_sections sections", async (
   for (const [asked, given] of cases) assert.equal(search("evidence", asked).sections.length, given, String(asked));
 });
 
-Deno.test("Catalogue.search() gives an overview for an empty query, and says that nothing was found", async () => {
+Deno.test("Catalogue.search() returns an overview for an empty query, and a hint where nothing is found", async () => {
   const { search } = await openCatalogue(STANDARD);
   const overview = search("  ", 10);
   assert.deepEqual(overview.sections.map(({ doc_role }) => doc_role), DOC_ROLES);
@@ -232,14 +232,14 @@ Deno.test("createDocumentation() offers what is enabled, and reads the documents
   await documentation.load();
 });
 
-Deno.test("openCatalogue() follows folders so deep, and looks at so many entries, and no more", () =>
+Deno.test("openCatalogue() limits the depth of folders and the number of entries", () =>
   inFolder(async (folder) => {
     const depths = [15, 16, 17].map((depth) => `${Array.from({ length: depth }, () => "d").join("/")}/`);
     await write(folder, Object.fromEntries(depths.map((path, at) => [`${path}at_${15 + at}.md`, "x"])));
     const deep = await extra(folder);
     assert.deepEqual(deep.docs.map(({ doc_id }) => doc_id).sort(), ["at_15", "at_16"]);
     assert.equal(deep.warnings.length, 1);
-    assert.match(deep.warnings[0] ?? "", /lies more than 16 folders deep$/);
+    assert.match(deep.warnings[0] ?? "", /is more than 16 folders deep$/);
     const many = `${folder}/many`;
     await Deno.mkdir(many);
     for (let count = 0; count < EXTRA_ENTRIES_MAXIMUM; count++) await Deno.symlink("x", `${many}/${count}`);
@@ -248,7 +248,7 @@ Deno.test("openCatalogue() follows folders so deep, and looks at so many entries
     await Deno.symlink("x", `${many}/one_more`);
     const over = await extra(many);
     assert.deepEqual(over.docs, []);
-    assert.match(over.warnings[0] ?? "", /holds more than is looked at: 4096 entries in all$/);
+    assert.match(over.warnings[0] ?? "", /exceeds the limit of 4096 entries in all$/);
   }));
 
 Deno.test("openCatalogue() opens no pipe", () =>
@@ -257,10 +257,10 @@ Deno.test("openCatalogue() opens no pipe", () =>
     assert.ok(success);
     const { docs, warnings } = await extra(folder);
     assert.deepEqual([docs.length, warnings.length], [0, 1]);
-    assert.match(warnings[0] ?? "", /is no regular file$/);
+    assert.match(warnings[0] ?? "", /is not a regular file$/);
   }));
 
-Deno.test("openCatalogue() reads nothing through a link that takes the place of a file or folder meanwhile", () =>
+Deno.test("openCatalogue() does not follow a link that replaces a file or folder during the read", () =>
   inFolder(async (folder) => {
     await write(folder, { "docs/a/b.md": "ours", "docs/c.md": "ours", "docs/d.md": "ours", "out/b.md": "theirs" });
     const open = Deno.open;
@@ -284,15 +284,15 @@ Deno.test("openCatalogue() reads nothing through a link that takes the place of 
       const { docs, warnings } = await extra(`${folder}/docs`);
       assert.deepEqual(docs.map(({ doc_id, text }) => [doc_id, text]), [["d", "ours"]]);
       assert.deepEqual(warnings.map((warning) => warning.replace(folder, "F")), [
-        'docs.extra_paths: "F/docs/a/b.md" is left out: it changes while it is read',
-        'docs.extra_paths: "F/docs/c.md" is left out: it changes while it is read',
+        'docs.extra_paths: "F/docs/a/b.md" is skipped: it changed while it was read',
+        'docs.extra_paths: "F/docs/c.md" is skipped: it changed while it was read',
       ]);
     } finally {
       Deno.open = open;
     }
   }));
 
-Deno.test("openCatalogue() gives the same documents in the same order for the same tree, however it was made", () =>
+Deno.test("openCatalogue() returns the same documents in the same order for equal trees", () =>
   inFolder(async (folder) => {
     const names = ["b.md", "a/b.md", "B.md", "a/c.md", "c/b.md", "\u{10000}.md", "\uffff.md"];
     const orders = [names, names.toReversed(), names.toSorted()];

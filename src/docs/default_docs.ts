@@ -1,5 +1,5 @@
 /**
- * The documents of the service itself. Each is named by a literal path, so that a compiled program can carry it along.
+ * The documents of the service. Literal paths name them, so that `deno compile` can include them.
  *
  * @module
  */
@@ -13,9 +13,9 @@ export interface DefaultDoc {
   readonly doc_role: DocRole;
   readonly doc_title: string;
   readonly description: string;
-  /** What follows `gate://docs/`. */
+  /** The part of the URI after `gate://docs/`. */
   readonly suffix: string;
-  /** Paths from the folder of the documentation: one file, or the pages that make it up, of which the first is Markdown. */
+  /** Paths below the folder `docs`: one file, or several pages, of which the first is Markdown. */
   readonly files: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "concepts",
     doc_role: "ontology",
     doc_title: "Concepts",
-    description: "The ten nouns, three truth values, and how they hang together",
+    description: "The ten nouns, the three truth values, and their relations",
     suffix: "concepts",
     files: ["guide/concepts.md"],
   },
@@ -88,7 +88,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "runpacks",
     doc_role: "pattern",
     doc_title: "Runpacks",
-    description: "How a runpack is made, checked, looked at and replayed, and what each claim about it means",
+    description: "Exporting, verifying, showing and replaying a runpack, and the meaning of each claim",
     suffix: "runpacks",
     files: ["guide/runpacks.md"],
   },
@@ -136,7 +136,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "upgrading",
     doc_role: "decision",
     doc_title: "Upgrading",
-    description: "What stays readable from one version of gate to the next, and the steps of an upgrade",
+    description: "Compatibility between versions of gate, and the steps of an upgrade",
     suffix: "upgrading",
     files: ["guide/upgrade.md"],
   },
@@ -144,7 +144,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "security",
     doc_role: "reasoning",
     doc_title: "Security",
-    description: "What is protected against whom, how, and what is not: authentication, roles, threats",
+    description: "Threats, protections and their limits: authentication, roles, attackers",
     suffix: "security",
     files: ["design/security.md"],
   },
@@ -152,7 +152,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "audit",
     doc_role: "pattern",
     doc_title: "The audit log",
-    description: "What is logged, how lines are chained, and how to verify, rotate and recover the log",
+    description: "Logged events, the chain of lines, and how to verify, rotate and recover the log",
     suffix: "audit",
     files: ["reference/audit.md"],
   },
@@ -160,7 +160,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "architecture",
     doc_role: "reasoning",
     doc_title: "Architecture",
-    description: "The three promises, one call followed through the layers, and what may import what",
+    description: "The three promises, the path of one call, and the dependencies between modules",
     suffix: "architecture",
     files: ["design/architecture.md"],
   },
@@ -176,7 +176,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_scenario_law",
     doc_role: "ontology",
     doc_title: "Scenario law",
-    description: "Which specs are laws: every member and limit, the normal form, identities and proofs",
+    description: "Valid specs: every member and limit, the normal form, identities and proofs",
     suffix: "format/scenario-law",
     files: ["format/scenario_law.md"],
   },
@@ -184,7 +184,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_values",
     doc_role: "ontology",
     doc_title: "Values and predicates",
-    description: "The domains, when two values are the same, and what each predicate says",
+    description: "Domains, equality of values, and the meaning of each predicate",
     suffix: "format/values",
     files: ["format/values.md"],
   },
@@ -192,7 +192,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_records",
     doc_role: "ontology",
     doc_title: "Run records",
-    description: "What a record holds, how evidence is qualified and judged, and how records fold to a state",
+    description: "Members of records, qualification and judgement of evidence, and the fold of records to a state",
     suffix: "format/records",
     files: ["format/records.md"],
   },
@@ -200,7 +200,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_evidence_statement",
     doc_role: "pattern",
     doc_title: "Evidence statement",
-    description: "What a signature over evidence covers, how to sign, and how it is verified",
+    description: "The signed bytes of evidence, signing and verification",
     suffix: "format/evidence-statement",
     files: ["format/evidence_statement.md"],
   },
@@ -208,7 +208,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_runpack",
     doc_role: "reasoning",
     doc_title: "Runpack",
-    description: "What a runpack is made of, what its verification claims, and why the claims hold",
+    description: "Objects of a runpack, the claims of its verification, and why the claims hold",
     suffix: "format/runpack",
     files: ["format/runpack.md"],
   },
@@ -216,7 +216,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_identities",
     doc_role: "reasoning",
     doc_title: "Identities",
-    description: "How things are named by what they are, and how to recompute a name",
+    description: "Identities by content, and how to recompute an identity",
     suffix: "format/identities",
     files: ["format/identities.md"],
   },
@@ -224,7 +224,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "format_canonical",
     doc_role: "ontology",
     doc_title: "Canonical JSON",
-    description: "Which JSON texts are taken, the one text they are put into, and the order of strings",
+    description: "Accepted JSON texts, their canonical text, and the order of strings",
     suffix: "format/canonical",
     files: ["format/canonical.md"],
   },

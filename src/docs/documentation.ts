@@ -1,5 +1,5 @@
 /**
- * The documentation of a running service: nothing of it is read before somebody asks.
+ * The documentation of a running service. It is read on first use.
  *
  * @module
  */
@@ -7,13 +7,13 @@
 import type { DocsConfig } from "../config/types.ts";
 import type { Catalogue } from "./catalogue.ts";
 
-/** The documentation as a configuration wants it served. */
+/** The documentation, as the configuration serves it. */
 export interface Documentation {
   /** Whether `gate_docs_search` is offered. */
   readonly search: boolean;
   /** Whether documents are offered as resources. */
   readonly resources: boolean;
-  /** Whether the documents depend on what the operator has set, so that a fault of it should show at the start. */
+  /** Whether the operator configured documents, so that a problem with them must show at the start. */
   readonly isConfigured: boolean;
   /** Reads the documents, once. */
   readonly load: () => Promise<Catalogue>;
@@ -23,8 +23,8 @@ export interface Documentation {
 export function createDocumentation(config: DocsConfig): Documentation {
   let loading: Promise<Catalogue> | null = null;
   const open = async (): Promise<Catalogue> => (await import("./catalogue.ts")).openCatalogue(config);
-  // What could not be read is tried again by whoever asks next.
-  const forget = (error: unknown): never => {
+  // A failed read is repeated at the next use.
+  const resetAndThrow = (error: unknown): never => {
     loading = null;
     throw error;
   };
@@ -32,6 +32,6 @@ export function createDocumentation(config: DocsConfig): Documentation {
     search: config.enabled && config.enable_search,
     resources: config.enabled && config.enable_resources,
     isConfigured: config.enabled && config.extra_paths.length > 0,
-    load: () => loading ??= open().catch(forget),
+    load: () => loading ??= open().catch(resetAndThrow),
   };
 }

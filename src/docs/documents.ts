@@ -1,5 +1,6 @@
 /**
- * Reading the documents that a configuration names: those of the service, then those of the operator, which alone have limits.
+ * Reads the documents that a configuration names: those of the service, then those of the operator. Limits apply to the
+ * operator's documents only.
  *
  * @module
  */
@@ -10,13 +11,13 @@ import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
 import { readExtraDocs } from "./extra_docs.ts";
 import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
 
-/** The folder that the paths of {@link DEFAULT_DOCS} start from. */
+/** The base of the paths of {@link DEFAULT_DOCS}. */
 const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
 
 /**
  * Reads every document.
  *
- * @throws {DocsError} When a path of `docs.extra_paths` is not there
+ * @throws {DocsError} When a path of `docs.extra_paths` does not exist or cannot be read
  */
 export async function readDocuments(config: DocsConfig): Promise<Documents> {
   if (!config.enabled) return { docs: [], warnings: [] };
@@ -32,7 +33,7 @@ async function readDefault({ files, suffix, ...named }: DefaultDoc): Promise<Doc
   return { ...named, uri: DOCS_PREFIX + suffix, text, bytes: utf8Length(text), pages: pages.slice(1) };
 }
 
-/** A page of Markdown, or an example: a file that is called after its folder and stands as a block of code. */
+/** A page of Markdown, or an example: a block of code that is named after the folder of its file. */
 async function readPage(file: string): Promise<DocPage> {
   const text = await Deno.readTextFile(new URL(file, DOCS_FOLDER));
   const [folder = "", name = "", ending = ""] = /([^/]+)\/([^/.]+)\.([a-z]+)$/.exec(`docs/${file}`)?.slice(1) ?? [];
@@ -40,7 +41,7 @@ async function readPage(file: string): Promise<DocPage> {
   return { name: folder, text: `# ${folder}\n\n\`\`\`${ending}\n${text.trimEnd()}\n\`\`\`\n` };
 }
 
-/** One document of several pages: the first stands as it is, each of the others becomes one section of it. */
+/** One document of several pages: the first page is unchanged, and each further page becomes one section. */
 function joinPages([first, ...others]: readonly DocPage[]): string {
   const asSection = (text: string): string => text.replace(/^## /gm, "#### ").replace(/^# /gm, "## ");
   return [first?.text ?? "", ...others.map(({ text }) => asSection(text))].join("\n");

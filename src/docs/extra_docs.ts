@@ -1,6 +1,6 @@
 /**
- * The operator's own documents: files, and folders with all that is in them, in an order that does not depend on the
- * disk, and within limits that hold before anything is read.
+ * The operator's own documents: files, and folders with everything in them. Their order does not depend on the file system,
+ * and limits are checked before a file is read.
  *
  * @module
  */
@@ -14,35 +14,35 @@ import type { DocsConfig } from "../config/types.ts";
 import { titleOf } from "./sections.ts";
 import { type Doc, DOCS_PREFIX, type Documents } from "./types.ts";
 
-/** Entries of folders that are looked at, and how deep folders may lie in each other. */
+/** Folder entries that are visited in all, and the depth of nested folders. */
 export const EXTRA_ENTRIES_MAXIMUM = 4096;
 const FOLDER_DEPTH_MAXIMUM = 16;
 
-/** An entry of a folder, as it was when it was looked at. */
+/** The type of a folder entry when it was visited. */
 type Entry = Pick<Deno.FileInfo, "isFile" | "isDirectory" | "isSymlink">;
 
-/** The folder of one path of `docs.extra_paths`: the path itself, or the folder around it if it is a file. */
+/** The folder of one path of `docs.extra_paths`: the path itself, or the parent folder of a file. */
 interface Extra {
-  /** As it is configured, for warnings. */
+  /** The configured path, for warnings. */
   readonly folder: string;
-  /** Its real path; nothing is read out of it. */
+  /** The real path of the folder; no file outside it is read. */
   readonly root: string;
 }
 
-/** What was found so far. */
+/** The state of reading. */
 interface Reading {
   readonly config: DocsConfig;
   readonly docs: Doc[];
   readonly warnings: string[];
-  /** The ids that are taken. */
+  /** The ids that are in use. */
   readonly ids: Set<string>;
-  /** Documents and bytes that there still is room for. */
+  /** Documents, bytes and entries until the limits. */
   docsLeft: number;
   bytesLeft: number;
   entriesLeft: number;
 }
 
-/** The operator's documents, and which paths of `docs.extra_paths` are not there. */
+/** The operator's documents, and the paths of `docs.extra_paths` that cannot be read. */
 export interface ExtraDocuments extends Documents {
   readonly problems: readonly ConfigProblem[];
 }
@@ -50,14 +50,14 @@ export interface ExtraDocuments extends Documents {
 /**
  * Reads the documents of `docs.extra_paths`.
  *
- * @param taken The documents that stand before them in the catalogue; no limit counts these
+ * @param existing The documents before them in the catalogue; limits do not count these
  */
-export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): Promise<ExtraDocuments> {
+export async function readExtraDocs(config: DocsConfig, existing: readonly Doc[]): Promise<ExtraDocuments> {
   const reading: Reading = {
     config,
     docs: [],
     warnings: [],
-    ids: new Set(taken.map(({ doc_id }) => doc_id)),
+    ids: new Set(existing.map(({ doc_id }) => doc_id)),
     docsLeft: config.max_docs,
     bytesLeft: config.max_total_bytes,
     entriesLeft: EXTRA_ENTRIES_MAXIMUM,
@@ -77,25 +77,24 @@ export async function readExtraDocs(config: DocsConfig, taken: readonly Doc[]): 
   return { docs: reading.docs, warnings: reading.warnings, problems };
 }
 
-/** @param way From the root of the path, names that lie in each other */
+/** @param way The path below the root, as names */
 async function readEntry(reading: Reading, extra: Extra, way: readonly string[], entry: Entry): Promise<void> {
   if (entry.isSymlink) return skip(reading, extra, way, "is a symbolic link");
   if (entry.isDirectory) return await readFolder(reading, extra, way);
-  if (!entry.isFile) return skip(reading, extra, way, "is no regular file");
+  if (!entry.isFile) return skip(reading, extra, way, "is not a regular file");
   if (!way.at(-1)?.endsWith(".md")) return skip(reading, extra, way, "does not end in .md");
   await readFile(reading, extra, way);
 }
 
 async function readFolder(reading: Reading, extra: Extra, way: readonly string[]): Promise<void> {
   if (way.length > FOLDER_DEPTH_MAXIMUM) {
-    return skip(reading, extra, way, `lies more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
+    return skip(reading, extra, way, `is more than ${FOLDER_DEPTH_MAXIMUM} folders deep`);
   }
   const entries: Deno.DirEntry[] = [];
   try {
     for await (const entry of Deno.readDir(join(extra.root, ...way))) {
       if (reading.entriesLeft-- <= 0) {
-        const limit = `${EXTRA_ENTRIES_MAXIMUM} entries in all`;
-        return skip(reading, extra, way, `holds more than is looked at: ${limit}`);
+        return skip(reading, extra, way, `exceeds the limit of ${EXTRA_ENTRIES_MAXIMUM} entries in all`);
       }
       entries.push(entry);
     }
@@ -109,11 +108,11 @@ async function readFolder(reading: Reading, extra: Extra, way: readonly string[]
 
 async function readFile(reading: Reading, extra: Extra, way: readonly string[]): Promise<void> {
   const { max_doc_bytes, max_docs, max_total_bytes } = reading.config;
-  if (reading.docsLeft <= 0) return skip(reading, extra, way, `is one too many: docs.max_docs is ${max_docs}`);
+  if (reading.docsLeft <= 0) return skip(reading, extra, way, `exceeds the limit: docs.max_docs is ${max_docs}`);
   const most = Math.min(max_doc_bytes, reading.bytesLeft);
   const read = await readBelow(extra.root, way.join("/"), most).catch((): FileReading => ({ fault: "not_a_file" }));
   if ("fault" in read) {
-    if (read.fault === "changed") return skip(reading, extra, way, "changes while it is read");
+    if (read.fault === "changed") return skip(reading, extra, way, "changed while it was read");
     if (read.fault === "not_a_file") return skip(reading, extra, way, "cannot be read");
     const limit = most === max_doc_bytes
       ? `docs.max_doc_bytes is ${max_doc_bytes}`
@@ -143,7 +142,7 @@ function extraDoc(ids: Set<string>, name: string, text: string, bytes: number): 
   };
 }
 
-/** An id made of a file's name: `Runbook (EU).md` is `runbook__eu_`, and the next of that name `runbook__eu__2`. */
+/** An unused id for a file name: `Runbook (EU).md` becomes `runbook__eu_`, the next file of that name `runbook__eu__2`. */
 function freshId(ids: Set<string>, stem: string): string {
   const base = stem.toLowerCase().replace(/[^a-z0-9]/g, "_") || "_";
   let id = base;
@@ -153,9 +152,9 @@ function freshId(ids: Set<string>, stem: string): string {
 }
 
 function skip(reading: Reading, { folder }: Extra, way: readonly string[], why: string): void {
-  // An operator needs to know that something is left out, not every file of a tree that was meant to be another.
+  // An operator needs to know that files are skipped, not the name of every file of a folder that was named by mistake.
   if (reading.warnings.length < WARNINGS_MAXIMUM) {
-    reading.warnings.push(`docs.extra_paths: "${join(folder, ...way)}" is left out: it ${why}`);
+    reading.warnings.push(`docs.extra_paths: "${join(folder, ...way)}" is skipped: it ${why}`);
   }
 }
 

@@ -5,12 +5,12 @@ import { openCatalogue } from "./catalogue.ts";
 import { splitSections } from "./sections.ts";
 
 /**
- * What the ranking reached when it was last looked at is some hundredths more: each new section moves it by a few thousandths. Below
- * this it, or a page, has become worse. Row 11 of the benchmarks compares it with a peer.
+ * The ranking reached some hundredths more at the last measurement, and each new section moves it by a few thousandths. A lower
+ * value means that the ranking or a page became worse. Row 11 of the benchmarks compares it with minisearch.
  */
 const GAIN_FLOOR = 0.68;
 
-Deno.test("the judged queries name sections that there are", async () => {
+Deno.test("the judged queries name existing sections", async () => {
   const { docs } = await openCatalogue(DEFAULT_SETTINGS.docs);
   const names = new Set(docs.flatMap(splitSections).map(({ doc, heading }) => `${doc.doc_id}#${heading}`));
   const queries = await readQueries();
@@ -25,7 +25,7 @@ Deno.test("the judged queries name sections that there are", async () => {
   }
 });
 
-Deno.test("Catalogue.search() answers the judged queries no worse than it did", async () => {
+Deno.test("Catalogue.search() ranks the judged queries at least as well as the floor", async () => {
   const { search } = await openCatalogue(DEFAULT_SETTINGS.docs);
   const find = (query: string): string[] =>
     search(query, 3).sections.map(({ doc_id, heading }) => `${doc_id}#${heading}`);
@@ -33,7 +33,7 @@ Deno.test("Catalogue.search() answers the judged queries no worse than it did", 
   assert.ok(gain >= GAIN_FLOOR, `nDCG@3 is ${gain.toFixed(3)}, at least ${GAIN_FLOOR}`);
 });
 
-Deno.test("gainOf() is 1 for the best order, and less for any other", () => {
+Deno.test("gainOf() is 1 for the best order, and lower for any other", () => {
   const judged = { query: "q", relevant: { a: 3, b: 2, c: 1 } };
   const cases: [found: string[], gain: string][] = [
     [["a", "b", "c"], "1.00"],
@@ -48,7 +48,7 @@ Deno.test("gainOf() is 1 for the best order, and less for any other", () => {
   for (const [found, gain] of cases) assert.equal(gainOf(judged, found).toFixed(2), gain, found.join());
 });
 
-/** What an author of a provider asks, and the section that has to come first. */
+/** Queries of provider authors, and the section that must come first. */
 const OF_AUTHORS: readonly (readonly [query: string, first: string])[] = [
   ["how do I write a custom provider", "custom_provider#Writing a custom provider"],
   ["write my own evidence provider over MCP", "custom_provider#Writing a custom provider"],

@@ -1,13 +1,14 @@
 /**
  * Ranks sections for a query with BM25 over weighted fields (Robertson and Zaragoza, "The Probabilistic Relevance
- * Framework", 2009). What a term is worth in a section does not depend on the query, so it is computed once.
+ * Framework", 2009). The score of a term in a section does not depend on the query, so it is computed once.
+ * docs/decisions/search_ranking.md compares it with a library.
  *
  * @module
  */
 
 import { termsOf, wordsOf } from "./words.ts";
 
-/** What is indexed of a section. */
+/** The indexed fields of a section. */
 export interface IndexedText {
   readonly heading: string;
   readonly parent: string;
@@ -15,50 +16,50 @@ export interface IndexedText {
   readonly content: string;
 }
 
-/** How much a word counts, by where it stands. */
+/** The weight of a word, by field. */
 const WEIGHTS = { heading: 6, parent: 1, title: 2, content: 1 } as const;
 
-/** Words of a heading at which it counts as much as its weight says: shorter ones say more of what they say. */
+/** A heading of this many words has the full weight; the words of shorter headings weigh more. */
 const HEADING_WORDS = 4;
 
-/** How soon a word that stands often stops to count more, and how much long sections are held back. */
+/** The parameters k1 and b of BM25: saturation of repeated words, and the penalty on long sections. */
 const SATURATION = 2;
 const LENGTH_PENALTY = 0.65;
 
-/** How much of the score is lost where a section has none of the terms; with all of them nothing is. */
+/** The share of the score that depends on how many terms of the query a section has. */
 const COVERAGE = 0.5;
 
-/** How much more a section counts whose heading is the query. */
+/** The factor for a section whose heading equals the query. */
 const SAME_HEADING = 2;
 
-/** Distinct terms of a query that are looked at. */
+/** Distinct terms of a query that are used. */
 export const QUERY_TERMS_MAXIMUM = 64;
 
 /** Sections ready to be searched. */
 export interface SearchIndex {
   /**
-   * The positions of the best sections, best first; of equal ones the earlier comes first. Sections without any term
-   * are not among them.
+   * The positions of the best sections, best first; of sections with equal scores the earlier comes first. Sections without
+   * any term are omitted.
    */
   readonly find: (query: string, limit: number) => readonly number[];
 }
 
-/** What was counted of the texts. A posting is one term in one section; the members about postings lie beside each other. */
+/** Counts over the texts. A posting is one term in one section; the arrays of postings are parallel. */
 interface Counts {
   /** The number of each term. */
   readonly terms: Map<string, number>;
-  /** The terms of each word, as it was written. */
+  /** The terms of each word as written. */
   readonly words: Map<string, readonly number[]>;
-  /** Of each term its latest posting, and in how many sections it is. */
+  /** For each term: its latest posting, and the number of sections that have it. */
   readonly latest: number[];
   readonly spread: number[];
   readonly postingTerms: number[];
   readonly postingSections: number[];
-  /** How much the term stands in the section, fields weighted. */
+  /** The weighted frequency of the term in the section. */
   readonly postingFrequencies: number[];
   /** Words of each section's content. */
   readonly lengths: number[];
-  /** The sections that have a heading, by its words. */
+  /** The sections of each heading, by its normalised words. */
   readonly headings: Map<string, number[]>;
 }
 
@@ -76,7 +77,7 @@ function countTexts(texts: readonly IndexedText[]): Counts {
   };
   for (const [section, { heading, parent, title, content }] of texts.entries()) {
     const headingWords = wordsOf(heading);
-    const name = nameOf(headingWords);
+    const name = normalizedHeading(headingWords);
     const named = counts.headings.get(name);
     if (named === undefined) counts.headings.set(name, [section]);
     else named.push(section);
@@ -90,15 +91,15 @@ function countTexts(texts: readonly IndexedText[]): Counts {
   return counts;
 }
 
-/** Words as they name a heading, whatever their case and what stands between them. */
-function nameOf(words: readonly string[]): string {
+/** The words of a heading, without case and punctuation. */
+function normalizedHeading(words: readonly string[]): string {
   return words.join(" ").toLowerCase();
 }
 
 /** Counts the words of one field of a section. */
 function addWords(counts: Counts, section: number, words: readonly string[], weight: number): void {
   const { latest, postingSections, postingFrequencies } = counts;
-  // Counted loops: this runs once for each word of the documentation, and iterators take half of its time.
+  // Counted loops: this runs once for each word of the documentation, and iterators would double its time.
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string;
     const terms = counts.words.get(word) ?? learnWord(counts, word);
@@ -137,8 +138,8 @@ function learnWord(counts: Counts, word: string): readonly number[] {
 interface Postings {
   readonly starts: Uint32Array;
   readonly sections: Uint32Array;
-  /** What the term adds to the score of the section. */
-  readonly worths: Float64Array;
+  /** The score that the term adds to the section. */
+  readonly scores: Float64Array;
 }
 
 function sortPostings(counts: Counts): Postings {
@@ -149,28 +150,28 @@ function sortPostings(counts: Counts): Postings {
   for (let term = 0; term < spread.length; term++) {
     starts[term + 1] = (starts[term] as number) + (spread[term] as number);
   }
-  const places = starts.slice();
+  const nextSlots = starts.slice();
   const sections = new Uint32Array(postingTerms.length);
-  const worths = new Float64Array(postingTerms.length);
+  const scores = new Float64Array(postingTerms.length);
   for (let posting = 0; posting < postingTerms.length; posting++) {
     const term = postingTerms[posting] as number;
     const section = postingSections[posting] as number;
     const frequency = postingFrequencies[posting] as number;
-    const having = spread[term] as number;
-    const rarity = Math.log(1 + (total - having + 0.5) / (having + 0.5));
+    const sectionsWithTerm = spread[term] as number;
+    const rarity = Math.log(1 + (total - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
     const length = 1 - LENGTH_PENALTY + LENGTH_PENALTY * (lengths[section] as number) / average;
-    const place = places[term] as number;
-    places[term] = place + 1;
-    sections[place] = section;
-    worths[place] = rarity * frequency * (SATURATION + 1) / (frequency + SATURATION * length);
+    const slot = nextSlots[term] as number;
+    nextSlots[term] = slot + 1;
+    sections[slot] = section;
+    scores[slot] = rarity * frequency * (SATURATION + 1) / (frequency + SATURATION * length);
   }
-  return { starts, sections, worths };
+  return { starts, sections, scores };
 }
 
-/** Makes the index of some sections. */
+/** Creates the index of sections. */
 export function createSearchIndex(texts: readonly IndexedText[]): SearchIndex {
   const counts = countTexts(texts);
-  const { starts, sections, worths } = sortPostings(counts);
+  const { starts, sections, scores: termScores } = sortPostings(counts);
   const scores = new Float64Array(texts.length);
   const matched = new Uint8Array(texts.length);
 
@@ -183,24 +184,27 @@ export function createSearchIndex(texts: readonly IndexedText[]): SearchIndex {
       for (let at = starts[term] as number; at < end; at++) {
         const section = sections[at] as number;
         if (matched[section] === 0) touched.push(section);
-        scores[section] = (scores[section] as number) + (worths[at] as number);
+        scores[section] = (scores[section] as number) + (termScores[at] as number);
         matched[section] = (matched[section] as number) + 1;
       }
     }
-    for (const section of counts.headings.get(nameOf(words)) ?? []) {
+    for (const section of counts.headings.get(normalizedHeading(words)) ?? []) {
       scores[section] = (scores[section] as number) * SAME_HEADING;
     }
     const best = takeBest(touched, limit, (section) => {
       const coverage = 1 - COVERAGE + COVERAGE * (matched[section] as number) / terms.count;
       return (scores[section] as number) * coverage;
     });
-    for (const section of touched) scores[section] = matched[section] = 0;
+    for (const section of touched) {
+      scores[section] = 0;
+      matched[section] = 0;
+    }
     return best;
   };
   return { find };
 }
 
-/** The known terms of a query, each once, and how many different ones it has in all. */
+/** The known terms of a query without repeats, and the number of its different terms, unknown ones included. */
 function queryTerms(
   counts: Counts,
   words: readonly string[],
@@ -222,7 +226,7 @@ function queryTerms(
   return { known: [...known], count: known.size + unknown.size };
 }
 
-/** The best few of some numbers, best first; of equal ones the smaller number comes first. */
+/** The best candidates, best first; of candidates with equal scores the smaller number comes first. */
 function takeBest(candidates: readonly number[], limit: number, scoreOf: (candidate: number) => number): number[] {
   const best: number[] = [];
   const scores: number[] = [];

@@ -30,7 +30,7 @@ Deno.test("SearchIndex.find() ranks", () => {
   }
 });
 
-Deno.test("SearchIndex.find() gives no more than asked for, and the same for each limit", () => {
+Deno.test("SearchIndex.find() respects the limit, and returns the same order for each limit", () => {
   const word = fc.constantFrom("run", "stage", "law", "head", "stale", "evidence", "scenario_define");
   const words = fc.array(word, { maxLength: 12 }).map((list) => list.join(" "));
   fc.assert(fc.property(fc.array(words, { maxLength: 12 }), words, (contents, query) => {
@@ -47,14 +47,14 @@ Deno.test("SearchIndex.find() gives no more than asked for, and the same for eac
   }));
 });
 
-Deno.test("SearchIndex.find() looks at the first terms of a long query", () => {
+Deno.test("SearchIndex.find() uses the first terms of a long query", () => {
   const index = createSearchIndex([text("last"), text("w0")]);
   const query = (count: number): string => `${Array.from({ length: count }, (_, at) => `w${at}`).join(" ")} last`;
   assert.deepEqual(index.find(query(QUERY_TERMS_MAXIMUM - 1), 10), [0, 1]);
   assert.deepEqual(index.find(query(QUERY_TERMS_MAXIMUM), 10), [1]);
 });
 
-Deno.test("termsOf() makes the forms of a word one", () => {
+Deno.test("termsOf() maps the forms of a word to one term", () => {
   const forms: string[][] = [
     ["evaluate", "evaluates", "evaluated", "evaluating", "evaluation", "Evaluations"],
     ["condition", "conditions"],

@@ -1,5 +1,5 @@
 /**
- * Cutting a document into sections, at its headings of the second and third level.
+ * Splits a document into sections at its headings of the second and third level.
  *
  * @module
  */
@@ -7,26 +7,27 @@
 import { utf8Length } from "../canonical/utf8.ts";
 import type { Doc, Section } from "./types.ts";
 
-/** Bytes of one section; what is longer goes on in another of the same heading, so that an answer stays small. */
+/** Bytes of one section. A longer text continues in another section of the same heading, so that an answer stays small. */
 export const SECTION_BYTES_MAXIMUM = 16 * 1024;
 
-/** UTF-16 code units of a title or heading that count: it stands with every section, and is looked at for each. */
+/** UTF-16 code units of a title or heading. Every section repeats its heading and title, so both are cut at this length. */
 export const HEADING_CHARACTERS_MAXIMUM = 256;
 
-/** Headings of one document that begin a section; what stands under further ones belongs to the last of these. */
+/** Headings of one document that begin a section; the text under further headings belongs to the last of these sections. */
 export const HEADINGS_MAXIMUM = 1024;
 
-/** Where a line of code begins or ends: up to three spaces, then three or more backticks or tildes. */
+/** The fence of a code block: up to three spaces, then three or more backticks or tildes. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 
-/** Tells, line by line, which lines are code between fences, the fences included. */
-function codeWatcher(): (line: string) => boolean {
+/** Decides for consecutive lines whether each belongs to a fenced code block, its fences included. */
+function fenceTracker(): (line: string) => boolean {
   let open: string | null = null;
   return (line) => {
     const fence = FENCE.exec(line);
-    const [marks, rest] = [fence?.[1] ?? "", fence?.[2] ?? ""];
+    const marks = fence?.[1] ?? "";
+    const rest = fence?.[2] ?? "";
     if (open === null) {
-      // A backtick in the rest makes it code within a line (CommonMark 0.31, 4.5).
+      // A backtick in the rest of the line makes it inline code (CommonMark 0.31, 4.5).
       if (marks === "" || (marks.startsWith("`") && rest.includes("`"))) return false;
       open = marks;
       return true;
@@ -37,7 +38,7 @@ function codeWatcher(): (line: string) => boolean {
   };
 }
 
-/** A heading with the lines under it. */
+/** A heading and the lines under it. */
 interface Piece {
   readonly heading: string;
   readonly parent: string;
@@ -45,16 +46,14 @@ interface Piece {
 }
 
 /**
- * The title of a document: the text of its first line, if that is a heading of the first level.
- *
- * @returns Null where there is none
+ * The title of a document: the text of its first line, if that is a heading of the first level; else null.
  */
 export function titleOf(text: string): string | null {
   const title = bounded(/^# +([^\r\n]*)/.exec(text)?.[1] ?? "");
   return title === "" ? null : title;
 }
 
-/** The text of a heading, without the marks that may close it (CommonMark 0.31, 4.2). */
+/** The text of a heading, without a closing sequence of `#` (CommonMark 0.31, 4.2). */
 function headingOf(line: string): string {
   const text = line.trimEnd();
   let end = text.length;
@@ -66,12 +65,12 @@ function bounded(text: string): string {
   return text.trim().slice(0, HEADING_CHARACTERS_MAXIMUM).toWellFormed().trimEnd();
 }
 
-/** The sections of a document, in order. Lines of code between fences are never headings. */
+/** The sections of a document, in order. A line of a fenced code block is never a heading. */
 export function splitSections(doc: Doc): readonly Section[] {
   let piece: Piece = { heading: doc.doc_title, parent: "", lines: [] };
   const pieces = [piece];
   let chapter = "";
-  const isCode = codeWatcher();
+  const isCode = fenceTracker();
   for (const [index, line] of doc.text.split(/\r?\n/).entries()) {
     const heading = isCode(line) ? null : /^(##|###) +(.*)$/.exec(line);
     if (heading === null || pieces.length > HEADINGS_MAXIMUM) {
@@ -89,7 +88,7 @@ export function splitSections(doc: Doc): readonly Section[] {
   );
 }
 
-/** Lines as texts of at most so many bytes, cut between lines where that is possible. */
+/** Joins lines to texts of at most {@link SECTION_BYTES_MAXIMUM} bytes; only a longer line is cut. */
 function cutLines(lines: readonly string[]): readonly string[] {
   const texts: string[] = [];
   let held: string[] = [];
@@ -112,9 +111,9 @@ function cutLines(lines: readonly string[]): readonly string[] {
   return texts;
 }
 
-/** A line in parts that fit into a section each, cut between code points. */
+/** Cuts a line between code points into parts that each fit into a section. */
 function cutLine(line: string): readonly string[] {
-  // Three bytes are the most that one UTF-16 code unit takes.
+  // One UTF-16 code unit takes at most three bytes.
   const most = Math.floor(SECTION_BYTES_MAXIMUM / 3) - 1;
   if (line.length <= most) return [line];
   const parts: string[] = [];

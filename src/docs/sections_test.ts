@@ -29,7 +29,7 @@ function split(text: string): string[] {
   );
 }
 
-Deno.test("splitSections() cuts at headings of the second and third level, and nowhere else", () => {
+Deno.test("splitSections() splits at headings of the second and third level only", () => {
   const cases: [what: string, text: string, ...sections: string[]][] = [
     ["nothing", ""],
     ["a title alone", "# Title\n"],
@@ -61,7 +61,7 @@ Deno.test("splitSections() cuts at headings of the second and third level, and n
   for (const [what, text, ...sections] of cases) assert.deepEqual(split(text), sections, what);
 });
 
-Deno.test("splitSections() goes on in another section of the same heading at its limit of bytes", () => {
+Deno.test("splitSections() continues in another section of the same heading at its limit of bytes", () => {
   for (const [lines, count] of [[1, 1], [2, 1], [3, 2]] as const) {
     const line = "x".repeat(SECTION_BYTES_MAXIMUM / 4 - 1);
     const sections = splitSections(docOf(`## A\n${Array(lines * 2).fill(line).join("\n")}`));
@@ -70,7 +70,7 @@ Deno.test("splitSections() goes on in another section of the same heading at its
   }
 });
 
-Deno.test("splitSections() cuts a line that is longer than a section, and no code point", () => {
+Deno.test("splitSections() cuts a line that is longer than a section between code points", () => {
   const text = "\u{1F600}".repeat(SECTION_BYTES_MAXIMUM);
   const sections = splitSections(docOf(text));
   assert.ok(sections.length > 3);
@@ -93,7 +93,7 @@ Deno.test("titleOf() reads a heading of the first level on the first line", () =
   for (const [text, title] of cases) assert.equal(titleOf(text), title, text);
 });
 
-Deno.test("splitSections() keeps so much of a heading, and begins so many sections", () => {
+Deno.test("splitSections() limits the length of headings and the number of sections", () => {
   for (const length of [HEADING_CHARACTERS_MAXIMUM - 1, HEADING_CHARACTERS_MAXIMUM, HEADING_CHARACTERS_MAXIMUM + 1]) {
     const kept = "h".repeat(Math.min(length, HEADING_CHARACTERS_MAXIMUM));
     assert.deepEqual(split(`## ${"h".repeat(length)}\na`), [`${kept}: a`]);
@@ -108,7 +108,7 @@ Deno.test("splitSections() keeps so much of a heading, and begins so many sectio
   }
 });
 
-/** Documents as large as any may be, made to cost more than their size. */
+/** Documents of the largest size whose content is costly to split or search. */
 const COSTLY: readonly (readonly [what: string, part: string, before?: string, after?: string])[] = [
   ["a heading of spaces", " ", "## a", "b"],
   ["a heading of marks", "#", "## a ", "b"],
@@ -124,13 +124,13 @@ const COSTLY: readonly (readonly [what: string, part: string, before?: string, a
 ];
 
 for (const [what, part, before = "", after = ""] of COSTLY) {
-  Deno.test(`a document of ${what} is cut and searched in time that follows from its size`, () => {
+  Deno.test(`a document of ${what} is split and searched in time linear in its size`, () => {
     const bytes = 1024 * 1024;
     const text = `${before}${part.repeat((bytes - before.length - after.length) / part.length)}${after}`;
     const started = performance.now();
     const doc = docOf(text, titleOf(text) ?? "T");
     createSearch([doc], splitSections(doc))("a long b", 10);
-    // It takes a second at most; what takes longer the longer the document is would take many minutes.
+    // Linear work takes at most a second; quadratic work would take many minutes.
     assert.ok(performance.now() - started < 60_000);
   });
 }

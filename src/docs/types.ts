@@ -1,22 +1,22 @@
 /**
- * What the documentation is made of: documents with a role, cut into sections.
+ * Documents of the documentation, their roles and their sections.
  *
  * @module
  */
 
 import { type ConfigProblem, formatProblem } from "../config/problems.ts";
 
-/** What a document is for: why things are so, what to do next, how others did it, what things are. */
+/** The purpose of a document: reasons (`reasoning`), next actions (`decision`), examples (`pattern`) or terms (`ontology`). */
 export type DocRole = "reasoning" | "decision" | "pattern" | "ontology";
 
-/** Every role, in the order in which ties and overviews take them. */
+/** Every role, in the order of an overview. */
 export const DOC_ROLES: readonly DocRole[] = ["reasoning", "decision", "ontology", "pattern"];
 
-/** A page of a document that can be read by itself. */
+/** A page of a document that can be read alone. */
 export interface DocPage {
-  /** What follows the document's URI and a `/`. */
+  /** The part of the page's URI after the document's URI and a `/`. */
   readonly name: string;
-  /** Markdown, as it stands in the file. */
+  /** Markdown, as in the file. */
   readonly text: string;
 }
 
@@ -26,7 +26,7 @@ export interface Doc {
   readonly doc_id: string;
   readonly doc_role: DocRole;
   readonly doc_title: string;
-  /** One line on what is in it. */
+  /** One line about the content. */
   readonly description: string;
   /** `gate://docs/<suffix>`. */
   readonly uri: string;
@@ -34,16 +34,16 @@ export interface Doc {
   readonly text: string;
   /** Bytes of the text in UTF-8. */
   readonly bytes: number;
-  /** The pages that it was put together from; none where it is one file. */
+  /** The further pages that the document contains; empty for a document of one file. */
   readonly pages: readonly DocPage[];
 }
 
-/** A piece of a document: what stands under one heading. */
+/** The part of a document under one heading. */
 export interface Section {
   readonly doc: Doc;
-  /** The heading; the title of the document for what stands before its first heading. */
+  /** The heading; the title of the document for the text before its first heading. */
   readonly heading: string;
-  /** For a heading of the third level the one of the second above it, else empty. */
+  /** For a heading of the third level: the heading of the second level above it; else empty. */
   readonly parent: string;
   /** Trimmed Markdown, never empty, without the heading itself. */
   readonly content: string;
@@ -51,16 +51,16 @@ export interface Section {
 
 /** The documents that a configuration names. */
 export interface Documents {
-  /** In the order of the catalogue: those of the service, then those of the operator. */
+  /** In the order of the catalogue: documents of the service, then documents of the operator. */
   readonly docs: readonly Doc[];
-  /** What was left out, and why; in the order in which it was met. */
+  /** Skipped files with the reason, in the order of reading. */
   readonly warnings: readonly string[];
 }
 
-/** What each URI of a document begins with. */
+/** The prefix of every document's URI. */
 export const DOCS_PREFIX = "gate://docs/";
 
-/** The documents cannot be served as they are configured. */
+/** Configured documents that cannot be served. */
 export class DocsError extends Error {
   override readonly name = "DocsError";
   readonly problems: readonly ConfigProblem[];

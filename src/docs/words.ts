@@ -1,5 +1,5 @@
 /**
- * The words of a text as they are searched: lower case, the parts of names, and the endings of English taken off.
+ * The search terms of a text: words in lower case, parts of names, without English endings.
  *
  * @module
  */
@@ -9,12 +9,12 @@ const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/u;
 
 const UNDERSCORE = 0x5f;
 
-/** Of each ASCII character: whether it is a letter or digit. */
+/** For each ASCII character: 1 for a letter or digit. */
 const ASCII_WORD: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return WORD_CHARACTER.test(String.fromCharCode(code)) ? 1 : 0;
 });
 
-/** Where the character at a place ends, if it belongs to a word; else the place itself. */
+/** The end of the character at a position, if the character belongs to a word; else the position itself. */
 function afterCharacter(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code < 128) return at + (ASCII_WORD[code] as number);
@@ -23,7 +23,7 @@ function afterCharacter(text: string, at: number): number {
 }
 
 /**
- * The words of a text as they are written: runs of letters and digits, names with single `_` in them taken as one.
+ * The words of a text as written: runs of letters and digits. A name with single `_` in it is one word.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Words that nearly every text has; none of them says what it is about. */
+/** Words that nearly every text has, so they say nothing about its subject. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   ("a about after again all also am an and any anything are as at be been being both but by can could did do does each every for from " +
     "had has have having he her his how i if in into is it its itself just like may me mean means might more most my no nor of on " +
@@ -63,17 +63,17 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     "will with would you your").split(" "),
 );
 
-/** Longest word that is looked at, in UTF-16 code units; what is longer is a hash or a key. */
+/** The longest word that is indexed, in UTF-16 code units; a longer one is a hash or a key. */
 const WORD_LENGTH_MAXIMUM = 64;
 
-/** What tells that a word is a name of several parts: a `_`, or a capital after a small letter. */
+/** A name of several parts has a `_`, or a capital after a small letter or digit. */
 const COMPOUND = /_|[\p{Ll}\p{N}]\p{Lu}/u;
 
 /**
- * What a word of a text is found by: itself without its ending, and for a name such as `scenario_define` or
- * `AllQualifyingAgree` also its parts. Nothing for a word that says nothing.
+ * The terms of a word: the word without its ending, and for a name such as `scenario_define` or `AllQualifyingAgree` also its
+ * parts. A stop word has no terms.
  *
- * @param word A word as {@link wordsOf} gives it
+ * @param word A word as {@link wordsOf} returns it
  *
  * @example
  * ```ts
@@ -95,14 +95,14 @@ export function termsOf(word: string): readonly string[] {
   return [...new Set([stem(lower), ...parts.map(stem)])];
 }
 
-/** A word without its plural and its ending, so that its forms are one. */
+/** A word without plural and ending, so that all of its forms have one term. */
 function stem(word: string): string {
   if (word.length < 4 || !isPlain(word)) return word;
   const stemmed = withoutEnding(singular(word));
   return stemmed.length > 4 && stemmed.endsWith("e") ? stemmed.slice(0, -1) : stemmed;
 }
 
-/** Whether a word has no characters but the letters a to z. */
+/** Whether a word consists of the letters a to z. */
 function isPlain(word: string): boolean {
   for (let at = 0; at < word.length; at++) {
     const code = word.charCodeAt(at);
@@ -129,7 +129,7 @@ function withoutEnding(word: string): string {
   return word;
 }
 
-/** `submitt` is `submit` again; `pass` and `call` stay as they are. */
+/** `submitt` becomes `submit`; `pass` and `call` are unchanged. */
 function withoutDouble(word: string): string {
   const last = word.at(-1) ?? "";
   return last === word.at(-2) && !"aeioulsz".includes(last) ? word.slice(0, -1) : word;
