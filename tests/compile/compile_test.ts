@@ -18,10 +18,12 @@ const PACKAGES = [
   "@aws/lambda-invoke-store",
   "@eslint-community/regexpp",
   "@modelcontextprotocol/*",
+  "@noble/ed25519",
   "@smithy/*",
   "bowser",
   "commander",
   "cross-spawn",
+  "eslint-visitor-keys",
   "eventsource",
   "eventsource-parser",
   "isexe",
@@ -32,6 +34,7 @@ const PACKAGES = [
   "shebang-command",
   "shebang-regex",
   "smol-toml",
+  "toml-eslint-parser",
   "tslib",
   "which",
   "yaml",
@@ -134,9 +137,10 @@ Deno.test("a gate that is compiled for a configuration takes no more than that n
         allow_net: ["127.0.0.1:8080"],
         allow_sys: ["statfs"],
       });
-      assert.deepEqual(allow_write, [`${folder}/gate.db`, `${folder}/runpacks`]);
+      assert.deepEqual(allow_write, [`${folder}/.gate.db.mark`, `${folder}/gate.db`, `${folder}/runpacks`]);
       const own = ["/tmp/deno-compile-gate/docs", "/tmp/deno-compile-gate/src"];
-      const files = [folder, `${folder}/gate.db`, `${folder}/gate.toml`, `${folder}/runpacks`];
+      const names = [".gate.db.mark", "gate.db", "gate.db-shm", "gate.db-wal", "gate.toml", "runpacks"];
+      const files = [folder, ...names.map((name) => `${folder}/${name}`)];
       assert.deepEqual([...allow_read as string[]].sort(), [...own, ...files].sort());
     },
   ));

@@ -95,6 +95,9 @@ Deno.test("gate scenario check warns of a binding that never has an answer", () 
     assert.equal(code, 0);
     assert.deepEqual(
       diagnostics.map(({ severity, code, path }: Record<string, string>) => `${severity} ${code} ${path}`),
-      ["warning binding_never_answered $.acquisition_bindings[0].params"],
+      [
+        "warning bindings_may_be_left_out $.conditions[0].evidence_use_policy",
+        "warning binding_never_answered $.acquisition_bindings[0].params",
+      ],
     );
   }));

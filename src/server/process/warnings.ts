@@ -48,9 +48,9 @@ export function createWarnings({ log, after = afterwards }: WarningOptions): (wa
 }
 
 /** Takes the warnings of this process from now on; returns what gives them back to the runtime. */
-export function redirectWarnings(log: Log): () => void {
+export function redirectWarnings(log: Log, after?: WarningOptions["after"]): () => void {
   const before = process.listeners("warning");
-  const take = createWarnings({ log });
+  const take = createWarnings(after === undefined ? { log } : { log, after });
   process.removeAllListeners("warning");
   process.on("warning", take);
   return () => {

@@ -50,7 +50,7 @@ for (
 Deno.test("redirectWarnings() takes what the runtime would print, and gives it back", async () => {
   const { lines, log } = teller();
   const before = process.listenerCount("warning");
-  const restore = redirectWarnings(log);
+  const restore = redirectWarnings(log, () => {});
   process.emitWarning("text\nin two lines", "SomeWarning");
   await new Promise((resolve) => setTimeout(resolve, 0));
   assert.deepEqual(lines, ['warn Warning of the runtime {"detail":"SomeWarning: text\\nin two lines"}']);

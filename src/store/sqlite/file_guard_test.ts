@@ -20,7 +20,7 @@ const LEGITIMATE: Readonly<Record<string, (folder: string, round: number) => Pro
   "a checkpoint that restarts the log": (folder) => pragma(folder, "wal_checkpoint(RESTART)"),
   "a checkpoint that empties the log": (folder) => pragma(folder, "wal_checkpoint(TRUNCATE)"),
   "a limit for the log's length": (folder) => pragma(folder, "journal_size_limit = 0"),
-  "a vacuum": (folder) => pragma(folder, "incremental_vacuum; VACUUM"),
+  "a vacuum": (folder) => vacuum(folder),
   "a check": async (folder) => {
     assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
   },
@@ -36,8 +36,16 @@ const LEGITIMATE: Readonly<Record<string, (folder: string, round: number) => Pro
 
 function pragma(folder: string, text: string): void {
   using database = new DatabaseSync(`${folder}/gate.db`, { timeout: 5_000 });
-  database.exec(`PRAGMA ${text.replace(/; VACUUM$/, "")}`);
-  if (text.endsWith("VACUUM")) database.exec("VACUUM");
+  database.exec(`PRAGMA ${text}`);
+}
+
+/** In a process of its own: SQLite vacuums into an attached database, which the runtime allows with every permission. */
+async function vacuum(folder: string): Promise<void> {
+  const path = JSON.stringify(`${folder}/gate.db`);
+  const code =
+    `import { DatabaseSync } from "node:sqlite"; new DatabaseSync(${path}, { timeout: 5000 }).exec("VACUUM");`;
+  const { success } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
+  assert.ok(success);
 }
 
 Deno.test("a store takes what SQLite does to its files for what it is, over 5 rounds and 2 restarts", () =>
@@ -123,6 +131,7 @@ for (const [bytes, isSeen] of CUTS) {
       await Deno.truncate(`${path}-wal`, size);
       if (isSeen) assert.throws(guard.verify, isLost);
       connection.database.close();
+      await new Promise((resolve) => setTimeout(resolve, 0));
     }));
 }
 

@@ -9,6 +9,7 @@ import { SHA256 } from "../kernel_fixture.ts";
 import type { Editable } from "../law_specs.ts";
 import { forge, type Parts, rekey } from "../runpack_forge.ts";
 import { AT } from "../runpack_forgeries.ts";
+import { leftOutPack } from "../runpack_left_out.ts";
 import { withLines, withList } from "./reshape.ts";
 import type { CodeName, CodeRow } from "./rows.ts";
 
@@ -353,4 +354,15 @@ function withFirstValueTaken(pack: Parameters<typeof withLines>[0]): Parameters<
 }
 
 /** In the order of the codes. */
-export const FORGED_ROWS: readonly CodeRow[] = [...HISTORY_ROWS, ...VALUE_ROWS, ...WITNESS_ROWS];
+const LEFT_OUT_ROW: CodeRow = {
+  name: "an attempt that left out a required binding",
+  code: [ATTEMPT, "binding_required"],
+  violates: {
+    [ATTEMPT]: "binding_required: revision 3",
+    [DECISION]: "decision_mismatch: revision 3",
+  },
+  make: () => ({ pack: leftOutPack([]) }),
+};
+
+/** Every row of this file. */
+export const FORGED_ROWS: readonly CodeRow[] = [...HISTORY_ROWS, ...VALUE_ROWS, ...WITNESS_ROWS, LEFT_OUT_ROW];
