@@ -8,7 +8,7 @@ import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { openLocalRepository } from "../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
 import { identifyBytes } from "../canonical/identity.ts";
-import { CLAIMS } from "../runpack/verify/types.ts";
+import { CLAIM_NAMES } from "../runpack/verify/claims.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { type Bench, id, REMOTE, startRun, testConfig, withTools } from "./tests/tools_fixture.ts";
@@ -85,7 +85,7 @@ Deno.test("runpack_verify reports every claim in the order of the interface, int
   withPack(async ({ bench, identity }) => {
     const plain = await report(bench, { runpack_identity: identity });
     assert.equal(plain["profile"], "integrity_only_v1");
-    assert.deepEqual((plain["claims"] as { claim: string }[]).map(({ claim }) => claim), CLAIMS);
+    assert.deepEqual((plain["claims"] as { claim: string }[]).map(({ claim }) => claim), CLAIM_NAMES);
     assert.deepEqual(statusOf(plain, "pure_semantic_replay"), { status: "not_requested" });
     const whole = await report(bench, { runpack_identity: identity, profile: "full_replay_v1", budget: null });
     assert.deepEqual(statusOf(whole, "pure_semantic_replay"), { status: "satisfied", method: "semantic_replay_v6" });

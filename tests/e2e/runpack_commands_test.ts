@@ -5,7 +5,7 @@ import { writeArchive } from "../../src/runpack/host/archive_file.ts";
 import { copyPack, sourceContents } from "../../src/runpack/host/contents.ts";
 import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
 import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
-import { CLAIMS } from "../../src/runpack/verify/types.ts";
+import { CLAIM_NAMES } from "../../src/runpack/verify/claims.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { forge } from "../simulation/runpack_forge.ts";
 import { packOf } from "../simulation/runpack_memory.ts";
@@ -71,7 +71,7 @@ Deno.test("gate runpack verify needs nothing but leave to read", async () => {
   const plain = await gate("runpack", "verify", join(GOLDEN, "plain"), "--json");
   assert.deepEqual([plain.code, plain.err], [0, ""]);
   // deno-lint-ignore no-explicit-any
-  assert.deepEqual(resultOf(plain).report.claims.map(({ claim }: any) => claim), CLAIMS);
+  assert.deepEqual(resultOf(plain).report.claims.map(({ claim }: any) => claim), CLAIM_NAMES);
   const text = await gate("runpack", "verify", join(GOLDEN, "plain"));
   assert.match(text.out, /artifact_tree_integrity +satisfied +object_tree_traversal_v6/);
 });

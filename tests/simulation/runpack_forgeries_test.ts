@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLAIMS } from "../../src/runpack/verify/types.ts";
+import { CLAIM_NAMES } from "../../src/runpack/verify/claims.ts";
 import { FORGERIES } from "./runpack_forgeries.ts";
 import { forge } from "./runpack_forge.ts";
 import { identityOf, packOf, statusesOf, verifyWhole } from "./runpack_memory.ts";
@@ -28,6 +28,9 @@ for (const { name, forge: change, violates } of FORGERIES) {
 
 Deno.test("the forgeries violate every claim that a replay settles but source authenticity, which needs keys", () => {
   const violated = new Set(FORGERIES.flatMap(({ violates }) => Object.keys(violates)));
-  const settled = CLAIMS.slice(CLAIMS.indexOf("scenario_law_construction"), CLAIMS.indexOf("source_authenticity"));
+  const settled = CLAIM_NAMES.slice(
+    CLAIM_NAMES.indexOf("scenario_law_construction"),
+    CLAIM_NAMES.indexOf("source_authenticity"),
+  );
   assert.deepEqual(settled.filter((claim) => !violated.has(claim)), []);
 });

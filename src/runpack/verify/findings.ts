@@ -4,9 +4,8 @@
  * @module
  */
 
+import type { ClaimName } from "./claims.ts";
 import {
-  type ClaimName,
-  CLAIMS,
   type ClaimStatus,
   UNAVAILABLE_REASONS,
   type UnavailableReason,
@@ -79,11 +78,6 @@ export function createFindings(): Findings {
       return { status: "satisfied", method };
     },
   };
-}
-
-/** Every claim from one to another, in report order. */
-export function claimsBetween(first: ClaimName, last: ClaimName): readonly ClaimName[] {
-  return CLAIMS.slice(CLAIMS.indexOf(first), CLAIMS.indexOf(last) + 1);
 }
 
 function rank(reason: UnavailableReason): number {

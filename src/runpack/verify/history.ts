@@ -38,7 +38,8 @@ import type { Course } from "./state.ts";
 import { atRevision, violation } from "./findings.ts";
 import { boundSchema, isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./record.ts";
 import type { Step } from "./step.ts";
-import type { ClaimName, Violation } from "./types.ts";
+import type { ClaimName } from "./claims.ts";
+import type { Violation } from "./types.ts";
 
 /** Records after which a host may let others have their turn. */
 const PAUSE_RECORDS = 64;

@@ -8,43 +8,45 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
-import { ACQUISITION_WITNESS, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
-import { EVALUATION_ATTEMPT } from "./claims/evaluation_attempt_consistency.ts";
-import { EVIDENCE_RETENTION } from "./claims/evidence_retention_reconstruction.ts";
-import { EVIDENCE_ADMISSION } from "./claims/evidence_structural_admission.ts";
-import { EVIDENCE_USE_POLICY } from "./claims/evidence_use_policy_satisfaction.ts";
-import { INTENT } from "./claims/intent_consistency.ts";
+import { checkAcquisitions, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
+import { checkAttempt } from "./claims/evaluation_attempt_consistency.ts";
+import { checkValues } from "./claims/evidence_retention_reconstruction.ts";
+import { checkItems } from "./claims/evidence_structural_admission.ts";
+import { checkQualifications } from "./claims/evidence_use_policy_satisfaction.ts";
+import { checkIntents } from "./claims/intent_consistency.ts";
 import { explainReceipt, receiptLine } from "./claims/operation_receipt_consistency.ts";
-import { SEMANTIC_REPLAY } from "./claims/pure_semantic_replay.ts";
-import { STAGE_OPEN } from "./claims/stage_open_consistency.ts";
-import { SUBMISSION } from "./claims/submission_consistency.ts";
+import { checkDecision } from "./claims/pure_semantic_replay.ts";
+import { checkOpening } from "./claims/stage_open_consistency.ts";
+import { checkSubmission } from "./claims/submission_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
 import { resultOf } from "./decide_again.ts";
 import type { PackArtifacts } from "./artifacts.ts";
 import { atItem, atRevision, type Findings, violation } from "./findings.ts";
-import { gapsOf, isValue, itemsOf, type RecordClaim, type Step } from "./step.ts";
-import type { VerificationPrimitives } from "./types.ts";
+import { gapsOf, isValue, itemsOf, type Step } from "./step.ts";
+import { type ClaimName, claimsThatNeed } from "./claims.ts";
+import type { VerificationPrimitives, Violation } from "./types.ts";
 
-/** The claims on records that are settled by deciding again, in report order. */
-const RECORD_CLAIMS: readonly RecordClaim[] = [
-  STAGE_OPEN,
-  EVALUATION_ATTEMPT,
-  SUBMISSION,
-  INTENT,
-  EVIDENCE_ADMISSION,
-  EVIDENCE_RETENTION,
-  EVIDENCE_USE_POLICY,
-  SEMANTIC_REPLAY,
-  ACQUISITION_WITNESS,
+type RecordCheck = readonly [claim: ClaimName, check: (step: Step) => Violation | null];
+
+/** What the kernel accepts as given, an acquisition or a verdict, is checked even where its decision is the same. */
+const GIVEN_CHECKS: readonly RecordCheck[] = [
+  ["evidence_structural_admission", checkItems],
+  ["evidence_retention_reconstruction", checkValues],
+  ["evidence_use_policy_satisfaction", checkQualifications],
+  ["acquisition_admission_witness_reconstruction", checkAcquisitions],
 ];
 
-/** What the kernel takes as it stands, an acquisition or a verdict, and a replay has to look at by itself. */
-const GIVEN_CLAIMS: readonly RecordClaim[] = [
-  EVIDENCE_ADMISSION,
-  EVIDENCE_RETENTION,
-  EVIDENCE_USE_POLICY,
-  ACQUISITION_WITNESS,
+/** The checks of a record that the kernel decides differently. */
+const RECORD_CHECKS: readonly RecordCheck[] = [
+  ["stage_open_consistency", checkOpening],
+  ["evaluation_attempt_consistency", checkAttempt],
+  ["submission_consistency", checkSubmission],
+  ["intent_consistency", checkIntents],
+  ["pure_semantic_replay", checkDecision],
+  ...GIVEN_CHECKS,
 ];
+
+const VALUE_CLAIMS = claimsThatNeed("values");
 
 /** Whether a step was decided again, byte for byte. */
 export function wasDecidedAgain({ decision }: Step, line: string): boolean {
@@ -68,14 +70,16 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
     }
     return;
   }
-  for (const claim of again ? GIVEN_CLAIMS : RECORD_CLAIMS) {
-    const found = claim.check(step);
-    if (found !== null) findings.violate(claim.claim, found);
+  for (const [claim, check] of again ? GIVEN_CHECKS : RECORD_CHECKS) {
+    const found = check(step);
+    if (found !== null) findings.violate(claim, found);
   }
   for (const gap of gapsOf(step.values)) {
-    for (const claim of RECORD_CLAIMS) if (claim.needsValues) findings.lack(claim.claim, gap);
+    for (const claim of VALUE_CLAIMS) findings.lack(claim, gap);
   }
-  if (items.some(restsOnUnkeptValue)) findings.lack(ACQUISITION_WITNESS.claim, "value_not_retained");
+  if (items.some(restsOnUnkeptValue)) {
+    findings.lack("acquisition_admission_witness_reconstruction", "value_not_retained");
+  }
 }
 
 /** The schema that the run is bound to for a condition's domain; null where there is none. */
@@ -111,7 +115,7 @@ export async function judgeVerdicts(
     if (verdict === null) assumed = true;
     else if (verdict !== item.schema_verdict) {
       const place = atItem(step.record.revision, index);
-      findings.violate(EVIDENCE_ADMISSION.claim, violation("schema_verdict_mismatch", place));
+      findings.violate("evidence_structural_admission", violation("schema_verdict_mismatch", place));
     }
   }
   return assumed;

@@ -5,7 +5,8 @@ import { forge, type Parts } from "../../../tests/simulation/runpack_forge.ts";
 import { memorySource, packOf, PRIMITIVES, statusesOf, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { verifyRunpack } from "./verify.ts";
-import { type ClaimName, CLAIMS, type ValidateSchema } from "./types.ts";
+import { CLAIM_NAMES, type ClaimName } from "./claims.ts";
+import type { ValidateSchema } from "./types.ts";
 
 const RUN = playGoldenRun();
 const PACK = await packOf(RUN);
@@ -67,7 +68,7 @@ Deno.test("verifyRunpack() a first record that creates nothing, under a law that
 
 Deno.test("verifyRunpack() no records within the budget: what the first one has to agree with is open", async () => {
   const statuses = statusesOf(await verifyWhole(PACK, { budget: { records: 0 } }));
-  for (const claim of CLAIMS.slice(3, 23)) assert.equal(statuses[claim], "unavailable budget_exhausted", claim);
+  for (const claim of CLAIM_NAMES.slice(3, 23)) assert.equal(statuses[claim], "unavailable budget_exhausted", claim);
 });
 
 Deno.test("verifyRunpack() values that are nothing but line feeds are refused before they are told apart", async () => {

@@ -12,7 +12,7 @@ import type { Decision, Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";
 import type { ContractFacts } from "../format/contract_facts.ts";
-import type { ClaimName, UnavailableReason, Violation } from "./types.ts";
+import type { UnavailableReason } from "./types.ts";
 
 /** A record and the one before it; all that is needed without the law. */
 export interface ChainStep {
@@ -47,18 +47,6 @@ export interface Step extends ChainStep {
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
   /** The decision made anew; null where a value that it needs is not at hand, or where it cannot be made. */
   readonly decision: Decision | null;
-}
-
-/** A claim that is settled record by record. */
-export interface RecordClaim<At extends ChainStep = Step> {
-  readonly claim: ClaimName;
-  readonly method: string;
-  /**
-   * Whether it needs every value that an item of evidence names; it is still checked for all else where one is absent.
-   */
-  readonly needsValues: boolean;
-  /** What contradicts the claim; null where nothing does. */
-  readonly check: (step: At) => Violation | null;
 }
 
 /** An evidence item with its value, where it is at hand. */

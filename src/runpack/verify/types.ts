@@ -8,6 +8,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Primitives } from "../../run/primitives.ts";
 import type { HashStream } from "../format/types.ts";
+import type { ClaimName } from "./claims.ts";
 
 /** The procedure that this program verifies by. */
 export const VERIFIER_PROCEDURE = "gate-verifier-2";
@@ -18,41 +19,6 @@ export const MATERIAL_RESOLUTION = "supplied_offline_material_v1";
 export const PROFILES = ["integrity_only_v1", "full_replay_v1"] as const;
 /** How much is verified. */
 export type VerificationProfile = typeof PROFILES[number];
-
-/** Every claim, in the order of the interface, which is that of every report. */
-export const CLAIMS = [
-  "structural_format_validity",
-  "runpack_subject_identity",
-  "artifact_tree_integrity",
-  "scenario_law_construction",
-  "scenario_graph_binding",
-  "run_allocation_integrity",
-  "creation_receipt_integrity",
-  "accepted_history_continuity",
-  "exact_head_reconstruction",
-  "current_state_equivalence",
-  "operation_receipt_consistency",
-  "stage_open_consistency",
-  "evaluation_attempt_consistency",
-  "submission_consistency",
-  "intent_consistency",
-  "evidence_structural_admission",
-  "evidence_retention_reconstruction",
-  "evidence_use_policy_satisfaction",
-  "pure_semantic_replay",
-  "acquisition_admission_witness_reconstruction",
-  "attribution_authorization_availability",
-  "acceptance_time_witness_structure",
-  "source_authenticity",
-  "currentness",
-  "rollback_resistance",
-  "dispatch_recovery",
-  "effect_recovery",
-  "deployment_qualification",
-  "verifier_build_procedure_provenance",
-] as const;
-/** The name of a claim. */
-export type ClaimName = typeof CLAIMS[number];
 
 /** Why a claim is not settled; where several apply, the first of this list is told. */
 export const UNAVAILABLE_REASONS = [
@@ -260,7 +226,7 @@ export interface VerificationReport {
   /** What was taken as it stands; sorted. */
   readonly assumptions: readonly string[];
   readonly budget: Budget;
-  /** All claims, in the order of {@link CLAIMS}. */
+  /** All claims, in the order of {@link import("./claims.ts").CLAIMS}. */
   readonly claims: readonly { readonly claim: ClaimName; readonly status: ClaimStatus }[];
   readonly material_resolution: typeof MATERIAL_RESOLUTION;
   readonly profile: VerificationProfile;

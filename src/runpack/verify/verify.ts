@@ -16,12 +16,11 @@ import { runpackIdentity } from "../format/manifest.ts";
 import { openReading, readManifestBytes } from "./object_reader.ts";
 import { type Course, openCourse } from "./state.ts";
 import { createMeter, type Meter } from "./budget.ts";
-import { claimsBetween, createFindings, type Findings } from "./findings.ts";
+import { createFindings, type Findings } from "./findings.ts";
 import { finishHistory, takePart } from "./history.ts";
-import { METHODS, settleBeyond, settleReplay } from "./status.ts";
+import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
+import { settleBeyond, settleReplay } from "./status.ts";
 import {
-  CLAIMS,
-  type ClaimStatus,
   MATERIAL_RESOLUTION,
   type VerificationPrimitives,
   type VerificationReport,
@@ -98,13 +97,13 @@ async function readManifest(verification: Verification, source: PackSource): Pro
 /** What is left where the manifest is none. */
 function unread(findings: Findings): void {
   findings.lack("artifact_tree_integrity", "manifest_invalid");
-  for (const claim of claimsBetween("scenario_law_construction", "source_authenticity")) {
+  for (const claim of REPLAY_CLAIMS) {
     findings.lack(claim, "material_not_intact");
   }
 }
 
 function exhausted({ findings }: Verification): null {
-  for (const claim of claimsBetween("structural_format_validity", "source_authenticity")) {
+  for (const claim of [...INTEGRITY_CLAIMS, ...REPLAY_CLAIMS]) {
     findings.lack(claim, "budget_exhausted");
   }
   return null;
@@ -123,7 +122,7 @@ async function readTree(verification: Verification, source: PackSource, manifest
     verification.course = course;
     return;
   }
-  const replay = claimsBetween("scenario_law_construction", "source_authenticity");
+  const replay = REPLAY_CLAIMS;
   if (traversal === "budget_exhausted") {
     for (const claim of ["artifact_tree_integrity", ...replay] as const) findings.lack(claim, "budget_exhausted");
   } else {
@@ -159,11 +158,10 @@ function requestIdentity({ request, primitives: { sha256 } }: Verification): Ide
 function sealReport(verification: Verification): VerificationReport {
   const { request: { profile }, primitives: { sha256 }, meter, findings, found, course } = verification;
   const replays = profile === "full_replay_v1";
-  const asked = replays ? CLAIMS.length : CLAIMS.indexOf("artifact_tree_integrity") + 1;
-  const claims = CLAIMS.map((claim, index): { claim: typeof claim; status: ClaimStatus } => ({
-    claim,
-    status: index < asked ? findings.status(claim, METHODS[claim]) : { status: "not_requested" },
-  }));
+  const claims = CLAIMS.map(({ name, method }): VerificationReport["claims"][number] => {
+    const isRequested = replays || INTEGRITY_CLAIMS.includes(name);
+    return { claim: name, status: isRequested ? findings.status(name, method) : { status: "not_requested" } };
+  });
   const report = {
     assumptions: [...course?.assumptions ?? []].sort(),
     budget: meter.consumed(),
@@ -183,7 +181,15 @@ export function reportAsJson(report: VerificationReport): JsonObject {
   const { assumptions, budget, claims, material_resolution, profile, report_identity, ...rest } = report;
   const { request_identity, runpack_identity, trusted_bases, verifier_procedure } = rest;
   return asJson({
-    ...{ assumptions, budget, claims, material_resolution, profile, report_identity },
-    ...{ request_identity, runpack_identity, trusted_bases, verifier_procedure },
+    assumptions,
+    budget,
+    claims,
+    material_resolution,
+    profile,
+    report_identity,
+    request_identity,
+    runpack_identity,
+    trusted_bases,
+    verifier_procedure,
   }) as JsonObject;
 }

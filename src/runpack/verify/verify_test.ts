@@ -20,7 +20,8 @@ import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { objectName } from "../format/archive.ts";
 import { TEXT_BYTES } from "../format/types.ts";
 import { verifyRunpack } from "./verify.ts";
-import { BUDGET_MEMBERS, CLAIMS, type VerificationReport, type VerificationRequest } from "./types.ts";
+import { CLAIM_NAMES } from "./claims.ts";
+import { BUDGET_MEMBERS, type VerificationReport, type VerificationRequest } from "./types.ts";
 
 const RUN = playGoldenRun();
 const PACK = await packOf(RUN);
@@ -56,7 +57,7 @@ function withObjects(pack: MemoryPack, change: (objects: Map<string, Uint8Array>
 Deno.test("verifyRunpack() integrity_only_v1 evaluates three claims by their methods, and asks for no other", async () => {
   const { claims, profile, material_resolution, verifier_procedure, trusted_bases, assumptions } =
     await verifyIntegrity(PACK);
-  assert.deepEqual(claims.map(({ claim }) => claim), CLAIMS);
+  assert.deepEqual(claims.map(({ claim }) => claim), CLAIM_NAMES);
   assert.deepEqual(claims.slice(0, 3).map(({ status }) => status), [
     { status: "satisfied", method: "manifest_constructor_v6" },
     { status: "satisfied", method: "manifest_constructor_v6" },
@@ -97,7 +98,7 @@ Deno.test("verifyRunpack() leaves open what needs a value that is not there", as
   ];
   for (const [pack, expected] of cases) {
     const statuses = statusesOf(await verifyWhole(pack));
-    for (const claim of CLAIMS.slice(0, 22)) {
+    for (const claim of CLAIM_NAMES.slice(0, 22)) {
       assert.equal(statuses[claim], needs.includes(claim) ? expected : "satisfied", claim);
     }
   }

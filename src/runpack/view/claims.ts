@@ -4,43 +4,13 @@
  * @module
  */
 
-import type { ClaimName, ClaimStatus, VerificationReport } from "../verify/types.ts";
+import { type ClaimName, CLAIMS } from "../verify/claims.ts";
+import type { ClaimStatus, VerificationReport } from "../verify/types.ts";
 import { all, element, type Markup } from "./markup.ts";
 import { row, table } from "./timeline.ts";
 import { counted } from "./words.ts";
 
-/** What each claim is about, in a few words. */
-const MEANINGS: Readonly<Record<ClaimName, string>> = {
-  structural_format_validity: "the manifest is one of this format",
-  runpack_subject_identity: "it is the pack that was asked for",
-  artifact_tree_integrity: "every object is there, and is what its name says",
-  scenario_law_construction: "the law can be built anew, and is the law of the run",
-  scenario_graph_binding: "the stages are those that the run was bound to",
-  run_allocation_integrity: "all records are of one run, and nothing is missing or added",
-  creation_receipt_integrity: "the creation was answered as recorded",
-  accepted_history_continuity: "the records are one unbroken chain",
-  exact_head_reconstruction: "the chain ends at the head named",
-  current_state_equivalence: "the records come to the state named",
-  operation_receipt_consistency: "every call was answered as its record says",
-  stage_open_consistency: "every stage was opened when it could be",
-  evaluation_attempt_consistency: "every outcome follows from its trace",
-  submission_consistency: "every payload is there, and was allowed",
-  intent_consistency: "what was proposed is what the policy permits",
-  evidence_structural_admission: "evidence has the form that its condition asks for",
-  evidence_retention_reconstruction: "the values are those that the records name",
-  evidence_use_policy_satisfaction: "every item counted, or not, as the law says",
-  pure_semantic_replay: "deciding everything again gives the same records",
-  acquisition_admission_witness_reconstruction: "acquired evidence says what its provider said",
-  attribution_authorization_availability: "who asked, and under which settings, is on record",
-  acceptance_time_witness_structure: "times are those of the recorded clock, never backwards",
-  source_authenticity: "what counted is signed by a supplied key",
-  currentness: "nothing was accepted since",
-  rollback_resistance: "nothing was taken back",
-  dispatch_recovery: "what was done with intents",
-  effect_recovery: "what came of it in the world",
-  deployment_qualification: "where and how the service ran",
-  verifier_build_procedure_provenance: "who built this verifier",
-};
+const MEANINGS: ReadonlyMap<ClaimName, string> = new Map(CLAIMS.map(({ name, meaning }) => [name, meaning]));
 
 /** How many claims have a status. */
 export function countOf({ claims }: VerificationReport, status: ClaimStatus["status"]): number {
@@ -66,7 +36,7 @@ export function renderVerdict(report: VerificationReport): Markup {
 export function renderClaims(report: VerificationReport): Markup {
   const rows = report.claims.map(({ claim, status }) =>
     row(
-      all(element("code", {}, claim), element("div", { class: "quiet" }, MEANINGS[claim])),
+      all(element("code", {}, claim), element("div", { class: "quiet" }, MEANINGS.get(claim) ?? "")),
       element("span", { class: `status ${status.status}` }, status.status.replace("_", " ")),
       "reason" in status ? status.reason : "method" in status ? status.method : "",
     )

@@ -6,13 +6,8 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import {
-  BUDGET_MEMBERS,
-  CLAIMS,
-  MATERIAL_RESOLUTION,
-  PROFILES,
-  UNAVAILABLE_REASONS,
-} from "../../runpack/verify/types.ts";
+import { CLAIM_NAMES } from "../../runpack/verify/claims.ts";
+import { BUDGET_MEMBERS, MATERIAL_RESOLUTION, PROFILES, UNAVAILABLE_REASONS } from "../../runpack/verify/types.ts";
 import { TOOL_ERROR_CODES, TOOL_ERROR_KINDS } from "./errors.ts";
 import { OUTCOME_TYPES } from "./outcome_types.ts";
 import {
@@ -82,7 +77,7 @@ const DOCUMENTS: JsonObject = {
   report: closed({
     assumptions: TEXTS,
     budget: closed(Object.fromEntries(BUDGET_MEMBERS.map((name) => [name, INTEGER]))),
-    claims: listOf(closed({ claim: oneOfNames(...CLAIMS), status: ref("claim_status") })),
+    claims: listOf(closed({ claim: oneOfNames(...CLAIM_NAMES), status: ref("claim_status") })),
     material_resolution: { const: MATERIAL_RESOLUTION },
     profile: oneOfNames(...PROFILES),
     report_identity: IDENTITY,

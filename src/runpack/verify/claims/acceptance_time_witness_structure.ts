@@ -10,9 +10,6 @@ import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const TIME_WITNESS = "time_witness_v6";
-
 /** Compares a record's acceptance time with its reading and with the record before. */
 export function checkTime(sha256: Sha256, { record, previous }: ChainStep): Violation | null {
   const place = atRevision(record.revision);

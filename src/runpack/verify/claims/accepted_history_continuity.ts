@@ -10,9 +10,6 @@ import type { Manifest } from "../../format/types.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const RECORD_CHAIN = "record_chain_v6";
-
 /** What links a record. */
 export interface Link {
   readonly revision: number;

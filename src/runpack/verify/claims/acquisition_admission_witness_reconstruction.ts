@@ -23,22 +23,17 @@ import {
   text,
 } from "../../../canonical/shape.ts";
 import { atItem, violation } from "../findings.ts";
-import { itemsOf, type RecordClaim, type Step } from "../step.ts";
+import { itemsOf, type Step } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The claim. */
-export const ACQUISITION_WITNESS: RecordClaim = {
-  claim: "acquisition_admission_witness_reconstruction",
-  method: "acquisition_witness_v6",
-  needsValues: false,
-  check(step): Violation | null {
-    for (const [index, { item }] of itemsOf(step).entries()) {
-      const code = faultOf(step, item);
-      if (code !== null) return violation(code, atItem(step.record.revision, index));
-    }
-    return null;
-  },
-};
+/** Compares every acquired item with its binding, its contract and the result of its provider. */
+export function checkAcquisitions(step: Step): Violation | null {
+  for (const [index, { item }] of itemsOf(step).entries()) {
+    const code = faultOf(step, item);
+    if (code !== null) return violation(code, atItem(step.record.revision, index));
+  }
+  return null;
+}
 
 /** Errors that gate itself observes in a result which says nothing of them. */
 const OBSERVED_BY_GATE = [

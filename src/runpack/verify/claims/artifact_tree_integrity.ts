@@ -9,9 +9,6 @@ import { type MaterialPart, walkMaterial, type WalkPurpose } from "../object_wal
 import type { Manifest } from "../../format/types.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const OBJECT_TREE_TRAVERSAL = "object_tree_traversal_v6";
-
 /** How a traversal ended. */
 export type Traversal = "whole" | "budget_exhausted" | Violation;
 

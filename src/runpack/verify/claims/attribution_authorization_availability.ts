@@ -12,9 +12,6 @@ import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const ATTRIBUTION_BINDING = "attribution_binding_v6";
-
 /** What each way of admission says of the caller; a derived operation may be anybody's. */
 const METHOD: Readonly<Record<Admission["kind"], Attribution["auth_method"] | null>> = {
   local: "local",

@@ -11,9 +11,6 @@ import type { Manifest } from "../../format/types.ts";
 import { violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const STATE_FOLD = "state_fold_v6";
-
 /** Compares the folded state with the manifest's. */
 export function checkState(sha256: Sha256, state: RunState, manifest: Manifest): Violation | null {
   return stateIdentity(sha256, state) === manifest.state_identity ? null : violation("state_mismatch");

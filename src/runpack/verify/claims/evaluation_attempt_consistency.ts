@@ -12,22 +12,17 @@ import { runProgram } from "../../../run/program.ts";
 import type { StageEvaluatedBody, TraceItem } from "../../../run/types.ts";
 import { sameJson } from "../../format/canonical_text.ts";
 import { atRevision, violation } from "../findings.ts";
-import type { RecordClaim, Step } from "../step.ts";
+import type { Step } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
 const VALUES: Readonly<Record<TraceItem["value"], Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
 
-/** The claim. */
-export const EVALUATION_ATTEMPT: RecordClaim = {
-  claim: "evaluation_attempt_consistency",
-  method: "attempt_replay_v6",
-  needsValues: false,
-  check(step): Violation | null {
-    if (step.record.record_kind !== "stage_evaluated") return null;
-    const code = faultOf(step, step.record.body);
-    return code === null ? null : violation(code, atRevision(step.record.revision));
-  },
-};
+/** Derives the outcome of an attempt from its trace. */
+export function checkAttempt(step: Step): Violation | null {
+  if (step.record.record_kind !== "stage_evaluated") return null;
+  const code = faultOf(step, step.record.body);
+  return code === null ? null : violation(code, atRevision(step.record.revision));
+}
 
 function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode | null {
   const index = law.stageIndex.get(body.stage_id) ?? -1;

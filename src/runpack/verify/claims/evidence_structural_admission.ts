@@ -14,30 +14,25 @@ import type { CompiledStage } from "../../../run/compile.ts";
 import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../../run/evidence.ts";
 import type { RecordedEvidence } from "../../../run/types.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
-import { isValue, itemsOf, type RecordClaim, type Step, type StepItem } from "../step.ts";
+import { isValue, itemsOf, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The claim. */
-export const EVIDENCE_ADMISSION: RecordClaim = {
-  claim: "evidence_structural_admission",
-  method: "evidence_admission_v6",
-  needsValues: true,
-  check(step): Violation | null {
-    // Of the first record nothing but its kind is looked at: it has no state to be decided at.
-    if (step.record.record_kind !== "stage_evaluated" || step.before === null) return null;
-    const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
-    // A stage that is not in the law is another claim's.
-    if (stage === undefined) return null;
-    const items = itemsOf(step);
-    const code = orderFault(items) ?? countFault(items);
-    if (code !== null) return violation(code, atRevision(step.record.revision));
-    for (const [index, one] of items.entries()) {
-      const fault = itemFault(step, stage, one);
-      if (fault !== null) return violation(fault, atItem(step.record.revision, index));
-    }
-    return null;
-  },
-};
+/** Checks the form of every item, and that its value lies in the domain of its condition. */
+export function checkItems(step: Step): Violation | null {
+  // Of the first record nothing but its kind is looked at: it has no state to be decided at.
+  if (step.record.record_kind !== "stage_evaluated" || step.before === null) return null;
+  const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
+  // A stage that is not in the law is another claim's.
+  if (stage === undefined) return null;
+  const items = itemsOf(step);
+  const code = orderFault(items) ?? countFault(items);
+  if (code !== null) return violation(code, atRevision(step.record.revision));
+  for (const [index, one] of items.entries()) {
+    const fault = itemFault(step, stage, one);
+    if (fault !== null) return violation(fault, atItem(step.record.revision, index));
+  }
+  return null;
+}
 
 /** Items of a caller come first, numbered; acquired ones follow in the order of their ids. */
 function orderFault(items: readonly StepItem[]): ViolationCode | null {

@@ -13,31 +13,26 @@ import type { RecordedEvidence } from "../../../run/types.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
 import { type AttemptEnvironment, qualificationOf, requalify } from "../requalify.ts";
 import { findSourceSignature } from "../source_signature.ts";
-import { itemsOf, type RecordClaim, type Step, type StepItem } from "../step.ts";
+import { itemsOf, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The claim. */
-export const EVIDENCE_USE_POLICY: RecordClaim = {
-  claim: "evidence_use_policy_satisfaction",
-  method: "evidence_qualification_v6",
-  needsValues: true,
-  check(step): Violation | null {
-    const qualification = qualificationOf(step);
-    const { revision } = step.record;
-    if (qualification === null) return null;
-    const items = itemsOf(step);
-    const anew = requalify(step, qualification);
-    if (anew === null) return violation("qualification_mismatch", atRevision(revision));
-    for (const [index, one] of items.entries()) {
-      const found = anew.evidence[index];
-      const code = found === undefined
-        ? "qualification_mismatch"
-        : faultOf(one, recordEvidence(found)) ?? errorFault(step, qualification.environment, one);
-      if (code !== null) return violation(code, atItem(revision, index));
-    }
-    return null;
-  },
-};
+/** Qualifies every item again, and compares. */
+export function checkQualifications(step: Step): Violation | null {
+  const qualification = qualificationOf(step);
+  const { revision } = step.record;
+  if (qualification === null) return null;
+  const items = itemsOf(step);
+  const anew = requalify(step, qualification);
+  if (anew === null) return violation("qualification_mismatch", atRevision(revision));
+  for (const [index, one] of items.entries()) {
+    const found = anew.evidence[index];
+    const code = found === undefined
+      ? "qualification_mismatch"
+      : faultOf(one, recordEvidence(found)) ?? errorFault(step, qualification.environment, one);
+    if (code !== null) return violation(code, atItem(revision, index));
+  }
+  return null;
+}
 
 function faultOf({ item }: StepItem, anew: RecordedEvidence): ViolationCode | null {
   if (anew.lane !== item.lane) return "lane_mismatch";

@@ -9,9 +9,6 @@ import type { Manifest } from "../../format/types.ts";
 import { violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const HEAD_OF_CHAIN = "head_of_chain_v6";
-
 /** Compares the last record with the manifest's head. */
 export function checkHead(last: Head, { head }: Manifest): Violation | null {
   return last.record_id === head.record_id && last.revision === head.revision ? null : violation("head_mismatch");

@@ -13,9 +13,6 @@ import { isCanonicalText, readText, sameJson } from "../../format/canonical_text
 import { atRevision, violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const OPERATION_RESULTS = "operation_results_v6";
-
 const FAMILY: Readonly<Record<RunRecord["record_kind"], OperationFamily>> = {
   run_created: "create_run",
   stage_opened: "open_stage",

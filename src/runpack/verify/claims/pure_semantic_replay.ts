@@ -9,19 +9,14 @@ import { triName } from "../../../law/value/truth.ts";
 import { asJson } from "../../../run/primitives.ts";
 import { atRevision, violation } from "../findings.ts";
 import { qualificationOf, requalify } from "../requalify.ts";
-import { gapsOf, type RecordClaim, type Step } from "../step.ts";
+import { gapsOf, type Step } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** The claim. */
-export const SEMANTIC_REPLAY: RecordClaim = {
-  claim: "pure_semantic_replay",
-  method: "semantic_replay_v6",
-  needsValues: true,
-  check(step): Violation | null {
-    const holds = gapsOf(step.values).length > 0 ? isTraceable(step) : isDecided(step);
-    return holds ? null : violation("decision_mismatch", atRevision(step.record.revision));
-  },
-};
+/** Decides the operation again, and compares the record. */
+export function checkDecision(step: Step): Violation | null {
+  const holds = gapsOf(step.values).length > 0 ? isTraceable(step) : isDecided(step);
+  return holds ? null : violation("decision_mismatch", atRevision(step.record.revision));
+}
 
 /** Whether the decision made anew mints exactly this record. */
 function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boolean {

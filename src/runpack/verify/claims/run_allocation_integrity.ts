@@ -17,9 +17,6 @@ import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const RUN_ALLOCATION = "run_allocation_v6";
-
 /** Whether a record stands where its kind may, and is one of the run. */
 export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey): Violation | null {
   const place = atRevision(record.revision);

@@ -8,8 +8,6 @@ import type { Identity } from "../../../canonical/identity.ts";
 import { violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-export { MANIFEST_CONSTRUCTOR as SUBJECT_IDENTITY } from "./structural_format_validity.ts";
-
 /**
  * Compares the identity over the bytes that were read with the one that was asked for.
  *

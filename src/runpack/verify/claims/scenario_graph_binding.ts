@@ -10,9 +10,6 @@ import type { Manifest } from "../../format/types.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
-/** The method. */
-export const GRAPH_IDENTITY = "graph_identity_v6";
-
 /** Compares the law with what the manifest says of it. */
 export function checkManifestGraph({ law, graph_identity }: CompiledLaw, manifest: Manifest): Violation | null {
   if (manifest.graph_identity !== graph_identity) return violation("graph_identity_mismatch");

@@ -16,9 +16,6 @@ import { type ContractCheck, type ContractFacts, factsOf } from "../../format/co
 import { violation } from "../findings.ts";
 import type { VerificationPrimitives, Violation } from "../types.ts";
 
-/** The method. */
-export const LAW_CONSTRUCTION = "law_construction_v6";
-
 /** An operator that allows all that a law can say. */
 export const LAW_LIMITS: LawEnvironment["limits"] = {
   maximum_value_bytes: Number.MAX_SAFE_INTEGER,

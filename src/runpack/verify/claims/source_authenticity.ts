@@ -14,9 +14,6 @@ import { findBareSignature } from "../source_signature.ts";
 import { itemsOf, type Step, type ValueGap } from "../step.ts";
 import type { TrustedPublicKey, UnavailableReason, Violation } from "../types.ts";
 
-/** The method. */
-export const SOURCE_SIGNATURES = "source_signatures_v6";
-
 /** Looks at the evidence of one record after the other. */
 export interface SourceSignatures {
   readonly check: (step: Step) => Violation | null;

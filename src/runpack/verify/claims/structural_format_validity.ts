@@ -9,9 +9,6 @@ import type { Manifest } from "../../format/types.ts";
 import { violation } from "../findings.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The method. */
-export const MANIFEST_CONSTRUCTOR = "manifest_constructor_v6";
-
 /** The manifest, or what is wrong with it. */
 export function constructManifest(bytes: Uint8Array | ViolationCode): Manifest | Violation {
   if (typeof bytes === "string") return violation(bytes);

@@ -11,19 +11,14 @@ import type { ContentHash } from "../../../run/types.ts";
 import type { Identity } from "../../../canonical/identity.ts";
 import { requestOf } from "../procedure_request.ts";
 import { atRevision, violation } from "../findings.ts";
-import type { RecordClaim, Step } from "../step.ts";
+import type { Step } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The claim. */
-export const SUBMISSION: RecordClaim = {
-  claim: "submission_consistency",
-  method: "submission_replay_v6",
-  needsValues: false,
-  check(step): Violation | null {
-    const code = faultOf(step);
-    return code === null ? null : violation(code, atRevision(step.record.revision));
-  },
-};
+/** Checks the payload, its content type and its scope. */
+export function checkSubmission(step: Step): Violation | null {
+  const code = faultOf(step);
+  return code === null ? null : violation(code, atRevision(step.record.revision));
+}
 
 function faultOf(step: Step): ViolationCode | null {
   const { record } = step;
