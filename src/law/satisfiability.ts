@@ -83,9 +83,9 @@ function judge(requirement: Requirement, numberOf: (id: string) => number, meter
  * @returns Null where they were not found within the visits, or there are none
  */
 export function findSatisfyingAssignment(formula: Formula, meter: Meter): readonly Literal[] | null {
-  const witness: Literal[] = [];
+  const assignment: Literal[] = [];
   try {
-    return isSatisfiable(formula, meter, witness) ? witness : null;
+    return isSatisfiable(formula, meter, assignment) ? assignment : null;
   } catch (error) {
     if (error instanceof BudgetSpent) return null;
     throw error;
@@ -96,35 +96,35 @@ function visit(meter: Meter): void {
   if (--meter.left < 0) throw new BudgetSpent();
 }
 
-/** @param witness Takes literals that satisfy the formula; as it was where there are none. */
-function isSatisfiable(formula: Formula, meter: Meter, witness?: Literal[]): boolean {
+/** @param assignment Takes literals that satisfy the formula; as it was where there are none. */
+function isSatisfiable(formula: Formula, meter: Meter, assignment?: Literal[]): boolean {
   visit(meter);
   if (typeof formula === "number") {
-    witness?.push(formula);
+    assignment?.push(formula);
     return true;
   }
   const { minimum, operands } = formula;
-  if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter, witness));
+  if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter, assignment));
   const survey = surveyOf(operands, meter);
   if (survey.occurrences.size === 0) {
-    if (witness !== undefined) takeEnough(formula, witness);
+    if (assignment !== undefined) takeEnough(formula, assignment);
     return true;
   }
   const groups = groupsOf(operands, survey);
-  if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter, witness);
-  if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter, witness);
-  const before = witness?.length ?? 0;
-  return groups.every((group) => isGroupSatisfiable(group, meter, witness)) || takeBack(witness, before);
+  if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter, assignment);
+  if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter, assignment);
+  const before = assignment?.length ?? 0;
+  return groups.every((group) => isGroupSatisfiable(group, meter, assignment)) || takeBack(assignment, before);
 }
 
 /** Literals that satisfy a formula in which no variable stands with both signs. */
-function takeEnough(formula: Formula, witness: Literal[]): void {
-  if (typeof formula === "number") witness.push(formula);
-  else for (const operand of formula.operands.slice(0, formula.minimum)) takeEnough(operand, witness);
+function takeEnough(formula: Formula, assignment: Literal[]): void {
+  if (typeof formula === "number") assignment.push(formula);
+  else for (const operand of formula.operands.slice(0, formula.minimum)) takeEnough(operand, assignment);
 }
 
-function takeBack(witness: Literal[] | undefined, before: number): false {
-  if (witness !== undefined) witness.length = before;
+function takeBack(assignment: Literal[] | undefined, before: number): false {
+  if (assignment !== undefined) assignment.length = before;
   return false;
 }
 
@@ -133,22 +133,22 @@ function hasSatisfiable(
   minimum: number,
   operands: readonly Formula[],
   meter: Meter,
-  witness: Literal[] | undefined,
+  assignment: Literal[] | undefined,
 ): boolean {
-  const before = witness?.length ?? 0;
+  const before = assignment?.length ?? 0;
   let missing = minimum;
   for (let index = 0; index < operands.length && missing > 0; index++) {
-    if (missing > operands.length - index) return takeBack(witness, before);
-    if (isSatisfiable(operands[index] as Formula, meter, witness)) missing--;
+    if (missing > operands.length - index) return takeBack(assignment, before);
+    if (isSatisfiable(operands[index] as Formula, meter, assignment)) missing--;
   }
-  return missing === 0 || takeBack(witness, before);
+  return missing === 0 || takeBack(assignment, before);
 }
 
 /** Whether operands of an all-of that are linked by shared variables can be true together. */
-function isGroupSatisfiable(operands: readonly Formula[], meter: Meter, witness: Literal[] | undefined): boolean {
+function isGroupSatisfiable(operands: readonly Formula[], meter: Meter, assignment: Literal[] | undefined): boolean {
   const only = operands[0];
-  if (operands.length === 1 && only !== undefined) return isSatisfiable(only, meter, witness);
-  return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter, witness);
+  if (operands.length === 1 && only !== undefined) return isSatisfiable(only, meter, assignment);
+  return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter, assignment);
 }
 
 /** Where the variables that occur with both signs stand. */
@@ -217,15 +217,15 @@ function isSplitSatisfiable(
   formula: Threshold,
   survey: Survey,
   meter: Meter,
-  witness: Literal[] | undefined,
+  assignment: Literal[] | undefined,
 ): boolean {
-  const before = witness?.length ?? 0;
+  const before = assignment?.length ?? 0;
   const literal = splitLiteral(formula, survey);
   return [literal, literal ^ 1].some((assumed) => {
-    witness?.push(assumed);
+    assignment?.push(assumed);
     const remainder = assume(formula, assumed, meter);
-    const can = typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter, witness);
-    return can || takeBack(witness, before);
+    const can = typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter, assignment);
+    return can || takeBack(assignment, before);
   });
 }
 

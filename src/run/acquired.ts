@@ -1,6 +1,6 @@
 /**
- * Acquired evidence as the kernel admits it: in one order, and with what its source owes it, a signature or an anchor, tested
- * here, so that a replay tests the same.
+ * Admits acquired evidence: sorts the items, and tests the signature or anchor that a provider owes. The kernel tests
+ * them, so a replay repeats the test.
  *
  * @module
  */
@@ -22,7 +22,9 @@ import type { QualificationEnvironment } from "./qualify.ts";
 import { hasBoundSignature } from "./statement.ts";
 import type { ObservedError } from "./types.ts";
 
-/** How far the results of a provider are believed: by its own setting, else by the default, which applies to external ones only. */
+/**
+ * The trust policy of a provider: its own setting, else the default. The default applies to external providers only.
+ */
 export function providerTrust(profile: OperatorProfile, providerId: string, channel: Channel): TrustPolicy {
   const own = profile.trust.providers.find(({ provider_id }) => provider_id === providerId);
   if (own !== undefined) return own.policy;
@@ -30,8 +32,8 @@ export function providerTrust(profile: OperatorProfile, providerId: string, chan
 }
 
 /**
- * The forms in which a source may have had a value before it was fitted into its domain: a decimal as a number, a digest as a
- * hash object. A source that signs what it said signs the hash of such a form.
+ * The forms that a value may have had at its source, before it was read into its domain: a decimal as a number, a
+ * digest as a hash object. A provider that signs the bare hash signs the hash of such a form.
  */
 export function sourceForms({ value, value_type }: TypedValue): readonly JsonValue[] {
   if (value_type === "Digest") return [value, { algorithm: "sha256", value }];
@@ -40,8 +42,8 @@ export function sourceForms({ value, value_type }: TypedValue): readonly JsonVal
 }
 
 /**
- * Whether a provider's item is signed by one of the keys it has to be signed by: over the evidence statement, or over the bare hash object
- * `{algorithm, value}` of the plain hash of the value as the source had it.
+ * Whether one of the trusted keys signed a provider's item. The signature is over the evidence statement, or over the
+ * bare hash object `{algorithm, value}` of the value as its source had it.
  */
 export function hasSourceSignature(
   environment: QualificationEnvironment,
@@ -90,12 +92,12 @@ function admitItem(
 }
 
 /**
- * Acquired items in item id order, whatever order they arrived in. One that lacks the signature or the anchor that its provider
- * owes becomes an observed error: it is kept, its value is not believed.
+ * Acquired items in item id order. An item without the signature or anchor that its provider owes becomes an observed
+ * error, without a value.
  *
  * @param isSigned Whether an item has the signature that its provider owes
- * @throws {TypeError} Where two items have one id, or one is to be retained otherwise than its condition says: faults of the
- * acquisition, not of evidence.
+ * @throws {TypeError} If two items have one id, or the retention of an item differs from that of its condition. Both
+ * are faults of the acquisition, not of the evidence.
  */
 export function admitAcquired(
   environment: QualificationEnvironment,

@@ -1,5 +1,5 @@
 /**
- * The anchors policy: what an anchor must carry to count as one (docs/guide/trust.md, "Anchors").
+ * The anchors policy: which fields the value of an anchor must have (docs/guide/trust.md, "Anchors").
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { parseJson } from "../canonical/scan.ts";
 import type { AnchorRequirement } from "./profile.ts";
 import type { EvidenceAnchor } from "./types.ts";
 
-/** The object that an anchor's value is the text of, or null. */
+/** The object whose JSON text is the anchor's value; null if the value is not the text of an object. */
 function fieldsOf({ anchor_value }: EvidenceAnchor): JsonObject | null {
   const parsed = parseJson(anchor_value);
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null;
@@ -29,8 +29,9 @@ export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequireme
 }
 
 /**
- * Whether an item's anchor meets the anchors policy: that of its provider, or for a caller's item one that is written for its
- * anchor type. Without a policy for it no anchor counts, since nothing says what it would have to carry.
+ * Whether an item's anchor meets a requirement for its anchor type. An acquired item needs a requirement of its own
+ * provider; for an item of a caller any provider's will do. Without a requirement no anchor counts, since its fields
+ * are unknown.
  */
 export function anchorCounts(
   anchor: EvidenceAnchor | undefined,
@@ -41,7 +42,7 @@ export function anchorCounts(
   const asked = requirements.filter(({ provider_id, anchor_type }) =>
     (providerId === undefined || provider_id === providerId) && anchor_type === anchor.anchor_type
   );
-  // Its text is read once, however many requirements there are.
+  // The text is parsed once for all requirements.
   const fields = asked.length === 0 ? null : fieldsOf(anchor);
   return fields !== null && asked.some((requirement) => hasFields(fields, requirement));
 }

@@ -1,5 +1,5 @@
 /**
- * The attempt that evidence is judged for: its scope, and the time that the judgement goes by.
+ * The attempt that evidence is judged for: its scope, and the time at which ages are measured.
  *
  * @module
  */
@@ -7,16 +7,16 @@
 import type { AttemptScope } from "./statement.ts";
 import type { ObservedError, ProcedureName, RecordedEvidence } from "./types.ts";
 
-/** Milliseconds by which the time authority may lie behind the run before nothing is judged by it. */
+/** A time authority further behind the run than this is no basis for a judgement. */
 const CLOCK_BEHIND_MILLISECONDS = 60_000;
 
-/** What an item shows that is to be judged by a time authority that is behind the run. */
+/** The error of an item whose judgement needs the time while the time authority is behind the run. */
 export const CLOCK_BEHIND_RUN: ObservedError = {
   code: "clock_behind_run",
   message: `The time authority reads more than ${CLOCK_BEHIND_MILLISECONDS} ms before the run's last accepted instant`,
 };
 
-/** Whether a recorded item has this error beside what was observed, which it was judged by at any other time. */
+/** Whether a recorded item has {@link CLOCK_BEHIND_RUN} beside its value or `found_nothing`. */
 export function isClockError({ error, value_identity, found_nothing }: RecordedEvidence): boolean {
   return error?.code === CLOCK_BEHIND_RUN.code && (value_identity !== undefined || found_nothing === true);
 }
@@ -25,23 +25,23 @@ export function isClockError({ error, value_identity, found_nothing }: RecordedE
 export interface EvaluatedAttempt extends AttemptScope {
   /** Unix milliseconds at which ages are measured. */
   readonly evaluated_at: number;
-  /** Whether the time authority is too far behind the run for anything to be judged by it. */
+  /** Whether the time authority is more than {@link CLOCK_BEHIND_MILLISECONDS} behind the run. */
   readonly clock_behind_run: boolean;
 }
 
 /** The times around an attempt, Unix milliseconds. */
 export interface AttemptTimes {
-  /** Of the record: never before that of the record before it. */
+  /** Of the record; never before that of the previous record. */
   readonly accepted_audit_instant: number;
-  /** What the time authority read for the record. */
+  /** The reading of the time authority for the record. */
   readonly reading_unix_millis: number;
-  /** The accepted instant of the record before it. */
+  /** The accepted instant of the previous record. */
   readonly last_audit_instant: number;
 }
 
 /**
- * The attempt at these times. A clock that ran ahead once leaves its instant in the run for ever, so `gate-kernel-2` measures ages at
- * the reading; `gate-kernel-1` measures them at the accepted instant.
+ * The attempt at these times. An instant of a clock that once ran ahead stays in the run for ever. So `gate-kernel-2`
+ * measures ages at the reading; `gate-kernel-1` measures them at the accepted instant.
  */
 export function attemptAt(procedure: ProcedureName, scope: AttemptScope, times: AttemptTimes): EvaluatedAttempt {
   const { accepted_audit_instant, reading_unix_millis, last_audit_instant } = times;

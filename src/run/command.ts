@@ -1,5 +1,5 @@
 /**
- * Commands, stamps and decisions: what goes into the kernel and what comes out.
+ * Commands, stamps and decisions: the input and output of the kernel.
  *
  * @module
  */
@@ -25,18 +25,18 @@ import {
   type TimeSource,
 } from "./types.ts";
 
-/** Stamps of the named authorities, minted before a decision. */
+/** Stamps of the authorities, minted before a decision. */
 export interface Stamps {
   readonly time: TimeSource;
 }
 
-/** What a run creation needs beside its stamps: the identity that the run-id authority allocated. */
+/** The run id that the run-id authority allocated for a creation. */
 export interface Allocation {
   readonly authority_id: string;
   readonly run_id: string;
 }
 
-/** Who asks, under which operation and invocation identity. */
+/** The caller of a mutation, with the operation and invocation identity. */
 export interface Request {
   /** 32 lower-case hex digits. */
   readonly operation_id: string;
@@ -66,7 +66,7 @@ export interface OpenCommand extends Request {
   readonly stage_id: string;
 }
 
-/** An acquisition that failed operationally. */
+/** An operational failure of an acquisition. */
 export interface AcquisitionFailure {
   readonly binding_id: string;
   readonly code: string;
@@ -82,7 +82,7 @@ export interface EvaluateCommand extends Request {
   readonly caller_evidence: readonly CallerEvidence[];
   /** Verdicts of the conditions' JSON Schemas on the caller's values, by index. */
   readonly schema_verdicts: ReadonlyMap<number, "valid" | "invalid">;
-  /** What was acquired, in binding id order. */
+  /** The acquired items, in binding id order. */
   readonly acquired: readonly PresentedEvidence[];
   readonly acquisition_failures: readonly AcquisitionFailure[];
 }
@@ -96,12 +96,12 @@ export interface SubmitCommand extends Request {
   readonly scope: SubmissionScope;
 }
 
-/** Every mutation the kernel decides. */
+/** Any mutation that the kernel decides. */
 export type Command = CreateCommand | OpenCommand | EvaluateCommand | SubmitCommand;
 
-/** What every decision reads beside law, state and command. */
+/** What every decision reads beside law, state, command and stamps. */
 export interface Environment {
-  /** The rules to decide by: the current ones for a new record, the record's own for a replay. */
+  /** The rules of the decision: the current ones for a new record, those of the record for a replay. */
   readonly procedure: ProcedureName;
   readonly primitives: Primitives;
   readonly profile: OperatorProfile;
@@ -119,7 +119,7 @@ export interface DecidedRecord {
   readonly material: readonly { readonly kind: Material["kind"]; readonly identity: Identity; readonly body: string }[];
 }
 
-/** The refusals that the kernel decides; all other outcomes are decided before there is a state to decide at. */
+/** The refusals that the kernel decides. Other refusals precede the kernel: they need no state. */
 export type RefusalOutcome =
   | "genesis_rejected"
   | "correlation_rejected"
@@ -135,14 +135,14 @@ export type RefusalOutcome =
   | "content_type_rejected"
   | "payload_rejected";
 
-/** A decision to record nothing. */
+/** A refusal: no record. */
 export interface Refused {
   readonly outcome: RefusalOutcome;
   readonly records: readonly [];
   readonly result: JsonObject;
 }
 
-/** A decision with the record that it mints and the state after it. */
+/** An acceptance: the record that it mints, and the state after it. */
 export interface Accepted {
   readonly outcome: "accepted";
   readonly records: readonly [DecidedRecord];
@@ -150,7 +150,7 @@ export interface Accepted {
   readonly result: JsonObject;
 }
 
-/** What the kernel decided. Only `accepted` has records. */
+/** The decision on a command. Only `accepted` has records. */
 export type Decision = Accepted | Refused;
 
 /** The run key of a namespace and run id, in member order. */
@@ -158,7 +158,7 @@ export function runKeyOf(namespaceId: number, runId: string): RunKey {
   return { namespace_id: namespaceId, run_id: runId };
 }
 
-/** What new records are decided under, given the operator's settings. */
+/** The environment of new records under an operator profile. */
 export function environmentUnder(primitives: Primitives, profile: OperatorProfile): Environment {
   return {
     procedure: PROCEDURE,

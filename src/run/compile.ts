@@ -1,5 +1,5 @@
 /**
- * A scenario law compiled once to flat arrays: what evaluation, frontier and fold work on.
+ * Compiles a scenario law to flat arrays, once. Evaluation, frontier and fold work on the compiled law.
  *
  * @module
  */
@@ -16,9 +16,9 @@ export interface CompiledCondition {
   readonly condition: Condition;
   /** Judges a value of the condition's domain; never throws. */
   readonly judge: (value: TypedValue) => Tri;
-  /** Judgement where acquisition succeeded and found nothing. */
+  /** The judgement if acquisition succeeded and found nothing. */
   readonly onFoundNothing: Tri;
-  /** How evidence items of the condition have to be retained. */
+  /** The retention that every evidence item of the condition must have. */
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
 }
 
@@ -31,7 +31,7 @@ export interface CompiledStage {
   readonly conditions: readonly CompiledCondition[];
   /** Slot of each condition of the stage. */
   readonly slotOf: ReadonlyMap<string, number>;
-  /** Scratch of an evaluation, by slot; written before it is read. */
+  /** Work space of an evaluation, by slot. It is written before it is read. */
   readonly scratch: { readonly values: Uint8Array; readonly places: Int32Array };
   /** Over stage ids; null for a root. */
   readonly prerequisite: Program | null;
@@ -41,7 +41,7 @@ export interface CompiledStage {
   readonly bindings: readonly AcquisitionBinding[];
 }
 
-/** A law ready to run. */
+/** A compiled law. */
 export interface CompiledLaw {
   readonly law: ScenarioLaw;
   readonly scenario_law_identity: Identity;
@@ -117,8 +117,8 @@ function dependantsOf(stages: readonly CompiledStage[]): Int32Array[] {
 /**
  * Compiles a proved law.
  *
- * @param law Normal form, as `constructLaw` yields it.
- * @throws {RangeError} Where a leaf names nothing, which a proved law never does.
+ * @param law Normal form, as `constructLaw` returns it
+ * @throws {RangeError} If a leaf names an undeclared stage or condition; a proved law has no such leaf
  */
 export function compileLaw(law: ScenarioLaw, lawIdentity: Identity, graphIdentity: Identity): CompiledLaw {
   const stageIndex = new Map(law.stages.map((stage, index) => [stage.stage_id, index]));

@@ -1,5 +1,5 @@
 /**
- * Deciding a run creation.
+ * Decides the creation of a run.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { buildRecord } from "./record.ts";
 import { refusal } from "./refusal.ts";
 import type { RunCreatedBody } from "./types.ts";
 
-/** What a correlation id may be: 1 to 128 token characters (RFC 9110, 5.6.2). */
+/** A correlation id: 1 to 128 token characters (RFC 9110, 5.6.2). */
 export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 function genesisOf(
@@ -38,8 +38,8 @@ function genesisOf(
 }
 
 /**
- * Decides a creation: outcomes `accepted`, `genesis_rejected`, `correlation_rejected`. The others of `scenario_start` are
- * decided before there is a law and stamps to decide with.
+ * Decides a creation: outcomes `accepted`, `genesis_rejected`, `correlation_rejected`. The other outcomes of
+ * `scenario_start` precede the kernel: they need neither law nor stamps.
  */
 export function decideCreate(
   law: CompiledLaw,

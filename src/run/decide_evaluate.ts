@@ -1,5 +1,5 @@
 /**
- * Deciding an evaluation.
+ * Decides an evaluation.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
 import { checkHead, findStage, refusal } from "./refusal.ts";
 import type { RecordedEvidence, RunState, StageTraceItem } from "./types.ts";
 
-/** Whether an item has what was observed, a value or nothing found, be it that it cannot be judged now. */
+/** Whether an item has an observation: a value or `found_nothing`, even if the clock is no basis to judge it now. */
 function hasObserved({ error }: PresentedEvidence): boolean {
   return error === undefined || error === CLOCK_BEHIND_RUN;
 }
@@ -61,7 +61,10 @@ function materialOf(items: readonly PresentedEvidence[]): DecidedRecord["materia
   });
 }
 
-/** The refusal that precedes any evidence, if there is one: `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`. */
+/**
+ * Checks a command before anything is acquired: the caller's items, or the refusal `stale`, `stage_not_found`,
+ * `stage_not_open` or `evidence_rejected`.
+ */
 export function admitEvaluation(
   law: CompiledLaw,
   state: RunState,
@@ -89,7 +92,9 @@ export function admitEvaluation(
   return { compiled: found.compiled, items: presentation.items };
 }
 
-/** Every binding that was asked has an item, be it an error; the others are those that the call left out. */
+/**
+ * The bindings of a stage that the call did not ask. Every binding that it asked has an item, which may be an error.
+ */
 function narrowedBindings(compiled: CompiledStage, acquired: readonly PresentedEvidence[]): string[] {
   const asked = new Set(acquired.map(({ binding_id }) => binding_id));
   return compiled.bindings.map(({ binding_id }) => binding_id).filter((bindingId) => !asked.has(bindingId));
@@ -111,7 +116,10 @@ function completionAfter(
   };
 }
 
-/** Decides an evaluation: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`, `acquisition_failed`. */
+/**
+ * Decides an evaluation: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_open`, `evidence_rejected`,
+ * `acquisition_failed`.
+ */
 export function decideEvaluate(
   law: CompiledLaw,
   state: RunState,

@@ -1,5 +1,5 @@
 /**
- * Deciding to open a stage.
+ * Decides the opening of a stage.
  *
  * @module
  */
@@ -26,7 +26,7 @@ interface Proposal {
 
 function isExpired(packet: EntryPacket, acceptedAt: number, revision: number): boolean {
   if (packet.expiry === null) return false;
-  // A logical expiry counts the run's own revisions: the only logical clock that every verifier has.
+  // A logical expiry counts revisions of the run, the only logical clock that every verifier has.
   return packet.expiry.value <= (packet.expiry.kind === "unix_millis" ? acceptedAt : revision);
 }
 
@@ -95,7 +95,10 @@ function propose(
   return proposal;
 }
 
-/** Decides an opening: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_ready`, `stage_already_opened`, `policy_denied`. */
+/**
+ * Decides an opening: outcomes `accepted`, `stale`, `stage_not_found`, `stage_not_ready`, `stage_already_opened`,
+ * `policy_denied`.
+ */
 export function decideOpen(
   law: CompiledLaw,
   state: RunState,

@@ -1,6 +1,6 @@
 /**
- * Deciding a mutation of several records: one decision after the other, each on the state after the one before it. Each record is what
- * deciding its command alone at that head would have made, so a replay needs to know nothing of the whole.
+ * Decides a mutation of several records: one decision after the other, each on the state after the previous one. Each
+ * record equals that of its command alone at the same head, so a replay does not need the other steps.
  *
  * @module
  */
@@ -12,21 +12,21 @@ import type { RunState } from "./types.ts";
 
 type WithoutHead<Command> = Command extends unknown ? Omit<Command, "expected_head"> : never;
 
-/** A command whose head is that of the step before it. */
+/** A command without a head: the head after the previous step applies. */
 export type Step = WithoutHead<OpenCommand | EvaluateCommand | SubmitCommand>;
 
-/** All steps were accepted. */
+/** The decision if all steps are accepted. */
 export interface AcceptedSteps {
   readonly outcome: "accepted";
-  /** One a record, in order. */
+  /** One for each record, in order. */
   readonly decisions: readonly Accepted[];
-  /** After the last one. */
+  /** The state after the last record. */
   readonly state: RunState;
 }
 
 /**
- * Decides steps from a state on, all or none: the first refusal is the refusal of all. An evaluation after the one that completes the
- * run is left out, since a complete run takes none.
+ * Decides steps from a state on, all or none: the first refusal refuses all. Evaluations after the one that completes
+ * the run are left out, since a complete run accepts submissions only.
  */
 export function decideSteps(
   law: CompiledLaw,

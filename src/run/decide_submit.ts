@@ -1,5 +1,5 @@
 /**
- * Deciding a submission: an artifact is stored, stages stay as they are.
+ * Decides a submission. It stores an artifact and changes no stage.
  *
  * @module
  */
@@ -46,8 +46,9 @@ function refuseContentType({ content_type, payload }: SubmitCommand): Decision |
 }
 
 /**
- * Decides a submission: outcomes `accepted`, `stale`, `stage_not_open`, `stage_open_mismatch`, `content_type_rejected`, `payload_rejected`.
- * A stage scope stays valid once the stage is complete: what binds is the record that opened it.
+ * Decides a submission: outcomes `accepted`, `stale`, `stage_not_open`, `stage_open_mismatch`, `content_type_rejected`,
+ * `payload_rejected`. The scope of a stage stays valid after the stage is complete: it is bound to the record that
+ * opened the stage.
  */
 export function decideSubmit(
   law: CompiledLaw,

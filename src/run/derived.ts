@@ -1,6 +1,6 @@
 /**
- * Operations that gate derives from one of the caller's: a call that takes several steps names itself once, each of its records an
- * operation of its own (docs/format/records.md "Derived operations").
+ * Operation identities of a call with several steps. The caller names the call once; gate derives an operation identity
+ * for each record (docs/format/records.md, "Derived operations").
  *
  * @module
  */
@@ -8,15 +8,15 @@
 import { identify, type Sha256 } from "../canonical/identity.ts";
 import type { OperationFamily } from "./types.ts";
 
-/** The 32 hex digits by which a caller names a call of several steps, under the member of the tool that takes them. */
+/** The 32 hex digits that name a call with several steps, under the member name of its tool. */
 export type DerivedFrom = { readonly request_id: string } | { readonly trigger_id: string };
 
 /** Hex digits of an operation identity: 128 bits. */
 const OPERATION_DIGITS = 32;
 
 /**
- * The identity of a derived operation: the first 128 bits of the identity of kind `derived-operation` over the caller's id, the family,
- * and the ordinal, which counts the call's operations of that family from 0.
+ * The identity of a derived operation: the first 128 bits of the identity of kind `derived-operation` over the caller's
+ * id, the family and the ordinal. The ordinal counts the operations of that family in the call, from 0.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * The static disclosure rules: may this packet go to this target? (`policy.static`)
+ * The static disclosure rules (`policy.static`). They decide whether a packet may go to a target.
  *
  * @module
  */
@@ -7,13 +7,13 @@
 import type { EntryPacket, Target } from "../law/types.ts";
 import type { DisclosurePolicy, DisclosureRule, TargetSelector } from "./profile.ts";
 
-/** What the policy says of one packet and target. `matched_rule` is null where the engine's default decided. */
+/** The verdict of the policy on one packet and target. `matched_rule` is null if the default of the engine decided. */
 export type DisclosureVerdict =
   | { readonly verdict: "permit"; readonly matched_rule: number | null }
   | { readonly verdict: "denied"; readonly matched_rule: number | null }
   | { readonly verdict: "rule_error"; readonly matched_rule: number; readonly error_message: string };
 
-/** The question put to the policy. */
+/** The packet and target that the policy judges, with their scenario and stage. */
 export interface DisclosureRequest {
   readonly scenario_id: string;
   readonly stage_id: string;
@@ -52,7 +52,9 @@ function targetMatches(rule: DisclosureRule, target: Target | null): boolean {
   return target !== null && selectors.some((selector) => selectorMatches(selector, target));
 }
 
-/** Whether every selector that a rule gives matches; a `forbid_*` selector that is met keeps the rule from matching. */
+/**
+ * Whether a rule matches: every selector that it gives does, and no label or tag of a `forbid_*` selector is present.
+ */
 export function ruleMatches(rule: DisclosureRule, request: DisclosureRequest): boolean {
   const { packet } = request;
   return allows(rule.content_types, packet.content_type) && allows(rule.packet_ids, packet.packet_id) &&
@@ -65,7 +67,7 @@ export function ruleMatches(rule: DisclosureRule, request: DisclosureRequest): b
 }
 
 /**
- * Asks the policy. The first matching rule decides; where none matches, the default does.
+ * Judges a disclosure. The first matching rule decides, else the default.
  *
  * @example
  * ```ts

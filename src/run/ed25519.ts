@@ -1,19 +1,19 @@
 /**
- * What strict Ed25519 asks of a key and a signature before any curve arithmetic (RFC 8032, 5.1.7). Libraries differ here, so
- * every host checks it first.
+ * The checks of strict Ed25519 on the bytes of a key and a signature (RFC 8032, 5.1.7). They precede any curve
+ * arithmetic. Libraries differ here, so every host checks it first.
  *
  * @module
  */
 
-/** The prime 2^255 - 19, little end first. */
+/** The prime 2^255 - 19, little-endian. */
 const FIELD_PRIME = littleEndian("7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
 
-/** The order of the base point, little end first. */
+/** The order of the base point, little-endian. */
 const GROUP_ORDER = littleEndian("1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed");
 
 /**
- * The y coordinates, big end first, of the eight points of small order. With a key among them a signature says nothing: it
- * verifies for message after message.
+ * The y coordinates, written big-endian, of the eight points of small order. With such a key one signature verifies for
+ * many messages, so it proves nothing.
  */
 const SMALL_ORDER: readonly Uint8Array[] = [
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -27,28 +27,29 @@ function littleEndian(hex: string): Uint8Array {
   return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(hex.slice(62 - 2 * at, 64 - 2 * at), 16));
 }
 
-/** Compares little-endian numbers of 32 bytes. */
+/** Whether a little-endian number of 32 bytes is below a bound. */
 function isBelow(number: Uint8Array, bound: Uint8Array): boolean {
   for (let at = 31; at >= 0; at--) {
-    const [a, b] = [number[at] ?? 0, bound[at] ?? 0];
-    if (a !== b) return a < b;
+    const digit = number[at] ?? 0;
+    const limit = bound[at] ?? 0;
+    if (digit !== limit) return digit < limit;
   }
   return false;
 }
 
-/** Whether 32 bytes encode a y coordinate in its one form, and not that of a point of small order. */
+/** Whether 32 bytes are the canonical encoding of a y coordinate that no point of small order has. */
 function isPointEncoding(bytes: Uint8Array): boolean {
   const y = bytes.slice();
-  // The top bit is the sign of x, no part of y.
+  // The top bit is the sign of x and not part of y.
   y[31] = (y[31] ?? 0) & 0x7f;
   if (!isBelow(y, FIELD_PRIME)) return false;
   return !SMALL_ORDER.some((point) => point.every((byte, at) => byte === y[at]));
 }
 
 /**
- * Whether a key and a signature may be verified at all: 32 and 64 bytes, both points in their one encoding and not of small
- * order, and the scalar S below the group order, so that no second signature can be made from one. What passes still has to
- * verify.
+ * Whether a key and a signature are well-formed: 32 and 64 bytes, both points in canonical encoding and not of small
+ * order, and the scalar S below the group order. With a larger S a second signature could be made from the first. The
+ * signature must still be verified.
  *
  * @example
  * ```ts

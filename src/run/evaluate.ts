@@ -1,5 +1,5 @@
 /**
- * From evidence to a truth value with its whole trace.
+ * Evaluates evidence: the truth value of a stage, with its whole trace.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 } from "./qualify.ts";
 import type { TraceItem } from "./types.ts";
 
-/** The truth of one condition, and why it is Unknown where it is. */
+/** The truth of one condition, with the reason of an Unknown. */
 export interface Judgement {
   readonly value: Tri;
   readonly reason?: NonNullable<TraceItem["reason"]>;
@@ -38,8 +38,8 @@ function judgementOf(value: Tri, unknown: Judgement): Judgement {
 }
 
 /**
- * The judgement of one counting item: an observed error is Unknown for every predicate, as is a found nothing for all but the two
- * that ask for it.
+ * The judgement of one counting item. An observed error is Unknown for every predicate. An item that found nothing is
+ * Unknown for every predicate except `Exists` and `NotExists`.
  */
 function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): Judgement {
   if (item.error !== undefined) return ERROR;
@@ -50,7 +50,8 @@ function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): J
 function judgeAgreement(condition: CompiledCondition, counting: readonly QualifiedEvidence[]): Judgement {
   const [first, ...rest] = counting;
   if (first === undefined) return UNQUALIFIED;
-  // An observed error is a qualifying source that did not say; dropping it would let absence pass.
+  // An observed error is a qualifying source without an answer. If it were dropped, the condition could pass by
+  // absence.
   if (counting.some(({ item }) => item.error !== undefined)) return ERROR;
   if (rest.some((other) => !sameObservation(first.item, other.item))) return DISAGREEMENT;
   return judgeItem(condition, first);
@@ -74,9 +75,9 @@ function judgeQuorum(judgements: readonly Judgement[], minimum: number, allQuali
 }
 
 /**
- * Judges a condition from its items, each already tested alone.
+ * Judges a condition from its qualified items: applies independence, then the combination.
  *
- * @returns The judgement, and the items with the verdict of independence, in the order given.
+ * @returns The judgement, and the items after independence, in the order given
  */
 function judgeCondition(
   condition: CompiledCondition,
@@ -87,7 +88,7 @@ function judgeCondition(
 }
 
 /**
- * Judges a condition from its items, each with its verdict.
+ * Judges a condition from its items, after independence was applied.
  *
  * @param contradiction Whether one acquisition contradicts itself
  */
@@ -108,14 +109,14 @@ export function judgeQualified(
     : judgeQuorum(judgements, combination.minimum, counting.length === items.length);
 }
 
-/** {@link judgeCondition} for the one item that most conditions have: it agrees with itself and is independent of nothing. */
+/** {@link judgeCondition} for a single item, which is what most conditions have: it needs no test of independence. */
 function judgeSingle(condition: CompiledCondition, only: QualifiedEvidence): Judgement {
   const { combination } = condition.condition.evidence_use_policy;
   if (combination.combination === "Quorum") return judgeCondition(condition, [only]).judgement;
   return only.reason === null ? judgeItem(condition, only) : UNQUALIFIED;
 }
 
-/** The whole trace of a requirement over conditions: one line a leaf visit. */
+/** The whole trace of a requirement over conditions: one line for each visit of a leaf. */
 function traceConditions(program: Program, judgements: readonly Judgement[]): TraceItem[] {
   const { paths, visits, slots } = program;
   const trace: TraceItem[] = [];
@@ -134,7 +135,7 @@ function traceConditions(program: Program, judgements: readonly Judgement[]): Tr
   return trace;
 }
 
-/** The truth of a stage's completion requirement with its trace, from judgements by slot. */
+/** The truth and trace of a stage's completion requirement, from judgements by slot. */
 export function evaluateCompletion(
   { completion, scratch: { values } }: CompiledStage,
   judgements: readonly Judgement[],
@@ -143,7 +144,7 @@ export function evaluateCompletion(
   return { outcome: runProgram(completion, values), trace: traceConditions(completion, judgements) };
 }
 
-/** The evaluation of one stage's evidence, before anything is recorded. */
+/** The evaluation of the evidence of one stage. */
 export interface Evaluation {
   readonly outcome: Kleene;
   readonly trace: readonly TraceItem[];
@@ -151,10 +152,10 @@ export interface Evaluation {
   readonly evidence: readonly QualifiedEvidence[];
 }
 
-/** Where a place among the items would stand: no item yet. */
+/** In place of the index of an item: the condition has no item yet. */
 const NONE = -1;
 
-/** Qualifies and judges all evidence of a stage. Used alike by evaluation, precheck and replay. */
+/** Qualifies and judges all evidence of a stage. Evaluation, precheck and replay share it. */
 export function evaluateEvidence(
   compiled: CompiledStage,
   presented: readonly PresentedEvidence[],
@@ -163,7 +164,7 @@ export function evaluateEvidence(
   const items = observeClock(environment, presented);
   const { conditions, slotOf, scratch: { places } } = compiled;
   const evidence: QualifiedEvidence[] = [];
-  // Most conditions have one item, whose place is all there is to remember.
+  // Most conditions have one item; its index is enough. Only the others need a list.
   let several: Map<number, number[]> | null = null;
   places.fill(NONE);
   for (const item of items) {
@@ -197,7 +198,7 @@ function addPlace(several: Map<number, number[]>, slot: number, first: number, p
   return several;
 }
 
-/** Judges a condition by the items at the given places, and writes the verdicts of independence there. */
+/** Judges a condition by the items at the given indexes, and replaces them by the items after independence. */
 function judgeSeveral(
   condition: CompiledCondition,
   places: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * Evidence as it is presented to an evaluation: what the caller sent, checked against the law, and what gate acquired.
+ * Evidence of an evaluation: items of the caller, checked against the law, and items that gate acquired.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import type {
 export const ITEMS_PER_CONDITION = 64;
 /** Most evidence items of one call. */
 export const ITEMS_PER_CALL = 4096;
-/** Rejections of one call that look for what was probably meant, which takes a look at every known name. */
+/** Rejections of one call with a hint. A hint compares every known name. */
 export const HINTS_MAXIMUM = 16;
 
 /** An evidence item as a caller sends it. */
@@ -41,7 +41,7 @@ export interface CallerEvidence {
   readonly observed_at?: number;
 }
 
-/** An evidence item before qualification, whatever way it came. */
+/** An evidence item before qualification, of a caller or acquired. */
 export interface PresentedEvidence {
   readonly item_id: string;
   readonly condition_id: string;
@@ -49,7 +49,7 @@ export interface PresentedEvidence {
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
   /** The lane that the source declares. */
   readonly lane: "verified" | "asserted";
-  /** Null where nothing was found, or an error was observed. */
+  /** Null if nothing was found or an error was observed. */
   readonly value: TypedValue | null;
   readonly value_identity?: Identity;
   /** Plain hash of the value's canonical bytes. */
@@ -60,13 +60,13 @@ export interface PresentedEvidence {
   readonly signature?: EvidenceSignature;
   readonly anchor?: EvidenceAnchor;
   readonly observed_at?: number;
-  /** False where the source's own hash of the value does not recompute. */
+  /** False if the hash that the source gave does not recompute. */
   readonly hash_recomputes: boolean;
   readonly schema_verdict?: "valid" | "invalid";
   readonly acquisition?: AcquisitionWitness;
 }
 
-/** Why evidence is rejected as a whole, before any record. */
+/** Why the evidence of a call is rejected. One rejection rejects the whole call, before any record. */
 export interface EvidenceRejection {
   readonly code:
     | "condition_not_found"
@@ -84,7 +84,10 @@ export interface EvidenceRejection {
   readonly message: string;
 }
 
-/** Identity of a typed value, kind `evidence-value` over `{value, value_type}`, with the texts it was made of. */
+/**
+ * Identity of a typed value, of kind `evidence-value` over `{value, value_type}`, with its canonical text and plain
+ * hash.
+ */
 export function hashValue(
   sha256: Sha256,
   typed: TypedValue,
@@ -98,7 +101,7 @@ export function hashValue(
   return { identity, valueText, content_hash: contentHash(sha256, valueText) };
 }
 
-/** The material that keeps an item's value; none for digest-only items and for items without a value. */
+/** The material that keeps the value of an item; null for digest-only items and for items without a value. */
 export function valueMaterial(item: PresentedEvidence): Material | null {
   if (item.value === null || item.value_identity === undefined || item.retention === "RetainDigestOnly") return null;
   return {
@@ -108,21 +111,21 @@ export function valueMaterial(item: PresentedEvidence): Material | null {
   };
 }
 
-/** The lower of the operator's and the law's own value limit, canonical bytes. */
+/** The lower of the operator's and the law's limit on values, in canonical bytes. */
 export function maximumValueBytes(law: CompiledLaw, profile: OperatorProfile): number {
   const { value_limits } = law.law;
   const operator = profile.value_limits.maximum_value_bytes;
   return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_value_bytes) : operator;
 }
 
-/** The lower of the operator's and the law's own payload limit, bytes. */
+/** The lower of the operator's and the law's limit on payloads, in bytes. */
 export function maximumPayloadBytes(law: CompiledLaw, profile: OperatorProfile): number {
   const { value_limits } = law.law;
   const operator = profile.value_limits.maximum_payload_bytes;
   return value_limits.selection === "Explicit" ? Math.min(operator, value_limits.maximum_payload_bytes) : operator;
 }
 
-/** A rejection for each binding that is left out of a condition that requires all of its bindings. */
+/** A rejection for each binding that the call did not ask, if its condition requires all of its bindings. */
 export function rejectLeftOut(
   { bindings, conditions, slotOf }: CompiledStage,
   isAsked: (bindingId: string) => boolean,
@@ -135,7 +138,7 @@ export function rejectLeftOut(
   });
 }
 
-/** A rejection whose path is still that of a member within the item. */
+/** A rejection with the path of a member within the item. */
 type ItemRejection = Omit<EvidenceRejection, "path"> & { readonly member: readonly string[] };
 
 /** Stages that a rejection names. */
@@ -147,7 +150,7 @@ const DOMAIN_REJECTIONS: Readonly<Record<DomainFaultCode, Omit<ItemRejection, "m
   value_out_of_bounds: { code: "value_outside_domain", member: ["value", "value"] },
 };
 
-/** The stages that use a condition, as a message ends with them. */
+/** The end of a message: the stages that use a condition. */
 function usersOf(law: CompiledLaw, conditionId: string): string {
   const users = law.stages.filter(({ slotOf }) => slotOf.has(conditionId)).map(({ stage }) => `"${stage.stage_id}"`);
   if (users.length === 0) return ", nor by any other";
@@ -177,13 +180,13 @@ function rejectionOf(
   const fault = checkInDomain(item.value, compiled.condition.observation_domain);
   if (fault !== null) return { ...DOMAIN_REJECTIONS[fault.code], message: fault.message };
   if (item.retention.retention !== compiled.retention) {
-    const message = `Expected retention "${compiled.retention}" as the law says, got "${item.retention.retention}"`;
+    const message = `Expected retention "${compiled.retention}" of the condition, got "${item.retention.retention}"`;
     return { code: "retention_mismatch", member: ["retention", "retention"], message };
   }
   return null;
 }
 
-/** Evidence of a call after its checks: items to qualify, or the reasons why none of it is taken. */
+/** Evidence of a call after its checks: items to qualify, or the rejections. */
 export type Presentation =
   | { readonly ok: true; readonly items: readonly PresentedEvidence[] }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
@@ -236,9 +239,9 @@ function presentItem(
 }
 
 /**
- * Checks the caller's evidence of one evaluation and makes it ready for qualification. Every fault is reported.
+ * Checks the caller's evidence of one evaluation, and returns the items to qualify or every rejection.
  *
- * @param verdicts Verdicts of the conditions' JSON Schemas, by index of the item.
+ * @param verdicts Verdicts of the conditions' JSON Schemas, by index of the item
  */
 export function presentCallerEvidence(
   sha256: Sha256,

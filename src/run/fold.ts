@@ -1,5 +1,5 @@
 /**
- * The pure fold: a run's state is nothing but its records, one after the other.
+ * The pure fold: the state of a run follows from its records alone.
  *
  * @module
  */
@@ -13,16 +13,16 @@ import type { Attempt, EvidenceItem, RecordedEvidence, RunRecord, RunState, Stag
 /** How many attempts a state keeps for `scenario_status`. */
 export const RECENT_ATTEMPTS = 20;
 
-/** A record that cannot follow the state it is folded into: the chain is broken. */
+/** A record does not follow the state that it is folded into: the chain is broken. */
 export class FoldError extends Error {
-  /** Says which record does not follow, and why. */
+  /** @param message Names the record, and why it does not follow */
   constructor(message: string) {
     super(message);
     this.name = "FoldError";
   }
 }
 
-/** The part of a recorded evidence item that answers show. */
+/** The members of a recorded evidence item that answers show. */
 function shownEvidence(item: RecordedEvidence): EvidenceItem {
   return {
     item_id: item.item_id,
@@ -37,7 +37,7 @@ function shownEvidence(item: RecordedEvidence): EvidenceItem {
   };
 }
 
-/** The attempt that a `stage_evaluated` record tells of. */
+/** The attempt of a `stage_evaluated` record. */
 export function attemptOf(
   record: Extract<RunRecord, { record_kind: "stage_evaluated" }>,
   recordId: Identity,
@@ -151,9 +151,9 @@ function evaluated(
 /**
  * The state after one more record. Pure: neither state nor record is changed.
  *
- * @param state The state the record follows; null before the first record.
- * @param recordId Identity of kind `run-record` over the record's canonical bytes.
- * @throws {FoldError} Where the record cannot follow that state.
+ * @param state The state before the record; null for the first record
+ * @param recordId Identity of kind `run-record` over the record's canonical bytes
+ * @throws {FoldError} If the record does not follow that state
  */
 export function fold(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: Identity): RunState {
   if (state === null) return created(law, record, recordId);
@@ -175,7 +175,9 @@ export function fold(law: CompiledLaw, state: RunState | null, record: RunRecord
   }
 }
 
-/** Identity of a state, kind `run-state`: two verifiers that folded the same records under the same law get the same one. */
+/**
+ * Identity of a state, of kind `run-state`. It is the same for everyone who folds the same records under the same law.
+ */
 export function stateIdentity(sha256: Sha256, state: RunState): Identity {
   return identify(sha256, "run-state", asJson(state));
 }

@@ -17,12 +17,12 @@ function completedSlots(indexes: Int32Array, stages: readonly StageState[]): Uin
   return values;
 }
 
-/** Whether a requirement over stages holds, complete stages being true and all others false. */
+/** Whether a requirement over stages holds: a complete stage is true, any other false. */
 export function stagesSatisfy(program: Program, indexes: Int32Array, stages: readonly StageState[]): boolean {
   return runProgram(program, completedSlots(indexes, stages)) === TRUE;
 }
 
-/** The trace of a requirement over stages: one line a leaf visit. */
+/** The trace of a requirement over stages: one line for each visit of a leaf. */
 export function traceStages(program: Program, indexes: Int32Array, stages: readonly StageState[]): StageTraceItem[] {
   const values = completedSlots(indexes, stages);
   return program.paths.map((path, visit) => {
@@ -31,7 +31,7 @@ export function traceStages(program: Program, indexes: Int32Array, stages: reado
   });
 }
 
-/** Stage states of a run that has just been created: roots ready, all else blocked. */
+/** Stages of a new run: roots are ready, all others blocked. */
 export function initialStages(law: CompiledLaw): StageState[] {
   return law.stages.map(({ stage, prerequisite }) => ({
     stage_id: stage.stage_id,
@@ -42,7 +42,7 @@ export function initialStages(law: CompiledLaw): StageState[] {
   }));
 }
 
-/** Stages after one of them became complete: dependants whose prerequisite now holds become ready. */
+/** Stages after one of them became complete: dependants whose prerequisite holds now become ready. */
 export function stagesAfterCompletion(law: CompiledLaw, stages: StageState[], completed: number): StageState[] {
   for (const index of law.dependants[completed] ?? []) {
     const state = stages[index];
@@ -55,7 +55,7 @@ export function stagesAfterCompletion(law: CompiledLaw, stages: StageState[], co
   return stages;
 }
 
-/** Ids of the stages that are ready and unopened, in stage id order; none once the run is complete. */
+/** Ids of the stages that are ready and unopened, in stage id order; empty once the run is complete. */
 export function readyFrontier(state: RunState): string[] {
   if (state.status === "complete") return [];
   const ready: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Invocation identities: the same question has the same identity, whoever asks and however often (docs/format/records.md).
+ * Invocation identities: a call has the same identity for every caller and each time (docs/format/records.md).
  *
  * @module
  */
@@ -7,7 +7,10 @@
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 
-/** A copy with another value for a member that is there. Spread and computed names define members, so `__proto__` is an ordinary one. */
+/**
+ * A copy with another value of one member. Spread and computed names define members, so `__proto__` is an ordinary
+ * name.
+ */
 function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
   return { ...object, [name]: value };
 }
@@ -28,10 +31,10 @@ function payloadByIdentity(sha256: Sha256, holder: JsonValue): JsonValue {
 }
 
 /**
- * The identity, of kind `invocation`, of a tool call: over `{tool, input}` with evidence values and payloads replaced by their
- * identities, the arguments otherwise as sent.
+ * The identity of a tool call, of kind `invocation`. It is over `{tool, input}`, with evidence values and payloads
+ * replaced by their identities and all other arguments as sent.
  *
- * @param input Decoded arguments of the call.
+ * @param input Decoded arguments of the call
  */
 export function invocationIdentity(sha256: Sha256, tool: string, input: JsonObject): Identity {
   let subject = payloadByIdentity(sha256, input) as JsonObject;

@@ -1,5 +1,5 @@
 /**
- * Payloads of submissions, entry packets and declared genesis: their hashes, and what is wrong with them.
+ * Hashes of payloads: those of submissions, entry packets and a declared genesis.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Payload } from "../law/types.ts";
 import { asJson } from "./primitives.ts";
 import type { ContentHash } from "./types.ts";
 
-/** What a refused `base64` should have been. */
+/** The expected form of `base64`, as a refusal names it. */
 export const BASE64 = "RFC 4648 base64 with padding";
 
 /** A payload with its hashes. */
@@ -22,7 +22,7 @@ export interface HashedPayload {
   readonly text: string;
   /** Identity of kind `payload` over `text`. */
   readonly identity: Identity;
-  /** Plain SHA-256: of the canonical value, of the decoded bytes, or as the external reference states it. */
+  /** Plain SHA-256 of the canonical value or the decoded bytes; for an external reference the hash that it states. */
   readonly content_hash: ContentHash;
   /** Size that the limit applies to: canonical value, decoded bytes, or 0. */
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface HashedPayload {
 /**
  * Hashes a payload.
  *
- * @returns Null where `base64` is not canonical base64.
+ * @returns Null if `base64` is not canonical base64
  */
 export function hashPayload(sha256: Sha256, payload: Payload): HashedPayload | null {
   switch (payload.kind) {

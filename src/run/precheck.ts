@@ -1,5 +1,5 @@
 /**
- * Prechecking a stage: what an evaluation with this evidence would say. Nothing is acquired, nothing recorded.
+ * Prechecks a stage: predicts the outcome of an evaluation with this evidence. It acquires and records nothing.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import { asJson } from "./primitives.ts";
 import type { QualifiedEvidence } from "./qualify.ts";
 import type { ObservedError, TraceItem } from "./types.ts";
 
-/** A value to take as if a binding had acquired it; null says that the check found nothing. */
+/** The assumed value of a binding; null means that the check found nothing. */
 export interface AssumedAcquisition {
   readonly binding_id: string;
   readonly value: JsonValue;
@@ -38,31 +38,31 @@ export interface AssumedAcquisition {
   readonly schema_verdict?: "valid" | "invalid";
 }
 
-/** What a precheck takes for granted, named on every trace line that rests on it. */
+/** An assumption of a precheck. Every trace line names those that it depends on. */
 export type Assumption = "acquired" | "anchored" | "signed" | "fresh" | "lane_not_tested" | "signature_not_bound";
 
-/** A trace line that says what was wrong with a value; no attempt has items to look that up in. */
+/** A trace line with the error of a value: a precheck has no attempt whose items show it. */
 export interface ExplainedTraceItem extends TraceItem {
   readonly error?: ObservedError;
 }
 
-/** A trace line with the assumptions it rests on. */
+/** A trace line with the assumptions that it depends on. */
 export interface AssumedTraceItem extends ExplainedTraceItem {
   readonly assumptions: readonly Assumption[];
 }
 
-/** What a precheck says. */
+/** The result of a precheck. */
 export type Precheck =
   | {
     readonly ok: true;
     readonly outcome: "true" | "false" | "unknown";
     readonly trace: readonly AssumedTraceItem[];
-    /** Every item, and why it does not count where it does not. */
+    /** Every item, with the reason if it does not count. */
     readonly evidence: readonly QualifiedEvidence[];
   }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
 
-/** An item as the acquisition of a binding would present it. */
+/** The item that the acquisition of a binding would present. */
 function assumeValue(
   sha256: Sha256,
   { condition, retention }: CompiledCondition,
@@ -127,7 +127,9 @@ function assumeItems(
   return { items, rejections };
 }
 
-/** Bindings that an evaluation with this evidence could not leave out. A condition without any evidence is left open. */
+/**
+ * Rejections for bindings that an evaluation with this evidence must ask. A condition without evidence is not tested.
+ */
 function leftOutOf(
   compiled: CompiledStage,
   evidence: readonly CallerEvidence[],
@@ -140,7 +142,7 @@ function leftOutOf(
   return rejectLeftOut({ ...compiled, bindings }, (bindingId) => named.has(bindingId));
 }
 
-/** A trace whose Unknown lines carry the first error among the items of their condition. */
+/** The trace with an error on each Unknown line: the first one among the items of its condition. */
 export function explainErrors(
   trace: readonly TraceItem[],
   items: readonly Pick<PresentedEvidence, "condition_id" | "error">[],
@@ -155,7 +157,7 @@ export function explainErrors(
   });
 }
 
-/** What the judgement of a condition takes for granted, given its items. */
+/** The assumptions that the judgement of a condition depends on, given its items. */
 function assumptionsOf({ condition }: CompiledCondition, items: readonly PresentedEvidence[]): Assumption[] {
   if (items.length === 0) return [];
   const policy = condition.evidence_use_policy;
@@ -175,7 +177,9 @@ function assumptionsOf({ condition }: CompiledCondition, items: readonly Present
   return assumptions;
 }
 
-/** Evaluates a stage as an evaluation would, as if the given values had been acquired, freshness met, and without a lane test. */
+/**
+ * Evaluates a stage on the assumption that the given values were acquired and freshness is met, without testing lanes.
+ */
 export function precheckStage(
   law: CompiledLaw,
   compiled: CompiledStage,

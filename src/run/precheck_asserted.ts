@@ -1,6 +1,7 @@
 /**
- * Prechecking a stage against plain data: what somebody asserts, of which nothing is acquired, signed or bound to an attempt. Its lane is
- * `asserted`, and it says so where that is what decides (docs/decisions/steps.md, "Precheck").
+ * Prechecks a stage against plain data. The data is asserted: it is neither acquired, nor signed, nor bound to an
+ * attempt. Its lane is `asserted`, and the result names the lane if it decides the outcome (docs/decisions/steps.md,
+ * "Precheck").
  *
  * @module
  */
@@ -18,7 +19,7 @@ import { judgedFromPrecheck, type JudgedItem } from "./missing/causes.ts";
 import { type ExplainedTraceItem, explainErrors } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
 
-/** What is asserted of a condition. */
+/** The asserted value of a condition. */
 export interface AssertedValue {
   readonly condition_id: string;
   readonly value: JsonValue;
@@ -26,20 +27,22 @@ export interface AssertedValue {
   readonly schema_verdict?: "valid" | "invalid";
 }
 
-/** What the data says of a stage. */
+/** The result of a precheck against plain data. */
 export interface AssertedPrecheck {
-  /** With the lane tested as an evaluation tests it. */
+  /** The outcome with the lane tested as an evaluation tests it. */
   readonly outcome: Kleene;
   readonly trace: readonly ExplainedTraceItem[];
   /** Every item with its verdict. */
   readonly items: readonly JudgedItem[];
-  /** Present where the data would say something else if its lane were enough. */
+  /** Present if the outcome would differ without the test of the lane. */
   readonly blocked_by?: "trust_lane";
-  /** What it would say; present with `blocked_by`. */
+  /** The outcome without that test; present with `blocked_by`. */
   readonly outcome_without_lane?: Kleene;
 }
 
-/** The way by which the value would count, if there is one: from the caller, else as one of the condition's bindings acquires it. */
+/**
+ * The source by which the value counts: the caller if the condition allows it, else the first binding that is allowed.
+ */
 function sourceOf(
   { condition }: CompiledCondition,
   { bindings }: CompiledStage,
@@ -91,7 +94,7 @@ function assertedItem(
   };
 }
 
-/** Evaluates a stage with asserted values, freshness, anchors and signatures of acquisitions taken as met. */
+/** Evaluates a stage with asserted values. Freshness, anchors and signatures of acquisitions are assumed to be met. */
 export function precheckAsserted(
   law: CompiledLaw,
   stage: CompiledStage,
@@ -118,10 +121,10 @@ export function precheckAsserted(
     ...verdicts,
     ...distrusted.map((item) => judgedFromPrecheck({ item, lane: "asserted", signer: null, reason: "lane" })),
   ];
-  const told = trace.map((line): ExplainedTraceItem =>
+  const explained = trace.map((line): ExplainedTraceItem =>
     untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line
   );
   const free = evaluate(items).outcome;
-  if (free === outcome) return { outcome, trace: told, items: all };
-  return { outcome, trace: told, items: all, blocked_by: "trust_lane", outcome_without_lane: free };
+  if (free === outcome) return { outcome, trace: explained, items: all };
+  return { outcome, trace: explained, items: all, blocked_by: "trust_lane", outcome_without_lane: free };
 }

@@ -1,6 +1,6 @@
 /**
- * The operator profile: every setting of the operator that a decision reads. It is retained by identity with every record, so
- * that a replay decides under the same rules. No secrets, no paths (docs/format/records.md, "Operator profile").
+ * The operator profile: every setting of the operator that a decision reads. Every record names it by identity, so a
+ * replay decides under the same rules. It has neither secrets nor paths (docs/format/records.md, "Operator profile").
  *
  * @module
  */
@@ -16,13 +16,13 @@ export interface TrustedKey {
   readonly public_key: string;
 }
 
-/** How far a source is believed: signatures are only noted, or must be there. */
+/** The trust in a provider: `audit` notes signatures, `require_signature` requires one by a listed key. */
 export type TrustPolicy = "audit" | { readonly require_signature: { readonly keys: readonly TrustedKey[] } };
 
-/** Trust lanes, the lower first. */
+/** Trust lanes, the lower one first. */
 export type Lane = "asserted" | "verified";
 
-/** What an anchor of a provider's item must carry. */
+/** The fields that an anchor of a provider's item must have. */
 export interface AnchorRequirement {
   readonly provider_id: string;
   readonly anchor_type: string;
@@ -35,7 +35,7 @@ export type TargetSelector =
   | { readonly target_kind: "agent" | "session" | "channel"; readonly target_id?: string }
   | { readonly target_kind: "external"; readonly system?: string; readonly target?: string };
 
-/** A static disclosure rule; every selector that is given and not empty must match. */
+/** A static disclosure rule. Every selector that is present and not empty must match. */
 export interface DisclosureRule {
   readonly effect: "permit" | "deny" | "error";
   readonly error_message?: string;
@@ -74,7 +74,7 @@ export interface OperatorProfile {
     readonly providers: readonly { readonly provider_id: string; readonly policy: TrustPolicy }[];
   };
   readonly anchors: readonly AnchorRequirement[];
-  /** The dev-permissive lane relaxation in force at this moment; false once its TTL is over. */
+  /** The permissive relaxation of lanes; `enabled` is false after its time has run out. */
   readonly permissive: { readonly enabled: boolean; readonly exempt_providers: readonly string[] };
   readonly policy: DisclosurePolicy;
   readonly proof_budget: number;
@@ -85,7 +85,7 @@ export function profileIdentity(sha256: Sha256, profile: OperatorProfile): Ident
   return identify(sha256, "operator-profile", asJson(profile));
 }
 
-/** Every key of the profile, the first of a key id winning. */
+/** Every key of the profile by key id. Of several keys with one id the first counts. */
 export function trustedKeys(profile: OperatorProfile): Map<string, TrustedKey> {
   const keys = new Map<string, TrustedKey>();
   for (const policy of [profile.trust.default_policy, ...profile.trust.providers.map((entry) => entry.policy)]) {
@@ -95,7 +95,7 @@ export function trustedKeys(profile: OperatorProfile): Map<string, TrustedKey> {
   return keys;
 }
 
-/** The lowest lane that counts for an item of a provider (null: of a caller). */
+/** The lowest lane that counts for an item of a provider; null stands for a caller. */
 export function minimumLane(profile: OperatorProfile, providerId: string | null): Lane {
   const relaxed = profile.permissive.enabled &&
     (providerId === null || !profile.permissive.exempt_providers.includes(providerId));

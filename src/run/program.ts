@@ -1,6 +1,6 @@
 /**
- * A requirement tree compiled to postfix code over flat arrays, run with strong Kleene logic. Every leaf is visited, so the trace is whole
- * and its order never depends on values (docs/format/records.md, "Judgement").
+ * Compiles a requirement tree to postfix code over flat arrays, and runs it with strong Kleene logic. A run visits
+ * every leaf, so the trace is whole and its order does not depend on values (docs/format/records.md, "Judgement").
  *
  * @module
  */
@@ -18,7 +18,7 @@ const OPERATION_MASK = (1 << OPERATION_BITS) - 1;
 
 /** A compiled requirement. Slots number the distinct leaf names in order of first appearance. */
 export interface Program {
-  /** Postfix code; each word is `operand << 3 | operation`, a group is followed by its minimum. */
+  /** Postfix code. Each word is `operand << 3 | operation`; the minimum of a group is the next word. */
   readonly code: Int32Array;
   /** Distinct leaf names, by slot. */
   readonly slots: readonly string[];
@@ -26,7 +26,7 @@ export interface Program {
   readonly visits: Int32Array;
   /** JSON path of each leaf visit inside the requirement. */
   readonly paths: readonly string[];
-  /** Scratch of {@link runProgram}; written before it is read. */
+  /** Work space of {@link runProgram}. It is written before it is read. */
   readonly stack: Uint8Array;
 }
 
@@ -73,7 +73,7 @@ function assembleAll(
   push(assembly, operands.length);
 }
 
-// Paths share what they begin with: a deep requirement has long ones, and as many as it has leaves.
+// Paths share their beginnings as strings: a deep requirement has one long path for each leaf.
 function assemble(assembly: Assembly, requirement: Requirement, path: string): void {
   if ("Condition" in requirement) return assembleLeaf(assembly, requirement.Condition, path);
   if ("And" in requirement) return assembleAll(assembly, AND, requirement.And, `${path}.And`);
@@ -85,7 +85,7 @@ function assemble(assembly: Assembly, requirement: Requirement, path: string): v
 }
 
 /**
- * Compiles a proved requirement (depth and size are bounded by the law's proofs).
+ * Compiles a proved requirement. The proofs of the law bound its depth and size.
  *
  * @example
  * ```ts
@@ -122,7 +122,10 @@ function group(stack: Uint8Array, base: number, top: number, minimum: number): T
   return trues + unknowns < minimum ? FALSE : UNKNOWN;
 }
 
-/** The truth value of a program whose slots hold the given values (`FALSE` < `UNKNOWN` < `TRUE`: And is min, Or is max). */
+/**
+ * The truth value of a program with the given values by slot. `FALSE` < `UNKNOWN` < `TRUE`, so And is min and Or is
+ * max.
+ */
 export function runProgram(program: Program, values: Uint8Array): Tri {
   const { code, stack } = program;
   let top = 0;

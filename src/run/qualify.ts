@@ -1,5 +1,6 @@
 /**
- * Evidence qualification: which items count for a condition, and why the others do not (docs/format/records.md, "Qualification").
+ * Qualifies evidence: which items count for a condition, and why others do not (docs/format/records.md,
+ * "Qualification").
  *
  * @module
  */
@@ -15,15 +16,15 @@ import { type Lane, minimumLane } from "./profile.ts";
 import { hasBoundSignature } from "./statement.ts";
 import type { DisqualificationReason } from "./types.ts";
 
-/** The provider whose checks tell of the trigger time. */
+/** The provider whose checks read the trigger time. */
 const TIME_PROVIDER = "time";
 
-/** What qualification reads beside condition and item. */
+/** The environment of a decision with the law and the attempt. */
 export interface QualificationEnvironment extends Environment {
   readonly law: CompiledLaw;
   /**
-   * Null for a precheck, which has no attempt: acquired items count as their source would have delivered them, freshness as met,
-   * and lanes are not tested. No signature of a caller can be bound to it.
+   * Null for a precheck, which has no attempt. Acquired items then count as signed and anchored, freshness as met, and
+   * lanes are not tested. No signature of a caller is bound to a precheck.
    */
   readonly attempt: EvaluatedAttempt | null;
 }
@@ -31,14 +32,14 @@ export interface QualificationEnvironment extends Environment {
 /** An item with its verdict. */
 export interface QualifiedEvidence {
   readonly item: PresentedEvidence;
-  /** The lane that counted. */
+  /** The lane that applies to the item. */
   readonly lane: Lane;
-  /** Names the trusted key whose signature is bound to this item and attempt; null where there is none. */
+  /** Names the trusted key whose signature is bound to this item and attempt; null without such a signature. */
   readonly signer: string | null;
   readonly reason: DisqualificationReason | null;
 }
 
-/** A caller's item is looked up by the condition that it names; an acquired one has to be what its binding acquires. */
+/** Whether an item belongs to its condition: a caller's item names it, an acquired item must match its binding. */
 function namesCondition(law: CompiledLaw, item: PresentedEvidence): boolean {
   if (item.channel === "caller_submission") return true;
   const binding = law.bindingIndex.get(item.binding_id ?? "");
@@ -47,10 +48,10 @@ function namesCondition(law: CompiledLaw, item: PresentedEvidence): boolean {
 }
 
 function isAuthorized(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): boolean {
-  // Nobody reaches the kernel who is neither authenticated nor local, so the embedding authority has admitted them all.
+  // Every caller that reaches the kernel is authenticated or local, so the embedding authority admitted it.
   if (policy.authorization === "embedding_authority") return true;
   if (!signed) return false;
-  // Only an acquisition that a precheck assumes is signed without a signature.
+  // Only the assumed acquisition of a precheck counts as signed without a signature.
   if (policy.authorized_key_ids === undefined || item.signature === undefined) return true;
   return policy.authorized_key_ids.includes(item.signature.key_id);
 }
@@ -88,8 +89,8 @@ function isIntact(
 }
 
 /**
- * In the domain, and valid under its schema: a verdict that is not there is not a valid one. An item that found nothing
- * has no value to be compatible. A verifier may hold the name of a value alone; the verdict on it counts all the same.
+ * Whether a value is in the domain and valid under its schema. A missing verdict is not `valid`. An item that found
+ * nothing has no value to test. A verifier may have only the identity of a value; the recorded verdict still counts.
  */
 function isCompatible(
   { observation_domain: domain }: CompiledCondition["condition"],
@@ -97,7 +98,7 @@ function isCompatible(
 ): boolean {
   if (item.value === null && item.value_identity === undefined) return true;
   if (domain.domain === "Json" && domain.schema !== undefined && item.schema_verdict !== "valid") return false;
-  // A caller's item that is outside the domain is rejected before it gets here.
+  // A caller's item outside the domain was rejected before.
   return item.channel === "caller_submission" || item.value === null || checkInDomain(item.value, domain) === null;
 }
 
@@ -133,7 +134,7 @@ function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: bool
   if (item.channel === "caller_submission") {
     return policy.authorization === "embedding_authority" || signed ? "verified" : "asserted";
   }
-  // Whoever gives the trigger time decides what a check of it says.
+  // A caller that gives the trigger time decides the result of a check of that time.
   if (item.acquisition?.trigger_time_given === true && item.provider_id === TIME_PROVIDER) return "asserted";
   return item.lane;
 }
@@ -154,7 +155,7 @@ function disqualification(
   if (attempt !== null && lane === "asserted" && minimumLane(profile, item.provider_id ?? null) === "verified") {
     return "lane";
   }
-  // An observed error has no value to be fresh, intact or assured; it counts as Unknown.
+  // An observed error has no value to test; it counts as Unknown.
   if (item.error !== undefined) return null;
   if (attempt !== null && !isFresh(policy, item, signed, attempt.evaluated_at)) return "not_fresh";
   if (!isIntact(environment, policy, item, signed)) return "integrity";
@@ -167,14 +168,14 @@ function isSigned(environment: QualificationEnvironment, item: PresentedEvidence
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
 
-/** Whether an item says what the time authority read, so that nobody gave the time that it tells of. */
+/** Whether an item depends on the reading of the time authority: a check of `time` without a given trigger time. */
 function restsOnAuthority({ provider_id, acquisition }: PresentedEvidence): boolean {
   return provider_id === TIME_PROVIDER && acquisition !== undefined && acquisition.trigger_time_given !== true;
 }
 
 /**
- * The items as a time authority leaves them that is too far behind the run: every item of a condition that is judged by it becomes an
- * observed error. It keeps its value, so that a replay finds the error again.
+ * Marks items if the time authority is too far behind the run: every item of a condition that depends on the time
+ * becomes an observed error. It keeps its value, so that a replay derives the error again.
  */
 export function observeClock(
   { law, attempt }: QualificationEnvironment,
@@ -189,14 +190,14 @@ export function observeClock(
   });
 }
 
-/** The key that signed an item. One key may have several ids, so `gate-kernel-2` names it by its bytes. */
+/** The key that signed an item. One key may have several ids, so `gate-kernel-2` identifies it by its bytes. */
 function signerOf({ procedure, keys }: QualificationEnvironment, { signature }: PresentedEvidence): string | null {
   if (signature === undefined || procedure === "gate-kernel-1") return signature?.key_id ?? null;
-  // A signature verifies under no key whose base64 is not canonical, so equal bytes have equal texts.
+  // A key whose base64 is not canonical verifies no signature, so equal bytes have equal texts.
   return keys.get(signature.key_id)?.public_key ?? null;
 }
 
-/** Tests one item alone; independence needs its peers and comes after. */
+/** Tests one item alone. Independence needs the other items and comes afterwards. */
 export function qualifyItem(
   environment: QualificationEnvironment,
   { condition }: CompiledCondition,
@@ -208,13 +209,13 @@ export function qualifyItem(
   return { item, lane, signer, reason: disqualification(environment, condition, item, signed, lane) };
 }
 
-/** Whether two items without an error say the same: equal values, or both that nothing was found. */
+/** Whether two items without an error have equal values, or both found nothing. */
 export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boolean {
   if (a.value === null || b.value === null) return a.value === b.value;
   return domainEqual(a.value, b.value);
 }
 
-/** Items of one key are one acquisition and count once. */
+/** Items with the same key are one acquisition and count once. */
 function independenceKey(policy: EvidenceUsePolicy, { item, signer }: QualifiedEvidence): string {
   if (signer !== null) return `key ${signer}`;
   if (item.channel === "caller_submission") return "caller";
@@ -222,11 +223,11 @@ function independenceKey(policy: EvidenceUsePolicy, { item, signer }: QualifiedE
 }
 
 /**
- * Applies independence among the items of one condition: of those with one key, equal ones collapse into the first. Observed
- * errors stay as they are, since they weigh for nothing.
+ * Applies independence to the items of one condition: of items with the same key, equal ones collapse into the first.
+ * Observed errors stay as they are, since they count for neither side.
  *
- * @param same Whether a later item says the same as an earlier one
- * @returns The items, and whether one acquisition contradicts itself, which makes the condition Unknown.
+ * @param same Whether a later item has the same observation as an earlier one
+ * @returns The items, and whether one acquisition contradicts itself, which makes the condition Unknown
  */
 export function applyIndependence(
   policy: EvidenceUsePolicy,

@@ -1,5 +1,5 @@
 /**
- * Building a record: envelope, acceptance time, admission, identity.
+ * Builds records: envelope, acceptance time, admission and identity.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { DecidedRecord, Environment, Request, Stamps } from "./command.ts";
 import { asJson } from "./primitives.ts";
 import type { AcceptanceTime, OperationFamily, RunKey, RunRecord, RunState, TimeSource } from "./types.ts";
 
-/** Identities of time sources by object: an authority gives the same object for all stamps of one reading. */
+/** Identities of time sources by object: an authority returns the same object for all stamps of one reading. */
 const timeSourceIdentities = new WeakMap<TimeSource, Identity>();
 
 function timeSourceIdentity(environment: Environment, time: TimeSource): Identity {
@@ -23,7 +23,7 @@ function timeSourceIdentity(environment: Environment, time: TimeSource): Identit
   return identity;
 }
 
-/** When a record that follows `state` is accepted: the reading, but never before the record it follows. */
+/** The acceptance time of the record after `state`: the reading, but never before the previous record. */
 export function acceptanceTime(environment: Environment, state: RunState | null, time: TimeSource): AcceptanceTime {
   return {
     accepted_audit_instant: Math.max(time.reading_unix_millis, state?.accepted_audit_instant ?? 0),
@@ -33,7 +33,7 @@ export function acceptanceTime(environment: Environment, state: RunState | null,
   };
 }
 
-/** The record kind with its body, `time_source` left to the builder. */
+/** The body of a record kind without `time_source`, which the builder adds. */
 export type BodyOf<Kind extends RunRecord["record_kind"]> = Omit<
   Extract<RunRecord, { record_kind: Kind }>["body"],
   "time_source"
@@ -46,7 +46,7 @@ const FAMILY: Record<RunRecord["record_kind"], OperationFamily> = {
   artifact_submitted: "submit",
 };
 
-/** Builds the record that follows `state`, with its canonical text and identity. */
+/** Builds the record after `state`, with its canonical text and identity. */
 export function buildRecord<Kind extends RunRecord["record_kind"]>(
   environment: Environment,
   state: RunState | null,
@@ -62,7 +62,7 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
     attribution: request.attribution,
     invocation_identity: request.invocation_identity,
   }));
-  // In canonical order, which saves the canonical text a copy of the record.
+  // Members in canonical order: otherwise the canonical text needs a copy of the record.
   const record = {
     acceptance_time: acceptanceTime(environment, state, stamps.time),
     admission: {
@@ -97,8 +97,8 @@ export function acceptedResult({ record, record_id }: DecidedRecord): JsonObject
 }
 
 /**
- * The record of a stored text. Its shape is trusted: a store holds only records of {@link buildRecord}, and their identities
- * show a change.
+ * The record of a stored text. Its shape is trusted: a store holds only records of {@link buildRecord}, and their
+ * identities show a change.
  */
 export function readRecord(text: string): RunRecord {
   return readJson(text) as unknown as RunRecord;

@@ -1,5 +1,5 @@
 /**
- * Refusals that several decisions share: each says what is needed to go on.
+ * Refusals that several decisions share. Each has what the caller needs to continue.
  *
  * @module
  */
@@ -19,20 +19,20 @@ export function refusal(outcome: RefusalOutcome, result: object): Refused {
   return { outcome, records: [], result: asJson(result) as JsonObject };
 }
 
-/** The `stale` refusal where the caller's head is not the current one; its result is the current head, exactly. */
+/** The `stale` refusal if the caller's head is not the current one. Its result is the current head. */
 export function checkHead(state: RunState, expected: Head): Refused | null {
   const { record_id, revision } = state.head;
   if (expected.record_id === record_id && expected.revision === revision) return null;
   return refusal("stale", { record_id, revision });
 }
 
-/** A stage of the law with where it stands in the run. */
+/** A stage of the law with its state in the run. */
 export interface FoundStage {
   readonly compiled: CompiledStage;
   readonly stage: StageState;
 }
 
-/** The stage, or the `stage_not_found` refusal with the ids there are. */
+/** The stage, or the `stage_not_found` refusal with the ids of the law. */
 export function findStage(
   law: CompiledLaw,
   state: RunState,
@@ -45,7 +45,7 @@ export function findStage(
   return refusal("stage_not_found", stageNames(law, stageId));
 }
 
-/** What a caller is told who names a stage that the law does not have: the ids there are, and those nearest to the one given. */
+/** The result of `stage_not_found`: the ids of the law, and those nearest to the one given. */
 export function stageNames(
   law: CompiledLaw,
   stageId: string,

@@ -1,5 +1,5 @@
 /**
- * The evidence statement: what a signature over evidence is bound to (docs/format/evidence_statement.md).
+ * The evidence statement, which a signature over evidence signs (docs/format/evidence_statement.md).
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { asJson } from "./primitives.ts";
 import type { TrustedKey } from "./profile.ts";
 import type { Head } from "./types.ts";
 
-/** What every statement begins with. */
+/** The member `statement` of every statement. */
 export const STATEMENT = "gate.evidence/v1";
 
 /** The attempt that a statement is compared with. */
@@ -53,8 +53,8 @@ function statementBase(law: StatementLaw, scope: AttemptScope, item: PresentedEv
 }
 
 /**
- * The canonical texts that a signature over an item may be over: with and without the optional members `head` and `content_hash`.
- * None where the item lacks `observed_at` or a value, since a statement cannot be without them.
+ * The canonical texts that a signature of an item may sign: with and without the optional members `head` and
+ * `content_hash`. Empty without `observed_at` or a value, which every statement has.
  */
 export function statementTexts(law: StatementLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
   if (item.observed_at === undefined || item.value_identity === undefined) return [];
@@ -68,7 +68,7 @@ export function statementTexts(law: StatementLaw, scope: AttemptScope, item: Pre
   return texts;
 }
 
-/** Whether an item carries a signature by one of the trusted keys that is bound to exactly this attempt. */
+/** Whether an item has a signature of a trusted key over a statement of exactly this attempt. */
 export function hasBoundSignature(
   primitives: Primitives,
   keys: ReadonlyMap<string, TrustedKey>,

@@ -1,6 +1,6 @@
 /**
- * Records of a run and the state they fold to (docs/format/records.md). Every type here has exactly the members of its
- * JSON form, so a value of it can be canonicalised, hashed and stored as it is.
+ * Records of a run, and the state that they fold to (docs/format/records.md). Every type has exactly the members of its
+ * JSON form, so its values are canonicalised, hashed and stored without a conversion.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Channel, Target, Timestamp } from "../law/types.ts";
 
-/** The kernel procedures, the oldest first. A record names the one that made it and is always judged by that one. */
+/** The kernel procedures, the oldest first. A record names the one that made it, and every replay uses that one. */
 export const PROCEDURES = ["gate-kernel-1", "gate-kernel-2"] as const;
 
 /** The name of a kernel procedure. */
@@ -18,13 +18,13 @@ export type ProcedureName = typeof PROCEDURES[number];
 /** The procedure of every new record. */
 export const PROCEDURE: ProcedureName = "gate-kernel-2";
 
-/** The exact accepted head of a run: its last record. */
+/** The accepted head of a run: its last record. */
 export interface Head {
   readonly record_id: Identity;
   readonly revision: number;
 }
 
-/** What names a run. `run_id` is 32 lower-case hex digits. */
+/** Names a run. `run_id` is 32 lower-case hex digits. */
 export interface RunKey {
   readonly namespace_id: number;
   readonly run_id: string;
@@ -33,24 +33,24 @@ export interface RunKey {
 /** Operation families; an operation identity is unique within a run and family. `create_run` is keyed by namespace. */
 export type OperationFamily = "create_run" | "open_stage" | "evaluate_stage" | "submit";
 
-/** The identity that the caller gave a mutation, so that a lost answer can be asked for again. */
+/** The identity that the caller gave a mutation. With it the caller can ask again for an answer that was lost. */
 export interface OperationId {
   readonly family: OperationFamily;
   /** 32 lower-case hex digits. */
   readonly identity: string;
 }
 
-/** A reading of the time authority, before clamping; retained in the record body as `time_source`. */
+/** A reading of the time authority, before clamping. The record body retains it as `time_source`. */
 export interface TimeSource {
   readonly time_authority_id: string;
   readonly authority_revision: string;
-  /** What the authority read, Unix milliseconds; may be behind an earlier record. */
+  /** The time that the authority read, Unix milliseconds; may be before an earlier record. */
   readonly reading_unix_millis: number;
 }
 
-/** When a record was accepted, by which authority. */
+/** When a record was accepted, and by the time of which authority. */
 export interface AcceptanceTime {
-  /** Unix milliseconds, never below that of the record before. */
+  /** Unix milliseconds, never below that of the previous record. */
   readonly accepted_audit_instant: number;
   readonly authority_revision: string;
   /** Identity of kind `time-source` over the {@link TimeSource}. */
@@ -64,7 +64,7 @@ export interface ContentHash {
   readonly value: string;
 }
 
-/** Under which profile, and how, a mutation was admitted. */
+/** How a mutation was admitted, and under which profile. */
 export interface Admission {
   readonly kind: "local" | "bearer" | "mtls" | "derived";
   /** Identity of the operator profile. */
@@ -73,22 +73,22 @@ export interface Admission {
   readonly request_provenance_digest: ContentHash;
 }
 
-/** Who asked; tokens only by fingerprint. */
+/** The caller of a mutation. A token appears as its fingerprint only. */
 export interface Attribution {
   readonly principal: string;
   readonly auth_method: "local" | "bearer_token" | "mtls";
   readonly roles_matched: readonly string[];
   readonly policy_class: string | null;
-  /** Tenants of the caller; null = every tenant. */
+  /** Tenants of the caller; null means every tenant. */
   readonly tenants: readonly number[] | null;
 }
 
-/** Caller's correlation of a run. */
+/** The caller's correlation of a run. */
 export type Correlation = { readonly kind: "unset" } | { readonly kind: "set"; readonly correlation_id: string };
 
-/** One line of an evaluation trace: a leaf visit. */
+/** One line of an evaluation trace: the visit of one leaf. */
 export interface TraceItem {
-  /** JSON path of the leaf inside the requirement, `$` being its root. */
+  /** JSON path of the leaf in the requirement, whose root is `$`. */
   readonly path: string;
   readonly condition_id: string;
   readonly value: "true" | "false" | "unknown";
@@ -113,7 +113,7 @@ export type DisqualificationReason =
   | "assurance"
   | "scope";
 
-/** Error recorded with an acquired item: observed, so the condition is Unknown. */
+/** An error recorded with an acquired item. It makes the condition Unknown. */
 export interface ObservedError {
   readonly code: string;
   readonly message: string;
@@ -141,13 +141,13 @@ export interface EvidenceSignature {
   readonly signature: string;
 }
 
-/** Where a value came from, as its source says. */
+/** Where a value came from, according to its source. */
 export interface EvidenceAnchor {
   readonly anchor_type: string;
   readonly anchor_value: string;
 }
 
-/** The part of an acquisition that replay needs, retained with an acquired item. */
+/** The part of an acquisition that a replay needs. A record retains it with the acquired item. */
 export interface AcquisitionWitness {
   readonly binding_id: string;
   readonly provider_id: string;
@@ -155,7 +155,7 @@ export interface AcquisitionWitness {
   /** Identity of the provider's contract, equal to the one bound in `run_created`. */
   readonly contract_identity: Identity;
   readonly trigger_time: Timestamp;
-  /** True where the caller gave the trigger time; absent where it is the time authority's stamp. */
+  /** True if the caller gave the trigger time; absent if it is the stamp of the time authority. */
   readonly trigger_time_given?: true;
   /** Unix milliseconds when the provider answered. */
   readonly acquired_at: number;
@@ -163,30 +163,35 @@ export interface AcquisitionWitness {
   readonly evidence_ref: string | null;
   readonly content_type: string | null;
   /**
-   * The whole provider result as received, its `value` replaced by `{kind, content_hash, value_identity}`: the plain hash of the
-   * value as the source gave it, and the identity of what it was fitted to, null where it fits nowhere. Null = nothing found.
+   * The whole provider result as received, its `value` replaced by `{kind, content_hash, value_identity}`.
+   * `content_hash` is the plain hash of the value as the source gave it. `value_identity` names the value of the domain
+   * that was read from it, null if the value does not fit the domain. A `value` of null means that the check found
+   * nothing.
    */
   readonly provider_result: JsonObject;
-  /** The grant in force: root id, host names, environment names, program base name; never a path. */
+  /** The grant in force: root id, host names, names of environment variables, program base name; never a path. */
   readonly grant: JsonObject;
 }
 
-/** An evidence item as a record retains it: all that qualification read. */
+/** An evidence item as a record retains it, with everything that qualification reads. */
 export interface RecordedEvidence extends EvidenceItem {
   readonly lane: "verified" | "asserted";
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
   readonly value_type?: string;
-  /** Plain hash of the value's canonical bytes; a signed statement may name it, and a value that is not retained has no other. */
+  /**
+   * Plain hash of the value's canonical bytes. A signed statement may name it; for a value not retained it is the only
+   * hash.
+   */
   readonly content_hash?: ContentHash;
-  /** False where the source's own hash of the value does not recompute; absent where it does, or gave none. */
+  /** False if the hash that the source gave does not recompute; absent if it does, or if the source gave no hash. */
   readonly hash_recomputes?: false;
-  /** True where acquisition succeeded and found nothing. */
+  /** True if acquisition succeeded and found nothing. */
   readonly found_nothing?: true;
   /** Unix milliseconds, from the caller or the signed statement. */
   readonly observed_at?: number;
   readonly signature?: EvidenceSignature;
   readonly anchor?: EvidenceAnchor;
-  /** Verdict of the condition's `Json.schema` on the value, where it has one. */
+  /** Verdict of the condition's `Json.schema` on the value; absent without such a schema. */
   readonly schema_verdict?: "valid" | "invalid";
   readonly acquisition?: AcquisitionWitness;
 }
@@ -202,7 +207,7 @@ export interface Attempt {
   readonly evidence: readonly EvidenceItem[];
 }
 
-/** What opening a stage proposes, once. */
+/** One disclosure that the opening of a stage proposes, once. */
 export interface Intent {
   readonly intent_id: Identity;
   readonly packet_id: string;
@@ -219,16 +224,16 @@ export interface Disclosure {
   readonly packet_id: string;
   readonly target: Target | null;
   readonly verdict: "permit";
-  /** Index of the static rule that decided; null = the engine's default. */
+  /** Index of the static rule that decided; null for the default of the engine. */
   readonly matched_rule: number | null;
 }
 
-/** Where a submission belongs. */
+/** The scope of a submission: the run, or one opening of a stage. */
 export type SubmissionScope =
   | { readonly kind: "run_wide" }
   | { readonly kind: "stage_open"; readonly stage_id: string; readonly stage_open_record_id: Identity };
 
-/** Body of the first record. */
+/** Body of the first record of a run. */
 export interface RunCreatedBody {
   readonly scenario_id: string;
   readonly scenario_law_identity: Identity;
@@ -266,9 +271,9 @@ export interface StageEvaluatedBody {
   readonly completed: boolean;
   readonly trace: readonly TraceItem[];
   readonly evidence: readonly RecordedEvidence[];
-  /** Bindings of the stage that the call left out of its acquisition, in binding id order. */
+  /** Bindings of the stage that the call did not ask, in binding id order. */
   readonly narrowed_bindings: readonly string[];
-  /** Present when this evaluation completed a stage: the scenario requirement over the stages as they then stood. */
+  /** Present if this evaluation completed the stage: the scenario requirement over the stages after it. */
   readonly scenario_trace?: readonly StageTraceItem[];
   readonly run_status: RunStatus;
   readonly time_source: TimeSource;
@@ -306,13 +311,13 @@ export type RunRecord =
 /** The four record kinds. */
 export type RecordKind = RunRecord["record_kind"];
 
-/** Where a stage stands. */
+/** The status of a stage. */
 export type StageClassification = "blocked" | "ready_unopened" | "open_incomplete" | "complete";
 
-/** Where a run stands; a complete run takes submissions only. */
+/** The status of a run. A complete run accepts submissions only. */
 export type RunStatus = "active" | "complete";
 
-/** A stage within a run's state. */
+/** The state of one stage. */
 export interface StageState {
   readonly stage_id: string;
   readonly classification: StageClassification;
@@ -321,7 +326,7 @@ export interface StageState {
   readonly attempt_count: number;
 }
 
-/** The pure fold of a run's records. Its identity is of kind `run-state`. Stages stand in the order of the law. */
+/** The pure fold of a run's records. Its identity is of kind `run-state`. Stages are in the order of the law. */
 export interface RunState {
   readonly run_key: RunKey;
   readonly scenario_id: string;
@@ -337,7 +342,7 @@ export interface RunState {
   readonly recent_attempts: readonly Attempt[];
 }
 
-/** An object that a record names by identity and that replay needs: a value or a payload. `body` is what the identity is over. */
+/** A value or payload that a record names by identity and that a replay needs. The identity is over `body`. */
 export interface Material {
   readonly kind: "evidence-value" | "payload";
   readonly identity: Identity;

@@ -1,8 +1,8 @@
 /**
- * Why the conditions of an attempt are not judged as its stage needs them: for each the code of every item that did not count, and the
- * counts of a quorum (docs/guide/agent_playbook.md, "When the outcome is unknown").
+ * Explains why the conditions of an attempt are not judged as its stage needs them: the code of every item that did not
+ * count, and the counts of a quorum (docs/guide/agent_playbook.md, "When the outcome is unknown").
  *
- * This is derived for each answer from the law and the attempt. It is part of no record, receipt or state.
+ * Causes are derived for each answer from the law and the attempt. Records, receipts and states do not have them.
  *
  * @module
  */
@@ -22,30 +22,30 @@ export interface JudgedItem {
   readonly qualified: boolean;
   readonly reason?: DisqualificationReason;
   readonly error?: { readonly code: string };
-  /** Null where nothing was found; absent where the value was not retained. */
+  /** Null if nothing was found; absent if the value was not retained. */
   readonly value?: TypedValue | null;
 }
 
-/** The items of a quorum that count, and how many of one kind decide. */
+/** How many items of a quorum hold and fail, and how many of one kind decide. */
 export interface QuorumCounts {
   readonly holds: number;
   readonly fails: number;
   readonly needed: number;
 }
 
-/** Why one condition stands in the way. */
+/** Why one condition is unmet. */
 export interface UnmetCause {
   readonly condition_id: string;
   readonly value: Kleene;
-  /** Of its trace line. */
+  /** The reason of its trace line. */
   readonly reason?: NonNullable<TraceItem["reason"]>;
-  /** One code for each item that did not count: the observed error, else the test that the item failed. Absent where all count. */
+  /** One code for each item that did not count: the observed error, else the failed test. Absent if all items count. */
   readonly cause?: readonly string[];
-  /** Present for a quorum whose counting values are known. */
+  /** Present for a quorum if all values that count are known. */
   readonly counts?: QuorumCounts;
 }
 
-/** A recorded item. The value is looked up by its identity, since a record names values and does not hold them. */
+/** An item of a record. `valueOf` finds its value, since a record has the identity alone. */
 export function judgedFromRecord(
   item: RecordedEvidence,
   valueOf: (identity: Identity) => TypedValue | undefined,
@@ -53,7 +53,8 @@ export function judgedFromRecord(
   const { condition_id, qualified, reason, error, found_nothing, value_identity } = item;
   const value = found_nothing === true ? null : value_identity === undefined ? undefined : valueOf(value_identity);
   return {
-    ...{ condition_id, qualified },
+    condition_id,
+    qualified,
     ...reason === undefined ? {} : { reason },
     ...error === undefined ? {} : { error },
     ...value === undefined ? {} : { value },
@@ -86,12 +87,12 @@ function countsOf(condition: CompiledCondition, items: readonly JudgedItem[]): Q
   return { holds: count(TRUE), fails: count(FALSE), needed: combination.minimum };
 }
 
-/** Whether {@link unmetCauses} of the stage reads values: those of a quorum alone. */
+/** Whether {@link unmetCauses} of the stage reads values. Only a quorum needs them. */
 export function countsValues({ conditions }: CompiledStage): boolean {
   return conditions.some(({ condition }) => condition.evidence_use_policy.combination.combination === "Quorum");
 }
 
-/** One entry for each condition in the way, in the order in which the requirement names them; none where it holds. */
+/** One entry for each unmet condition, in the order of the requirement; empty if the requirement holds. */
 export function unmetCauses(
   stage: CompiledStage,
   trace: readonly TraceItem[],
@@ -108,7 +109,8 @@ export function unmetCauses(
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
     const counts = condition === undefined ? null : countsOf(condition, own);
     return {
-      ...{ condition_id, value },
+      condition_id,
+      value,
       ...reason === undefined ? {} : { reason },
       ...cause.length === 0 ? {} : { cause },
       ...counts === null ? {} : { counts },

@@ -1,6 +1,6 @@
 /**
- * A requirement laid out flat for the search of what it lacks: negations stand at the leaves, every inner node says how many of its
- * operands have to hold, and counters tell at once which nodes hold while literals come and go.
+ * A requirement as flat arrays, for the search of missing conditions. Negations are at the leaves, and every inner node
+ * has the number of operands that must hold. Counters show which nodes hold while literals are added and removed.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { compileFormula, type Formula, type Literal } from "../../law/formula.ts";
 import type { Requirement } from "../../law/types.ts";
 
-/** Marks what is not there: the parent of the root, the literal of an inner node. */
+/** In place of an index: the root has no parent, an inner node no literal. */
 const NONE = -1;
 
 /** A requirement as flat arrays; node 0 is the root. */
@@ -17,15 +17,15 @@ export interface FlatFormula {
   readonly names: readonly string[];
   /** Parent of each node. */
   readonly parents: Int32Array;
-  /** How many operands of each inner node have to hold. */
+  /** How many operands of each inner node must hold. */
   readonly minimums: Int32Array;
-  /** The literal of each leaf: twice the variable, plus one where it stands negated. */
+  /** The literal of each leaf: twice the variable, plus one if it is negated. */
   readonly literals: Int32Array;
   /** Operands of each node, in the order of the requirement. */
   readonly operands: readonly (readonly number[])[];
   /** Leaves by literal. */
   readonly leaves: readonly (readonly number[])[];
-  /** Whether every variable stands at one leaf only. */
+  /** Whether every variable occurs at one leaf only. */
   readonly readOnce: boolean;
 }
 
@@ -48,7 +48,7 @@ function addNode(nodes: Nodes, formula: Formula, parent: number): number {
   return node;
 }
 
-/** Lays out a proved requirement. */
+/** The flat form of a proved requirement. */
 export function flatten(requirement: Requirement): FlatFormula {
   const numbers = new Map<string, number>();
   const formula = compileFormula(requirement, (id) => {
@@ -71,17 +71,17 @@ export function flatten(requirement: Requirement): FlatFormula {
   };
 }
 
-/** The literal that says the opposite. */
+/** The opposite literal. */
 export function negationOf(literal: Literal): Literal {
   return literal ^ 1;
 }
 
-/** How many steps a search may still take. */
+/** The number of steps that a search may still use. */
 export interface Meter {
   left: number;
 }
 
-/** Which literals hold now, and with them which nodes. */
+/** The literals that hold, with counters for the nodes. */
 export interface Holding {
   readonly formula: FlatFormula;
   /** By literal. */
@@ -91,7 +91,7 @@ export interface Holding {
   readonly meter: Meter;
 }
 
-/** Nothing holds yet. */
+/** The start: no literal holds. */
 export function holdingNothing(formula: FlatFormula, meter: Meter): Holding {
   return {
     formula,
@@ -107,7 +107,7 @@ export function holds({ formula, literals, counts }: Holding, node: number): boo
   return literal === NONE ? (counts[node] ?? 0) >= (formula.minimums[node] ?? 0) : literals[literal] === 1;
 }
 
-/** Lets a literal hold that did not. */
+/** Adds a literal that does not hold. */
 export function add(holding: Holding, literal: Literal): void {
   const { formula: { leaves, parents, minimums }, counts, literals, meter } = holding;
   literals[literal] = 1;
@@ -123,8 +123,8 @@ export function add(holding: Holding, literal: Literal): void {
   }
 }
 
-/** Takes back a literal that holds. */
-export function take(holding: Holding, literal: Literal): void {
+/** Removes a literal that holds. */
+export function remove(holding: Holding, literal: Literal): void {
   const { formula: { leaves, parents, minimums }, counts, literals, meter } = holding;
   literals[literal] = 0;
   for (const leaf of leaves[literal] ?? []) {

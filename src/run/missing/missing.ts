@@ -1,10 +1,11 @@
 /**
- * What is missing: the smallest sets of conditions that would let a requirement hold from where it stands
- * (docs/decisions/steps.md, "Missing").
+ * The missing sets of a requirement: the smallest sets of conditions that would make it hold (docs/decisions/steps.md,
+ * "Missing").
  *
- * A set says of conditions what they would have to be judged. It completes the requirement when, each of its conditions judged so and
- * all others as they are, strong Kleene logic says True; it is shown when no part of it completes it too. Conditions that are judged as
- * needed stand in no set; those judged otherwise may, because the next attempt brings evidence of its own.
+ * A set names conditions, each with the truth value that it needs. A set completes the requirement if strong Kleene
+ * logic gives True once its conditions have these values and all others stay as judged. It is shown if no smaller part
+ * of it completes the requirement. A condition that already has the needed value is in no set. One with another value
+ * may be in a set, because the next attempt has evidence of its own.
  *
  * @module
  */
@@ -23,45 +24,47 @@ import {
   holds,
   type Meter,
   negationOf,
-  take,
+  remove,
 } from "./formula.ts";
 import { byCost, searchWays } from "./search.ts";
 
-/** Most sets that are shown. */
+/** Maximum number of sets shown. */
 export const MISSING_SETS = 64;
 
-/** Steps that one search may take: some ten milliseconds. */
+/** Maximum steps of one search: some ten milliseconds. */
 export const MISSING_STEPS = 2 ** 19;
 
-/** Of how many contested conditions every selection is tried; of more those are searched that may do. */
-const TRIED_ALL = 14;
+/** Up to this many contested conditions every selection is tried; with more, a search finds a smallest part. */
+const EXHAUSTIVE_MAXIMUM = 14;
 
-/** What a condition would have to be judged. */
+/** A condition with the truth value that it needs. */
 export interface MissingCondition {
   readonly condition_id: string;
   readonly needed: boolean;
 }
 
-/** The sets, and whether these are all there are: false where {@link MISSING_SETS} or the steps ended the search. */
+/** The missing sets. `complete` is false if {@link MISSING_SETS} or the steps ended the search. */
 export interface MissingSets {
-  /** The smaller ones first; conditions in code point order. */
+  /** Smaller sets first; conditions in code point order. */
   readonly sets: readonly (readonly MissingCondition[])[];
   readonly complete: boolean;
 }
 
-/** How conditions are judged, by id; those that are absent are unknown. */
+/** The judgement of each condition, by id; an absent one is unknown. */
 export type Judged = ReadonlyMap<string, Kleene>;
 
 interface Problem {
   readonly formula: FlatFormula;
-  /** By literal: whether it is judged so. */
+  /** By literal: whether the judgement of its condition makes it true. */
   readonly judged: Uint8Array;
-  /** By variable: whether it stands at leaves of both signs and is judged. What it is judged may then have to be given up. */
+  /**
+   * By variable: whether it is judged and occurs with both signs. A set may then need the opposite of its judgement.
+   */
   readonly contested: Uint8Array;
   readonly meter: Meter;
-  /** The judged literals hold in it. */
+  /** With all judged literals. */
   readonly holding: Holding;
-  /** The judged literals hold in it that no set gives up: those that some leaf has, of conditions that are not contested. */
+  /** With the judged literals that every set keeps: those at some leaf, of conditions that are not contested. */
   readonly given: Holding;
 }
 
@@ -98,17 +101,17 @@ function problemOf(requirement: Requirement, values: Judged, meter: Meter): Prob
   return { formula, judged, contested, meter, holding, given };
 }
 
-/** How operands are tried: what is judged so costs nothing. */
-function triedFirst({ formula, judged, meter }: Problem): readonly (readonly number[])[] {
+/** The operands in the order in which they are tried: a judged literal costs nothing. */
+function cheapestFirst({ formula, judged, meter }: Problem): readonly (readonly number[])[] {
   return byCost(formula, (literal) => judged[literal] === 1 ? 0 : 1, meter);
 }
 
 /**
- * A smallest completing part of a completing set. As long as a set gives up the same of what was judged and is asked for
- * elsewhere, taking a condition away can only take truth away. So it is first asked how little has to be given up with
- * all the rest at hand, and then each of the rest is left out once.
+ * A smallest completing part of a completing set. A set that contradicts the same contested judgements can only lose
+ * truth when a condition is removed from it. So the fewest contradictions are found first, with all the rest of the set
+ * present. Then each condition of the rest is left out once.
  *
- * @returns Null where the steps ended before it was found.
+ * @returns Null if the steps ended before it was found
  */
 function smallestPart(
   problem: Problem,
@@ -118,16 +121,16 @@ function smallestPart(
   const isContested = (literal: Literal): boolean => problem.contested[variableOf(literal)] === 1;
   const rest = set.filter((literal) => !isContested(literal));
   const contested = set.filter(isContested);
-  if (contested.length === 0) return leastRest(problem, contested, rest);
-  const fewer = giveBack(problem, contested, rest);
-  const least = fewer.length <= TRIED_ALL
-    ? leastOfAll(problem, fewer, rest)
-    : leastGivenUp(problem, operands, fewer, rest);
-  return least === null ? null : [...least, ...leastRest(problem, least, rest)].sort((a, b) => a - b);
+  if (contested.length === 0) return smallestRest(problem, contested, rest);
+  const fewer = dropRedundant(problem, contested, rest);
+  const least = fewer.length <= EXHAUSTIVE_MAXIMUM
+    ? fewestContested(problem, fewer, rest)
+    : smallestContested(problem, operands, fewer, rest);
+  return least === null ? null : [...least, ...smallestRest(problem, least, rest)].sort((a, b) => a - b);
 }
 
-/** Contested literals of a set without those that can be left out one by one: a cheap beginning. */
-function giveBack(
+/** The contested literals of a set, without those that can be left out one by one: a cheap first reduction. */
+function dropRedundant(
   { holding }: Problem,
   contested: readonly Literal[],
   rest: readonly Literal[],
@@ -140,13 +143,13 @@ function giveBack(
     flip(holding, negationOf(literal));
     return true;
   });
-  for (const literal of rest) take(holding, literal);
+  for (const literal of rest) remove(holding, literal);
   for (const literal of part) flip(holding, literal);
   return part;
 }
 
-/** The smallest selection of contested literals with which, and with the rest of a set, the requirement holds. */
-function leastOfAll(
+/** The smallest selection of contested literals with which the requirement holds, together with the rest of a set. */
+function fewestContested(
   { holding, meter }: Problem,
   contested: readonly Literal[],
   rest: readonly Literal[],
@@ -154,7 +157,7 @@ function leastOfAll(
   for (const literal of rest) add(holding, literal);
   const chosen = new Set<Literal>();
   let least = holds(holding, 0) ? [] : contested;
-  // In the order of a Gray code each selection differs from the one before by one literal.
+  // In the order of a Gray code each selection differs from the previous one by one literal.
   for (let count = 1; count < 2 ** contested.length && meter.left >= 0; count++) {
     const literal = contested[31 - Math.clz32(count & -count)] ?? 0;
     if (chosen.delete(literal)) flip(holding, literal);
@@ -165,12 +168,12 @@ function leastOfAll(
     if (chosen.size < least.length && holds(holding, 0)) least = [...chosen];
   }
   for (const literal of chosen) flip(holding, literal);
-  for (const literal of rest) take(holding, literal);
+  for (const literal of rest) remove(holding, literal);
   return meter.left < 0 ? null : least;
 }
 
-/** A smallest part of contested literals with which, and with the rest of a set, the requirement holds. */
-function leastGivenUp(
+/** A smallest part of contested literals with which the requirement holds, together with the rest of a set. */
+function smallestContested(
   problem: Problem,
   operands: readonly (readonly number[])[],
   contested: readonly Literal[],
@@ -188,32 +191,36 @@ function leastGivenUp(
       smaller = unjudged(problem, chosen);
       return true;
     });
-    // A smaller part is looked at from its beginning: what could not be left out before may be now.
+    // A smaller part is tried from its beginning: a literal that was needed before may not be needed now.
     at = smaller === null ? at + 1 : 0;
     if (smaller !== null || !through) part = smaller;
   }
-  for (const literal of rest) take(given, literal);
+  for (const literal of rest) remove(given, literal);
   return part;
 }
 
-/** A smallest part of the rest of a set with which the requirement holds once other literals are given up. */
-function leastRest({ holding }: Problem, givenUp: readonly Literal[], rest: readonly Literal[]): readonly Literal[] {
-  for (const literal of givenUp) flip(holding, negationOf(literal));
+/** A smallest part of the rest of a set with which the requirement holds, given the chosen contested literals. */
+function smallestRest(
+  { holding }: Problem,
+  contested: readonly Literal[],
+  rest: readonly Literal[],
+): readonly Literal[] {
+  for (const literal of contested) flip(holding, negationOf(literal));
   for (const literal of rest) add(holding, literal);
   const part = rest.filter((literal) => {
-    take(holding, literal);
+    remove(holding, literal);
     if (holds(holding, 0)) return false;
     add(holding, literal);
     return true;
   });
-  for (const literal of part) take(holding, literal);
-  for (const literal of givenUp) flip(holding, literal);
+  for (const literal of part) remove(holding, literal);
+  for (const literal of contested) flip(holding, literal);
   return part;
 }
 
-/** Lets the opposite of a literal hold in its place. */
+/** Replaces a literal by its opposite. */
 function flip(holding: Holding, literal: Literal): void {
-  take(holding, literal);
+  remove(holding, literal);
   add(holding, negationOf(literal));
 }
 
@@ -239,18 +246,20 @@ function compareSets(a: readonly MissingCondition[], b: readonly MissingConditio
 }
 
 /**
- * The smallest sets of conditions that would let a requirement hold. Where it holds already, that is one empty set.
+ * The smallest sets of conditions that would make a requirement hold. If it holds already, there is one empty set.
  *
- * @param requirement One of a proved law, which can hold.
- * @param values How its conditions are judged now.
- * @param meter Bounds the search, and shows afterwards how many steps are left.
+ * @param requirement A requirement of a proved law, so that it is satisfiable
+ * @param values The judgements of its conditions
+ * @param meter Bounds the search, and has the steps left afterwards
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
  * import { missingSets } from "@/run/missing/missing.ts";
  *
- * const [tests, review, waiver] = [{ Condition: "tests" }, { Condition: "review" }, { Condition: "waiver" }];
+ * const tests = { Condition: "tests" };
+ * const review = { Condition: "review" };
+ * const waiver = { Condition: "waiver" };
  * const requirement = { And: [tests, { Or: [review, waiver] }] };
  * assert.deepEqual(missingSets(requirement, new Map([["tests", "true"], ["review", "false"]])), {
  *   sets: [[{ condition_id: "review", needed: true }], [{ condition_id: "waiver", needed: true }]],
@@ -266,7 +275,7 @@ export function missingSets(
   const kept = Math.floor(meter.left / 2);
   meter.left -= kept;
   const problem = problemOf(requirement, values, meter);
-  const operands = triedFirst(problem);
+  const operands = cheapestFirst(problem);
   const found = new Map<string, readonly Literal[]>();
   const search = { holding: holdingNothing(problem.formula, meter), operands, mayChoose: (): boolean => true };
   problem.given.literals.forEach((holds, literal) => {
@@ -274,14 +283,14 @@ export function missingSets(
   });
   let complete = searchWays(search, (chosen) => {
     const way = unjudged(problem, chosen);
-    // Where every condition stands once, the search finds smallest sets only.
+    // If every condition occurs once, the search finds smallest sets only.
     const set = problem.formula.readOnce ? way : smallestPart(problem, operands, way);
     if (set === null || found.has(set.join())) return false;
     if (found.size === MISSING_SETS) return true;
     found.set(set.join(), set);
     return false;
   });
-  // Steps that ended while a set was made smaller leave it out.
+  // If the steps ended during the reduction of a set, that set is not among those found.
   if (meter.left < 0) complete = false;
   meter.left = Math.max(meter.left, 0) + kept;
   if (!complete && found.size === 0) {
@@ -292,7 +301,7 @@ export function missingSets(
   return { sets, complete };
 }
 
-/** One set, found in the way in which the law was proved; null where the steps end before. */
+/** One set, found by the procedure that proved the law; null if the steps end before. */
 function anySet(
   requirement: Requirement,
   problem: Problem,
@@ -300,13 +309,13 @@ function anySet(
 ): readonly Literal[] | null {
   const { formula: { names }, meter } = problem;
   const numbers = new Map(names.map((name, variable) => [name, variable]));
-  const witness = findSatisfyingAssignment(compileFormula(requirement, (id) => numbers.get(id) ?? 0), meter);
-  return witness === null ? null : smallestPart(problem, operands, unjudged(problem, [...new Set(witness)]));
+  const assignment = findSatisfyingAssignment(compileFormula(requirement, (id) => numbers.get(id) ?? 0), meter);
+  return assignment === null ? null : smallestPart(problem, operands, unjudged(problem, [...new Set(assignment)]));
 }
 
 /**
- * The conditions that stand in the way: those at leaves that are not judged as the requirement has them there, below no part of it that
- * holds already. In the order in which the requirement names them; none where it holds.
+ * The unmet conditions: those at leaves that do not hold, outside of every part of the requirement that holds. They are
+ * in the order of the requirement; the list is empty if it holds.
  */
 export function unmetConditions(requirement: Requirement, values: Judged): string[] {
   const { formula, holding } = problemOf(requirement, values, { left: MISSING_STEPS });

@@ -1,16 +1,17 @@
 /**
- * Searching the ways in which a requirement can come to hold: duties are worked off one by one, alternatives are remembered and tried
- * later. Every smallest way is found, some others too; the caller sorts them out.
+ * Searches the sets of literals that make a requirement hold, by backtracking: one open node after the other is
+ * satisfied, and alternatives are tried later. It finds every smallest set and some larger ones; the caller drops
+ * those.
  *
  * @module
  */
 
 import type { Literal } from "../../law/formula.ts";
-import { add, type FlatFormula, type Holding, holds, type Meter, negationOf, take } from "./formula.ts";
+import { add, type FlatFormula, type Holding, holds, type Meter, negationOf, remove } from "./formula.ts";
 
-/** What a search starts from. */
+/** The start of a search. */
 export interface SearchStart {
-  /** What holds without being chosen. It is as it was when the search has ended. */
+  /** The literals that hold without being chosen. The search restores it at its end. */
   readonly holding: Holding;
   /** Operands of each node, in the order in which they are tried: {@link byCost}. */
   readonly operands: readonly (readonly number[])[];
@@ -18,7 +19,7 @@ export interface SearchStart {
   readonly mayChoose: (literal: Literal) => boolean;
 }
 
-/** A node that has to hold; of an inner node only the operands from a place on are still to be chosen from. */
+/** A list of nodes that must hold. Of an inner node, only the operands from index `from` on may still be chosen. */
 interface Duty {
   readonly node: number;
   readonly from: number;
@@ -28,14 +29,15 @@ interface Duty {
 interface Search extends SearchStart {
   /** Literals chosen, in the order of choice. */
   readonly chosen: Literal[];
-  /** Alternatives left: the duties, and how many literals were chosen before. */
+  /** Untried alternatives: the duties, and the number of literals chosen before. */
   readonly choices: { readonly duty: Duty; readonly chosen: number }[];
 }
 
 /**
- * Each node's operands in the order of their cost. That of a node is that of its cheapest operands, as many as it needs.
+ * The operands of each node in the order of their cost. A node costs as much as its cheapest operands, as many as must
+ * hold.
  *
- * @param costOf What each literal costs
+ * @param costOf The cost of a literal
  */
 export function byCost(
   { literals, operands, minimums }: FlatFormula,
@@ -45,7 +47,7 @@ export function byCost(
   meter.left -= literals.length;
   const costs = new Float64Array(literals.length);
   const sorted: (readonly number[])[] = operands.map(() => []);
-  // Operands have higher numbers than the node they belong to.
+  // Operands have higher numbers than their node.
   for (let node = literals.length - 1; node >= 0; node--) {
     const literal = literals[node] ?? -1;
     if (literal >= 0) {
@@ -76,14 +78,14 @@ function choose(search: Search, literal: Literal): boolean {
   return true;
 }
 
-/** The duties that operands which all have to hold come to, leaves first: what they rule out is then never tried. */
+/** Duties for operands that must all hold, leaves first: an alternative that a leaf rules out is then never tried. */
 function allOf({ formula: { literals } }: Holding, nodes: readonly number[], rest: Duty | null): Duty | null {
   const isLeaf = (node: number): boolean => (literals[node] ?? -1) >= 0;
   const inOrder = [...nodes.filter(isLeaf), ...nodes.filter((node) => !isLeaf(node))];
   return inOrder.reduceRight<Duty | null>((duties, node) => ({ node, from: 0, rest: duties }), rest);
 }
 
-/** The duties after the first one is met or split up; undefined where it cannot be met. */
+/** The duties after the first one is met or split into its operands; undefined if it cannot be met. */
 function advance(search: Search, { node, from, rest }: Duty): Duty | null | undefined {
   const { holding } = search;
   const { formula, meter } = holding;
@@ -105,29 +107,29 @@ function advance(search: Search, { node, from, rest }: Duty): Duty | null | unde
   return { node: operands[first] ?? 0, from: 0, rest: without };
 }
 
-/** Takes back what was chosen since so many literals were. */
-function takeBack({ chosen, holding }: Search, before: number): void {
-  for (const literal of chosen.splice(before)) take(holding, literal);
+/** Removes all but the first `before` chosen literals. */
+function undo({ chosen, holding }: Search, before: number): void {
+  for (const literal of chosen.splice(before)) remove(holding, literal);
 }
 
-/** Goes back to the last alternative; undefined where there is none left. */
+/** Returns to the last alternative; undefined if all were tried. */
 function back(search: Search): Duty | undefined {
   const choice = search.choices.pop();
-  if (choice !== undefined) takeBack(search, choice.chosen);
+  if (choice !== undefined) undo(search, choice.chosen);
   return choice?.duty;
 }
 
 /**
- * Finds ways to let the requirement hold: consistent sets of chosen literals which with those given make it hold. Among them is every
- * smallest one.
+ * Finds consistent sets of literals that make the requirement hold, together with those that hold at the start. Every
+ * smallest set is among them.
  *
- * @param found Called for each; true ends the search.
- * @returns Whether the search went through to its end: neither `found` nor the meter ended it.
+ * @param found Called for each set; true ends the search
+ * @returns Whether the search is complete: neither `found` nor the meter ended it
  */
 export function searchWays(start: SearchStart, found: (chosen: readonly Literal[]) => boolean): boolean {
   const search: Search = { ...start, chosen: [], choices: [] };
   const through = walk(search, found);
-  takeBack(search, 0);
+  undo(search, 0);
   return through;
 }
 

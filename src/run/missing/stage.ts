@@ -1,6 +1,6 @@
 /**
- * What a stage lacks, as answers show it: the sets of conditions, the evidence that would count for each, and for a blocked stage the
- * stages that it waits for. Every part is bounded.
+ * The member `missing` of answers: the missing sets of a stage, the evidence that would count for each condition, and
+ * the stages that a blocked stage waits for. Every part is bounded.
  *
  * @module
  */
@@ -17,20 +17,20 @@ import { asJson } from "../primitives.ts";
 import { minimumLane, type OperatorProfile } from "../profile.ts";
 import type { RunState, StageClassification, TraceItem } from "../types.ts";
 
-/** Most conditions of a stage whose evidence is described. */
+/** Maximum number of conditions of a stage whose evidence is described. */
 export const DESCRIBED_CONDITIONS = 32;
-/** Characters of JSON that the sets of one stage may take together; the first set is always shown. */
+/** Maximum JSON characters of the sets of one stage together. The first set is always shown. */
 export const SETS_CHARACTERS = 65_536;
-/** Characters of JSON that the description of a stage's evidence may take. */
+/** Maximum JSON characters of the description of a stage's evidence. */
 export const EVIDENCE_CHARACTERS = 32_768;
-/** Key ids of a condition that are named. */
+/** Maximum number of key ids of a condition that are named. */
 const NAMED_KEYS = 16;
-/** Characters of an expected value that is shown. */
+/** Maximum characters of an expected value that is shown. */
 const EXPECTED_CHARACTERS = 1024;
-/** Bindings of a condition that are named. */
+/** Maximum number of bindings of a condition that are named. */
 const NAMED_BINDINGS = 16;
 
-/** What a policy asks of evidence beyond being in the domain, intact, and from a caller that gate knows. */
+/** The members of a policy that differ from the usual: in the domain, intact, from a caller that gate admitted. */
 export type PolicyInShort =
   & Partial<
     Pick<
@@ -46,53 +46,53 @@ export type PolicyInShort =
     >
   >
   & {
-    /** How many more keys are authorized than are named; absent where all are. */
+    /** How many more keys are authorized than are named; absent if all are named. */
     readonly authorized_key_ids_left_out?: number;
   };
 
 /**
- * Whether evidence for a condition has to be of the lane `verified`, whichever of its sources it comes by: the providers of its
+ * Whether evidence for a condition must be of the lane `verified`, from any of its sources: the providers of its
  * bindings, and null for callers.
  */
 export type VerifiedOnly = (conditionId: string, sources: readonly (string | null)[]) => boolean;
 
-/** What an operator asks. */
+/** The lanes that an operator profile requires. */
 export function verifiedOnlyUnder(profile: OperatorProfile): VerifiedOnly {
   return (_, sources) => sources.some((source) => minimumLane(profile, source) === "verified");
 }
 
-/** Which evidence would count for a condition. */
+/** The evidence that would count for a condition. */
 export interface CountingEvidence {
   readonly condition_id: string;
-  /** The channels by which it can come: of acquisition those alone that a binding uses. */
+  /** The channels that it can use; channels of acquisition only if a binding uses them. */
   readonly channels: readonly string[];
-  /** Its name is what `value.value_type` has to be. */
+  /** `value.value_type` must be its name. */
   readonly domain: ObservationDomain;
-  /** An expected value that is too long to show is left out. */
+  /** An expected value over 1024 characters is left out. */
   readonly predicate: { readonly predicate: PredicateName; readonly expected?: TypedValue | readonly TypedValue[] };
   readonly retention: CompiledCondition["retention"];
   readonly policy: PolicyInShort;
-  /** Present where asserted evidence does not count. */
+  /** Present if asserted evidence does not count. */
   readonly minimum_lane?: "verified";
-  /** The first bindings that acquire it; absent where there are none. */
+  /** The first bindings that acquire it; absent without bindings. */
   readonly bindings?: readonly Pick<AcquisitionBinding, "binding_id" | "provider_id" | "check_id">[];
 }
 
-/** What a stage lacks. */
+/** The missing sets of a stage, with the evidence that would count. */
 export interface StageMissing {
   readonly stage_id: string;
   readonly sets: readonly (readonly MissingCondition[])[];
-  /** Whether these are all the sets there are. */
+  /** Whether these are all sets. */
   readonly complete: boolean;
-  /** Of the conditions in the sets, the first {@link DESCRIBED_CONDITIONS}. */
+  /** For the first {@link DESCRIBED_CONDITIONS} conditions of the sets. */
   readonly evidence: readonly CountingEvidence[];
-  /** How many more conditions the sets name than are described; absent where all are. */
+  /** How many more conditions the sets name than are described; absent if all are described. */
   readonly evidence_left_out?: number;
-  /** The smallest sets of stages that have to be complete first; absent where the stage is not blocked. */
+  /** The smallest sets of stages that must be complete first; absent if the stage is not blocked. */
   readonly waits_for?: { readonly sets: readonly (readonly string[])[]; readonly complete: boolean };
 }
 
-/** How a trace says that conditions are judged. */
+/** The judgements of conditions in a trace. */
 export function judgedBy(trace: readonly TraceItem[]): Judged {
   return new Map(trace.map(({ condition_id, value }) => [condition_id, value]));
 }
@@ -104,7 +104,7 @@ function describePredicate({ condition: { predicate } }: CompiledCondition): Cou
   return { predicate: predicate.predicate, ...fits ? { expected } : {} };
 }
 
-/** Assurances that not every item has. */
+/** Assurances that only some items have. */
 const UNCOMMON = new Set<string>(["source_anchor", "source_signature"]);
 
 function namedKeys(keys: readonly string[]): PolicyInShort {
@@ -158,7 +158,7 @@ export function countingEvidence(
   };
 }
 
-/** The first items whose JSON stays within so many characters; the first one always. */
+/** The first items whose JSON stays within `maximum` characters, but at least one. */
 function fitting<Item>(items: readonly Item[], maximum: number): readonly Item[] {
   let characters = 0;
   const count = items.findIndex((item, index) => {
@@ -168,7 +168,7 @@ function fitting<Item>(items: readonly Item[], maximum: number): readonly Item[]
   return count < 0 ? items : items.slice(0, count);
 }
 
-/** What a stage lacks, its conditions being judged as they are. */
+/** The missing sets of a stage, given the judgements of its conditions. */
 export function missingOfStage(
   stage: CompiledStage,
   judged: Judged,
@@ -192,7 +192,7 @@ export function missingOfStage(
   };
 }
 
-/** What an attempt, or a precheck, lacked; null where it lacked nothing. */
+/** The missing sets of an attempt or a precheck; null if its requirement holds. */
 export function missingOfTrace(
   stage: CompiledStage,
   trace: readonly TraceItem[],
@@ -214,26 +214,26 @@ function waitsFor(stage: CompiledStage, state: RunState, meter: Meter): StageMis
 
 const NOTHING_JUDGED: Judged = new Map();
 
-/** A stage that is not complete, with where it stands. */
+/** A stage that is not complete, with its classification. */
 export interface StageStanding extends StageMissing {
   readonly classification: StageClassification;
 }
 
-/** Steps for all stages of a run together. */
+/** Maximum steps for all stages of a run together. */
 const RUN_STEPS = 4 * MISSING_STEPS;
 
-/** How much may be told of the stages of a run. */
+/** The maximum size of the missing sets of a run. */
 export interface RunBound {
   readonly maximum: number;
-  /** What a JSON text takes of it; its characters unless given. */
+  /** The size of a JSON text; its characters by default. */
   readonly sizeOf?: (text: string) => number;
 }
 
 /**
- * What the stages of a run lack that are not complete, in the order of the law; nothing once the run is complete. No attempt carries over
- * to the next, so nothing counts as judged.
+ * The missing sets of every stage that is not complete, in the order of the law; empty once the run is complete. No
+ * condition counts as judged, since an attempt takes no evidence from the previous one.
  *
- * @param bound Stages that do not fit, or that come after the steps for all are spent, are named with no sets and `complete: false`.
+ * @param bound Stages that do not fit, or that come after the last step, have no sets and `complete: false`
  */
 export function missingOfRun(
   law: CompiledLaw,
@@ -244,7 +244,7 @@ export function missingOfRun(
   return [...eachMissingOfRun(law, state, verifiedOnly, bound)];
 }
 
-/** The same one by one, for who lets others have their turn in between. */
+/** {@link missingOfRun} stage by stage, for callers that yield to other work in between. */
 export function* eachMissingOfRun(
   law: CompiledLaw,
   state: RunState,
