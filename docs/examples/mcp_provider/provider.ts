@@ -19,12 +19,12 @@ interface Ticket {
 
 const TICKETS = JSON.parse(Deno.readTextFileSync(new URL("./tickets.json", import.meta.url))) as readonly Ticket[];
 
-/** What gate asks. `context` says in whose name; this provider needs none of it. */
+/** The arguments of `evidence_query`. This provider does not need `context`, which names the run. */
 interface Arguments {
   readonly query: { readonly check_id: string; readonly params?: unknown };
 }
 
-/** What gate is told: a value, nothing, or an error that it records. */
+/** The reply to gate: a value, null where nothing was found, or an error that gate records. */
 type Reply =
   | { value: { kind: "json"; value: unknown } | null; content_type: string; evidence_ref: { uri: string } }
   | { error: { code: string; message: string } };

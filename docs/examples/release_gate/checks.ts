@@ -73,7 +73,7 @@ export async function countTests(folders: readonly string[]): Promise<TestCount>
     );
     if (end.exitCode === null || totals === null) return { passed: null, failed: null, seconds: end.seconds };
     const failed = Number(totals[2]) + Number(totals[3]);
-    // A runner that ends badly without a failed test has not told everything it knows.
+    // A runner that fails without a failed test has not reported every result.
     if (end.exitCode !== 0 && failed === 0) return { passed: null, failed: null, seconds: end.seconds };
     return { passed: Number(totals[1]) - failed, failed, seconds: end.seconds };
   } finally {

@@ -53,7 +53,7 @@ async function openStage(gate: GateSession, run: Run, stage_id: string): Promise
   return answer;
 }
 
-/** Has gate fetch what the stage's bindings name, and judge it. */
+/** Evaluates a stage: gate fetches what the bindings of the stage name, and judges it. */
 async function evaluateStage(gate: GateSession, run: Run, stage_id: string): Promise<string> {
   const answer = await gate.decide("scenario_evaluate_stage", {
     ...run,
@@ -69,7 +69,7 @@ async function evaluateStage(gate: GateSession, run: Run, stage_id: string): Pro
   return answer["result"]["attempt"]["outcome"];
 }
 
-/** Runs the checks and writes down what is known; what is not known is simply not there, and stays Unknown. */
+/** Runs the checks and writes their results. A missing result is left out, and stays Unknown. */
 async function runChecks(folder: string): Promise<void> {
   const commands: readonly (readonly [string, readonly string[]])[] = [
     ["format", ["fmt", "--check", "--quiet"]],
@@ -89,7 +89,7 @@ async function runChecks(folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify(results));
 }
 
-/** Shows that a decision is only made at the exact head that the caller names. */
+/** Shows that gate decides only at the exact head that the caller names. */
 async function showStaleHead(gate: GateSession, run: Run, oldHead: Json): Promise<void> {
   heading("A stale head is refused");
   const answer = await gate.decide("scenario_open_stage", {
@@ -103,9 +103,9 @@ async function showStaleHead(gate: GateSession, run: Run, oldHead: Json): Promis
   if (answer["outcome"] !== "stale") throw new Error("Cannot go on: a stale head was not refused");
 }
 
-/** Loses the answer of a submission on purpose, and asks a new server process what became of it. */
+/** Loses the answer of a submission on purpose, and asks a new server process for the outcome. */
 async function showLostAnswer(gate: GateSession, run: Run, reconnect: Connect): Promise<GateSession> {
-  heading("A lost answer is asked for again");
+  heading("A lost answer is requested again");
   const operation_id = operationId();
   const input = {
     ...run,
@@ -125,7 +125,7 @@ async function showLostAnswer(gate: GateSession, run: Run, reconnect: Connect): 
     invocation_identity: invocationIdentity(HOST_PRIMITIVES.sha256, "scenario_submit", input),
   };
   const resolved = await next.decide("scenario_resolve_mutation", question);
-  say(`  what became of it: ${mark(resolved["outcome"])}`);
+  say(`  the outcome of it: ${mark(resolved["outcome"])}`);
   const again = await next.decide("scenario_submit", input);
   say(
     `  the same submission again: ${mark(again["outcome"])}, revision ${again["result"]["accepted_head"]["revision"]}`,
@@ -156,7 +156,7 @@ async function showEnd(gate: GateSession, run: Run, scenario: Json): Promise<voi
   say(`  run: ${mark(status["status"])}`);
   heading("The head chain: every record names the one it follows");
   showChain((await gate.call("scenario_history", { ...run }))["records"]);
-  heading("Exported: whoever trusts nobody derives all of it again");
+  heading("Exported: every decision can be derived again from it");
   const { publication } = await gate.call("runpack_export", { namespace_id: run.namespace_id, run_id: run.run_id });
   say(`  runpack  ${publication["runpack_identity"]}`);
   const { report } = await gate.call("runpack_verify", {
@@ -185,7 +185,7 @@ async function keepRunpack(run: Run, configPath: string): Promise<void> {
   say(`  check it ${[THIS_DENO, ...verify].join(" ")}`);
 }
 
-/** Takes the release through its stages; False where a stage is, else Unknown where a stage is, else True. */
+/** Takes the release through its stages. Returns False if a stage is False, else Unknown if one is Unknown, else True. */
 async function gateRelease(connectNow: Connect, scenario: Json, configPath: string): Promise<string> {
   let gate = await connectNow();
   try {
@@ -219,7 +219,7 @@ async function writeConfig(folder: string): Promise<string> {
   return `${folder}/gate.toml`;
 }
 
-/** The law as its file says it; another endpoint is asked where this run has another one. */
+/** The law of the file, with the endpoint of this run. */
 async function readScenario(endpoint: string): Promise<Json> {
   const text = await Deno.readTextFile(`${EXAMPLE}/scenario.yaml`);
   if (endpoint !== ENDPOINT) say(`${ENDPOINT} is taken, so the law of this run asks ${endpoint}`);
