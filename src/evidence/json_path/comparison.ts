@@ -1,6 +1,6 @@
 /**
- * Comparisons of JSONPath and its function `length`, to the letter of RFC 9535 where json-p3 follows JavaScript: in the length
- * and the order of strings, and in the members of objects. What they take is counted.
+ * Comparisons of JSONPath and its function `length`. They follow RFC 9535 where json-p3 follows JavaScript: in the length and
+ * order of strings, and in the members of objects. Their work is counted.
  *
  * @module
  */
@@ -9,15 +9,15 @@ import { isJsonArray, type JsonObject, type JsonValue, member } from "../../cano
 import { compareCodePoints } from "../../canonical/order.ts";
 import { hasChildren, type QueryWork } from "./work.ts";
 
-/** What a query stands for that finds no node: no value, and no error either. */
+/** The result of a query without nodes: not a value and not an error. */
 export type Nothing = typeof NOTHING;
 
 /** See {@link Nothing}. */
 export const NOTHING = Symbol("nothing");
 
-/** Characters of a text that are gone through in one step. */
+/** Characters of a string that one step compares. */
 const CHARACTERS_OF_STEP = 16;
-/** Steps of an item of what is compared as a whole; of a member, once to list it and once to look it up in the other object. */
+/** Steps for an item of compared arrays; for a member of compared objects, once to list it and once to look it up. */
 const ITEM_STEPS = 4;
 const MEMBER_STEPS = 8;
 
@@ -49,7 +49,7 @@ function isEqual(left: JsonValue | Nothing, right: JsonValue | Nothing, work: Qu
   return isSame(left, right, work);
 }
 
-/** What differs in size is not gone through, on neither side. */
+/** Compares deeply; values of different sizes are not traversed. */
 function isSame(left: JsonValue, right: JsonValue, work: QueryWork): boolean {
   if (typeof left === "string") {
     if (typeof right !== "string" || left.length !== right.length) return false;
@@ -76,7 +76,7 @@ function isLess(left: JsonValue | Nothing, right: JsonValue | Nothing, work: Que
   return compareCodePoints(left, right) < 0;
 }
 
-/** RFC 9535, 2.4.4: characters of a string are Unicode scalar values, not code units. */
+/** RFC 9535, 2.4.4: the length of a string counts Unicode scalar values, not code units. */
 export function lengthOf(value: JsonValue | Nothing, work: QueryWork): number | Nothing {
   if (typeof value === "string") {
     work.spend(Math.ceil(value.length / CHARACTERS_OF_STEP));
@@ -86,7 +86,7 @@ export function lengthOf(value: JsonValue | Nothing, work: QueryWork): number | 
   return work.sizeOf(value);
 }
 
-/** Counts a surrogate pair once. */
+/** Counts scalar values: a surrogate pair once. */
 function scalarsOf(text: string): number {
   let scalars = text.length;
   for (let index = 1; index < text.length; index++) {
@@ -95,7 +95,7 @@ function scalarsOf(text: string): number {
   return scalars;
 }
 
-/** Whether a code unit is a surrogate of the kind that begins there. */
+/** Whether a code unit is in the block of 1024 surrogates that begins at `first`. */
 function isSurrogate(unit: number, first: number): boolean {
   return (unit & 0xfc00) === first;
 }

@@ -1,8 +1,8 @@
 /**
- * The evaluation of JSONPath queries (RFC 9535, 2.3 and 2.4) that json-p3 has parsed. The package counts nothing, builds lists
- * in between, and writes down where each node is; here every value that is come by and every part of a filter is a step.
+ * Evaluates JSONPath queries (RFC 9535, 2.3 and 2.4) that json-p3 has parsed. The package's evaluator has no step count, builds
+ * intermediate lists and records the location of each node. This one counts every visited value and every part of a filter.
  *
- * A query becomes functions, each of which hands on what it selects: so what is held at any time is what was found, and no more.
+ * A query compiles to functions, each of which passes the values that it selects to the next. So only found values are held.
  *
  * @module
  */
@@ -21,17 +21,17 @@ type Expression = InstanceType<typeof p3.expressions.FilterExpression>;
 type FilterQuery = InstanceType<typeof p3.expressions.FilterQuery>;
 type FunctionExtension = InstanceType<typeof p3.expressions.FunctionExtension>;
 
-/** A text that the package takes and the RFC does not. */
+/** The package accepts the query, the RFC does not. */
 export class InvalidQuery extends Error {}
 
-/** PatternTest a value that was come by. */
+/** Receives a visited value. */
 type Visit = (value: JsonValue) => void;
-/** PatternTest a value that has children. */
+/** Receives a value that has children. */
 type Select = (value: JsonArray | JsonObject) => void;
-/** What a part of a filter comes to for the value that it tests. */
+/** The result of a part of a filter for the value that the filter tests. */
 type Evaluate<Result> = (current: JsonValue) => Result;
 
-/** What all parts of a query share. */
+/** Shared by all parts of a query. */
 interface QueryContext {
   readonly root: JsonValue;
   readonly work: QueryWork;
@@ -39,10 +39,10 @@ interface QueryContext {
 }
 
 /**
- * Makes ready to look for the nodes of a query.
+ * Compiles a query.
  *
- * @param found PatternTest the value of each, in their order
- * @returns What looks for them
+ * @param found Receives the value of each node, in order
+ * @returns The function that runs the query
  * @throws {InvalidQuery}
  */
 export function prepareQuery(query: Query, root: JsonValue, work: QueryWork, found: Visit): () => void {
@@ -70,7 +70,7 @@ function segmentOf(segment: Segment, context: QueryContext, next: Visit): Visit 
   return segment.token.kind === TokenKind.DDOT ? descend(select, context.work) : visit;
 }
 
-/** Goes down as deep as the document is, which is no deeper than inputs may be. */
+/** Visits all descendants. The recursion is as deep as the document, which the limit on inputs bounds. */
 function descend(select: Select, work: QueryWork): Visit {
   const visit: Visit = (value) => {
     if (!hasChildren(value)) return;
@@ -91,7 +91,7 @@ function selectorOf(selector: Selector, context: QueryContext, next: Visit): Sel
       for (const child of work.childrenOf(value)) next(child);
     };
   }
-  if (!(selector instanceof FilterSelector)) throw new InvalidQuery("a selector is none of RFC 9535");
+  if (!(selector instanceof FilterSelector)) throw new InvalidQuery("unknown selector");
   const test = testOf(selector.expression, context);
   return (value) => {
     for (const child of work.childrenOf(value)) if (test(child)) next(child);
@@ -114,7 +114,7 @@ function indexOf(index: number, { spend }: QueryWork, next: Visit): Select {
   };
 }
 
-/** RFC 9535, 2.3.4.2.2: bounds are brought into the array first, so however large they are, no more than its items are come by. */
+/** RFC 9535, 2.3.4.2.2: bounds are clamped to the array first, so a slice visits at most its items. */
 function sliceOf(
   { start, stop, step = 1 }: InstanceType<typeof p3.selectors.SliceSelector>,
   { spend }: QueryWork,
@@ -135,7 +135,7 @@ function sliceOf(
   };
 }
 
-/** Tells whether a filter takes a value. */
+/** Compiles the test of a filter. */
 function testOf(expression: Expression, context: QueryContext): Evaluate<boolean> {
   const { FilterQuery, FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression } = p3.expressions;
   const { spend } = context.work;
@@ -159,18 +159,20 @@ type Infix = InstanceType<typeof p3.expressions.InfixExpression>;
 
 function junctionOf({ left, operator, right }: Infix, context: QueryContext): Evaluate<boolean> {
   const { spend } = context.work;
-  const [first, second] = [testOf(left, context), testOf(right, context)];
+  const first = testOf(left, context);
+  const second = testOf(right, context);
   if (operator === "&&") return (current) => (spend(1), first(current) && second(current));
   return (current) => (spend(1), first(current) || second(current));
 }
 
 function comparisonOf({ left, operator, right }: Infix, context: QueryContext): Evaluate<boolean> {
   const { work } = context;
-  const [first, second] = [valueOf(left, context), valueOf(right, context)];
+  const first = valueOf(left, context);
+  const second = valueOf(right, context);
   return (current) => (work.spend(1), compare(first(current), operator, second(current), work));
 }
 
-/** The value of what is compared, and of arguments that are values. */
+/** Compiles an operand of a comparison, or an argument of type value. */
 function valueOf(expression: Expression, context: QueryContext): Evaluate<JsonValue | Nothing> {
   const { BooleanLiteral, FilterQuery, FunctionExtension, NullLiteral, NumberLiteral, StringLiteral } = p3.expressions;
   const isLiteral = expression instanceof StringLiteral || expression instanceof NumberLiteral ||
@@ -181,10 +183,10 @@ function valueOf(expression: Expression, context: QueryContext): Evaluate<JsonVa
   }
   if (expression instanceof FilterQuery) return onlyOf(expression, context);
   if (expression instanceof FunctionExtension) return functionValueOf(expression, context);
-  throw new InvalidQuery("what is true or false cannot be compared");
+  throw new InvalidQuery("a logical expression cannot be compared");
 }
 
-/** RFC 9535, 2.3.5.2.2 and 2.4.8: a query stands for the value of its one node, or for nothing. */
+/** RFC 9535, 2.3.5.2.2 and 2.4.8: a query is the value of its only node, or nothing. */
 function onlyOf(query: FilterQuery, context: QueryContext): Evaluate<JsonValue | Nothing> {
   const nodes = nodesOf(query, context);
   return (current) => {
@@ -193,7 +195,7 @@ function onlyOf(query: FilterQuery, context: QueryContext): Evaluate<JsonValue |
   };
 }
 
-/** The values of the nodes that a query in a filter finds. No query is in work within itself, so it has one list at a time. */
+/** Compiles a query in a filter to the list of its values. No query runs within itself, so one list at a time suffices. */
 function nodesOf(query: FilterQuery, context: QueryContext): Evaluate<readonly JsonValue[]> {
   const { root, work } = context;
   let values: JsonValue[] = [];
@@ -229,7 +231,8 @@ function patternTestOf({ name, args }: FunctionExtension, context: QueryContext)
   if ((name !== "match" && name !== "search") || text === undefined || pattern === undefined) {
     throw new InvalidQuery(`result of ${name}() must be compared`);
   }
-  const takes = context.patterns[name];
-  const [textOf, patternOf] = [valueOf(text, context), valueOf(pattern, context)];
-  return (current) => (spend(1), takes(textOf(current), patternOf(current)));
+  const matches = context.patterns[name];
+  const textOf = valueOf(text, context);
+  const patternOf = valueOf(pattern, context);
+  return (current) => (spend(1), matches(textOf(current), patternOf(current)));
 }

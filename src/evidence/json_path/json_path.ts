@@ -1,5 +1,5 @@
 /**
- * JSONPath (RFC 9535) over a document: parsed by json-p3, evaluated here, where all that a query takes is counted.
+ * JSONPath (RFC 9535) over a document: parsed by json-p3, evaluated here with a limit on all work.
  *
  * @module
  */
@@ -23,35 +23,36 @@ import {
 } from "../builtin/limits.ts";
 import { observed } from "../builtin/result.ts";
 
-/** The canonical text of what a query finds, or the error that was observed. */
+/** The canonical text of a query's result, or the observed error. */
 export type Selection = { readonly found: string } | { readonly error: ObservedError };
 
 type Expression = InstanceType<typeof p3.expressions.FilterExpression>;
 type ReadNumber = (stream: { readonly current: Expression["token"] }) => Expression;
 
-/** What a query finds is larger than a result may be. */
+/** The result of the query exceeds the size limit. */
 class ResultTooLarge extends Error {}
 
 const environment = new JSONPathEnvironment();
 
-// The package's own reader of numbers refuses 0.5 for its leading zero and takes -01; both are the other way round in RFC
-// 9535, 2.3.5.1.
+// The package's number parser rejects 0.5 for its leading zero and accepts -01; RFC 9535, 2.3.5.1, requires the opposite.
 const { tokenMap } =
   (environment as unknown as { readonly parser: { readonly tokenMap: Map<string, ReadNumber> } }).parser;
-if (!tokenMap.has(TokenKind.NUMBER)) throw new Error("Cannot read numbers in queries: the parser is another one");
+if (!tokenMap.has(TokenKind.NUMBER)) {
+  throw new Error("Cannot replace the number parser of json-p3: it has no entry for numbers");
+}
 tokenMap.set(TokenKind.NUMBER, readNumber);
 
 function readNumber({ current: token }: Parameters<ReadNumber>[0]): Expression {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(token.value)) {
     throw new InvalidQuery("a number is malformed");
   }
-  if (!isExactNumber(token.value)) throw new InvalidQuery("a number is not kept exactly by a double");
+  if (!isExactNumber(token.value)) throw new InvalidQuery("a number has no exact double");
   return new p3.expressions.NumberLiteral(token, Number(token.value));
 }
 
 /**
- * What a query finds: a singular query gives its value, any other an array. No node is `jsonpath_not_found`; a text that
- * is no query is `invalid_jsonpath`, whatever the document. One that takes more than it may is `jsonpath_limit_exceeded`.
+ * Runs a query. A singular query returns its value, any other query an array. The error is `jsonpath_not_found` without a node,
+ * `invalid_jsonpath` for an invalid query, and `jsonpath_limit_exceeded` for a query that exceeds a limit.
  *
  * @example
  * ```ts
@@ -68,17 +69,17 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
   }
   const found: Found = { values: [], bytes: 0 };
   let isSingular: boolean;
-  let look: () => void;
+  let runQuery: () => void;
   try {
     const query = environment.compile(jsonpath);
     isSingular = query.singularQuery();
-    look = prepareQuery(query, document, new QueryWork(), (value) => take(found, value));
+    runQuery = prepareQuery(query, document, new QueryWork(), (value) => addFound(found, value));
   } catch (error) {
-    // Whatever stops the parser, stack depth included, is a property of the query.
+    // Any failure of the parser, stack overflow included, follows from the query.
     return invalid(jsonpath, error instanceof Error ? error.message.split("\n", 1)[0] ?? "" : "");
   }
   try {
-    look();
+    runQuery();
   } catch (error) {
     return stopped(jsonpath, error);
   }
@@ -89,19 +90,19 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
   return bounded(isSingular ? first : found.values);
 }
 
-/** What was found so far. */
+/** The values found so far. */
 interface Found {
   readonly values: JsonValue[];
   bytes: number;
 }
 
-function take(found: Found, value: JsonValue): void {
+function addFound(found: Found, value: JsonValue): void {
   found.bytes += measureJson(value, RESULT_BYTES_MAXIMUM - found.bytes);
   if (found.bytes > RESULT_BYTES_MAXIMUM) throw new ResultTooLarge();
   found.values.push(value);
 }
 
-/** What is said of a query that did not come to its end. */
+/** The error of a query that exceeded a limit. */
 function stopped(jsonpath: string, error: unknown): Selection {
   const exceeds = (what: string, limits: JsonObject): Selection =>
     observed("jsonpath_limit_exceeded", `Query "${shown(jsonpath)}" ${what}`, { jsonpath: shown(jsonpath), ...limits });
@@ -117,7 +118,7 @@ function stopped(jsonpath: string, error: unknown): Selection {
   return exceeds("finds more nodes than can be held", { max_nodes: JSONPATH_NODES_MAXIMUM });
 }
 
-/** The canonical text of a whole document, or the error that it is too large. */
+/** The canonical text of a whole document, or the error for one that is too large. */
 export function selectWhole(document: JsonValue): Selection {
   return bounded(document);
 }

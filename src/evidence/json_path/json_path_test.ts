@@ -28,7 +28,7 @@ const NESTED = `{"o":{"j":1,"k":2},"a":[5,3,[{"j":4},{"k":6}]]}`;
 const NAMES = `{"o":{"j j":{"k.k":3}},"'":{"@":2}}`;
 const COMPARED = `{"obj":{"x":"y"},"arr":[2,3]}`;
 
-/** Document, query, result as JSON, or the code of the error. */
+/** Document, query, result as JSON or code of the error. */
 const ROWS: readonly (readonly [document: string, query: string, result: string])[] = [
   // root, names, indices: singular, so the value itself
   [NESTED, "$", NESTED],
@@ -133,7 +133,7 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   [COMPARED, "$[?true <= true]", '[{"x":"y"},[2,3]]'],
   [COMPARED, "$[?true > true]", "jsonpath_not_found"],
   ['[{"a":1.0,"b":1},{"a":"1","b":1}]', "$[?@.a == @.b]", '[{"a":1,"b":1}]'],
-  // own members only, on either side
+  // own members only, in both operands
   ['[{"a":{"__proto__":{}},"b":{"x":1}}]', "$[?@.a == @.b]", "jsonpath_not_found"],
   ['[{"a":{"x":1},"b":{"__proto__":{}}}]', "$[?@.b == @.a]", "jsonpath_not_found"],
   // strings by code points, not code units: U+FF61 < U+1F600
@@ -151,7 +151,7 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['["a.c","abc"]', "$[?match(@, 'a\\\\.c')]", '["a.c"]'],
   ['["é","e"]', "$[?match(@, '\\\\p{L}')]", '["é","e"]'],
   ['["ab","a"]', "$[?match(@, 'a|ab')]", '["ab","a"]'],
-  // the whole of a text, whatever the pattern says of where it begins and ends
+  // match() tests the whole text, also with anchors in the pattern
   ['["ab","xab","abx"]', "$[?match(@, 'ab$')]", '["ab"]'],
   ['["ab","xab","abx"]', "$[?match(@, '^ab')]", '["ab"]'],
   ['["ab","xab","abx"]', "$[?match(@, '^ab$')]", '["ab"]'],
@@ -161,21 +161,21 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['["abc","axc","ab","abcx"]', "$[?match(@, '.*bc$')]", '["abc"]'],
   ['["ab","xab","abx"]', "$[?search(@, '^ab')]", '["ab","abx"]'],
   ['["ab","xab","abx"]', "$[?search(@, 'ab$')]", '["ab","xab"]'],
-  // what the grammar of I-Regexp takes and the runtime would not
+  // patterns of I-Regexp that the runtime rejects
   ['["a-b","ab"]', "$[?match(@, 'a\\\\-b')]", '["a-b"]'],
   ['["a-b","ab"]', "$[?!match(@, 'a\\\\-b')]", '["ab"]'],
   ['["a-b","ab"]', "$[?match(@, 'a[\\\\-]b')]", '["a-b"]'],
   ['["ab","xab"]', "$[?search(@, '^{1}ab')]", '["ab"]'],
   ['["ab","abx"]', "$[?search(@, 'ab$+')]", '["ab"]'],
   ['["a^b","a$b","a(b"]', "$[?match(@, 'a[$(^]b')]", '["a^b","a$b","a(b"]'],
-  // what is no pattern of I-Regexp matches nothing
+  // patterns that are not I-Regexp match nothing
   ['["aa"]', "$[?search(@, '(a)\\\\1')]", "jsonpath_not_found"],
   ['["aa"]', "$[?search(@, '(?=a)')]", "jsonpath_not_found"],
   ['["aa"]', "$[?search(@, '(a){2}\\\\1')]", "jsonpath_not_found"],
   ['["aa"]', "$[?search(@, '[b-a]')]", "jsonpath_not_found"],
   ['["aa"]', "$[?!search(@, 'a{2,1}')]", '["aa"]'],
   ['["aa"]', "$[?match(@, 7)]", "jsonpath_not_found"],
-  // what is one and cannot be used is no answer
+  // patterns of I-Regexp beyond a limit end the query
   ['[{"a":"b"}]', "$[?!search(@.a, 'b{1,20001}')]", "jsonpath_limit_exceeded"],
   ['[{"a":"a"}]', "$[?match(@.a, 'a{1,20001}')]", "jsonpath_limit_exceeded"],
   ['[{"a":"a"}]', "$[?!search(@.a, 'b{99999999999999999999}')]", "jsonpath_limit_exceeded"],
@@ -202,7 +202,7 @@ const ROWS: readonly (readonly [document: string, query: string, result: string]
   ['[{"a":[5]},{"a":[5,6]}]', "$[?value(@.a[*]) == 5]", '[{"a":[5]}]'],
   // the root is the document's, however deep the filter
   ['{"w":1,"l":[[{"w":2}],[1]]}', "$.l[?@[?@ == $.w]]", "[[1]]"],
-  // no queries
+  // invalid queries
   ["{}", "", "invalid_jsonpath"],
   ["{}", "a", "invalid_jsonpath"],
   ["{}", "@", "invalid_jsonpath"],
@@ -272,14 +272,14 @@ for (const [document, query, expected] of ROWS) {
   });
 }
 
-Deno.test("selectJson() finds what is no query without looking at the document", () => {
+Deno.test("selectJson() refuses an invalid query for any document", () => {
   for (const document of [null, 1, "x", [], {}]) {
     const selection = selectJson(document, "$[");
     assert.equal("error" in selection ? selection.error.code : null, "invalid_jsonpath");
   }
 });
 
-Deno.test("selectJson() takes any text and any document without a crash", () => {
+Deno.test("selectJson() accepts any text and any document without a crash", () => {
   const text = fc.string({ unit: fc.constantFrom(..."$@.[]()?*'\"<>=!&|,:~#-019ae \u263a\\"), maxLength: 24 });
   fc.assert(
     fc.property(fc.oneof(text, text.map((rest) => `$${rest}`)), fc.jsonValue(), (query, document) => {
@@ -314,7 +314,7 @@ for (const [extra, expected] of [[-1, null], [0, null], [1, "result_too_large"]]
   });
 }
 
-/** A document with so many chains of arrays, each so deep. */
+/** A document with a number of chains of nested arrays. */
 function chains(count: number, depth: number): JsonValue {
   const chain = (): JsonValue => {
     let value: JsonValue = [];
@@ -324,7 +324,7 @@ function chains(count: number, depth: number): JsonValue {
   return Array.from({ length: count }, chain);
 }
 
-/** Query that multiplies, outcome. */
+/** Query with a combinatorial result, outcome. */
 const MULTIPLYING: readonly (readonly [string, string])[] = [
   ["$..*..*..*..*", "result_too_large jsonpath_limit_exceeded"],
   ["$[?count(@..*..*..*..*) > 1]", "jsonpath_limit_exceeded"],
@@ -342,7 +342,7 @@ for (const [query, expected] of MULTIPLYING) {
   });
 }
 
-Deno.test("selectJson() goes down as deep as documents may be", () => {
+Deno.test("selectJson() visits documents of the maximum depth", () => {
   const selection = selectJson(chains(1, 63), "$..*");
   assert.ok("found" in selection);
 });

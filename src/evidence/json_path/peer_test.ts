@@ -1,5 +1,5 @@
-// Queries and documents that are drawn, held against what json-p3 finds by itself. Not drawn is `$` in a filter, which the
-// package takes for the value that is tested where the filter stands in another one.
+// Compares results with json-p3 over random queries and documents. No query has `$` in a filter: in a nested filter the package
+// reads it as the tested value.
 
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
@@ -9,7 +9,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import { selectJson } from "./json_path.ts";
 
 const environment = new JSONPathEnvironment();
-// The package runs patterns over what is no text as well.
+// The package also runs patterns over values that are not strings.
 for (const name of ["match", "search"]) {
   environment.functionRegister.set(name, {
     argTypes: [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType],
@@ -20,7 +20,7 @@ for (const name of ["match", "search"]) {
   });
 }
 
-/** What the package finds, or the code of the error. */
+/** The result of the package, or the code of the error. */
 function peerFinds(document: JsonValue, jsonpath: string): string {
   let query: ReturnType<JSONPathEnvironment["compile"]>;
   try {
@@ -86,7 +86,7 @@ const drawn = fc.letrec<Drawn>((tie) => ({
   ),
 }));
 
-Deno.test("selectJson() finds what json-p3 finds, whatever is drawn", () => {
+Deno.test("selectJson() finds what json-p3 finds, over random queries", () => {
   fc.assert(
     fc.property(drawn.document, drawn.segments, (document, segments) => {
       const selection = selectJson(document, `$${segments}`);

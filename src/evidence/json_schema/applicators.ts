@@ -1,5 +1,5 @@
 /**
- * Keywords that hold a value, or parts of it, against other schemas (JSON Schema 2020-12 Core, 10 and 11).
+ * Keywords that evaluate a value, or parts of it, against subschemas (JSON Schema 2020-12 Core, 10 and 11).
  *
  * @module
  */
@@ -17,17 +17,17 @@ import { ASSERTIONS, namesOf } from "./assertions.ts";
 import type { Search } from "../regular_expression/search.ts";
 import { type Check, evaluate, type Failure, failure, failureAt, type Node, type Subject } from "./evaluation.ts";
 
-/** What a keyword is compiled with: the schema that it stands in, and what compiles a schema in it. */
+/** The schema that contains a keyword, and the compilers for its subschemas and patterns. */
 export interface KeywordContext {
   readonly schema: JsonObject;
   readonly compile: (inner: JsonValue) => Node;
   readonly search: (pattern: string) => Search;
 }
 
-/** What makes the check of a keyword from its value. */
+/** Compiles a keyword's value to its check. */
 export type Applicator = (given: JsonValue, context: KeywordContext) => Check;
 
-/** The keywords that look at a value itself, and at parts of it. */
+/** The keywords with subschemas, except the `unevaluated` ones. */
 export const APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Applicator>([
   ["allOf", allOf],
   ["anyOf", anyOf],
@@ -45,7 +45,7 @@ export const APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Appl
   ["contains", contains],
 ]);
 
-/** The keywords about what no other keyword of the schema has looked at: they come last. */
+/** The keywords for parts that no other keyword of the schema has evaluated: they run last. */
 export const LAST_APPLICATORS: ReadonlyMap<string, Applicator> = new Map<string, Applicator>([
   ["unevaluatedItems", unevaluatedItems],
   ["unevaluatedProperties", unevaluatedProperties],
@@ -59,65 +59,65 @@ function allOf(given: JsonValue, { compile }: KeywordContext): Check {
 function anyOf(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
-    const wrong = noneYet();
+    const failed = noFailures();
     for (const node of nodes) {
       const inner = inPlace(node, subject);
-      // Where somebody asks what was looked at, every schema that holds has its say.
+      // Every valid alternative contributes evaluated parts, so all of them run if a keyword needs these.
       if (inner === null && subject.evaluated === null) return null;
-      if (inner !== null) note(wrong, inner);
+      if (inner !== null) addFailure(failed, inner);
     }
-    return wrong.count < nodes.length ? null : nearest(wrong, "anyOf");
+    return failed.count < nodes.length ? null : nearestFailure(failed, "anyOf");
   };
 }
 
 function oneOf(given: JsonValue, { compile }: KeywordContext): Check {
   const nodes = (given as JsonArray).map(compile);
   return (subject) => {
-    const wrong = noneYet();
+    const failed = noFailures();
     const holding: number[] = [];
     for (const [index, node] of nodes.entries()) {
       const inner = inPlace(node, subject);
-      if (inner !== null) note(wrong, inner);
+      if (inner !== null) addFailure(failed, inner);
       else if (holding.length < LISTED_ALTERNATIVES) holding.push(index);
     }
-    const count = nodes.length - wrong.count;
+    const count = nodes.length - failed.count;
     if (count === 1) return null;
-    if (count === 0) return nearest(wrong, "oneOf");
+    if (count === 0) return nearestFailure(failed, "oneOf");
     const others = count > holding.length ? ` and ${count - holding.length} more` : "";
     return failure(`must match exactly one schema in oneOf, not ${holding.join(" and ")}${others}`);
   };
 }
 
-/** Alternatives that a message tells of. */
+/** Alternatives that a message lists. */
 const LISTED_ALTERNATIVES = 4;
 
-/** Characters of a message that repeats what alternatives say. */
+/** Characters of a message that joins those of alternatives. */
 const MESSAGE_CHARACTERS = 256;
 
-/** What is wrong with a value by several schemas. Of many only what is told is kept: they may be nested within each other. */
-interface Wrong {
+/** The failures of alternatives. Only those that a message lists are kept, because alternatives can be nested. */
+interface FailedAlternatives {
   count: number;
-  /** What is wrong deepest inside of the value: its author meant that one. */
+  /** The failure deepest inside the value: its author most likely meant that alternative. */
   deepest: Failure;
-  /** What is wrong with the value itself. */
-  readonly alike: string[];
+  /** Distinct failures of the value itself. */
+  readonly messages: string[];
 }
 
-function noneYet(): Wrong {
-  return { count: 0, deepest: failure("no value is allowed here"), alike: [] };
+function noFailures(): FailedAlternatives {
+  return { count: 0, deepest: failure("no value is allowed here"), messages: [] };
 }
 
-function note(wrong: Wrong, inner: Failure): void {
-  const { deepest, alike } = wrong;
-  if (wrong.count++ === 0 || inner.steps.length > deepest.steps.length) wrong.deepest = inner;
-  if (inner.steps.length > 0 || alike.length >= LISTED_ALTERNATIVES || alike.includes(inner.message)) return;
-  alike.push(inner.message);
+function addFailure(failed: FailedAlternatives, inner: Failure): void {
+  const { deepest, messages } = failed;
+  if (failed.count++ === 0 || inner.steps.length > deepest.steps.length) failed.deepest = inner;
+  if (inner.steps.length > 0 || messages.length >= LISTED_ALTERNATIVES || messages.includes(inner.message)) return;
+  messages.push(inner.message);
 }
 
-function nearest({ count, deepest, alike }: Wrong, keyword: string): Failure {
-  // Where nothing is found inside, what each of them wants is said.
-  const message = deepest.steps.length === 0 ? alike.join(", or ") : deepest.message;
-  // Alternatives of alternatives would make messages as long as there are ways through them.
+function nearestFailure({ count, deepest, messages }: FailedAlternatives, keyword: string): Failure {
+  // If every alternative fails for the value itself, the message joins their reasons.
+  const message = deepest.steps.length === 0 ? messages.join(", or ") : deepest.message;
+  // Nested alternatives would multiply the length of the message.
   if (message.length > MESSAGE_CHARACTERS) {
     return { steps: deepest.steps, message: `must match a schema in ${keyword}` };
   }
@@ -137,7 +137,7 @@ function conditional(given: JsonValue, { schema, compile }: KeywordContext): Che
   return (subject) => inPlace(inPlace(test, subject) === null ? holds : fails, subject);
 }
 
-/** Apart from the check that looks at them: what a check is made with would be kept with it, and so the whole compiler. */
+/** A function of its own, so that a check's closure does not retain the context, and with it the whole compiler. */
 function nodesByName(given: JsonValue, { compile }: KeywordContext): readonly (readonly [name: string, node: Node])[] {
   return Object.entries(given as JsonObject).map(([name, inner]) => [name, compile(inner)] as const);
 }
@@ -151,7 +151,7 @@ function dependentSchemas(given: JsonValue, context: KeywordContext): Check {
   };
 }
 
-/** Of older drafts, and still known to the metaschema: each is a schema, or a list of names. */
+/** A keyword of older drafts that the metaschema still describes: each value is a schema or a list of names. */
 function dependencies(given: JsonValue, context: KeywordContext): Check {
   const entries = Object.entries(given as JsonObject);
   const lists = Object.fromEntries(entries.filter(([, value]) => isJsonArray(value)));
@@ -211,7 +211,7 @@ function unevaluatedProperties(given: JsonValue, { compile }: KeywordContext): C
     );
 }
 
-/** A member that the schema names nowhere. */
+/** Checks a member that the schema does not name. */
 function otherMember(node: Node, subject: Subject, value: JsonObject, name: string, what: string): Failure | null {
   return node === false
     ? failure(`must NOT have ${what} properties: ${quote(name)}`)
@@ -274,7 +274,7 @@ function unevaluatedItems(given: JsonValue, { compile }: KeywordContext): Check 
     });
 }
 
-/** The same value, held against another schema. */
+/** Evaluates the same value against another schema. */
 export function inPlace(node: Node, subject: Subject): Failure | null {
   return evaluate(node, subject.value, subject, subject.evaluated);
 }
@@ -293,20 +293,20 @@ function inItem(node: Node, subject: Subject, item: JsonValue, index: number): F
   return null;
 }
 
-function firstMember(subject: Subject, look: (value: JsonObject, name: string) => Failure | null): Failure | null {
+function firstMember(subject: Subject, check: (value: JsonObject, name: string) => Failure | null): Failure | null {
   const { value } = subject;
-  return isJsonObject(value) ? firstOf(subject, namesOf(value, subject.spend), (name) => look(value, name)) : null;
+  return isJsonObject(value) ? firstOf(subject, namesOf(value, subject.spend), (name) => check(value, name)) : null;
 }
 
 function firstItem(
   { value }: Subject,
-  look: (item: JsonValue, index: number) => Failure | null,
+  check: (item: JsonValue, index: number) => Failure | null,
   count = Infinity,
 ): Failure | null {
   if (!isJsonArray(value)) return null;
   for (const [index, item] of value.entries()) {
     if (index >= count) return null;
-    const wrong = look(item, index);
+    const wrong = check(item, index);
     if (wrong !== null) return wrong;
   }
   return null;
@@ -315,11 +315,11 @@ function firstItem(
 function firstOf<T>(
   { spend }: Subject,
   entries: readonly T[],
-  look: (entry: T) => Failure | null,
+  check: (entry: T) => Failure | null,
 ): Failure | null {
   for (const entry of entries) {
     spend(1);
-    const wrong = look(entry);
+    const wrong = check(entry);
     if (wrong !== null) return wrong;
   }
   return null;

@@ -1,5 +1,5 @@
 /**
- * Keywords that look at a value alone (JSON Schema 2020-12 Validation, 6).
+ * Keywords that check a value without subschemas (JSON Schema 2020-12 Validation, 6).
  *
  * @module
  */
@@ -9,16 +9,16 @@ import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonVa
 import { quote } from "../../law/suggest.ts";
 import type { Search, Spend } from "../regular_expression/search.ts";
 
-/** What is wrong with a value, or null. */
+/** The reason why a value is invalid; null where it is valid. */
 export type Assertion = (value: JsonValue, spend: Spend) => string | null;
 
-/** Values of an enumeration that a message lists, and characters of a value that it shows. */
+/** Values of an enumeration that a message lists, and characters of a value that it quotes. */
 const LISTED_VALUES = 16;
 
-/** Makes an assertion of a keyword's value, at which the metaschema has looked; what compiles patterns counts them. */
+/** Compiles a keyword's value, which is valid under the metaschema. */
 export type MakeAssertion = (given: JsonValue, search: (pattern: string) => Search) => Assertion;
 
-/** The keywords, each with what its value asks for. */
+/** The keywords and their compilers. */
 export const ASSERTIONS: ReadonlyMap<string, MakeAssertion> = new Map<string, MakeAssertion>([
   ["type", (given: JsonValue) => typeAssertion(isJsonArray(given) ? given : [given])],
   ["const", constAssertion],
@@ -61,7 +61,7 @@ function constAssertion(allowed: JsonValue): Assertion {
   const text = isContainer(allowed) ? canonicalize(allowed) : null;
   return (value, spend) => {
     if (typeof value === "string") spend(costOf(value));
-    // Of a container that is larger than the other, going through the names alone may take long: what is counted is all of it.
+    // The whole value is written and counted: even listing the names of a larger container can take long.
     const isEqual = text !== null && isContainer(value) ? textOf(value, spend) === text : value === allowed;
     return isEqual ? null : wrong;
   };
@@ -80,7 +80,7 @@ function enumAssertion(given: JsonValue): Assertion {
   };
 }
 
-/** Numbers count as what they are written as: 19.99 is a multiple of 0.01, which no division of doubles says. */
+/** Numbers are compared as decimals: 19.99 is a multiple of 0.01, although the division of the doubles has a remainder. */
 function multipleAssertion(given: JsonValue): Assertion {
   const divisor = decimalParts(given as number);
   const wrong = `must be multiple of ${given}`;
@@ -106,7 +106,7 @@ function numbers(holds: (value: number, limit: number) => boolean, wrong: string
   return (given) => (value) => typeof value !== "number" || holds(value, given as number) ? null : `${wrong} ${given}`;
 }
 
-/** How much of something a value has; null where the keyword is not about such values. */
+/** The size of a value; null where the keyword does not apply to it. */
 type Measure = (value: JsonValue, spend: Spend) => number | null;
 
 function most(measure: Measure, unit: string): (given: JsonValue) => Assertion {
@@ -119,7 +119,7 @@ function least(measure: Measure, unit: string): (given: JsonValue) => Assertion 
     (measure(value, spend) ?? Infinity) >= (given as number) ? null : `must NOT have fewer than ${given} ${unit}`;
 }
 
-/** Characters, each code point one. */
+/** The number of code points. */
 function lengthOf(value: JsonValue, spend: Spend): number | null {
   if (typeof value !== "string") return null;
   spend(costOf(value));
@@ -137,7 +137,7 @@ function memberCount(value: JsonValue, spend: Spend): number | null {
   return namesOf(value, spend).length;
 }
 
-/** The names of an object's members: making a list of them takes time, however few are looked at. */
+/** The names of an object's members. Listing all of them takes time even if the caller reads few. */
 export function namesOf(value: JsonObject, spend: Spend): readonly string[] {
   const names = Object.keys(value);
   spend(names.length);
@@ -196,14 +196,14 @@ function firstMissing(value: JsonObject, names: readonly string[], spend: Spend)
   return names[index];
 }
 
-/** Steps of going through a text. */
+/** Steps of reading a string. */
 function costOf(text: string): number {
   return text.length >> 4;
 }
 
 /**
- * Whether a value is looked for by its text. Numbers are: where the runtime puts one in a table is no secret, so that many can be
- * chosen to stand in one place of it; of texts it is.
+ * Whether a value is looked up by its text. Numbers are, because the runtime's hash of a number is predictable, so that an
+ * attacker could choose many with equal hashes; its hash of strings is seeded.
  */
 function hasText(value: JsonValue): boolean {
   return isContainer(value) || typeof value === "number";

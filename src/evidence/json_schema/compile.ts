@@ -1,8 +1,8 @@
 /**
- * JSON Schema 2020-12, whole: compiles the schemas that users register to validators.
+ * Compiles the JSON Schemas (2020-12, complete) that users register to validators.
  *
- * As the specification has it, `format` and the content keywords are annotations, and so is every keyword that it does not know. A
- * reference out of the document is refused, never fetched; the metaschema of the dialect may be referred to.
+ * As the specification requires, `format`, the content keywords and unknown keywords are annotations. A reference out of the
+ * document is refused, never fetched, except to the metaschema of the dialect.
  *
  * @module
  */
@@ -30,17 +30,17 @@ import {
 import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
 
 /**
- * A compiled schema: null when the value is valid, else what is wrong with it and where. What counts the steps may throw where
- * there are too many. A JSON Pointer names a schema within the document that the value is held against as a reference from the root
- * to it would hold it; one that the root does not lead to throws `ReferenceError`.
+ * A compiled schema. Returns null for a valid value, otherwise path and reason. `spend` may throw to end an evaluation. A JSON
+ * Pointer selects a schema within the document, which is evaluated as through a reference from the root. A pointer to a schema
+ * that the root does not refer to throws `ReferenceError`.
  */
 export type Validator = (value: JsonValue, spend?: Spend, pointer?: string) => string | null;
 
-/** A compiled schema, or why there is none. */
+/** A compiled schema, or the reason for its refusal. */
 export type Compilation =
   | {
     readonly validator: Validator;
-    /** Bytes that it takes, about, besides the document. */
+    /** Approximate bytes of memory, without the document. */
     readonly size: number;
   }
   | { readonly refusal: string };
@@ -49,7 +49,7 @@ const UNCOUNTED: Spend = () => undefined;
 
 interface Compiler {
   readonly document: SchemaDocument;
-  /** What is compiled or waits for it: schemas refer to themselves. */
+  /** Nodes that are compiled or wait for it, because schemas can refer to themselves. */
   readonly nodes: Map<JsonObject, Node>;
   readonly waiting: Waiting[];
   readonly search: (pattern: string) => Search;
@@ -58,7 +58,7 @@ interface Compiler {
   readonly spend: Spend;
 }
 
-/** A schema whose keywords are still to be looked at. */
+/** A schema whose keywords are not compiled yet. */
 interface Waiting {
   readonly schema: JsonObject;
   readonly path: Path;
@@ -70,7 +70,7 @@ interface Waiting {
  * Compiles a schema.
  *
  * @param schema The JSON Schema document, an object or a boolean
- * @param spend Counts the steps of all of that
+ * @param spend Counts the steps of compiling
  *
  * @example
  * ```ts
@@ -101,13 +101,13 @@ export function compileSchema(schema: JsonValue, spend: Spend = UNCOUNTED): Comp
 
 let metaschema: Validator | null = null;
 
-/** Holds a schema against the metaschema. */
+/** Validates a schema against the metaschema. */
 function validateSchema(schema: Schema, spend: Spend): string | null {
   metaschema ??= compileDocument(METASCHEMA, METASCHEMA.resources.get(DIALECT)?.root ?? false, UNCOUNTED).validator;
   return metaschema(schema, spend);
 }
 
-/** Bytes that a schema takes compiled, and a step of a pattern. Measured, of those that take much. */
+/** Bytes of memory for a compiled schema, and for a step of compiling a pattern. Measured on schemas that take much. */
 const NODE_BYTES = 300;
 const PATTERN_STEP_BYTES = 250;
 
@@ -132,7 +132,7 @@ function compileDocument(
   return { validator: validatorOf(compiler.nodes, root, node, resource), size };
 }
 
-/** Apart from the compiler, which would be kept with it. */
+/** A function of its own, so that the validator's closure does not retain the compiler. */
 function validatorOf(nodes: Compiler["nodes"], root: Schema, node: Node, resource: Resource | undefined): Validator {
   const scope = resource === undefined ? null : { resource, outer: null };
   return (value, spend = UNCOUNTED, pointer = "") => {
@@ -142,18 +142,18 @@ function validatorOf(nodes: Compiler["nodes"], root: Schema, node: Node, resourc
   };
 }
 
-/** What was compiled of the schema at a pointer. */
+/** The compiled schema at a pointer. */
 function nodeAt(nodes: Compiler["nodes"], root: Schema, pointer: string): Node {
   const schema = atPointer(root, pointer);
   const node = isJsonObject(schema) ? nodes.get(schema) : schema;
-  if (node === undefined) throw new ReferenceError(`the document leads to no schema at ${quote(pointer)}`);
+  if (node === undefined) throw new ReferenceError(`the document has no compiled schema at ${quote(pointer)}`);
   return node;
 }
 
-/** Steps that the patterns of one schema may take to compile: they are kept, and a few characters may ask for many repeats. */
+/** Steps for compiling the patterns of one schema, which stay in memory; a short pattern can have many repeats. */
 const PATTERN_STEPS = 120_000;
 
-/** Compiles each pattern of a schema once, wherever it stands. */
+/** Compiles each distinct pattern of a schema once. */
 function createSearchCompiler(patterns: { left: number }, spend: Spend): (pattern: string) => Search {
   const compiled = new Map<string, Search>();
   return (pattern) => {
@@ -168,7 +168,7 @@ function createSearchCompiler(patterns: { left: number }, spend: Spend): (patter
   };
 }
 
-/** The node of a schema. What it asks for is made out later, so that no chain of references is too long. */
+/** The node of a schema. Its keywords are compiled later, so that a long chain of references does not overflow the stack. */
 function compile({ document, nodes, waiting }: Compiler, schema: JsonValue): Node {
   if (!isJsonObject(schema)) return schema === true;
   const made = nodes.get(schema);
@@ -192,14 +192,14 @@ function fill(compiler: Compiler, { schema, path, resource, checks }: Waiting): 
     try {
       checks.push(make(schema[keyword] ?? null, context));
     } catch (error) {
-      // A pattern that is none, or a reference that leads nowhere.
+      // An invalid pattern, or a reference that does not resolve.
       if (!(error instanceof SyntaxError || error instanceof ReferenceError)) throw error;
       throw new SchemaRefusal([...path, keyword], error.message);
     }
   }
 }
 
-/** Every keyword with what compiles it, those last that ask what the others have looked at. */
+/** Every keyword with its compiler; the `unevaluated` keywords come last. */
 function* keywordsOf(compiler: Compiler, resource: Resource): Generator<readonly [keyword: string, make: Applicator]> {
   for (const [keyword, make] of ASSERTIONS) yield [keyword, (given, { search }) => checkOf(make(given, search))];
   yield ["$ref", (given) => reference(compiler, resource, given as string)];
@@ -220,7 +220,7 @@ function reference(compiler: Compiler, resource: Resource, given: string): Check
   return (subject) => inPlace(node, subject);
 }
 
-/** 2020-12 Core, 8.2.3.2: what is found by a dynamic anchor is looked for again, where evaluation comes from. */
+/** 2020-12 Core, 8.2.3.2: a dynamic anchor resolves to the outermost resource of the dynamic scope that has it. */
 function dynamicReference(compiler: Compiler, resource: Resource, given: string): Check {
   const found = find(compiler, resource, given);
   const node = compile(compiler, found.schema);

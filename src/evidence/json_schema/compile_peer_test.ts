@@ -1,4 +1,4 @@
-/** Verdicts against those of ajv, over the keywords that it reads as the specification does. */
+/** Compares verdicts with those of ajv, over the keywords that ajv evaluates as the specification requires. */
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
 import { compileSchema } from "./compile.ts";
 
-/** What is wrong with a value by a schema that is one. */
+/** The fault of a value under a valid schema. */
 function faultOf(schema: JsonValue, value: JsonValue): string | null {
   const compilation = compileSchema(schema);
   assert.ok("validator" in compilation, JSON.stringify(compilation));
@@ -11,10 +11,11 @@ function faultOf(schema: JsonValue, value: JsonValue): string | null {
 
 type Verdict = readonly [name: string, schema: JsonValue, value: string, verdict: "valid" | "invalid"];
 
-/** Verdicts about values with a member of a name that every object inherits, or none does. */
+/** Verdicts about values with a member whose name may be an inherited one. */
 function hostileName(name: string): readonly Verdict[] {
   const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue;
-  const [one, other] = [`{"${name}":{"a":1}}`, `{"${name}":{"a":2}}`];
+  const one = `{"${name}":{"a":1}}`;
+  const other = `{"${name}":{"a":2}}`;
   return [
     [`const with ${name}`, parse(`{"const":${one}}`), one, "valid"],
     [`another const with ${name}`, parse(`{"const":${one}}`), other, "invalid"],
@@ -34,7 +35,7 @@ function hostileName(name: string): readonly Verdict[] {
   ];
 }
 
-/** The example of the specification for dynamic references: a tree, and a stricter one that extends it. */
+/** The specification's example for dynamic references: a tree, and a stricter one that extends it. */
 const TREE = {
   $id: "https://schemas.example/strict-tree",
   $dynamicAnchor: "node",
@@ -72,7 +73,7 @@ const GENERIC_LIST = {
   $defs: { any: { $dynamicAnchor: "item" } },
 };
 
-/** Identities, anchors, and what they are found by. */
+/** Identities, anchors and the references that resolve to them. */
 const RESOURCES: readonly Verdict[] = [
   ["an identity below", { $ref: "a", $defs: { x: { $id: "a", type: "null" } } }, "1", "invalid"],
   [
@@ -86,7 +87,7 @@ const RESOURCES: readonly Verdict[] = [
     "invalid",
   ],
   [
-    "the document that stands around a pointer",
+    "the document that contains a pointer",
     { $ref: "a#/$defs/n", $defs: { n: true, x: { $id: "a", $defs: { n: { type: "null" } } } } },
     "1",
     "invalid",
@@ -94,17 +95,17 @@ const RESOURCES: readonly Verdict[] = [
   ["a name", { $id: "urn:uuid:deadbeef", $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, "1", "invalid"],
   ["an escaped pointer", { $ref: "#/$defs/a~1b%25~0", $defs: { "a/b%~": { type: "null" } } }, "1", "invalid"],
   ["a definition without a name", { $ref: "#/$defs/", $defs: { "": { type: "null" } } }, "1", "invalid"],
-  ["what an enumeration only says", { enum: [{ $id: "a", $anchor: "b" }] }, '{"$id":"a","$anchor":"b"}', "valid"],
-  ["what a constant only says", { const: { $id: "a" } }, "{}", "invalid"],
+  ["identities inside an enumeration", { enum: [{ $id: "a", $anchor: "b" }] }, '{"$id":"a","$anchor":"b"}', "valid"],
+  ["identities inside a constant", { const: { $id: "a" } }, "{}", "invalid"],
   ["a list of anything", GENERIC_LIST, "[1]", "valid"],
   [
-    "a list that says of what",
+    "a list with an item type",
     { $ref: "list", $defs: { item: { $dynamicAnchor: "item", type: "string" }, list: GENERIC_LIST } },
     "[1]",
     "invalid",
   ],
   [
-    "a list that is left again",
+    "a list outside of the scope of the item type",
     {
       allOf: [{ $ref: "strings" }, { $ref: "list" }],
       $defs: {
@@ -142,7 +143,7 @@ const RESOURCES: readonly Verdict[] = [
     "valid",
   ],
   [
-    "members of what does not hold",
+    "members of an invalid alternative",
     {
       anyOf: [{ properties: { a: { type: "null" } } }, true],
       unevaluatedProperties: false,
@@ -177,7 +178,7 @@ const RESOURCES: readonly Verdict[] = [
     "invalid",
   ],
   [
-    "members that a reference has seen",
+    "members that a reference has evaluated",
     {
       $ref: "#/$defs/a",
       unevaluatedProperties: false,
@@ -200,8 +201,8 @@ const RESOURCES: readonly Verdict[] = [
 
 /** Schema, value as JSON text, verdict. */
 const VERDICTS: readonly Verdict[] = [
-  ["true takes everything", true, "null", "valid"],
-  ["false takes nothing", false, "null", "invalid"],
+  ["true", true, "null", "valid"],
+  ["false", false, "null", "invalid"],
   [
     "a rule for __proto__",
     JSON.parse('{"properties":{"__proto__":{"type":"null"}}}') as JsonValue,
@@ -215,7 +216,7 @@ const VERDICTS: readonly Verdict[] = [
     "valid",
   ],
   ["a member without a name", { required: [""] }, "{}", "invalid"],
-  ["a member without a name that is there", { required: [""] }, '{"":1}', "valid"],
+  ["a present member without a name", { required: [""] }, '{"":1}', "valid"],
   ["a member that needs one without a name", { dependentRequired: { a: [""] } }, '{"a":1}', "invalid"],
   ["inherited names need nothing", { dependentRequired: { toString: ["a"] } }, "{}", "valid"],
   ["older dependencies", { dependencies: { a: { required: ["b"] } } }, '{"a":1}', "invalid"],
@@ -233,8 +234,8 @@ const VERDICTS: readonly Verdict[] = [
   ["local references", { $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, "1", "invalid"],
   ["__proto__ counts as a member", { additionalProperties: false }, '{"__proto__":1}', "invalid"],
   ["__proto__ can be required", { required: ["__proto__"] }, "{}", "invalid"],
-  ["__proto__ that is there", { required: ["__proto__"] }, '{"__proto__":1}', "valid"],
-  ["inherited names are no members", { required: ["constructor"] }, "{}", "invalid"],
+  ["a present __proto__", { required: ["__proto__"] }, '{"__proto__":1}', "valid"],
+  ["inherited names are not members", { required: ["constructor"] }, "{}", "invalid"],
   ...["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__", "other"].flatMap(hostileName),
   ["references to anchors", { $ref: "#k", $defs: { a: { $anchor: "k", type: "null" } } }, "1", "invalid"],
   [
@@ -292,7 +293,7 @@ const VERDICTS: readonly Verdict[] = [
   ...RESOURCES,
   ["unevaluated under a schema that holds", { unevaluatedProperties: { type: "integer" } }, '{"a":1}', "valid"],
   [
-    "unevaluated seen through a reference",
+    "unevaluated, evaluated through a reference",
     {
       $ref: "#/$defs/a",
       unevaluatedProperties: false,
@@ -304,27 +305,27 @@ const VERDICTS: readonly Verdict[] = [
 ];
 
 for (const [name, schema, value, verdict] of VERDICTS) {
-  Deno.test(`a schema holds a value against ${name}: ${verdict}`, () => {
+  Deno.test(`compileSchema() ${name}: ${verdict}`, () => {
     assert.equal(faultOf(schema, JSON.parse(value) as JsonValue) === null ? "valid" : "invalid", verdict);
   });
 }
 
-/** The stricter tree with a schema that nothing leads to. */
+/** The stricter tree with a schema that nothing refers to. */
 const STRICT_TREE: JsonValue = { ...TREE, $defs: { ...TREE.$defs, unused: { type: "null" } } };
 
-/** Schema, pointer within it, value, and what is wrong with the value there. */
+/** Schema, pointer within it, value, and the fault of the value under the schema at the pointer. */
 const POINTED: readonly (readonly [schema: JsonValue, pointer: string, value: JsonValue, fault: string | null])[] = [
   [{ properties: { a: { type: "integer" } } }, "/properties/a", 1, null],
   [{ properties: { a: { type: "integer" } } }, "/properties/a", { a: 1 }, "$: must be integer"],
   [{ properties: { a: { type: "integer" } } }, "", { a: "" }, "$.a: must be integer"],
   [{ properties: { "a/b~ c": { type: "null" } } }, "/properties/a~1b~0 c", 1, "$: must be null"],
   [{ allOf: [true, { items: false }] }, "/allOf/1/items", 1, "$: no value is allowed here"],
-  // The root is where evaluation comes from, as it is for a reference in it.
+  // The dynamic scope begins at the root, as for a reference in the document.
   [STRICT_TREE, "/$defs/tree/properties/children", [{ data: 1 }], null],
   [STRICT_TREE, "/$defs/tree/properties/children", [{ date: 1 }], '$[0]: must NOT have unevaluated properties: "date"'],
 ];
 
-Deno.test("a schema holds a value against one within it, as a reference to that would", () => {
+Deno.test("a validator evaluates a schema at a pointer as through a reference", () => {
   for (const [schema, pointer, value, fault] of POINTED) {
     const compilation = compileSchema(schema);
     assert.ok("validator" in compilation, JSON.stringify(compilation));
@@ -332,7 +333,7 @@ Deno.test("a schema holds a value against one within it, as a reference to that 
   }
 });
 
-Deno.test("a schema holds no value against one that it does not lead to", () => {
+Deno.test("a validator rejects a pointer to a schema that the root does not refer to", () => {
   const compilation = compileSchema(STRICT_TREE);
   assert.ok("validator" in compilation);
   for (const pointer of ["/$defs/unused", "/$defs/none", "/$id"]) {

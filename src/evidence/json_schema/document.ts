@@ -1,8 +1,8 @@
 /**
- * Where schemas stand in a JSON Schema document, and what its references lead to (JSON Schema 2020-12 Core, 8 and 9).
+ * Finds the schemas of a JSON Schema document and resolves its references (JSON Schema 2020-12 Core, 8 and 9).
  *
- * Only what a keyword of the specification says is a schema is one: a text, a list, or what stands below an unknown keyword is
- * never found by a reference, because it would take every value.
+ * Only values that a keyword of the specification defines as schemas are schemas. A reference to another value, for example below
+ * an unknown keyword, does not resolve: as a schema it would accept every value.
  *
  * @module
  */
@@ -16,14 +16,14 @@ import documents from "./metaschema.json" with { type: "json" };
 /** A JSON Schema. */
 export type Schema = boolean | JsonObject;
 
-/** How deep schemas may be nested within each other, counted in JSON containers. */
+/** Nesting depth of schemas, counted in JSON containers. */
 const SCHEMA_DEPTH_MAXIMUM = 64;
 
-/** The one dialect there is. */
+/** The only supported dialect. */
 export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** What a document without an identity of its own is called, so that its relative references have a base. */
-const UNNAMED = "schema:/";
+/** The base URI of a document without `$id`, against which its relative references resolve. */
+const DEFAULT_BASE = "schema:/";
 
 /** Characters of an identity or a reference: each is resolved against another. */
 const URI_CHARACTERS = 2048;
@@ -44,7 +44,7 @@ const SCHEMA_KEYWORDS = new Set([
 ]);
 /** Keywords whose value is an array of schemas. */
 const SCHEMA_ARRAY_KEYWORDS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-/** Keywords whose value maps names to schemas; the second last maps them to arrays of names as well. */
+/** Keywords whose value maps names to schemas; `dependencies` also maps them to arrays of names. */
 const SCHEMA_MAP_KEYWORDS = new Set([
   "$defs",
   "definitions",
@@ -54,7 +54,7 @@ const SCHEMA_MAP_KEYWORDS = new Set([
   "properties",
 ]);
 
-/** Keywords of other dialects that somebody would rely on, while 2020-12 does not look at them. */
+/** Keywords of other dialects. Authors would rely on them, while 2020-12 ignores them. */
 const REFUSED_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["id", 'it is a keyword of older drafts; use "$id"'],
   ["nullable", 'it is no keyword of JSON Schema 2020-12; use "type": [..., "null"]'],
@@ -62,7 +62,7 @@ const REFUSED_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["$recursiveRef", 'it is a keyword of older drafts; use "$dynamicRef"'],
 ]);
 
-/** A schema with an identity of its own, and what can be found in it by name. */
+/** A schema with a base URI of its own, and the anchors in it. */
 export interface Resource {
   readonly uri: string;
   readonly root: Schema;
@@ -70,34 +70,34 @@ export interface Resource {
   readonly dynamicAnchors: Map<string, JsonObject>;
 }
 
-/** Every schema of a document. */
+/** The schemas of a document. */
 export interface SchemaDocument {
   readonly resources: ReadonlyMap<string, Resource>;
-  /** The resource that a schema is part of, and where it stands. */
+  /** The resource and the path of each schema. */
   readonly places: ReadonlyMap<JsonObject, { readonly resource: Resource; readonly path: Path }>;
 }
 
-/** The steps from a document to what stands in it. */
+/** Member names and item indices from the document to a value in it. */
 export type Path = readonly (string | number)[];
 
-/** Thrown where a document cannot be a schema; the message begins with the place. */
+/** A document is not an enforceable schema; the message begins with the path. */
 export class SchemaRefusal extends Error {
-  constructor(path: Path, why: string) {
-    super(explain(path, why));
+  constructor(path: Path, reason: string) {
+    super(explain(path, reason));
     this.name = "SchemaRefusal";
   }
 }
 
-/** Characters of what is said to be wrong, and of where: names and patterns from outside may be as long as a request. */
-const WHY_CHARACTERS = 1024;
-const WHERE_CHARACTERS = 512;
+/** Characters of a reason and of a path in a message: names and patterns from outside may be as long as a request. */
+const REASON_CHARACTERS = 1024;
+const PATH_CHARACTERS = 512;
 
-/** What is wrong at a place, in a length that fits an answer. */
-export function explain(path: Path, why: string): string {
-  return `${cut(formatPath(path), WHERE_CHARACTERS)}: ${cut(why, WHY_CHARACTERS)}`;
+/** A message of bounded length with path and reason. */
+export function explain(path: Path, reason: string): string {
+  return `${cut(formatPath(path), PATH_CHARACTERS)}: ${cut(reason, REASON_CHARACTERS)}`;
 }
 
-/** Leaves the middle out: what the runtime says of a pattern ends with the reason. */
+/** Cuts the middle out, because the runtime's message about a pattern ends with the reason. */
 function cut(text: string, maximum: number): string {
   if (text.length <= maximum) return text;
   const half = maximum / 2;
@@ -110,7 +110,7 @@ interface Building {
   readonly spend: Spend;
 }
 
-/** The documents of the dialect itself, which every schema may refer to. */
+/** The documents of the metaschema, which every schema may refer to. */
 export const METASCHEMA: SchemaDocument = readMetaschema();
 
 function readMetaschema(): SchemaDocument {
@@ -121,16 +121,16 @@ function readMetaschema(): SchemaDocument {
   return building;
 }
 
-/** Tells a schema from what is none. */
+/** Whether a value has the type of a schema. */
 export function isSchema(value: JsonValue | undefined): value is Schema {
   return typeof value === "boolean" || isJsonObject(value);
 }
 
 /**
- * Looks at every schema of a document.
+ * Finds every schema of a document.
  *
- * @throws {SchemaRefusal} Where schemas are nested too deep, an identity or anchor stands twice, or a keyword would not be
- * enforced as its author means it
+ * @throws {SchemaRefusal} Where schemas are nested too deep, a URI or anchor is not unique, or a keyword would not be enforced
+ * as its author expects
  *
  * @example
  * ```ts
@@ -148,7 +148,7 @@ export function readDocument(root: Schema, spend: Spend = () => undefined): Sche
 }
 
 /**
- * Reads a document as {@link readDocument} does, and stops after each schema: for readers who have others to let go first.
+ * Reads a document as {@link readDocument} does and yields after each schema, for callers that share their thread.
  *
  * @throws {SchemaRefusal} As {@link readDocument}
  */
@@ -162,14 +162,14 @@ function runThrough(work: Generator<undefined>): void {
   while (work.next().done !== true);
 }
 
-/** A schema whose inner schemas are being looked at. */
-interface Open {
+/** A schema whose subschemas are being visited. */
+interface Visited {
   readonly resource: Resource;
   readonly path: Path;
   readonly inner: Iterator<readonly [steps: Path, inner: Schema]>;
 }
 
-/** @param known What takes identities besides the document */
+/** @param known Another document whose URIs the schemas may not repeat */
 function* visiting(document: Building, known: SchemaDocument, root: Schema): Generator<undefined> {
   const open = [enter(document, known, root, null, [])];
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
@@ -184,7 +184,13 @@ function* visiting(document: Building, known: SchemaDocument, root: Schema): Gen
   }
 }
 
-function enter(document: Building, known: SchemaDocument, schema: Schema, within: Resource | null, path: Path): Open {
+function enter(
+  document: Building,
+  known: SchemaDocument,
+  schema: Schema,
+  within: Resource | null,
+  path: Path,
+): Visited {
   if (path.length > SCHEMA_DEPTH_MAXIMUM) {
     throw new SchemaRefusal(path, `schemas are nested deeper than ${SCHEMA_DEPTH_MAXIMUM}`);
   }
@@ -194,8 +200,8 @@ function enter(document: Building, known: SchemaDocument, schema: Schema, within
     : newResource(document, known, schema, within, path);
   if (typeof schema === "boolean") return { resource, path, inner: [].values() };
   document.places.set(schema, { resource, path });
-  for (const [keyword, why] of REFUSED_KEYWORDS) {
-    if (Object.hasOwn(schema, keyword)) throw new SchemaRefusal([...path, keyword], why);
+  for (const [keyword, reason] of REFUSED_KEYWORDS) {
+    if (Object.hasOwn(schema, keyword)) throw new SchemaRefusal([...path, keyword], reason);
   }
   const dialect = member(schema, "$schema");
   if (typeof dialect === "string" && dialect.replace(/#$/, "") !== DIALECT) {
@@ -217,7 +223,7 @@ function newResource(
   path: Path,
 ): Resource {
   const id = isJsonObject(schema) ? member(schema, "$id") : undefined;
-  const uri = typeof id === "string" ? resolveUri(id, within?.uri ?? UNNAMED)?.document : UNNAMED;
+  const uri = typeof id === "string" ? resolveUri(id, within?.uri ?? DEFAULT_BASE)?.document : DEFAULT_BASE;
   if (uri === undefined) {
     throw new SchemaRefusal([...path, "$id"], `expected a URI reference of at most ${URI_CHARACTERS} characters`);
   }
@@ -242,7 +248,7 @@ function addAnchors({ anchors, dynamicAnchors }: Resource, schema: JsonObject, p
   }
 }
 
-/** The schemas that stand directly in a schema, each with the way to it. */
+/** The direct subschemas of a schema, each with its path. */
 function* subschemas(schema: JsonObject): Generator<readonly [steps: Path, inner: Schema]> {
   for (const [keyword, value] of Object.entries(schema)) {
     if (SCHEMA_KEYWORDS.has(keyword)) {
@@ -255,14 +261,14 @@ function* subschemas(schema: JsonObject): Generator<readonly [steps: Path, inner
   }
 }
 
-/** What a reference leads to, and by which anchor. */
+/** The target of a reference, and the anchor that it names. */
 export interface ResolvedReference {
   readonly resource: Resource;
   readonly schema: Schema;
   readonly anchor: string | null;
 }
 
-/** What a reference that stands in a resource leads to; null where that is no schema of the document or the metaschema. */
+/** Resolves a reference in a resource; null where its target is not a schema of the document or the metaschema. */
 export function resolveReference(
   { resources }: SchemaDocument,
   from: Resource,
@@ -290,7 +296,7 @@ function resolveUri(reference: string, base: string): { readonly document: strin
   }
 }
 
-/** What a JSON Pointer (RFC 6901) leads to from a schema, if it is a schema. */
+/** Resolves a JSON Pointer (RFC 6901) from a schema; undefined where its target is not a schema. */
 export function atPointer(root: Schema, pointer: string): Schema | undefined {
   const tokens = pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
   let at: JsonValue | undefined = root;
@@ -298,7 +304,7 @@ export function atPointer(root: Schema, pointer: string): Schema | undefined {
   return tokens.length === 0 && isSchema(at) ? at : undefined;
 }
 
-/** The value that a keyword's tokens lead to, taken off the list; undefined where they name no place of a schema. */
+/** Removes the tokens of one keyword and returns the value that they name; undefined where it cannot be a schema. */
 function step(schema: JsonObject, tokens: string[]): JsonValue | undefined {
   const keyword = tokens.shift() ?? "";
   const value = member(schema, keyword);

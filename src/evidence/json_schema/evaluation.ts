@@ -1,5 +1,5 @@
 /**
- * What compiled schemas are made of, and how a value is held against one.
+ * The parts of compiled schemas, and the evaluation of a value against one.
  *
  * @module
  */
@@ -8,63 +8,63 @@ import type { JsonValue } from "../../canonical/json.ts";
 import type { Spend } from "../regular_expression/search.ts";
 import type { Resource } from "./document.ts";
 
-/** Why a value is not valid. */
+/** The failure of a value. */
 export interface Failure {
-  /** The steps from where the value was held against the schema to what is wrong, the last one first. */
+  /** Path from the evaluated value to the invalid part, last step first. */
   readonly steps: (string | number)[];
   readonly message: string;
 }
 
-/** Which members and items of a value a schema has looked at, for the keywords that are about all the others. */
+/** The members and items that a schema has evaluated, for the `unevaluated` keywords. */
 export interface Evaluated {
   readonly names: Set<string>;
   readonly items: Set<number>;
 }
 
-/** The resources that evaluation has come through, the last one first (2020-12 Core, 7.1: dynamic scope). */
+/** The resources that evaluation has entered, last one first (2020-12 Core, 7.1: dynamic scope). */
 export interface Scope {
   readonly resource: Resource;
   readonly outer: Scope | null;
 }
 
-/** Where evaluation stands, and what counts its steps: schemas can ask for more of them than anybody waits for. */
+/** The state of an evaluation, with the counter of its steps, which can grow exponentially. */
 export interface Evaluation {
   readonly scope: Scope | null;
   readonly spend: Spend;
 }
 
-/** A value that is held against a schema, and what notes which parts of it were looked at: null where nobody asks. */
+/** A value under evaluation. `evaluated` collects its evaluated parts; null where no keyword needs them. */
 export interface Subject extends Evaluation {
   readonly value: JsonValue;
   readonly evaluated: Evaluated | null;
 }
 
-/** What one keyword says of a value. */
+/** The check of one keyword. */
 export type Check = (subject: Subject) => Failure | null;
 
 /** A compiled schema. */
 export type Node = boolean | {
   readonly resource: Resource;
   readonly checks: Check[];
-  /** Whether a keyword of this schema asks what the others have looked at. */
+  /** Whether the schema has an `unevaluated` keyword. */
   readonly isTracking: boolean;
 };
 
-/** A failure of the value itself. */
+/** Builds a failure of the value itself. */
 export function failure(message: string): Failure {
   return { steps: [], message };
 }
 
-/** A failure of a part of the value. */
+/** Moves the failure of a part to the value that contains it. */
 export function failureAt(step: string | number, inner: Failure): Failure {
   inner.steps.push(step);
   return inner;
 }
 
 /**
- * Holds a value against a schema.
+ * Evaluates a value against a schema.
  *
- * @param into Where to note what was looked at; only a schema that holds notes anything (2020-12 Core, 7.7.1.2)
+ * @param into Receives the evaluated parts, from a valid evaluation only (2020-12 Core, 7.7.1.2)
  */
 export function evaluate(node: Node, value: JsonValue, from: Evaluation, into: Evaluated | null): Failure | null {
   const { spend, scope: outer } = from;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
 import { compileSchema } from "./compile.ts";
 
-/** Schema, value, what the verdict says of it. */
+/** Schema, invalid value, message. */
 const EXPLAINED: readonly (readonly [schema: JsonValue, value: JsonValue, message: string])[] = [
   [
     { properties: { a: { items: { additionalProperties: false } } } },
@@ -50,7 +50,7 @@ const EXPLAINED: readonly (readonly [schema: JsonValue, value: JsonValue, messag
   [{ uniqueItems: true }, [1, "1", -0, [0], "[0]", 0], "$: must NOT have duplicate items (2 and 5)"],
 ];
 
-Deno.test("a value that is not valid is told where, by JSON path, and what was expected", () => {
+Deno.test("the message about an invalid value names path and expectation", () => {
   for (const [schema, value, message] of EXPLAINED) {
     const compilation = compileSchema(schema);
     assert.equal("validator" in compilation ? compilation.validator(value) : compilation.refusal, message);
@@ -59,7 +59,7 @@ Deno.test("a value that is not valid is told where, by JSON path, and what was e
 
 const META = "https://json-schema.org/draft/2020-12";
 
-/** Schema, what the refusal says. */
+/** Schema, message of the refusal. */
 const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   [{ type: "strnig" }, /^\$\.type: must be equal to one of the allowed values: "array", "boolean", "integer", /],
   [{ properties: { a: { pattern: "(" } } }, /^\$\.properties\.a\.pattern: Invalid regular expression/],
@@ -69,7 +69,7 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   ],
   [
     { items: { pattern: `${"(".repeat(5_000)}${")".repeat(5_000)}` } },
-    /^\$\.items\.pattern: pattern is nested too deep: more than 1000 groups within each other$/,
+    /^\$\.items\.pattern: pattern is nested too deep: more than 1000 nested groups$/,
   ],
   [
     { pattern: `${"a".repeat(5_000)}(` },
@@ -135,14 +135,14 @@ const REFUSED: readonly (readonly [schema: JsonValue, message: RegExp])[] = [
   ["string", /expected an object or a boolean/],
 ];
 
-Deno.test("what is no schema, or would not be enforced as it is meant, is refused with its place", () => {
+Deno.test("compileSchema() refuses a schema that is invalid or not enforceable, with its path", () => {
   for (const [schema, message] of REFUSED) {
     const compilation = compileSchema(schema);
     assert.match("refusal" in compilation ? compilation.refusal : "compiled", message, JSON.stringify(schema));
   }
 });
 
-/** A schema with so many schemas nested below it. */
+/** A schema nested to a depth. */
 function nested(levels: number): JsonValue {
   let schema: JsonValue = true;
   for (let level = 0; level < levels; level++) schema = { not: schema };
@@ -164,7 +164,7 @@ Deno.test("compileSchema() follows a chain of references of any length", () => {
 
 const LONG = "\u0001".repeat(100_000);
 
-/** Schemas and values with a long text in all that a message may show. */
+/** Schemas and values with long strings wherever a message may quote them. */
 const LENGTHY: readonly (readonly [schema: JsonValue, value: JsonValue])[] = [
   [{ properties: { [LONG]: { nullable: true } } }, null],
   [{ properties: { [LONG]: { $ref: LONG } } }, null],
@@ -186,7 +186,7 @@ const LENGTHY: readonly (readonly [schema: JsonValue, value: JsonValue])[] = [
   [{ items: { oneOf: Array.from({ length: 1_000 }, () => ({ const: LONG })) } }, [1]],
 ];
 
-Deno.test("a message is short, whatever stands in the schema and the value", () => {
+Deno.test("the length of a message is bounded for any schema and value", () => {
   for (const [schema, value] of LENGTHY) {
     const compilation = compileSchema(schema);
     const message = "validator" in compilation ? compilation.validator(value) : compilation.refusal;
@@ -194,7 +194,7 @@ Deno.test("a message is short, whatever stands in the schema and the value", () 
   }
 });
 
-Deno.test("a message about alternatives of alternatives stays short", () => {
+Deno.test("a message about nested alternatives stays short", () => {
   let schema: JsonValue = { const: 0 };
   for (let level = 0; level < 10; level++) {
     schema = { anyOf: [schema, { anyOf: [{ const: `${level}` }, { minimum: 2 + level }] }, { maximum: -level }] };

@@ -1,4 +1,4 @@
-/** What is counted of holding a value against a schema: whoever waits ends it by that, because nothing else can. */
+/** Tests of the steps that a validation counts: only the step count can end a validation. */
 
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
@@ -9,20 +9,20 @@ const NAMES = Array.from({ length: COUNT }, (_, index) => `m${index}`);
 const MEMBERS = Object.fromEntries(NAMES.map((name) => [name, 0]));
 const TEXT = "é".repeat(16 * COUNT);
 
-/** Schema and value of which somebody has to go through ten thousand things, though the verdict hangs on one of them. */
+/** Schemas and values that take ten thousand operations, although the verdict depends on one. */
 const COUNTED: readonly (readonly [name: string, schema: JsonValue, value: JsonValue])[] = [
-  ["names, of which the first will not do", { additionalProperties: false }, MEMBERS],
-  ["names that nobody has looked at", { unevaluatedProperties: false }, MEMBERS],
-  ["names, of which the first is none", { propertyNames: false }, MEMBERS],
-  ["names, of which the first stands for what is not allowed", { patternProperties: { "": false } }, MEMBERS],
-  ["how many names there are", { maxProperties: 1 }, MEMBERS],
+  ["names, the first of which is not allowed", { additionalProperties: false }, MEMBERS],
+  ["unevaluated names", { unevaluatedProperties: false }, MEMBERS],
+  ["names, the first of which is invalid", { propertyNames: false }, MEMBERS],
+  ["names, the first of which has an invalid value", { patternProperties: { "": false } }, MEMBERS],
+  ["the number of names", { maxProperties: 1 }, MEMBERS],
   ["required names", { required: NAMES }, MEMBERS],
   ["required names without the last", { required: [...NAMES, "none"] }, MEMBERS],
-  ["names that go with one", { dependentRequired: { m0: NAMES } }, MEMBERS],
-  ["names that go with one, as of old", { dependencies: { m0: NAMES } }, MEMBERS],
+  ["dependent names", { dependentRequired: { m0: NAMES } }, MEMBERS],
+  ["dependent names of older drafts", { dependencies: { m0: NAMES } }, MEMBERS],
   ["a text and another constant of its length", { const: `${TEXT}a` }, `${TEXT}b`],
   ["a text and another of an enumeration", { enum: [`${TEXT}a`] }, `${TEXT}b`],
-  ["texts that are to differ", { uniqueItems: true }, [`${TEXT}a`, `${TEXT}b`]],
+  ["texts that have to be unique", { uniqueItems: true }, [`${TEXT}a`, `${TEXT}b`]],
   ["the length of a text", { maxLength: 1 }, TEXT],
 ];
 
@@ -39,14 +39,14 @@ for (const [name, schema, value] of COUNTED) {
   Deno.test(`a schema counts ${name}`, () => assert.ok(stepsOf(schema, value) >= COUNT));
 }
 
-Deno.test("a schema counts what a container is compared with, by the length of its text", () => {
+Deno.test("a schema counts the comparison of a container by the length of its text", () => {
   for (const schema of [{ const: {} }, { enum: [{}] }, { const: [{}] }]) {
     const value = Array.isArray(schema.const) ? [MEMBERS] : MEMBERS;
     assert.ok(stepsOf(schema, value) >= JSON.stringify(value).length >> 4, JSON.stringify(schema));
   }
 });
 
-Deno.test("compileSchema() counts what patterns take", () => {
+Deno.test("compileSchema() counts the steps of compiling patterns", () => {
   const compiling = (schema: JsonValue): number => {
     let steps = 0;
     compileSchema(schema, (more) => void (steps += more));
@@ -55,7 +55,7 @@ Deno.test("compileSchema() counts what patterns take", () => {
   assert.ok(compiling({ pattern: "a{5000}" }) - compiling({ pattern: "a" }) >= 5_000 - 1);
 });
 
-Deno.test("compileSchema() compiles a pattern once, wherever it stands in a schema", () => {
+Deno.test("compileSchema() compiles each distinct pattern of a schema once", () => {
   const properties = (pattern: (index: number) => string): JsonValue =>
     Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`p${index}`, { pattern: pattern(index) }]));
   assert.ok("validator" in compileSchema({ properties: properties(() => "^[a-z]{5000}$") }));
@@ -63,7 +63,7 @@ Deno.test("compileSchema() compiles a pattern once, wherever it stands in a sche
   assert.ok("refusal" in compileSchema({ properties: properties((index) => `^[a-z]{5000}${index}$`) }));
 });
 
-/** Numbers that stand in few places of the tables of the runtime, which spreads them by this. */
+/** Numbers with colliding hashes in the runtime, whose hash function this repeats. */
 function colliding(count: number): readonly number[] {
   const found: number[] = [];
   for (let number = 0; found.length < count; number++) {
@@ -77,7 +77,7 @@ function colliding(count: number): readonly number[] {
   return found;
 }
 
-Deno.test("numbers that are chosen to stand in one place of a table take no longer than others", () => {
+Deno.test("numbers with colliding hashes take no longer than others", () => {
   const chosen = colliding(15_000);
   const others = chosen.map((number) => number + 1);
   const compilation = compileSchema({ uniqueItems: true });

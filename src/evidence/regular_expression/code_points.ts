@@ -1,32 +1,32 @@
 /**
- * Which code points a part of a pattern takes that takes one.
+ * Tests whether a part of a pattern that consumes one code point matches a code point.
  *
- * Properties and letters of either case are asked of the runtime. What it makes ready for that is large and kept for long after
- * its use, so each set that has a name is asked for once in all patterns, and what stands in a class by itself is compared here.
+ * Unicode properties and case-insensitive letters are tested with the runtime's engine. Its compiled classes are large and stay
+ * in memory for long. So each named set is compiled once for all patterns, and plain ranges of a class are compared here.
  *
  * @module
  */
 
 import type { AST } from "@eslint-community/regexpp";
 
-/** Whether a code point is taken. */
+/** Whether a code point matches. */
 export type CodeTest = (code: number) => boolean;
 
-/** A part of a pattern that takes one code point. */
+/** A part of a pattern that consumes one code point. */
 export type CodePart = AST.Character | AST.CharacterSet | AST.CharacterClass | AST.ExpressionCharacterClass;
 
-/** How the letters of a part are read. */
+/** The flags that apply to a part of a pattern. */
 export interface Mode {
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
   readonly dotAll: boolean;
 }
 
-/** Where lines end, for `^`, `$` and the dot. */
+/** Line terminators, for `^`, `$` and the dot. */
 export const LINE_ENDS: ReadonlySet<string> = new Set(["\n", "\r", "\u2028", "\u2029"]);
 
 /**
- * What tells whether a part takes a code point.
+ * Compiles the test of a part.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function codeTest(part: CodePart, { ignoreCase, dotAll }: Mode): CodeTest
     return dotAll ? () => true : (code) => !LINE_ENDS.has(String.fromCodePoint(code));
   }
   if (part.type === "CharacterSet") return namedTest(part.raw, ignoreCase);
-  return part.type === "CharacterClass" ? classTest(part, ignoreCase) : remembering(nativeTest(part.raw, ignoreCase));
+  return part.type === "CharacterClass" ? classTest(part, ignoreCase) : cached(nativeTest(part.raw, ignoreCase));
 }
 
 function classTest({ elements, negate }: AST.CharacterClass, ignoreCase: boolean): CodeTest {
@@ -62,13 +62,13 @@ function classTest({ elements, negate }: AST.CharacterClass, ignoreCase: boolean
   }
   const tests = [...names].map((name) => namedTest(name, ignoreCase));
   if (ranges.length > 0) tests.unshift(ignoreCase ? nativeTest(classOf(ranges), true) : rangeTest(ranges));
-  const takes: CodeTest = (code) => tests.some((test) => test(code)) !== negate;
-  return names.size === 0 && !ignoreCase ? takes : remembering(takes);
+  const matches: CodeTest = (code) => tests.some((test) => test(code)) !== negate;
+  return names.size === 0 && !ignoreCase ? matches : cached(matches);
 }
 
 type Range = readonly [from: number, to: number];
 
-/** As written from scratch, without what stood between the ranges. */
+/** The source of a class with these ranges only. */
 function classOf(ranges: readonly Range[]): string {
   return `[${ranges.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`;
 }
@@ -77,10 +77,11 @@ function rangeTest(ranges: readonly Range[]): CodeTest {
   const sorted = ranges.toSorted(([a], [b]) => a - b);
   const starts = Uint32Array.from(sorted, ([from]) => from);
   let last = 0;
-  // Where ranges overlap, each ends no earlier than those that begin before it.
+  // The running maximum: with overlapping ranges, an earlier range may end last.
   const ends = Uint32Array.from(sorted, ([, to]) => last = Math.max(last, to));
   return (code) => {
-    let [low, high] = [0, starts.length];
+    let low = 0;
+    let high = starts.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((starts[middle] ?? 0) <= code) low = middle + 1;
@@ -90,38 +91,38 @@ function rangeTest(ranges: readonly Range[]): CodeTest {
   };
 }
 
-/** As many as Unicode has names for, at most. */
+/** Tests of named sets; bounded by the number of names in Unicode. */
 const named = new Map<string, CodeTest>();
 
-/** The test of a set that has a name, such as `\d` or `\p{L}`. */
+/** The test of a named set, such as `\d` or `\p{L}`. */
 export function namedTest(raw: string, ignoreCase: boolean): CodeTest {
   const key = `${ignoreCase ? "i" : ""}${raw}`;
   const before = named.get(key);
   if (before !== undefined) return before;
-  const made = remembering(nativeTest(raw, ignoreCase));
+  const made = cached(nativeTest(raw, ignoreCase));
   named.set(key, made);
   return made;
 }
 
-/** Asks the runtime: of one code point it cannot take long. */
+/** Tests with the runtime's engine, which is fast for one code point. */
 function nativeTest(raw: string, ignoreCase: boolean): CodeTest {
   const expression = new RegExp(`^(?:${raw})$`, ignoreCase ? "ui" : "u");
   return (code) => expression.test(String.fromCodePoint(code));
 }
 
-/** Code points for which an answer is kept; a power of two. */
-const KNOWN_CODE_POINTS = 256;
+/** Slots of the cache of a test; a power of two. */
+const CACHE_SLOTS = 256;
 
-function remembering(test: CodeTest): CodeTest {
-  // Each place has the last code point that came to it, one more than it is, and below that the answer.
-  let known: Int32Array | null = null;
+function cached(test: CodeTest): CodeTest {
+  // A slot holds the last code point with its low bits, plus one, shifted left by one; the lowest bit is the result.
+  let slots: Int32Array | null = null;
   return (code) => {
-    known ??= new Int32Array(KNOWN_CODE_POINTS);
-    const place = code & (KNOWN_CODE_POINTS - 1);
-    const before = known[place] ?? 0;
-    if (before >> 1 === code + 1) return (before & 1) === 1;
-    const takes = test(code);
-    known[place] = (code + 1) << 1 | (takes ? 1 : 0);
-    return takes;
+    slots ??= new Int32Array(CACHE_SLOTS);
+    const slot = code & (CACHE_SLOTS - 1);
+    const entry = slots[slot] ?? 0;
+    if (entry >> 1 === code + 1) return (entry & 1) === 1;
+    const matches = test(code);
+    slots[slot] = (code + 1) << 1 | (matches ? 1 : 0);
+    return matches;
   };
 }

@@ -1,8 +1,7 @@
 /**
- * Regular expressions of ECMAScript, in its Unicode mode, as programs of a machine that goes through a text once.
+ * Compiles regular expressions of ECMAScript, in Unicode mode, to programs of an automaton that reads a text once.
  *
- * The engine of the runtime goes back for every choice, may so take beyond all measure, and does not end when its thread is told
- * to.
+ * The runtime's engine backtracks. It can take exponential time, and terminating its thread does not stop it.
  *
  * @module
  */
@@ -10,48 +9,48 @@
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { type CodePart, type CodeTest, codeTest, type Mode, namedTest } from "./code_points.ts";
 
-/** What a machine does; it goes on with the next instruction unless told otherwise. */
+/** An instruction; the next one follows it except after `split` and `accept`. */
 export type Instruction =
-  /** Takes one code point. */
+  /** Consumes one code point that passes the test. */
   | { readonly does: "consume"; readonly test: CodeTest }
-  /** Goes on at several places. */
+  /** Continues at several instructions. */
   | { readonly does: "split"; readonly to: readonly number[] }
-  /** Goes on only where this holds. */
+  /** Continues only where the assertion holds. */
   | { readonly does: "assert"; readonly assertion: Assertion }
   | { readonly does: "accept" };
 
-/** What holds between two code points, or not. */
+/** A condition on a position between two code points. */
 export type Assertion =
   | { readonly kind: "start" | "end"; readonly isMultiline: boolean }
   | { readonly kind: "word"; readonly isNegated: boolean; readonly isWord: CodeTest }
   | { readonly kind: "look"; readonly isNegated: boolean; readonly program: Program };
 
-/** A program, which begins with its first instruction. */
+/** A program; it begins with its first instruction. */
 export interface Program {
   readonly instructions: readonly Instruction[];
-  /** Whether it goes through the text from its end. */
+  /** Whether it reads the text backwards. */
   readonly isBackward: boolean;
 }
 
-/** Instructions of one pattern; repeats are written out. */
+/** Instructions of one pattern, with repeats expanded. */
 export const INSTRUCTIONS_MAXIMUM = 20_000;
 
-/** How many groups of a pattern may stand within each other: what reads them calls itself. */
+/** Nesting depth of groups; the parser is recursive. */
 const NESTED_GROUPS_MAXIMUM = 1_000;
 
-/** Steps of making a test of code points, and of reading a property (`\p{L}`): more than those of their characters. */
+/** Extra steps of compiling a test of code points, and of parsing a property (`\p{L}`). */
 const TEST_STEPS = 32;
 const PROPERTY_STEPS = 32;
 
-/** A pattern that is one, and takes more than may be written. */
+/** The pattern is valid and exceeds a limit. */
 export class PatternTooLarge extends SyntaxError {}
 
-/** What all programs of one pattern share. */
+/** Shared by the programs of one pattern. */
 interface Pattern {
   readonly spend: (steps: number) => void;
-  /** Instructions that are written. */
+  /** Instructions written so far. */
   written: number;
-  /** What takes one code point, by mode and text: repeats are written out, and need not be made again each time. */
+  /** Consuming instructions by flags and source, so that an expanded repeat compiles its tests once. */
   readonly consumers: Map<string, Instruction>;
 }
 
@@ -64,25 +63,24 @@ interface Writer {
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 
 /**
- * The program of a pattern.
+ * Compiles a pattern.
  *
- * @param spend Counts the steps of writing it
- * @throws {PatternTooLarge} Where it asks for too many instructions, or nests too deep
- * @throws {SyntaxError} Where it is no regular expression, or refers back to what a group has taken, which no machine of this
- * kind can
+ * @param spend Counts the steps of compiling
+ * @throws {PatternTooLarge} Where it has too many instructions or nested groups
+ * @throws {SyntaxError} Where it is not a regular expression, or has a backreference, which an automaton cannot match
  */
 export function programOf(pattern: string, spend: (steps: number) => void): Program {
   spend(pattern.length);
   refuseDeepNesting(pattern);
   spend(PROPERTY_STEPS * (pattern.match(/\\p/gi)?.length ?? 0));
-  // What the runtime says of a pattern that is none is better known than what the parser does.
+  // Throws for an invalid pattern: the runtime's message is better known than the parser's.
   new RegExp(pattern, "u");
   const tree = parser.parsePattern(pattern, 0, pattern.length, { unicode: true });
   const shared: Pattern = { spend, written: 0, consumers: new Map() };
   return write(tree.alternatives, { ignoreCase: false, multiline: false, dotAll: false }, false, shared);
 }
 
-/** Looks at brackets alone: what is wrong with them otherwise is for the runtime to say. */
+/** Checks the nesting of brackets only; the runtime reports other faults. */
 function refuseDeepNesting(pattern: string): void {
   let depth = 0;
   let isInClass = false;
@@ -93,9 +91,7 @@ function refuseDeepNesting(pattern: string): void {
     else if (character === "]") isInClass = false;
     else if (character === ")" && !isInClass) depth--;
     else if (character === "(" && !isInClass && ++depth > NESTED_GROUPS_MAXIMUM) {
-      throw new PatternTooLarge(
-        `pattern is nested too deep: more than ${NESTED_GROUPS_MAXIMUM} groups within each other`,
-      );
+      throw new PatternTooLarge(`pattern is nested too deep: more than ${NESTED_GROUPS_MAXIMUM} nested groups`);
     }
   }
 }
@@ -112,11 +108,11 @@ function write(
   return writer;
 }
 
-/** Writes an instruction, and gives its place. */
+/** Writes an instruction and returns its index. */
 function put({ instructions, pattern }: Writer, instruction: Instruction): number {
   pattern.spend(1);
   if (++pattern.written > INSTRUCTIONS_MAXIMUM) {
-    throw new PatternTooLarge("pattern is too large once its repeats are written out");
+    throw new PatternTooLarge("pattern is too large with its repeats expanded");
   }
   return instructions.push(instruction) - 1;
 }
@@ -146,7 +142,7 @@ function writeElement(writer: Writer, element: AST.Element, mode: Mode): void {
     case "Assertion":
       return void put(writer, { does: "assert", assertion: assertionOf(writer, element, mode) });
     case "Backreference":
-      throw new SyntaxError(`"${element.raw}" refers back to a group, which can take beyond all measure`);
+      throw new SyntaxError(`"${element.raw}" is a backreference, which can take exponential time`);
     default:
       put(writer, consumeOf(writer.pattern, element, mode));
   }
@@ -162,20 +158,20 @@ function writeRepeats(writer: Writer, { min, max, element }: AST.Quantifier, mod
   for (let time = 0; time < min; time++) writeElement(writer, element, mode);
   if (max === Infinity) {
     const to: number[] = [];
-    const fork = put(writer, { does: "split", to });
+    const split = put(writer, { does: "split", to });
     writeElement(writer, element, mode);
-    put(writer, { does: "split", to: [fork] });
-    to.push(fork + 1, writer.instructions.length);
+    put(writer, { does: "split", to: [split] });
+    to.push(split + 1, writer.instructions.length);
     return;
   }
-  const leaves: number[][] = [];
+  const exits: number[][] = [];
   for (let time = min; time < max; time++) {
     const to: number[] = [];
-    leaves.push(to);
+    exits.push(to);
     to.push(put(writer, { does: "split", to }) + 1);
     writeElement(writer, element, mode);
   }
-  for (const to of leaves) to.push(writer.instructions.length);
+  for (const to of exits) to.push(writer.instructions.length);
 }
 
 function assertionOf({ pattern }: Writer, element: AST.Assertion, mode: Mode): Assertion {
@@ -192,7 +188,7 @@ function assertionOf({ pattern }: Writer, element: AST.Assertion, mode: Mode): A
   }
 }
 
-/** The instruction for a part of a pattern that takes one code point; the same one wherever that stands. */
+/** The instruction for a part of a pattern that consumes one code point; equal parts share it. */
 function consumeOf(pattern: Pattern, part: CodePart, mode: Mode): Instruction {
   const key = `${mode.ignoreCase ? "i" : ""}${mode.dotAll ? "s" : ""}/${part.raw}`;
   const before = pattern.consumers.get(key);

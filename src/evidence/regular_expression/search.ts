@@ -1,6 +1,6 @@
 /**
- * Regular expressions whose work is counted: the instructions of the pattern times the text at most, and with what looks ahead or
- * behind, which begins anew at each place, that much for each place. Whoever looks for one ends it where it takes too many steps.
+ * Runs regular expressions and counts their steps: at most instructions times characters. A look-ahead or look-behind runs anew
+ * at each position and costs up to that much there. The caller ends a search that takes too many steps.
  *
  * @module
  */
@@ -8,18 +8,17 @@
 import { LINE_ENDS } from "./code_points.ts";
 import { type Assertion, type Program, programOf } from "./program.ts";
 
-/** Counts steps of work; throws where there were too many. */
+/** Counts steps of work; throws where they exceed the limit. */
 export type Spend = (steps: number) => void;
 
-/** Tells whether a pattern is found in a text. */
+/** Whether a pattern is found in a text. */
 export type Search = (text: string, spend: Spend) => boolean;
 
 /**
- * Compiles a pattern of ECMAScript, as if it had the flag `u`.
+ * Compiles a pattern of ECMAScript as with the flag `u`.
  *
- * @param compiling Counts the steps of that
- * @throws {SyntaxError} Where it is no regular expression, is too large (`PatternTooLarge`), or refers back to what a group has
- * taken
+ * @param compiling Counts the steps of compiling
+ * @throws {SyntaxError} Where it is not a regular expression, is too large (`PatternTooLarge`), or has a backreference
  *
  * @example
  * ```ts
@@ -41,25 +40,25 @@ interface Machine {
   readonly spend: Spend;
 }
 
-/** Where a program is: the instructions that are to be done at one place of the text. */
+/** The threads of a program at one position of the text. */
 interface ThreadList {
-  /** Places of instructions that take a code point. */
+  /** Indices of the consuming instructions that wait for the next code point. */
   waiting: number[];
-  /** The last step in which each instruction was come by. */
+  /** The last step in which each instruction was reached. */
   readonly seen: Int32Array;
   step: number;
   isAccepted: boolean;
 }
 
 /**
- * Runs a program from a place of the text on.
+ * Runs a program from a position of the text.
  *
- * @param isSearch Whether it may begin at any later place as well
+ * @param isSearch Whether a match may also begin at any later position
  */
 function run(machine: Machine, program: Program, from: number, isSearch: boolean): boolean {
   const { text, spend } = machine;
   const { instructions, isBackward } = program;
-  // A look ahead begins anew at each place.
+  // The allocation below: a look-ahead runs anew at each position.
   spend(instructions.length >> 4);
   const threads: ThreadList = { waiting: [], seen: new Int32Array(instructions.length), step: 1, isAccepted: false };
   let at = from;
@@ -83,7 +82,7 @@ function run(machine: Machine, program: Program, from: number, isSearch: boolean
   return true;
 }
 
-/** Comes by an instruction, and by every other that follows without taking a code point. */
+/** Adds a thread at an instruction, and follows all instructions that consume no code point. */
 function addThread(machine: Machine, { instructions }: Program, threads: ThreadList, first: number, at: number): void {
   const waiting = [first];
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
@@ -115,17 +114,16 @@ function holds(machine: Machine, assertion: Assertion, at: number): boolean {
     case "end":
       return at === text.length || (assertion.isMultiline && LINE_ENDS.has(text[at] ?? ""));
     case "word": {
-      const [left, right] = [before(text, at), text.codePointAt(at)].map((code) =>
-        code !== undefined && assertion.isWord(code)
-      );
-      return (left !== right) !== assertion.isNegated;
+      const isWord = (code: number | undefined): boolean => code !== undefined && assertion.isWord(code);
+      const isBoundary = isWord(before(text, at)) !== isWord(text.codePointAt(at));
+      return isBoundary !== assertion.isNegated;
     }
     case "look":
       return run(machine, assertion.program, at, false) !== assertion.isNegated;
   }
 }
 
-/** The code point that ends at a place. */
+/** The code point that ends at a position. */
 function before(text: string, at: number): number | undefined {
   if (at === 0) return undefined;
   const isPair = at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff;

@@ -5,7 +5,7 @@ import { compileSearch } from "./search.ts";
 
 const FREE = (): void => undefined;
 
-/** Patterns that the runtime reads as well, so that it is asked what they find. */
+/** Patterns of which the runtime's engine gives the expected result. */
 const PATTERNS = [
   "",
   "a",
@@ -75,20 +75,21 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     ),
   ),
 }));
-// The runtime begins to search between the halves of a pair too, which ECMAScript (22.2.7.2) does not.
+// No surrogate pairs: the runtime also starts a search between the halves of one, contrary to ECMAScript (22.2.7.2).
 const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é"), maxLength: 6 });
 
-Deno.test("compileSearch() finds what the runtime finds, whatever is drawn", () => {
+Deno.test("compileSearch() finds what the runtime finds, over random patterns", () => {
   fc.assert(
     fc.property(pattern, fc.array(text, { minLength: 8, maxLength: 8 }), (drawn, texts) => {
-      const [search, native] = [compileSearch(drawn), new RegExp(drawn, "u")];
+      const search = compileSearch(drawn);
+      const native = new RegExp(drawn, "u");
       for (const one of texts) assert.equal(search(one, FREE), native.test(one), JSON.stringify([drawn, one]));
     }),
     { numRuns: 2_000 },
   );
 });
 
-/** Patterns that the runtime's own engine does not end with, and what they say of many letters with something after them. */
+/** Patterns that take the runtime's engine exponential time, and whether they match 500 letters and an exclamation mark. */
 const ENDLESS: readonly (readonly [pattern: string, found: boolean])[] = [
   ["^(a+)+$", false],
   ["^(a|a)*$", false],
@@ -108,13 +109,13 @@ for (const [pattern, found] of ENDLESS) {
   });
 }
 
-Deno.test("compileSearch() counts what each look ahead takes to begin", () => {
+Deno.test("compileSearch() counts the start of each look-ahead", () => {
   let steps = 0;
   compileSearch(`(?=a{5000})b`)("b".repeat(1_000), (more) => void (steps += more));
   assert.ok(steps > 1_000 * 5_000 / 16, `${steps}`);
 });
 
-Deno.test("compileSearch() tells its steps, and stops where there are too many", () => {
+Deno.test("compileSearch() counts its steps and stops at the limit of the caller", () => {
   const stop = new Error("enough");
   let left = 1_000;
   const spend = (steps: number): void => {
@@ -123,13 +124,13 @@ Deno.test("compileSearch() tells its steps, and stops where there are too many",
   assert.throws(() => compileSearch("(?:a|b)*c")("ab".repeat(1_000), spend), (error) => error === stop);
 });
 
-/** Pattern, what is said of it. */
+/** Pattern, message of the refusal. */
 const REFUSED: readonly (readonly [pattern: string, message: RegExp])[] = [
   ["(", /^Invalid regular expression: \/\(\/u: Unterminated group$/],
   ["\\a", /Invalid escape/],
-  ["(a)\\1", /^"\\1" refers back to a group, which can take beyond all measure$/],
-  ["(?<n>a)\\k<n>", /^"\\k<n>" refers back to a group/],
-  [`a{${INSTRUCTIONS_MAXIMUM}}`, /^pattern is too large once its repeats are written out$/],
+  ["(a)\\1", /^"\\1" is a backreference, which can take exponential time$/],
+  ["(?<n>a)\\k<n>", /^"\\k<n>" is a backreference/],
+  [`a{${INSTRUCTIONS_MAXIMUM}}`, /^pattern is too large with its repeats expanded$/],
   ["(?:a{200}){200}", /^pattern is too large/],
   ["(?=a{20000})", /^pattern is too large/],
 ];
@@ -144,35 +145,35 @@ for (const [pattern, message] of REFUSED) {
   });
 }
 
-/** Groups within each other, of which brackets of classes and escaped ones are none. */
+/** Nested groups, with brackets in classes and escaped ones that do not count. */
 function nestedGroups(depth: number): string {
   return `${"([(]\\((?:)".repeat(depth)}${")".repeat(depth)}`;
 }
 
-Deno.test("compileSearch() says of groups nested too deep that they are, and takes those just not", () => {
+Deno.test("compileSearch() accepts 999 nested groups and refuses more than 1000", () => {
   assert.equal(compileSearch(nestedGroups(999))("", FREE), false);
   for (const depth of [1_000, 5_000, 100_000]) {
     assert.throws(() => compileSearch(nestedGroups(depth)), (error) => {
       assert.ok(error instanceof PatternTooLarge);
-      assert.equal(error.message, "pattern is nested too deep: more than 1000 groups within each other");
+      assert.equal(error.message, "pattern is nested too deep: more than 1000 nested groups");
       return true;
     });
   }
 });
 
-Deno.test("compileSearch() makes what takes a code point once, however often it stands there", () => {
+Deno.test("compileSearch() compiles the test of each distinct part once", () => {
   const tests = (pattern: string): number => {
-    const takes = programOf(pattern, FREE).instructions.flatMap((one) => one.does === "consume" ? [one.test] : []);
-    assert.ok(takes.length > 2);
-    return new Set(takes).size;
+    const all = programOf(pattern, FREE).instructions.flatMap((one) => one.does === "consume" ? [one.test] : []);
+    assert.ok(all.length > 2);
+    return new Set(all).size;
   };
   assert.equal(tests("\\p{L}{19000}"), 1);
   assert.equal(tests("(?:[a-z]a){2,9}[a-z]a"), 2);
-  // Letters are read otherwise here.
+  // The flags make equal sources different tests.
   assert.equal(tests("(?i:[a-z])[a-z](?s:.).a(?i:a)"), 6);
 });
 
-Deno.test("compileSearch() keeps a test's answers apart, whichever code points come to the same place", () => {
+Deno.test("compileSearch() keeps cached results apart for code points that share a slot", () => {
   const search = compileSearch("^(?:\\p{Lu}\\p{Ll})+$");
   const texts = ["Aa", "\0a", "\u0141\u0142", "AaŁł", "A\u0162", "\u{10400}\u{10428}Aa", "A\0", "Aa\u0241\u0242"];
   for (const text of [...texts, ...texts]) {
@@ -255,27 +256,28 @@ const CODES = [
   ],
 ];
 
-Deno.test("compileSearch() takes the code points that the runtime takes, whatever stands in a class", () => {
+Deno.test("compileSearch() matches the code points that the runtime matches, over random classes", () => {
   const parts = fc.array(fc.constantFrom(...CLASS_PARTS, ...MORE_PARTS), { maxLength: 5 });
   fc.assert(
     fc.property(parts, fc.boolean(), fc.boolean(), fc.boolean(), (drawn, isNegated, isAnyCase, hasDash) => {
       const inner = `[${isNegated ? "^" : ""}${drawn.join("")}${hasDash ? "-" : ""}]`;
       const pattern = isAnyCase ? `^(?i:${inner})$` : `^${inner}$`;
-      const [search, native] = [compileSearch(pattern), new RegExp(pattern, "u")];
+      const search = compileSearch(pattern);
+      const native = new RegExp(pattern, "u");
       for (const one of CODES) assert.equal(search(one, FREE), native.test(one), JSON.stringify([pattern, one]));
     }),
     { numRuns: 1_000 },
   );
 });
 
-Deno.test("compileSearch() counts properties, which take long to make ready", () => {
+Deno.test("compileSearch() counts properties, which are slow to compile", () => {
   let steps = 0;
   compileSearch(`[${"\\p{L}".repeat(100)}]`, (more) => void (steps += more));
   assert.ok(steps >= 3_200, `${steps}`);
 });
 
-Deno.test("compileSearch() takes a pattern that is just not too large", () => {
-  // The alternatives begin and end with one instruction each, and the pattern ends with one.
+Deno.test("compileSearch() accepts a pattern of exactly the maximum of instructions", () => {
+  // Two instructions frame the alternatives, and one ends the program.
   assert.equal(compileSearch(`a{${INSTRUCTIONS_MAXIMUM - 3}}`)("a", FREE), false);
   assert.throws(() => compileSearch(`a{${INSTRUCTIONS_MAXIMUM - 2}}`), SyntaxError);
 });
