@@ -5,58 +5,15 @@
  */
 
 import type { ServerConfig } from "../config/types.ts";
-import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./process/console.ts";
-import { type AuditCall, createDispatcher, type Dispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
-import type { HttpHostOptions } from "./http_host.ts";
-import { createLimits, hasSeveralCallers, type Limits } from "./process/limits.ts";
-import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
-import type { Offer } from "./protocol/offer.ts";
-import { exitWhenUncaught, HANGUP_CODE, type StopWatch, watchHangup, watchSignals } from "./process/signals.ts";
+import { type AuditCall, createDispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
+import type { Hosting, HostOptions, Runtime } from "./hosting.ts";
+import { createLimits, hasSeveralCallers } from "./process/limits.ts";
+import { formatOfStderr, type Log, openLog, writeAll } from "./process/log.ts";
+import { exitWhenUncaught, HANGUP_CODE, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
-
-/** The tools, and what ends with them. */
-export interface Runtime {
-  readonly tools: ReadonlyMap<ToolName, Tool>;
-  /** Names of the stores that cannot take a write and a read now, with the cause where that may be shown. */
-  readonly unready?: () => Promise<readonly string[]>;
-  /** The namespaces that a caller may use and whose number begins with a text; without it none are told. */
-  readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
-  /** What the runtime counts about itself. */
-  readonly measures?: () => readonly Measure[];
-  /** Closes stores and workers, after the last call. */
-  readonly close: () => Promise<void>;
-}
-
-/** What a host needs. */
-export interface HostOptions {
-  readonly server: ServerConfig;
-  readonly logLevel: LogLevel;
-  /** Opens stores and makes the tools; called once. A rejection ends the process, its message is logged and told. */
-  readonly loadRuntime: (log: Log) => Promise<Runtime>;
-  /** What is offered besides tools; nothing unless given. */
-  readonly offer?: Offer;
-  /** False leaves every message to the SDK; the answers are the same. */
-  readonly fastLane?: boolean;
-  /** What the HTTP transports need besides; without it only stdio is served. */
-  readonly http?: HttpHostOptions;
-}
-
-/** What a transport is run with. */
-export interface Hosting {
-  readonly options: HostOptions;
-  readonly log: Log;
-  readonly limits: Limits;
-  readonly dispatcher: Dispatcher;
-  readonly audit: AuditService;
-  /** Opens the stores and the audit log, once. */
-  readonly load: () => Promise<Runtime>;
-  readonly signals: StopWatch;
-  /** Aborted when the stores or the audit log cannot be opened; its reason is the {@link StartFailure}. */
-  readonly broken: AbortSignal;
-}
 
 /** How long a process without a client waits before it opens its stores, in milliseconds. */
 const PRELOAD_MILLISECONDS = 250;

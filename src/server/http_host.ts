@@ -7,16 +7,14 @@
 import type { Audit } from "./audit/types.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { createHealth } from "./process/health.ts";
-import type { Hosting } from "./host.ts";
+import type { Hosting, HttpHostOptions } from "./hosting.ts";
 import { watchLoop } from "./process/loop_delay.ts";
 import { createMetrics, type Metrics } from "./process/metrics.ts";
-import { observed } from "./protocol/metered_dispatcher.ts";
+import { meterDispatcher } from "./protocol/metered_dispatcher.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
 import { watchHangup } from "./process/signals.ts";
 import { redirectWarnings } from "./process/warnings.ts";
 import { createServerIds } from "./process/trace.ts";
-import type { ConnectionBounds } from "./http/listener.ts";
-import type { NetworkCheck } from "./audit/peers.ts";
 import {
   type Admissions,
   connectionRefusals,
@@ -26,20 +24,6 @@ import {
   type RefusedConnection,
 } from "./audit/refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
-
-/** What the HTTP transports need besides the configuration. */
-export interface HttpHostOptions {
-  /** `--allowed-host`. */
-  readonly allowedHosts: readonly string[];
-  /** `--allowed-origin`. */
-  readonly allowedOrigins: readonly string[];
-  /** Whether an address is one of `--trusted-proxy`. */
-  readonly isTrustedProxy: NetworkCheck;
-  /** Folders whose disks must have room. */
-  readonly folders: readonly string[];
-  /** The bounds of the service unless told. */
-  readonly bounds?: ConnectionBounds;
-}
 
 /** How long a process that was told to stop waits for requests in work, in milliseconds. */
 const PATIENCE_MILLISECONDS = 10_000;
@@ -105,7 +89,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
   return await serveHttp({
     transport,
     server,
-    dispatcher: observed(hosting.dispatcher, metrics),
+    dispatcher: meterDispatcher(hosting.dispatcher, metrics),
     limits,
     metrics,
     refusals,

@@ -23,12 +23,16 @@ import {
   type ListenerOptions,
 } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
-import { createNameChecks } from "./http/host_and_origin.ts";
-import { createIntake, intakeBounds } from "./http/body_admission.ts";
+import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
+import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
 import type { HttpReply } from "./http/reply.ts";
 import { createSdkHttpLane, type SdkHttpLane } from "./http/sdk_http_lane.ts";
-import { createUnread, unreadBounds, untilRead } from "./http/response_backpressure.ts";
+import {
+  backpressureBounds,
+  createResponseBackpressure,
+  limitsWithBackpressure,
+} from "./http/response_backpressure.ts";
 
 /** What serving over HTTP needs. */
 export interface HttpOptions {
@@ -72,19 +76,19 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
-  const unread = createUnread(unreadBounds(options.server));
+  const unread = createResponseBackpressure(backpressureBounds(options.server));
   metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", unread.bytes);
-  const limits = untilRead(options.limits, unread);
-  const intake = createIntake(options.server.max_body_bytes, intakeBounds(options.server));
-  metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", intake.bodies);
-  const endpoint = { ...options, limits, sdk, intake };
+  const limits = limitsWithBackpressure(options.limits, unread);
+  const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
+  metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", bodyAdmission.bodies);
+  const endpoint = { ...options, limits, sdk, bodyAdmission };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   let { port } = bind;
   const app = createApp({
     ...options,
     limits,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
-    names: createNameChecks({ bindAddress: bind.hostname, port: () => port, ...options }),
+    names: createHostAndOriginChecks({ bindAddress: bind.hostname, port: () => port, ...options }),
   });
   const listener = await listen({
     ...bind,
@@ -113,7 +117,7 @@ async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null
 }
 
 function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Route])[] {
-  const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange) };
+  const route: Route = { POST: (incoming) => answerMcp(endpoint, incoming) };
   return [["/mcp", route], ["/rpc", route]];
 }
 

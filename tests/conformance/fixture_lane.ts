@@ -11,14 +11,14 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isJsonObject, member } from "@/canonical/json.ts";
-import type { Exchange } from "@/server/http/authenticated_request.ts";
+import type { AuthenticatedRequest } from "@/server/http/authenticated_request.ts";
 import type { HttpReply } from "@/server/http/reply.ts";
 import { isStream, type SdkHttpLane, sdkRequest, streamReply } from "@/server/http/sdk_http_lane.ts";
 
 /** The lane, and what the other methods of the endpoint do. */
 export interface FixtureLane extends SdkHttpLane {
   /** GET and DELETE: the stream and the end of a session. */
-  readonly bare: (exchange: Exchange) => Promise<HttpReply>;
+  readonly bare: (incoming: AuthenticatedRequest) => Promise<HttpReply>;
 }
 
 /** Tells subscribers of the modern era what has changed. */
@@ -41,23 +41,23 @@ export function createFixtureLane(makeServer: (era: "modern" | "legacy", notify:
 
   return {
     close: () => modern.close(),
-    bare: async (exchange) => {
-      const transport = sessions.get(exchange.request.headers.get("mcp-session-id") ?? "");
+    bare: async (incoming) => {
+      const transport = sessions.get(incoming.request.headers.get("mcp-session-id") ?? "");
       if (transport === undefined) return { status: 404, fields: {}, body: null };
-      return await passOn(await transport.handleRequest(sdkRequest(exchange)));
+      return await passOn(await transport.handleRequest(sdkRequest(incoming)));
     },
-    answer: async ({ exchange, raw }) => {
-      const { headers } = exchange.request;
+    answer: async ({ incoming, raw }) => {
+      const { headers } = incoming.request;
       const params = member(raw, "params");
       const meta = isJsonObject(params) ? member(params, "_meta") : undefined;
       const claims = isJsonObject(meta) && Object.hasOwn(meta, "io.modelcontextprotocol/protocolVersion");
       if (claims || headers.get("mcp-protocol-version") === "2026-07-28") {
-        return await passOn(await modern.fetch(sdkRequest(exchange), { parsedBody: raw }));
+        return await passOn(await modern.fetch(sdkRequest(incoming), { parsedBody: raw }));
       }
       const id = headers.get("mcp-session-id");
       const transport = id === null ? await openSession() : sessions.get(id);
       if (transport === undefined) return { status: 404, fields: {}, body: null };
-      return await passOn(await transport.handleRequest(sdkRequest(exchange), { parsedBody: raw }));
+      return await passOn(await transport.handleRequest(sdkRequest(incoming), { parsedBody: raw }));
     },
   };
 }

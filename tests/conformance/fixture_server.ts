@@ -11,10 +11,10 @@ import { createLocalOnly } from "@/server/auth/local_only.ts";
 import { createDispatcher } from "@/server/protocol/dispatcher.ts";
 import { createHealth } from "@/server/process/health.ts";
 import { createApp, type Route } from "@/server/http/app.ts";
-import { createIntake, intakeBounds } from "@/server/http/body_admission.ts";
+import { bodyBounds, createBodyAdmission } from "@/server/http/body_admission.ts";
 import { CONNECTION_BOUNDS, listen } from "@/server/http/listener.ts";
 import { answerMcp } from "@/server/http/mcp_endpoint.ts";
-import { createNameChecks } from "@/server/http/host_and_origin.ts";
+import { createHostAndOriginChecks } from "@/server/http/host_and_origin.ts";
 import { createAdmissions, createRefusals } from "@/server/audit/refusals.ts";
 import { createLimits } from "@/server/process/limits.ts";
 import { openLog } from "@/server/process/log.ts";
@@ -31,13 +31,13 @@ const metrics = createMetrics();
 const endpoint = {
   dispatcher: createDispatcher({ loadTools: () => Promise.resolve(new Map()), tools: settings.tools, auth: null, log }),
   limits,
-  intake: createIntake(settings.max_body_bytes, intakeBounds(settings)),
+  bodyAdmission: createBodyAdmission(settings.max_body_bytes, bodyBounds(settings)),
   log,
   sdk: lane,
   fastLane: false,
   sessions: true,
 };
-const route: Route = { POST: (exchange) => answerMcp(endpoint, exchange), GET: lane.bare, DELETE: lane.bare };
+const route: Route = { POST: (incoming) => answerMcp(endpoint, incoming), GET: lane.bare, DELETE: lane.bare };
 const listener = await listen({
   hostname: "127.0.0.1",
   port: Number(Deno.args[0] ?? "0"),
@@ -49,7 +49,7 @@ const listener = await listen({
   handle: createApp({
     transport: "http",
     routes: new Map([["/mcp", route]]),
-    names: createNameChecks({
+    names: createHostAndOriginChecks({
       bindAddress: "127.0.0.1",
       port: () => listener.address.port,
       allowedHosts: [],

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import type { ServerConfig } from "@/config/types.ts";
 import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
-import { type IntakeBounds, intakeBounds } from "@/server/http/body_admission.ts";
-import { UNREAD_BOUNDS } from "@/server/http/response_backpressure.ts";
+import { type BodyBounds, bodyBounds } from "@/server/http/body_admission.ts";
+import { BACKPRESSURE_BOUNDS } from "@/server/http/response_backpressure.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
 import {
@@ -117,9 +117,9 @@ Deno.test("half-sent bodies of one caller take nobody's place", async () => {
 });
 
 /** What one of two callers may have on its way. */
-function boundsOf(max_inflight: number): IntakeBounds {
+function boundsOf(max_inflight: number): BodyBounds {
   const auth = TWO.auth as unknown as ServerConfig["auth"];
-  return intakeBounds({ transport: "http", auth, max_body_bytes: 1 << 20, limits: { max_inflight, rate_limit: null } });
+  return bodyBounds({ transport: "http", auth, max_body_bytes: 1 << 20, limits: { max_inflight, rate_limit: null } });
 }
 
 const BODIES = boundsOf(4).bodies;
@@ -316,12 +316,12 @@ Deno.test("who asks for much and reads nothing takes so much memory, and nobody'
     const opened: Deno.Conn[] = [];
     await until("the bound is reached", async () => {
       opened.push(...await halfOpen(target.port, 2, request.repeat(PIPELINED - 1)));
-      return await unread() >= UNREAD_BOUNDS.callerBytes;
+      return await unread() >= BACKPRESSURE_BOUNDS.callerBytes;
     });
     assert.equal((await send(target.url, callText(2, "echo"), { headers: fieldsOf() })).status, 503);
     await assertHealthy(target, OTHER_TOKEN);
     // What was in work when the bound was reached was answered still.
-    assert.ok(await unread() < UNREAD_BOUNDS.callerBytes + limits.max_inflight * 1.1e6, `${await unread()}`);
+    assert.ok(await unread() < BACKPRESSURE_BOUNDS.callerBytes + limits.max_inflight * 1.1e6, `${await unread()}`);
     for (const connection of opened) connection.close();
     await until("nothing is left", async () => await unread() < 1e6);
     await assertHealthy(target);

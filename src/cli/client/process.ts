@@ -13,7 +13,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
-import { idOfFaulty } from "../../server/protocol/request_id_recovery.ts";
+import { recoverRequestId } from "../../server/protocol/request_id_recovery.ts";
 import { createLineReader } from "../../canonical/lines.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { ANSWER_BYTES_MAXIMUM } from "./fetch.ts";
@@ -114,7 +114,7 @@ function readMessage(line: string, asked: ReadonlySet<RequestId>): JSONRPCMessag
   const parsed = parseJson(line);
   const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
   // A number somewhere that a double does not keep leaves the id as it is.
-  const named = parsed.ok ? member(value, "id") : idOfFaulty(line);
+  const named = parsed.ok ? member(value, "id") : recoverRequestId(line);
   const [id] = asked;
   if (asked.size === 1 && named === null && isJsonObject(member(value, "error"))) {
     return messageOf(JSON.stringify({ ...value, id })) ?? "unreadable";

@@ -1,6 +1,6 @@
 /**
- * Decisions about requests, audited as far as a flood of them leaves room. The first of a kind from one source is told
- * whole and at once, those that follow it within a minute by one line together.
+ * Coalesces audit events of decisions about requests. The first decision of a kind from one source is written at once and
+ * whole. Later equal ones within a minute are written as one event with their count.
  *
  * @module
  */
@@ -9,54 +9,54 @@ import type { CallOrigin } from "../../tools/framework/types.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
 /** A decision about a request. */
-export interface Decided extends Pick<AuditEvent, "kind" | "reason" | "subject" | "details"> {
+export interface RequestDecision extends Pick<AuditEvent, "kind" | "reason" | "subject" | "details"> {
   readonly origin: CallOrigin;
-  /** Whether nobody was let in under the name in `subject`, so that there may be any number of such names. */
+  /** Whether `subject` was not admitted. The number of such names has no limit. */
   readonly isStranger?: true;
 }
 
-/** Takes decisions. */
-export interface AlikeDecisions {
-  /** Tells the audit log of one, at once or later. */
-  readonly tell: (decided: Decided) => void;
-  /** Tells the audit log of all that was counted since, now. */
+/** Writes decisions to the audit log. */
+export interface EventCoalescer {
+  /** Writes a decision, or counts it for a later event. */
+  readonly record: (decision: RequestDecision) => void;
+  /** Writes all counted decisions now. */
   readonly flush: () => void;
 }
 
-/** What is needed to tell of them. */
-export interface AlikeOptions {
+/** The options of a coalescer. */
+export interface CoalescerOptions {
   readonly audit: Audit;
-  /** What was decided, of all of them. */
+  /** The outcome of every decision. */
   readonly outcome: AuditEvent["outcome"];
-  /** What counts as one source. */
-  readonly sourceOf: (decided: Decided) => string;
-  /** Calls a function once, after so many milliseconds. */
+  /** The source of a decision. */
+  readonly sourceOf: (decision: RequestDecision) => string;
+  /** Calls a function once, after a number of milliseconds. */
   readonly after?: ((milliseconds: number, run: () => void) => void) | undefined;
 }
 
-/** For how long decisions that are like the first are counted before they are told, in milliseconds. */
+/** How long equal decisions are counted before they are written, in milliseconds. */
 const COUNTED_MILLISECONDS = 60_000;
 
-/** Pairs of a source and a word that are told apart in that time, of strangers and again of known callers. */
-export const TOLD_APART = 256;
+/** Pairs of source and reason that are counted apart in that time: for strangers, and again for known callers. */
+export const DISTINCT_SOURCES = 256;
 
 interface Counted {
-  /** Decisions since the last line. */
+  /** Decisions since the last event. */
   count: number;
-  last: Decided;
+  last: RequestDecision;
 }
 
-/** Makes the counter. Known callers have a table of their own: strangers who fill theirs blur nothing else. */
-export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
+/** Makes a coalescer. Known callers have their own table, so strangers cannot exhaust it. */
+export function createEventCoalescer(options: CoalescerOptions): EventCoalescer {
   const { audit, outcome, sourceOf, after = afterwards } = options;
   const tables = { strangers: new Map<string, Counted>(), callers: new Map<string, Counted>() };
-  /** By the word, and the caller where it is known: those whose sources there is no more room to tell apart. */
+  /** Decisions beyond {@link DISTINCT_SOURCES}, by reason and, for known callers, by caller. */
   const others = new Map<string, Counted>();
   let isCounting = false;
 
-  const write = ({ isStranger: _, ...decided }: Decided, count: number | null): void => {
-    const details = count === null ? decided.details : { ...decided.details, count };
-    const event: AuditEvent = { ...decided, outcome, ...(details === undefined ? {} : { details }) };
+  const write = ({ isStranger: _, ...decision }: RequestDecision, count: number | null): void => {
+    const details = count === null ? decision.details : { ...decision.details, count };
+    const event: AuditEvent = { ...decision, outcome, ...(details === undefined ? {} : { details }) };
     audit.record(event).catch(() => undefined);
   };
   const flush = (): void => {
@@ -69,7 +69,7 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
     }
     others.clear();
   };
-  const tell = (decided: Decided): void => {
+  const record = (decision: RequestDecision): void => {
     if (!isCounting) {
       isCounting = true;
       after(COUNTED_MILLISECONDS, () => {
@@ -77,28 +77,28 @@ export function createAlikeDecisions(options: AlikeOptions): AlikeDecisions {
         flush();
       });
     }
-    const isStranger = decided.isStranger === true || decided.subject === null;
+    const isStranger = decision.isStranger === true || decision.subject === null;
     const table = isStranger ? tables.strangers : tables.callers;
-    const word = `${decided.kind} ${decided.reason}`;
-    const key = `${word} ${sourceOf(decided)}`;
+    const word = `${decision.kind} ${decision.reason}`;
+    const key = `${word} ${sourceOf(decision)}`;
     const known = table.get(key);
-    if (known === undefined && table.size < TOLD_APART) {
-      table.set(key, { count: 0, last: decided });
-      return write(decided, null);
+    if (known === undefined && table.size < DISTINCT_SOURCES) {
+      table.set(key, { count: 0, last: decision });
+      return write(decision, null);
     }
-    if (known !== undefined) count(table, key, decided);
-    else if (isStranger) count(others, `${word} `, { ...decided, subject: null });
-    // Callers that are known are those of the configuration, so these are few.
-    else count(others, `${word} ${decided.subject}`, decided);
+    if (known !== undefined) count(table, key, decision);
+    else if (isStranger) count(others, `${word} `, { ...decision, subject: null });
+    // Known callers are those of the configuration, so their number is small.
+    else count(others, `${word} ${decision.subject}`, decision);
   };
-  return { tell, flush };
+  return { record, flush };
 }
 
-function count(table: Map<string, Counted>, key: string, decided: Decided): void {
+function count(table: Map<string, Counted>, key: string, decision: RequestDecision): void {
   const counted = table.get(key);
-  if (counted === undefined) return void table.set(key, { count: 1, last: decided });
+  if (counted === undefined) return void table.set(key, { count: 1, last: decision });
   counted.count++;
-  counted.last = decided;
+  counted.last = decision;
 }
 
 function afterwards(milliseconds: number, run: () => void): void {

@@ -1,5 +1,5 @@
 /**
- * Requests and connections that are turned away, counted all and told alike ones together; and callers that are let in.
+ * Counts and audits rejected requests and connections, and audits admitted callers.
  *
  * @module
  */
@@ -9,49 +9,51 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";
 import type { AuditKind } from "./types.ts";
 import type { Metrics } from "../process/metrics.ts";
-import { type AlikeDecisions, type AlikeOptions, createAlikeDecisions, type Decided } from "./event_coalescer.ts";
+import {
+  type CoalescerOptions,
+  createEventCoalescer,
+  type EventCoalescer,
+  type RequestDecision,
+} from "./event_coalescer.ts";
 import { peerKey } from "./peers.ts";
 
-/** What was turned away. */
-export type TurnedAway = Decided;
+/** Records rejections. */
+export type Refusals = EventCoalescer;
 
-/** Takes what was turned away. */
-export type Refusals = AlikeDecisions;
-
-/** What is needed to tell of them. */
-export interface RefusalOptions extends Pick<AlikeOptions, "audit" | "after"> {
+/** The options of {@link createRefusals}. */
+export interface RefusalOptions extends Pick<CoalescerOptions, "audit" | "after"> {
   readonly metrics: Pick<Metrics, "refused">;
 }
 
-/** Takes the word for why a connection was ended, the address of its other end, and further facts. */
+/** Records a connection that was ended: the reason, the address of the peer, and further facts. */
 export type RefusedConnection = (reason: string, peerAddress: string, details?: JsonObject) => void;
 
-/** Makes the counter of refusals: their source is the caller where it is known, else the address. */
+/** Makes the recorder of rejections. Their source is the caller where it is known, otherwise the address. */
 export function createRefusals({ metrics, audit, after }: RefusalOptions): Refusals {
-  const sourceOf = ({ subject, origin }: TurnedAway): string => subject ?? peerKey(origin.peer_address ?? "");
-  const { tell, flush } = createAlikeDecisions({ audit, outcome: "refused", sourceOf, after });
+  const sourceOf = ({ subject, origin }: RequestDecision): string => subject ?? peerKey(origin.peer_address ?? "");
+  const { record, flush } = createEventCoalescer({ audit, outcome: "refused", sourceOf, after });
   return {
     flush,
-    tell: (refusal) => {
-      metrics.refused(refusal.reason);
-      tell(refusal);
+    record: (decision) => {
+      metrics.refused(decision.reason);
+      record(decision);
     },
   };
 }
 
-/** Takes callers that were let in. */
-export interface Admissions extends Pick<AlikeDecisions, "flush"> {
-  readonly tell: (principal: Principal, origin: CallOrigin) => void;
+/** Records admitted callers. */
+export interface Admissions extends Pick<EventCoalescer, "flush"> {
+  readonly record: (principal: Principal, origin: CallOrigin) => void;
 }
 
-/** Makes the counter of callers that are let in: their source is who they are and the address that they come from. */
-export function createAdmissions({ audit, after }: Pick<AlikeOptions, "audit" | "after">): Admissions {
-  const sourceOf = ({ subject, origin }: Decided): string => `${subject} ${peerKey(origin.peer_address ?? "")}`;
-  const { tell, flush } = createAlikeDecisions({ audit, outcome: "allowed", sourceOf, after });
+/** Makes the recorder of admitted callers. Their source is the caller and its address. */
+export function createAdmissions({ audit, after }: Pick<CoalescerOptions, "audit" | "after">): Admissions {
+  const sourceOf = ({ subject, origin }: RequestDecision): string => `${subject} ${peerKey(origin.peer_address ?? "")}`;
+  const { record, flush } = createEventCoalescer({ audit, outcome: "allowed", sourceOf, after });
   return {
     flush,
-    tell: ({ subject, authMethod }, origin) =>
-      tell({
+    record: ({ subject, authMethod }, origin) =>
+      record({
         kind: "authentication",
         reason: "authenticated",
         subject,
@@ -61,16 +63,16 @@ export function createAdmissions({ audit, after }: Pick<AlikeOptions, "audit" | 
   };
 }
 
-/** Makes the function that tells of connections that end before they are a request. */
+/** Makes the recorder of connections that end before they carry a request. */
 export function connectionRefusals(
   kind: AuditKind,
   options: { readonly transport: "http" | "sse"; readonly refusals: Refusals; readonly nextServerId: () => string },
 ): RefusedConnection {
   const { transport, refusals, nextServerId } = options;
   return (reason, peer_address, details) => {
-    // Reset before it was taken: nothing was read of it, nobody was refused.
+    // A connection that was reset before it was accepted has no address, and nothing of it was read.
     if (peer_address === "") return;
-    refusals.tell({
+    refusals.record({
       kind,
       reason,
       subject: null,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type AuditEvent, NO_AUDIT } from "./types.ts";
 import { createMetrics, type Metrics } from "../process/metrics.ts";
-import { TOLD_APART } from "./event_coalescer.ts";
+import { DISTINCT_SOURCES } from "./event_coalescer.ts";
 import { connectionRefusals, createAdmissions, createRefusals, type Refusals } from "./refusals.ts";
 
 interface World {
@@ -32,7 +32,7 @@ function refuse(
   subject: string | null = null,
 ): void {
   const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
-  refusals.tell({ kind: "authentication", reason, subject, origin: { ...origin, peer_address } });
+  refusals.record({ kind: "authentication", reason, subject, origin: { ...origin, peer_address } });
 }
 
 /** What each line tells: of whom, why, and of how many; 1 is a line about a single one. */
@@ -76,16 +76,16 @@ Deno.test("tell() takes a network of IPv6 that is one client's for one source", 
   assert.deepEqual(told(world), [["2001:db8:0:1::1", "token_unknown", 1], ["2001:db8:0:1::9", "token_unknown", 8]]);
 });
 
-for (const sources of [TOLD_APART - 1, TOLD_APART, TOLD_APART + 1]) {
-  Deno.test(`tell() tells ${TOLD_APART} sources apart and no more: ${sources}`, () => {
+for (const sources of [DISTINCT_SOURCES - 1, DISTINCT_SOURCES, DISTINCT_SOURCES + 1]) {
+  Deno.test(`tell() tells ${DISTINCT_SOURCES} sources apart and no more: ${sources}`, () => {
     const world = openWorld();
     for (let index = 0; index < sources; index++) refuse(world, `10.0.${index >> 8}.${index & 255}`);
     refuse(world, "10.9.9.9", "rate_limited", "token:a");
-    const apart = Math.min(sources, TOLD_APART);
+    const apart = Math.min(sources, DISTINCT_SOURCES);
     assert.equal(world.events.length, apart + 1, "known callers have room of their own");
     world.pass();
     const rest = told(world).slice(apart + 1);
-    assert.deepEqual(rest, sources > TOLD_APART ? [[null, "token_unknown", 1]] : []);
+    assert.deepEqual(rest, sources > DISTINCT_SOURCES ? [[null, "token_unknown", 1]] : []);
   });
 }
 
@@ -93,21 +93,21 @@ Deno.test("tell() takes strangers by their names, and lets any number of them bl
   const world = openWorld();
   const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
   const knock = (subject: string): void =>
-    world.refusals.tell({
+    world.refusals.record({
       kind: "authentication",
       reason: "subject_not_listed",
       subject,
       isStranger: true,
       origin: { ...origin, peer_address: "10.0.0.5" },
     });
-  for (let index = 0; index < TOLD_APART + 9; index++) knock(`CN=${index}`);
+  for (let index = 0; index < DISTINCT_SOURCES + 9; index++) knock(`CN=${index}`);
   knock("CN=0");
   refuse(world, "10.0.0.5", "rate_limited", "CN=listed");
-  assert.equal(world.events.length, TOLD_APART + 1);
+  assert.equal(world.events.length, DISTINCT_SOURCES + 1);
   assert.deepEqual(told(world).at(-1), ["CN=listed", "rate_limited", 1]);
   world.pass();
   const rest = [["CN=0", "subject_not_listed", 1], [null, "subject_not_listed", 9]];
-  assert.deepEqual(told(world).slice(TOLD_APART + 1), rest);
+  assert.deepEqual(told(world).slice(DISTINCT_SOURCES + 1), rest);
   assert.ok(world.events.every((event) => !("isStranger" in event)));
 });
 
@@ -162,7 +162,7 @@ Deno.test("createAdmissions() names each caller however many addresses another c
   });
   const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
   const admit = (subject: string, peer_address: string): void =>
-    admissions.tell(
+    admissions.record(
       { subject, authMethod: "bearer_token", policyClass: null, roles: [], tenants: [1] },
       { ...origin, peer_address },
     );
@@ -194,7 +194,7 @@ Deno.test("createAdmissions() tells who is let in and from where, once a minute,
   ];
   for (const [subject, peer_address] of calls) {
     const principal = { subject, authMethod: "bearer_token" as const, policyClass: null, roles: [], tenants: [1] };
-    admissions.tell(principal, { ...origin, peer_address });
+    admissions.record(principal, { ...origin, peer_address });
   }
   waiting.forEach((run) => run());
   const lines = events.map(({ kind, outcome, reason, subject, origin, details }) => {

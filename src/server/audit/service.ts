@@ -1,12 +1,13 @@
 /**
- * The audit log of a process: opened when it is first needed, told of signals, and closed at the end.
+ * The audit log of a process: opened at first use, reopened at a signal, and closed at the end.
  *
  * @module
  */
 
 import type { AuditConfig } from "../../config/types.ts";
 import type { AuditCall } from "../protocol/dispatcher.ts";
-import type { Refusals, TurnedAway } from "./refusals.ts";
+import type { RequestDecision } from "./event_coalescer.ts";
+import type { Refusals } from "./refusals.ts";
 import type { Log } from "../process/log.ts";
 import { type Audit, NO_AUDIT } from "./types.ts";
 
@@ -14,41 +15,41 @@ import { type Audit, NO_AUDIT } from "./types.ts";
 export interface AuditService {
   /** Opens the log, once. Rejects where it cannot be opened or written. */
   readonly open: () => Promise<Audit>;
-  /** What writes calls to it; opens it, too. */
+  /** Loads the function that audits calls; also opens the log. */
   readonly loadCallAudit: () => Promise<AuditCall>;
-  /** Tells of a message that was turned away, with others like it; opens the log, too. Over HTTP others do that. */
-  readonly refused: (refusal: TurnedAway) => void;
-  /** Opens the file again after it was moved away; a failure is logged, and shows in readiness. */
+  /** Records a message that stdio rejected, coalesced with equal ones; also opens the log. */
+  readonly refused: (decision: RequestDecision) => void;
+  /** Opens the file again after it was moved away. A failure is logged and shows in readiness. */
   readonly reopen: () => void;
-  /** Writes the last line; a failure is logged. */
+  /** Writes the last line. A failure is logged. */
   readonly close: () => Promise<void>;
 }
 
-/** What the service needs. */
+/** The options of the service. */
 export interface AuditServiceOptions {
   /** `server.audit` */
   readonly config: AuditConfig;
-  /** Writes all of some bytes to standard error, after whatever is being written there. */
+  /** Writes all bytes to standard error, after any write in progress. */
   readonly writeError: (bytes: Uint8Array) => Promise<void>;
   readonly log: Log;
 }
 
-/** On stdio nobody asks for metrics. */
+/** Stdio serves no metrics. */
 const UNCOUNTED = { refused: (): void => undefined };
 
-/** How long the end waits for the last lines, in milliseconds: nobody may read standard error. */
+/** How long the end waits for the last lines, in milliseconds: standard error may have no reader. */
 const CLOSE_MILLISECONDS = 1000;
 
-/** Makes the service. Nothing is loaded or opened before it is asked for. */
+/** Makes the service. It loads and opens nothing before its first use. */
 export function createAuditService(options: AuditServiceOptions): AuditService {
   let opening: Promise<Audit> | null = null;
   const open = (): Promise<Audit> =>
     opening ??= options.config.enabled
       ? import("./open.ts").then(({ openAudit }) => openAudit(options))
       : Promise.resolve(NO_AUDIT);
-  let telling: Promise<Refusals> | null = null;
-  const say = (what: string) => (error: unknown): void =>
-    options.log("error", what, { detail: error instanceof Error ? error.message : String(error) });
+  let loadingRefusals: Promise<Refusals> | null = null;
+  const logFailure = (message: string) => (error: unknown): void =>
+    options.log("error", message, { detail: error instanceof Error ? error.message : String(error) });
   return {
     open,
     loadCallAudit: async () => {
@@ -56,21 +57,24 @@ export function createAuditService(options: AuditServiceOptions): AuditService {
       const { log_precheck_payloads: logPrecheckPayloads } = options.config;
       return (name, input, call) => auditCall({ audit, logPrecheckPayloads }, name, input, call);
     },
-    refused: (refusal) => {
+    refused: (decision) => {
       if (!options.config.enabled) return;
-      telling ??= Promise.all([open(), import("./refusals.ts")])
+      loadingRefusals ??= Promise.all([open(), import("./refusals.ts")])
         .then(([audit, { createRefusals }]) => createRefusals({ audit, metrics: UNCOUNTED }));
-      telling.then((refusals) => refusals.tell(refusal), () => undefined);
+      loadingRefusals.then((refusals) => refusals.record(decision), () => undefined);
     },
     reopen: () => {
-      opening?.then((audit) => audit.reopen()).catch(say("Cannot open the audit log again"));
+      opening?.then((audit) => audit.reopen()).catch(logFailure("Cannot open the audit log again"));
     },
     close: async () => {
       if (opening === null) return;
-      await telling?.then((refusals) => refusals.flush(), () => undefined);
+      await loadingRefusals?.then((refusals) => refusals.flush(), () => undefined);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, CLOSE_MILLISECONDS);
-      const closed = opening.then((audit) => audit.close().catch(say("Cannot close the audit log")), () => undefined);
+      const closed = opening.then(
+        (audit) => audit.close().catch(logFailure("Cannot close the audit log")),
+        () => undefined,
+      );
       await Promise.race([closed, late]);
       clearTimeout(timer);
     },

@@ -14,21 +14,21 @@ import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { readCorrelation, readTraceparent } from "../process/trace.ts";
-import type { Exchange } from "./authenticated_request.ts";
-import type { NameChecks } from "./host_and_origin.ts";
+import type { AuthenticatedRequest } from "./authenticated_request.ts";
+import type { HostAndOriginChecks } from "./host_and_origin.ts";
 import { peerKey } from "../audit/peers.ts";
 import type { Admissions, Refusals } from "../audit/refusals.ts";
-import { edgeRefusal, type HttpReply, jsonReply, type Refusal, refusalReply } from "./reply.ts";
+import { errorReply, type HttpError, httpError, type HttpReply, jsonReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
 /** What answers the authenticated requests to a path, by method. */
-export type Route = Readonly<Partial<Record<RouteMethod, (exchange: Exchange) => Promise<HttpReply>>>>;
+export type Route = Readonly<Partial<Record<RouteMethod, (incoming: AuthenticatedRequest) => Promise<HttpReply>>>>;
 
 /** The methods that a path may answer. */
 export type RouteMethod = "GET" | "POST" | "DELETE";
 
 /** Turns a request away, and tells of it; `subject` is whom it is known to be of. */
-type Refuse = (kind: AuditKind, reason: string, refusal: Refusal, subject?: string) => HttpReply;
+type Refuse = (kind: AuditKind, reason: string, refusal: HttpError, subject?: string) => HttpReply;
 
 /** Characters of the name of somebody who is not let in. */
 const SUBJECT_CHARACTERS = 1024;
@@ -37,7 +37,7 @@ const SUBJECT_CHARACTERS = 1024;
 export interface AppOptions {
   readonly transport: "http" | "sse";
   readonly routes: ReadonlyMap<string, Route>;
-  readonly names: NameChecks;
+  readonly names: HostAndOriginChecks;
   readonly authenticate: Authenticator;
   readonly limits: Limits;
   readonly health: Health;
@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): (request: HttpRequest) => Promis
     const serverId = options.nextServerId();
     const reply = await answer(options, request, serverId).catch((error) => {
       options.log("error", "Unexpected failure of a request", { correlation_id: serverId, detail: String(error) });
-      return refusalReply({
+      return errorReply({
         status: 500,
         error: { kind: "internal", message: "Internal error", correlationId: serverId },
       });
@@ -101,8 +101,8 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
   const verified = request.tls?.peer?.subject;
   const refuse: Refuse = (kind, reason, refusal, subject = verified) => {
     const name = subject?.slice(0, SUBJECT_CHARACTERS) ?? null;
-    options.refusals.tell({ kind, reason, subject: name, isStranger: true, origin });
-    return refusalReply(refusal);
+    options.refusals.record({ kind, reason, subject: name, isStranger: true, origin });
+    return errorReply(refusal);
   };
   const { headers } = request;
   if (isHealthPath(request.path)) {
@@ -128,7 +128,7 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
   const correlation = readCorrelation(headers.get("x-correlation-id"));
   if (!correlation.ok) {
     const error: EdgeError = { kind: "invalid_correlation_id", message: "Invalid correlation id" };
-    return refuse("request", `correlation_id_${correlation.reason}`, edgeRefusal(error));
+    return refuse("request", `correlation_id_${correlation.reason}`, httpError(error));
   }
   return await dispatch(options, request, { ...origin, correlation_id: correlation.id }, refuse);
 }
@@ -152,17 +152,17 @@ async function dispatch(
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
     const { status, kind, detail, challenge, subject } = authentication;
-    if (slow !== null) return refuse("authentication", slow.kind, edgeRefusal(slow), subject);
+    if (slow !== null) return refuse("authentication", slow.kind, httpError(slow), subject);
     const message = kind === "unauthenticated" ? "Unauthenticated" : "Unauthorized";
     const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
     return refuse("authentication", detail, { status, error: { kind, message }, fields }, subject);
   }
   const { principal } = authentication;
-  options.admissions.tell(principal, origin);
+  options.admissions.record(principal, origin);
   const early = options.limits.count(principal.subject);
-  const reply = early === null ? await endpoint({ request, principal, origin }) : refusalReply(edgeRefusal(early));
+  const reply = early === null ? await endpoint({ request, principal, origin }) : errorReply(httpError(early));
   if (reply.refused !== undefined) {
-    options.refusals.tell({ kind: "request", reason: reply.refused, subject: principal.subject, origin });
+    options.refusals.record({ kind: "request", reason: reply.refused, subject: principal.subject, origin });
   }
   return { ...reply, caller: principal.subject };
 }
@@ -204,15 +204,15 @@ async function answerHealth(options: AppOptions, request: HttpRequest): Promise<
   return jsonReply(503, JSON.stringify({ status: "not_ready", reasons }));
 }
 
-function forbidden(message: string): Refusal {
+function forbidden(message: string): HttpError {
   return { status: 403, error: { kind: "unauthorized", message } };
 }
 
-function notFound(): Refusal {
+function notFound(): HttpError {
   return { status: 404, error: { kind: "invalid_request", message: "No such path" } };
 }
 
-function notAllowed(methods: readonly string[]): Refusal {
+function notAllowed(methods: readonly string[]): HttpError {
   const fields = { allow: methods.join(", ") };
   return { status: 405, error: { kind: "invalid_request", message: "Method not allowed" }, fields };
 }

@@ -1,5 +1,5 @@
 /**
- * A request whose sender is known, on its way to an endpoint.
+ * A request from an authenticated sender.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import type { Principal } from "../../access/types.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";
 import type { HttpRequest } from "./request.ts";
 
-/** A request with its sender. */
-export interface Exchange {
+/** A request and its sender. */
+export interface AuthenticatedRequest {
   readonly request: HttpRequest;
   readonly principal: Principal;
   readonly origin: CallOrigin;

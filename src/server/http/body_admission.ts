@@ -1,6 +1,6 @@
 /**
- * Bodies of messages while they come in: one caller has so many on their way at one time, and of what is kept of them
- * there are so many bytes, so that nobody who sends slowly or much keeps the others from sending.
+ * Limits the message bodies that are being received, per caller and in total. A slow or large sender cannot keep other
+ * callers from sending.
  *
  * @module
  */
@@ -8,43 +8,44 @@
 import type { ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { hasSeveralCallers } from "../process/limits.ts";
-import type { Exchange } from "./authenticated_request.ts";
-import { edgeRefusal, type HttpReply, refusalReply } from "./reply.ts";
+import { NOT_UTF8, tooLarge } from "../protocol/parse_message.ts";
+import type { AuthenticatedRequest } from "./authenticated_request.ts";
+import { errorReply, httpError, type HttpReply } from "./reply.ts";
 import type { BodyFault } from "./request.ts";
 
-/** Takes bodies in. */
-export interface Intake {
-  /** Reads the text of a message, or says how it is refused. */
-  readonly read: (exchange: Exchange) => Promise<Received>;
-  /** Bodies on their way. */
+/** Receives bodies within bounds. */
+export interface BodyAdmission {
+  /** Reads the text of a message, or returns the reply that rejects it. */
+  readonly read: (incoming: AuthenticatedRequest) => Promise<Received>;
+  /** Bodies that are being received. */
   readonly bodies: () => number;
 }
 
-/** The text of a message, or the answer to what is none. */
+/** The text of a message, or the reply that rejects it. */
 export type Received = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reply: HttpReply };
 
-/** Bounds on bodies that are on their way. */
-export interface IntakeBounds {
+/** Bounds on the bodies that are being received. */
+export interface BodyBounds {
   /** Bodies of one caller. */
   readonly bodies: number;
-  /** Bytes of one caller, and of all; of each body only what comes after its beginning counts. */
+  /** Bytes of one caller, and of all callers. The first {@link BEGINNING_BYTES} of each body do not count. */
   readonly callerBytes: number;
   readonly allBytes: number;
 }
 
-/** Bytes of a body that always find room: most messages are no longer. */
+/** Bytes of a body that are always accepted. Most messages are not longer. */
 export const BEGINNING_BYTES = 16 * 1024;
 
-/** Bodies that one caller may always have on their way: while they come they take no place in work. */
+/** Bodies that one caller may always send at one time. A body that is being received is not a request in work. */
 const CALLER_BODIES = 128;
 
 /**
- * The bounds of the service, which let in a few of the longest bodies. No caller has fewer bodies than there are places in
- * work. The share of one caller holds only where callers can be told apart: else one caller is everybody.
+ * The bounds of the service, which admit a few of the longest bodies. Each caller may send at least `max_inflight` bodies.
+ * Without several callers there is no share per caller.
  */
-export function intakeBounds(
+export function bodyBounds(
   server: Pick<ServerConfig, "transport" | "auth" | "max_body_bytes" | "limits">,
-): IntakeBounds {
+): BodyBounds {
   const shareBytes = Math.max(16 << 20, server.max_body_bytes);
   const allBytes = 4 * shareBytes;
   return hasSeveralCallers(server)
@@ -57,8 +58,8 @@ interface Sender {
   bytes: number;
 }
 
-/** Makes the intake. */
-export function createIntake(maximumBodyBytes: number, bounds: IntakeBounds): Intake {
+/** Makes the admission of bodies. */
+export function createBodyAdmission(maximumBodyBytes: number, bounds: BodyBounds): BodyAdmission {
   const senders = new Map<string, Sender>();
   const all: Sender = { bodies: 0, bytes: 0 };
   const begin = (caller: string): Sender | null => {
@@ -79,7 +80,7 @@ export function createIntake(maximumBodyBytes: number, bounds: IntakeBounds): In
     bodies: () => all.bodies,
     read: async ({ request, principal: { subject } }) => {
       const sender = begin(subject);
-      if (sender === null) return refused(CROWDED);
+      if (sender === null) return rejected(CROWDED);
       let counted = 0;
       const hasRoom = (size: number): boolean => {
         const more = Math.max(0, size - BEGINNING_BYTES) - counted;
@@ -91,30 +92,26 @@ export function createIntake(maximumBodyBytes: number, bounds: IntakeBounds): In
       };
       const body = await request.readBody(maximumBodyBytes, hasRoom);
       end(subject, sender, counted);
-      return body.ok ? body : refused(bodyError(body.fault, maximumBodyBytes));
+      return body.ok ? body : rejected(bodyError(body.fault, maximumBodyBytes));
     },
   };
 }
 
-function refused(error: EdgeError): Received {
-  return { ok: false, reply: refusalReply(edgeRefusal(error)) };
+function rejected(error: EdgeError): Received {
+  return { ok: false, reply: errorReply(httpError(error)) };
 }
 
-const CROWDED: EdgeError = { kind: "inflight_limit", message: "Server overloaded: too many bodies are on their way" };
+const CROWDED: EdgeError = { kind: "inflight_limit", message: "Server overloaded: too many bodies are being received" };
 
-/** What is wrong with a body, as clients are told. */
+/** The error that a client receives for the fault of a body. */
 function bodyError(fault: BodyFault, maximumBytes: number): EdgeError {
   switch (fault) {
-    case "too_large": {
-      const message = `Request too large: must be at most ${maximumBytes} bytes (server.max_body_bytes)`;
-      return { kind: "request_too_large", message };
-    }
-    case "framing_too_large": {
-      const message = "Request too large: its chunks have more around them than in them";
-      return { kind: "request_too_large", message };
-    }
+    case "too_large":
+      return tooLarge(maximumBytes);
+    case "framing_too_large":
+      return { kind: "request_too_large", message: "Request too large: chunk framing exceeds the data" };
     case "not_utf8":
-      return { kind: "parse_error", message: "Cannot read message: must be UTF-8" };
+      return NOT_UTF8;
     case "incomplete":
       return { kind: "invalid_request", message: "Cannot read message: the body ended early" };
     case "no_room":

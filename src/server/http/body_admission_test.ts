@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import type { Principal } from "../../access/types.ts";
 import type { AuthConfig } from "../../config/types.ts";
-import type { Exchange } from "./authenticated_request.ts";
-import { BEGINNING_BYTES, createIntake, type Intake, intakeBounds, type Received } from "./body_admission.ts";
+import type { AuthenticatedRequest } from "./authenticated_request.ts";
+import {
+  BEGINNING_BYTES,
+  type BodyAdmission,
+  bodyBounds,
+  createBodyAdmission,
+  type Received,
+} from "./body_admission.ts";
 import type { BodyReading } from "./request.ts";
 
 /** A body on its way. */
@@ -16,7 +22,7 @@ interface Body {
 const MAXIMUM = 1 << 20;
 const BOUNDS = { bodies: 9, callerBytes: MAXIMUM, allBytes: MAXIMUM };
 
-function send(intake: Intake, subject: string): Body {
+function send(bodyAdmission: BodyAdmission, subject: string): Body {
   const { promise, resolve } = Promise.withResolvers<BodyReading>();
   let grow: Body["grow"] = () => false;
   const readBody = (maximumBytes: number, hasRoom: (bytes: number) => boolean): Promise<BodyReading> => {
@@ -28,8 +34,8 @@ function send(intake: Intake, subject: string): Body {
     };
     return promise;
   };
-  const exchange = { request: { readBody }, principal: { subject } as Principal } as unknown as Exchange;
-  const received = intake.read(exchange);
+  const incoming = { request: { readBody }, principal: { subject } as Principal } as unknown as AuthenticatedRequest;
+  const received = bodyAdmission.read(incoming);
   return { received, grow: (size) => grow(size), end: () => resolve({ ok: true, text: "{}" }) };
 }
 
@@ -39,21 +45,21 @@ async function statusOf({ received }: Body): Promise<number> {
 }
 
 Deno.test("read() takes so many bodies of one caller at one time, and no more", async () => {
-  const intake = createIntake(MAXIMUM, { bodies: 3, callerBytes: MAXIMUM, allBytes: MAXIMUM });
-  const bodies = [1, 2, 3].map(() => send(intake, "a"));
-  assert.equal(intake.bodies(), 3);
-  assert.equal(await statusOf(send(intake, "a")), 503);
-  const other = send(intake, "b");
+  const bodyAdmission = createBodyAdmission(MAXIMUM, { bodies: 3, callerBytes: MAXIMUM, allBytes: MAXIMUM });
+  const bodies = [1, 2, 3].map(() => send(bodyAdmission, "a"));
+  assert.equal(bodyAdmission.bodies(), 3);
+  assert.equal(await statusOf(send(bodyAdmission, "a")), 503);
+  const other = send(bodyAdmission, "b");
   other.end();
   assert.equal(await statusOf(other), 200);
   bodies[0]?.end();
   await bodies[0]?.received;
-  const next = send(intake, "a");
-  assert.equal(intake.bodies(), 3);
+  const next = send(bodyAdmission, "a");
+  assert.equal(bodyAdmission.bodies(), 3);
   for (const body of [...bodies, next]) body.end();
   assert.equal(await statusOf(next), 200);
   await Promise.all(bodies.map(({ received }) => received));
-  assert.equal(intake.bodies(), 0);
+  assert.equal(bodyAdmission.bodies(), 0);
 });
 
 /** Beyond the beginning of a body. */
@@ -61,27 +67,27 @@ const beyond = (bytes: number): number => BEGINNING_BYTES + bytes;
 
 for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
   Deno.test(`read() keeps 100 bytes of one caller beyond the beginnings: ${more}`, async () => {
-    const intake = createIntake(MAXIMUM, { bodies: 9, callerBytes: 100, allBytes: 1000 });
-    const [first, second] = [send(intake, "a"), send(intake, "a")];
+    const bodyAdmission = createBodyAdmission(MAXIMUM, { bodies: 9, callerBytes: 100, allBytes: 1000 });
+    const [first, second] = [send(bodyAdmission, "a"), send(bodyAdmission, "a")];
     assert.equal(first.grow(BEGINNING_BYTES), true);
     assert.equal(first.grow(beyond(40)), true);
     assert.equal(second.grow(beyond(more - 40)), room);
-    assert.equal(send(intake, "b").grow(beyond(100)), true, "others have room");
+    assert.equal(send(bodyAdmission, "b").grow(beyond(100)), true, "others have room");
     second.end();
     assert.equal(await statusOf(second), room ? 200 : 503);
-    assert.equal(send(intake, "a").grow(beyond(60)), true, "what ended has made room");
+    assert.equal(send(bodyAdmission, "a").grow(beyond(60)), true, "what ended has made room");
   });
 
   Deno.test(`read() keeps 100 bytes of all beyond the beginnings: ${more}`, () => {
-    const intake = createIntake(MAXIMUM, { bodies: 9, callerBytes: 60, allBytes: 100 });
-    assert.equal(send(intake, "a").grow(beyond(60)), true);
-    assert.equal(send(intake, "b").grow(beyond(more - 60)), room);
-    assert.equal(send(intake, "c").grow(BEGINNING_BYTES), true, "what is short finds room");
+    const bodyAdmission = createBodyAdmission(MAXIMUM, { bodies: 9, callerBytes: 60, allBytes: 100 });
+    assert.equal(send(bodyAdmission, "a").grow(beyond(60)), true);
+    assert.equal(send(bodyAdmission, "b").grow(beyond(more - 60)), room);
+    assert.equal(send(bodyAdmission, "c").grow(BEGINNING_BYTES), true, "what is short finds room");
   });
 }
 
 Deno.test("read() says what is wrong with a body", async () => {
-  const intake = createIntake(MAXIMUM, BOUNDS);
+  const bodyAdmission = createBodyAdmission(MAXIMUM, BOUNDS);
   for (
     const [fault, status] of [["too_large", 413], ["framing_too_large", 413], ["not_utf8", 400], ["incomplete", 400], [
       "no_room",
@@ -89,11 +95,11 @@ Deno.test("read() says what is wrong with a body", async () => {
     ]] as const
   ) {
     const readBody = (): Promise<BodyReading> => Promise.resolve({ ok: false, fault });
-    const exchange = { request: { readBody }, principal: { subject: "a" } } as unknown as Exchange;
-    const received = await intake.read(exchange);
+    const incoming = { request: { readBody }, principal: { subject: "a" } } as unknown as AuthenticatedRequest;
+    const received = await bodyAdmission.read(incoming);
     assert.equal(received.ok ? 200 : received.reply.status, status, fault);
   }
-  assert.equal(intake.bodies(), 0);
+  assert.equal(bodyAdmission.bodies(), 0);
 });
 
 const AUTH = { mtls_subjects: [], allowed_tools: [], principals: [] };
@@ -123,9 +129,9 @@ const SHARES: readonly (
 ];
 
 for (const [who, auth, max_inflight, body, bodies, share, all] of SHARES) {
-  Deno.test(`intakeBounds() for ${who}, max_inflight ${max_inflight}, ${body} MiB: ${bodies}, ${share}, ${all}`, () => {
+  Deno.test(`bodyBounds() for ${who}, max_inflight ${max_inflight}, ${body} MiB: ${bodies}, ${share}, ${all}`, () => {
     const server = { auth, max_body_bytes: body << 20, limits: { max_inflight, rate_limit: null } };
-    const bounds = intakeBounds({ transport: "http", ...server });
+    const bounds = bodyBounds({ transport: "http", ...server });
     assert.deepEqual(bounds, { bodies, callerBytes: share << 20, allBytes: all << 20 });
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFields } from "./header_fields.ts";
-import { accepts, mediaRefusal } from "./media.ts";
+import { accepts, mediaError } from "./media.ts";
 import { peerKey } from "../audit/peers.ts";
 
 Deno.test("readFields() takes any name, whatever its case", () => {
@@ -42,9 +42,9 @@ const MEDIA: readonly (readonly [type: string, encoding: string | null, accept: 
 ];
 
 for (const [type, encoding, accept, status] of MEDIA) {
-  Deno.test(`mediaRefusal() "${type}", encoding ${encoding}, accept ${accept}: ${status}`, () => {
+  Deno.test(`mediaError() "${type}", encoding ${encoding}, accept ${accept}: ${status}`, () => {
     const values: Record<string, string | null> = { "content-type": type, "content-encoding": encoding, accept };
-    const refusal = mediaRefusal({ get: (name) => values[name] ?? null, startsWith: () => false });
+    const refusal = mediaError({ get: (name) => values[name] ?? null, startsWith: () => false });
     assert.equal(refusal?.status ?? 0, status);
   });
 }

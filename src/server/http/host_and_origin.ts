@@ -20,7 +20,7 @@ export interface NameOptions {
 }
 
 /** The checks. */
-export interface NameChecks {
+export interface HostAndOriginChecks {
   /** Whether a `Host` is one of ours. */
   readonly host: (value: string | null) => boolean;
   /** Whether a page of an `Origin` may call; without one it is no page that calls. */
@@ -40,7 +40,7 @@ const WEB_ORIGIN = /^https?:\/\/(.+)$/;
  * without one: a name that an attacker controls is neither, and a client that names another port was sent here by something
  * between them, which the operator allows by name. Pages of the loopback may call a server that listens on the loopback.
  */
-export function createNameChecks(options: NameOptions): NameChecks {
+export function createHostAndOriginChecks(options: NameOptions): HostAndOriginChecks {
   const address = options.bindAddress.includes(":") ? `[${options.bindAddress}]` : options.bindAddress;
   const own = new Set([...LOOPBACK_NAMES, address].map((name) => name.toLowerCase()));
   const listed = new Set(options.allowedHosts.map((name) => name.toLowerCase()));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createNameChecks, isHostName, isOriginName } from "./host_and_origin.ts";
+import { createHostAndOriginChecks, isHostName, isOriginName } from "./host_and_origin.ts";
 
 const LOCAL = { bindAddress: "127.0.0.1", port: () => 8080, allowedHosts: [], allowedOrigins: [] };
 const PUBLIC = {
@@ -48,7 +48,10 @@ const HOSTS: readonly (readonly [value: string | null, local: boolean, open: boo
 
 for (const [value, local, open] of HOSTS) {
   Deno.test(`host() ${JSON.stringify(value)}: ${local} on the loopback, ${open} beyond`, () => {
-    assert.deepEqual([createNameChecks(LOCAL).host(value), createNameChecks(PUBLIC).host(value)], [local, open]);
+    assert.deepEqual([createHostAndOriginChecks(LOCAL).host(value), createHostAndOriginChecks(PUBLIC).host(value)], [
+      local,
+      open,
+    ]);
   });
 }
 
@@ -73,7 +76,10 @@ const ORIGINS: readonly (readonly [value: string | null, local: boolean, open: b
 
 for (const [value, local, open] of ORIGINS) {
   Deno.test(`origin() ${JSON.stringify(value)}: ${local} on the loopback, ${open} beyond`, () => {
-    assert.deepEqual([createNameChecks(LOCAL).origin(value), createNameChecks(PUBLIC).origin(value)], [local, open]);
+    assert.deepEqual(
+      [createHostAndOriginChecks(LOCAL).origin(value), createHostAndOriginChecks(PUBLIC).origin(value)],
+      [local, open],
+    );
   });
 }
 

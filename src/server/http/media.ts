@@ -5,12 +5,12 @@
  */
 
 import type { RequestHeaders } from "../auth/types.ts";
-import type { Refusal } from "./reply.ts";
+import type { HttpError } from "./reply.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i;
 
 /** Why a body cannot be read as JSON, or its answer not be sent as JSON; null where both can. */
-export function mediaRefusal(headers: RequestHeaders): Refusal | null {
+export function mediaError(headers: RequestHeaders): HttpError | null {
   if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
     return refuse(415, "Cannot read request: Content-Type must be application/json in UTF-8");
   }
@@ -34,6 +34,6 @@ export function accepts(accept: string | null, type: string): boolean {
   });
 }
 
-function refuse(status: number, message: string): Refusal {
+function refuse(status: number, message: string): HttpError {
   return { status, error: { kind: "invalid_request", message } };
 }

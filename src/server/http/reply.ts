@@ -36,7 +36,7 @@ export interface HttpReply {
 }
 
 /** A failure with its status. */
-export interface Refusal {
+export interface HttpError {
   readonly status: number;
   readonly error: EdgeError;
   /** Further header fields. */
@@ -83,7 +83,7 @@ export function emptyReply(status: number): HttpReply {
 }
 
 /** The answer to a request that is refused before any tool is asked. */
-export function refusalReply(refusal: Refusal, id: RequestId | null = null): HttpReply {
+export function errorReply(refusal: HttpError, id: RequestId | null = null): HttpReply {
   return {
     status: refusal.status,
     fields: { ...JSON_FIELDS, ...retryFields(refusal.error), ...refusal.fields },
@@ -93,14 +93,14 @@ export function refusalReply(refusal: Refusal, id: RequestId | null = null): Htt
 }
 
 /** The refusal of an error by the status of its kind. */
-export function edgeRefusal(error: EdgeError): Refusal {
+export function httpError(error: EdgeError): HttpError {
   return { status: EDGE_STATUS[error.kind], error };
 }
 
 /** The answer to a request whose tool could not be asked: a JSON-RPC answer, with a status where that tells more. */
 export function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
   const status = CALL_KINDS.has(error.kind) ? EDGE_STATUS[error.kind] : 200;
-  const { fields, body } = refusalReply({ status, error }, id);
+  const { fields, body } = errorReply({ status, error }, id);
   return { status, fields, body };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Answers that their callers have not read yet: of one caller there are so many bytes at one time, and so many of all. Who has
- * more of them gets none of what is asked next, so that nobody who asks for much and reads nothing takes the memory of all.
+ * Limits unread response bytes, per caller and in total. A caller over its limit is rejected until it reads, so that one
+ * caller cannot use the memory of all.
  *
  * @module
  */
@@ -9,32 +9,34 @@ import type { ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { hasSeveralCallers, type Limits } from "../process/limits.ts";
 
-/** Counts the bytes of answers that are on their way. */
-export interface Unread {
-  /** Counts bytes for a caller; what it gives is called once they are read, or nobody reads them any more. */
+/** Counts unread response bytes. */
+export interface ResponseBackpressure {
+  /** Counts bytes for a caller; the returned function releases them, once they are read or the connection is gone. */
   readonly hold: (caller: string, bytes: number) => () => void;
-  /** Whether a caller has to read before it is answered again. */
+  /** Whether a caller must read before it is answered again. */
   readonly isFull: (caller: string) => boolean;
-  /** Bytes of all. */
+  /** Bytes of all callers. */
   readonly bytes: () => number;
 }
 
-/** Bytes at which no more is taken: of one caller, and of all. */
-export interface UnreadBounds {
+/** Bytes from which on requests are rejected: of one caller, and of all callers. */
+export interface BackpressureBounds {
   readonly callerBytes: number;
   readonly allBytes: number;
 }
 
-/** The bounds of the service where callers can be told apart. */
-export const UNREAD_BOUNDS: UnreadBounds = { callerBytes: 16 << 20, allBytes: 64 << 20 };
+/** The bounds of a service with several callers. */
+export const BACKPRESSURE_BOUNDS: BackpressureBounds = { callerBytes: 16 << 20, allBytes: 64 << 20 };
 
-/** The bounds of the service: the share of one caller holds only where callers can be told apart. */
-export function unreadBounds(server: Pick<ServerConfig, "transport" | "auth">): UnreadBounds {
-  return hasSeveralCallers(server) ? UNREAD_BOUNDS : { ...UNREAD_BOUNDS, callerBytes: UNREAD_BOUNDS.allBytes };
+/** The bounds of the service. Without several callers there is no share per caller. */
+export function backpressureBounds(server: Pick<ServerConfig, "transport" | "auth">): BackpressureBounds {
+  return hasSeveralCallers(server)
+    ? BACKPRESSURE_BOUNDS
+    : { ...BACKPRESSURE_BOUNDS, callerBytes: BACKPRESSURE_BOUNDS.allBytes };
 }
 
-/** Makes the count. */
-export function createUnread({ callerBytes, allBytes }: UnreadBounds): Unread {
+/** Makes the counter. */
+export function createResponseBackpressure({ callerBytes, allBytes }: BackpressureBounds): ResponseBackpressure {
   const held = new Map<string, number>();
   let all = 0;
   const add = (caller: string, bytes: number): void => {
@@ -57,8 +59,8 @@ export function createUnread({ callerBytes, allBytes }: UnreadBounds): Unread {
   };
 }
 
-/** Limits that take nothing of a caller who has to read first. */
-export function untilRead(limits: Limits, { isFull }: Unread): Limits {
+/** Limits that also reject a caller over its unread bytes. */
+export function limitsWithBackpressure(limits: Limits, { isFull }: ResponseBackpressure): Limits {
   return {
     ...limits,
     count: (caller) => isFull(caller) ? UNREAD : limits.count(caller),

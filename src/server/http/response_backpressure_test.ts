@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createLimits } from "../process/limits.ts";
-import { createUnread, untilRead } from "./response_backpressure.ts";
+import { createResponseBackpressure, limitsWithBackpressure } from "./response_backpressure.ts";
 
 const BOUNDS = { callerBytes: 100, allBytes: 250 };
 
@@ -18,7 +18,7 @@ const ROWS: readonly (readonly [held: readonly (readonly [caller: string, bytes:
 
 for (const [held, full] of ROWS) {
   Deno.test(`isFull() with ${JSON.stringify(held)}: ${full || "nobody"}`, () => {
-    const unread = createUnread(BOUNDS);
+    const unread = createResponseBackpressure(BOUNDS);
     const letGo = held.map(([caller, bytes]) => unread.hold(caller, bytes));
     assert.equal([..."abz"].filter(unread.isFull).join(""), full);
     // Once too often takes nothing away from others.
@@ -28,12 +28,12 @@ for (const [held, full] of ROWS) {
   });
 }
 
-Deno.test("untilRead() takes nothing of who has to read first, and counts nothing for them", () => {
+Deno.test("limitsWithBackpressure() takes nothing of who has to read first, and counts nothing for them", () => {
   const inner = createLimits({ max_inflight: 2, rate_limit: { max_requests: 2, window_ms: 100, max_entries: 2 } }, {
     now: () => 0,
   });
-  const unread = createUnread(BOUNDS);
-  const limits = untilRead(inner, unread);
+  const unread = createResponseBackpressure(BOUNDS);
+  const limits = limitsWithBackpressure(inner, unread);
   const read = unread.hold("a", 100);
   for (const take of [limits.count, limits.enter, limits.admit]) {
     assert.deepEqual(take("a"), {

@@ -9,23 +9,24 @@ import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import type { Call } from "../../tools/framework/types.ts";
-import type { Consulted } from "../protocol/read_request.ts";
-import { type CallOutcome, type Dispatcher, internalError } from "../protocol/dispatcher.ts";
+import type { ReadOutcome } from "../protocol/read_request.ts";
+import type { CallOutcome, Dispatcher } from "../protocol/dispatcher.ts";
 import { type RequestId, withEdgeData } from "../process/edge_error.ts";
+import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import { makeSdkServer } from "../protocol/sdk_server.ts";
-import type { Exchange } from "./authenticated_request.ts";
-import { callFailureReply, edgeRefusal, type HttpReply, jsonReply, refusalReply, type StreamSink } from "./reply.ts";
+import type { AuthenticatedRequest } from "./authenticated_request.ts";
+import { callFailureReply, errorReply, httpError, type HttpReply, jsonReply, type StreamSink } from "./reply.ts";
 
 /** A message for the SDK. */
 export interface SdkDelivery {
-  readonly exchange: Exchange;
+  readonly incoming: AuthenticatedRequest;
   /** The message as it came, checked. */
   readonly raw: JsonObject;
   /** Null for what is not answered. */
   readonly id: RequestId | null;
-  /** Who sent it; null where nothing can be asked for. */
-  readonly from: Call | null;
+  /** The caller of a request; null for a message without an id. */
+  readonly call: Call | null;
 }
 
 /** The SDK's side of the HTTP transport. */
@@ -51,7 +52,7 @@ interface Loaded {
 
 /** What became of what a message asked for. */
 interface Delivered extends SdkDelivery {
-  outcome: CallOutcome | Consulted<unknown> | null;
+  outcome: CallOutcome | ReadOutcome<unknown> | null;
 }
 
 /** Streams of subscriptions at one time; there is nothing that they could tell, so nobody needs many. */
@@ -94,14 +95,14 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
       const delivery: Delivered = { ...given, outcome: null };
       try {
         const { sdk, modern } = await (loading ??= load().catch(forget));
-        const request = sdkRequest(delivery.exchange);
+        const request = sdkRequest(delivery.incoming);
         deliveries.set(request, delivery);
         const response = await sdk.isLegacyRequest(request, delivery.raw)
           ? await answerLegacy(sdk, options, request, delivery)
           : await modern.fetch(request, { parsedBody: delivery.raw });
         return await replyOf(response, delivery);
       } catch (thrown) {
-        return refusalReply(edgeRefusal(internalError(options.log, "the protocol", thrown, null)), delivery.id);
+        return errorReply(httpError(internalError(options.log, "the protocol", thrown, null)), delivery.id);
       }
     },
     close: async () => {
@@ -112,7 +113,7 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
 }
 
 /** A request as the SDK reads it, its body apart. It asks for either kind of answer: what is sent is always readable. */
-export function sdkRequest({ request: { headers, method, signal } }: Exchange): Request {
+export function sdkRequest({ request: { headers, method, signal } }: AuthenticatedRequest): Request {
   const fields = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
   for (const name of JUDGED_FIELDS) {
     const value = headers.get(name);
@@ -123,16 +124,16 @@ export function sdkRequest({ request: { headers, method, signal } }: Exchange): 
 
 function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): Server {
   const ask = async (name: string, input: JsonObject): Promise<CallOutcome> =>
-    delivery.from === null ? NOBODY : await options.dispatcher.call(name, input, delivery.from);
+    delivery.call === null ? NO_CALLER : await options.dispatcher.call(name, input, delivery.call);
   return makeSdkServer(sdk, {
     listTools: () => options.dispatcher.listing(),
     offer: options.dispatcher.offer,
     askTool: (_id, name, input) => ask(name, input),
-    consult: async (_id, consultation) => {
-      if (delivery.from === null) return NOBODY;
-      const consulted = await options.dispatcher.consult(consultation, delivery.from);
-      delivery.outcome = consulted;
-      return consulted;
+    read: async (_id, request) => {
+      if (delivery.call === null) return NO_CALLER;
+      const outcome = await options.dispatcher.read(request, delivery.call);
+      delivery.outcome = outcome;
+      return outcome;
     },
     callTool: async () => {
       const params = member(delivery.raw, "params");
@@ -145,7 +146,7 @@ function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): 
   });
 }
 
-const NOBODY = { ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } } as const;
+const NO_CALLER = { ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } } as const;
 
 /** Serves a message of the older era with a server and a transport of its own. */
 async function answerLegacy(

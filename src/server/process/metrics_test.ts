@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { CallOutcome } from "../protocol/dispatcher.ts";
 import { LOCAL } from "../../tools/tests/tools_fixture.ts";
 import { createMetrics } from "./metrics.ts";
-import { observed, outcomeWord } from "../protocol/metered_dispatcher.ts";
+import { meterDispatcher, outcomeLabel } from "../protocol/metered_dispatcher.ts";
 import { TOOLS_ALONE } from "../protocol/offer.ts";
 
 Deno.test("render() tells counts, times in cumulative buckets, and what is read on demand", () => {
@@ -69,17 +69,17 @@ const OUTCOMES: readonly (readonly [outcome: CallOutcome, word: string])[] = [
   [{ ok: false, error: { kind: "internal", message: "" } }, "internal"],
 ];
 
-Deno.test("outcomeWord() says in one word what became of a call", () => {
-  for (const [outcome, word] of OUTCOMES) assert.equal(outcomeWord(outcome), word);
+Deno.test("outcomeLabel() returns one word for the outcome of a call", () => {
+  for (const [outcome, word] of OUTCOMES) assert.equal(outcomeLabel(outcome), word);
 });
 
-Deno.test("observed() counts a refused tool by its name, and what is no tool as unknown", async () => {
+Deno.test("meterDispatcher() counts a refused tool by its name, and what is no tool as unknown", async () => {
   const metrics = createMetrics();
-  const dispatcher = observed({
+  const dispatcher = meterDispatcher({
     offer: TOOLS_ALONE,
     listing: () => Promise.resolve([]),
     call: () => Promise.resolve({ ok: false, error: { kind: "unauthorized", message: "" } }),
-    consult: () => Promise.reject(new Error("Nothing to consult")),
+    read: () => Promise.reject(new Error("Nothing to read")),
   }, metrics);
   for (const name of ["runpack_export", "no_such_tool"]) {
     await dispatcher.call(name, {}, { principal: LOCAL, signal: new AbortController().signal, correlationId: null });

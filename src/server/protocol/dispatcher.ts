@@ -1,6 +1,5 @@
 /**
- * The neutral core: which tools there are for a client, and one call from name and arguments to answer, whatever the
- * transport and protocol revision.
+ * Lists the tools of a client and calls them, independently of transport and protocol revision.
  *
  * @module
  */
@@ -9,56 +8,72 @@ import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
-import type { Call, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
+import type { Call, CallOrigin, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
-import type { Consultation, Consulted } from "./read_request.ts";
+import type { ReadOutcome, ReadRequest } from "./read_request.ts";
 import type { EdgeError } from "../process/edge_error.ts";
+import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
 import { watchStoreFaults } from "../process/store_faults.ts";
-import { StartFailure } from "../process/start_failure.ts";
+import { messageTraceparent } from "../process/trace.ts";
 
-/** What became of a call: the tool's own answer, or a failure at the edge. */
+/** The outcome of a call: the tool's own answer, or a failure at the edge. */
 export type CallOutcome =
   | { readonly ok: true; readonly answer: ToolAnswer }
   | { readonly ok: false; readonly error: EdgeError };
 
-/** The tools as a client may see and call them, and what is offered besides. */
+/** The tools that a client may see and call, and the other offers of the server. */
 export interface Dispatcher {
   readonly offer: Offer;
   /** The tools of `tools/list`, in the order of the table. */
   readonly listing: () => Promise<readonly Tool[]>;
   /** Calls a tool; never rejects. */
   readonly call: (name: string, input: JsonObject, call: Call) => Promise<CallOutcome>;
-  /** Lets a caller read of what is offered besides tools; never rejects. */
-  readonly consult: <Found>(consultation: Consultation<Found>, call: Call) => Promise<Consulted<Found>>;
+  /** Reads a document, prompt or completion; never rejects. */
+  readonly read: <Found>(request: ReadRequest<Found>, call: Call) => Promise<ReadOutcome<Found>>;
 }
 
-/** What a dispatcher needs. */
+/** The options of a dispatcher. */
 export interface DispatcherOptions {
-  /** Gives the table of tools; called once, at the first list or call. */
+  /** Loads the table of tools; called once, at the first list or call. */
   readonly loadTools: () => Promise<ReadonlyMap<ToolName, Tool>>;
-  /** The namespaces that a caller may use and whose number begins with a text; without it none are told. */
+  /** The namespaces that a caller may use and whose number begins with a text; without it none are listed. */
   readonly listNamespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
-  /** What is offered besides tools; nothing unless given. */
+  /** The offers besides tools; default: no offers. */
   readonly offer?: Offer;
-  /** Gives what writes calls to the audit log; called once, at the first call. Without it nothing is written. */
+  /** Loads the function that audits calls; called once, at the first call. Without it no call is audited. */
   readonly loadCallAudit?: () => Promise<AuditCall>;
 }
 
-/** Begins to write a call to the audit log. */
+/** Begins to audit a call. */
 export type AuditCall = (name: string, input: JsonObject, call: Call) => CallAudit;
 
-/** What is told where no namespaces can be. */
+/** An empty list of namespaces. */
 export const NO_NAMESPACES: NamespaceList = { ids: [], isWhole: true };
 
-/** Makes the dispatcher for a configuration. */
+/** The sender of a request: who, whence, and until when. */
+export interface RequestSender extends Pick<Call, "principal" | "signal"> {
+  readonly origin: CallOrigin;
+}
+
+/** The call context of a request. A `traceparent` of the transport counts before that of the message. */
+export function callOf({ principal, signal, origin }: RequestSender, params: JsonObject): Call {
+  return {
+    principal,
+    signal,
+    correlationId: origin.correlation_id ?? origin.server_correlation_id,
+    origin: { ...origin, traceparent: origin.traceparent ?? messageTraceparent(params) },
+  };
+}
+
+/** Makes the dispatcher of a configuration. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const permits = toolFilter(options.tools);
-  const lookForFaults = watchStoreFaults(options.log);
+  const logStoreFault = watchStoreFaults(options.log);
   const isOffered = offeredTools(options);
   let loading: Promise<ReadonlyMap<ToolName, Tool>> | null = null;
   let auditing: Promise<AuditCall> | null = null;
@@ -76,7 +91,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const answer = isOffered(name)
       ? await tool.handle(input, { ...call, witness: audit.witness })
       : toolNotAllowed(name, call);
-    lookForFaults(answer);
+    logStoreFault(answer);
     await audit.answered(answer);
     return { ok: true, answer };
   };
@@ -107,12 +122,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     call: (name, input, call) =>
       audited(name, input, call, `tool ${name}`, (audit) => callTool(name, input, call, audit)),
-    consult: (consultation, call) =>
-      audited(consultation.method, consultation.names, call, consultation.method, async (audit) => {
-        const { consult } = await import("./read_request.ts");
+    read: (request, call) =>
+      audited(request.method, request.names, call, request.method, async (audit) => {
+        const { authorizedRead } = await import("./read_request.ts");
         const namespaces = async (begun: string): Promise<NamespaceList> =>
           isOffered("scenarios_list") ? await options.listNamespaces?.(begun, call) ?? NO_NAMESPACES : NO_NAMESPACES;
-        return await consult((options.auth?.principals.length ?? 0) > 0, consultation, { call, namespaces }, audit);
+        return await authorizedRead((options.auth?.principals.length ?? 0) > 0, request, { call, namespaces }, audit);
       }),
   };
 }
@@ -127,24 +142,7 @@ function unaudited(): CallAudit {
   return UNAUDITED;
 }
 
-/**
- * Logs what was thrown where nothing should be, and gives the client an error that tells only how to find the entry.
- *
- * @param log Where the exception's own text goes
- * @param where What was being done
- * @param thrown What was thrown
- * @param correlationId The request's, or null to mint one
- */
-export function internalError(log: Log, where: string, thrown: unknown, correlationId: string | null): EdgeError {
-  // It is logged where it happened, once.
-  if (thrown instanceof StartFailure) return thrown.edgeError;
-  const id = correlationId ?? `gate-${crypto.randomUUID()}`;
-  const detail = thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown);
-  log("error", `Unexpected failure in ${where}`, { correlation_id: id, detail });
-  return { kind: "internal", message: "Internal error", correlationId: id };
-}
-
-/** @param known The tools that may be called: no other is hinted at */
+/** @param known The tools that may be called: the hint names only these */
 function unknownTool(name: string, known: readonly string[]): EdgeError {
   const shown = name.length > 128 ? `${name.slice(0, 128)}...` : name;
   const near = nearestNames(name, known).map((one) => JSON.stringify(one));
@@ -156,7 +154,7 @@ function unknownTool(name: string, known: readonly string[]): EdgeError {
   };
 }
 
-/** Refuses a tool that `tools/list` names: it is no secret that it exists. */
+/** Rejects a tool that `tools/list` names; its existence is not secret. */
 function toolNotAllowed(name: string, { principal }: Call): ToolAnswer {
   const why = principal.authMethod === "local"
     ? "server.auth.allowed_tools does not list it"

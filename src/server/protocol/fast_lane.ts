@@ -1,16 +1,21 @@
 /**
- * The fast lane: which messages are answered without the SDK, and how. It takes only messages whose answer is beyond
- * doubt; everything else goes to the SDK. Both lanes answer alike (`tests/e2e/protocol_lanes_test.ts`).
+ * The fast lane answers requests without the SDK. It accepts only messages whose answer is certain; everything else goes to
+ * the SDK. Both lanes give the same answers (`tests/e2e/protocol_lanes_test.ts`).
  *
  * @module
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import type { AnswerEra } from "./result_json.ts";
-import { type Claim, type Era, isPlainCapabilities, isPlainClientInfo, nextEra } from "./protocol_era.ts";
+import type { Call } from "../../tools/framework/types.ts";
+import type { EdgeError } from "../process/edge_error.ts";
+import { internalError } from "../process/internal_error.ts";
+import type { Log } from "../process/log.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import type { RequestMessage } from "./message.ts";
+import { type EnvelopeVersion, type Era, isPlainCapabilities, isPlainClientInfo, nextEra } from "./protocol_era.ts";
+import { type AnswerEra, callResult, discoverResult, initializeResult, listResult } from "./result_json.ts";
 
-/** What the fast lane would answer. */
+/** The answer that the fast lane will give. */
 export type FastPlan =
   | { readonly answer: "initialize"; readonly requested: string }
   | { readonly answer: "discover" }
@@ -18,21 +23,57 @@ export type FastPlan =
   | { readonly answer: "list"; readonly era: AnswerEra }
   | { readonly answer: "call"; readonly era: AnswerEra; readonly name: string; readonly input: JsonObject };
 
+/** The text of a result, or a failure. */
+export type FastAnswer =
+  | { readonly ok: true; readonly result: string }
+  | { readonly ok: false; readonly error: EdgeError };
+
+/** What the fast lane needs to answer. */
+export interface FastLaneOptions {
+  readonly dispatcher: Dispatcher;
+  readonly log: Log;
+}
+
 const NO_INPUT: JsonObject = Object.freeze({});
 const CALL_MEMBERS = new Set(["name", "arguments", "_meta"]);
 
 /**
- * Plans the answer to a request, or null where the SDK must answer.
+ * Plans the answer to a request, or returns null where the SDK must answer.
  *
- * @param era Where the connection stands before the request
+ * @param era The era of the connection before the request
  * @param request The request
- * @param claim What its envelope says
+ * @param envelope The envelope of the request
  */
-export function planFast(era: Era, request: RequestMessage, claim: Claim): FastPlan | null {
-  const next = nextEra(era, request, claim);
-  if (next === "legacy" && claim.claim === "none") return planLegacy(request);
-  if ((next === "modern" || next === "probe") && claim.claim === "valid") return planModern(request);
+export function planFast(era: Era, request: RequestMessage, envelope: EnvelopeVersion): FastPlan | null {
+  const next = nextEra(era, request, envelope);
+  if (next === "legacy" && envelope.status === "none") return planLegacy(request);
+  if ((next === "modern" || next === "probe") && envelope.status === "valid") return planModern(request);
   return null;
+}
+
+/** Answers a planned request: synchronously, unless tools are listed or called. */
+export function answerFast(
+  plan: FastPlan,
+  { dispatcher, log }: FastLaneOptions,
+  call: Call,
+): FastAnswer | Promise<FastAnswer> {
+  switch (plan.answer) {
+    case "initialize":
+      return { ok: true, result: initializeResult(plan.requested, dispatcher.offer) };
+    case "discover":
+      return { ok: true, result: discoverResult(dispatcher.offer) };
+    case "ping":
+      return { ok: true, result: "{}" };
+    case "list":
+      return dispatcher.listing().then(
+        (tools) => ({ ok: true, result: listResult(tools, plan.era) }),
+        (error) => ({ ok: false, error: internalError(log, "tools/list", error, null) }),
+      );
+    case "call":
+      return dispatcher.call(plan.name, plan.input, call).then((outcome) =>
+        outcome.ok ? { ok: true, result: callResult(outcome.answer, plan.era) } : outcome
+      );
+  }
 }
 
 function planLegacy(request: RequestMessage): FastPlan | null {

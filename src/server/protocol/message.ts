@@ -7,18 +7,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { EdgeError, RequestId } from "../process/edge_error.ts";
 
-/** A request: it is answered, unless it is cancelled. */
+/** A request. It is answered unless it is cancelled. */
 export interface RequestMessage {
   readonly kind: "request";
   readonly id: RequestId;
   readonly method: string;
   /** Empty where the message has none. */
   readonly params: JsonObject;
-  /** The whole message as it came. */
+  /** The whole message as it was received. */
   readonly raw: JsonObject;
 }
 
-/** A notification: it is never answered. */
+/** A notification. It is never answered. */
 export interface NotificationMessage {
   readonly kind: "notification";
   readonly method: string;
@@ -26,7 +26,7 @@ export interface NotificationMessage {
   readonly raw: JsonObject;
 }
 
-/** An answer to a request of the server's; there are none, so it is ignored. */
+/** A response. The server sends no requests, so it ignores responses. */
 export interface ResponseMessage {
   readonly kind: "response";
   readonly raw: JsonObject;
@@ -35,10 +35,10 @@ export interface ResponseMessage {
 /** Any message. */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
-/** A message, or why the value is none. */
+/** A message, or the fault of a value. */
 export type MessageReading = { readonly ok: true; readonly message: Message } | MessageFault;
 
-/** Why there is no message; the id is null where it is not known. */
+/** The fault of a value that is not a message; the id is null where it is not known. */
 export interface MessageFault {
   readonly ok: false;
   readonly id: RequestId | null;
@@ -48,7 +48,7 @@ export interface MessageFault {
 const NO_PARAMS: JsonObject = Object.freeze({});
 const REQUEST_MEMBERS = new Set(["jsonrpc", "id", "method", "params"]);
 
-/** Tells whether a value can be a request id. */
+/** Whether a value can be a request id. */
 export function isRequestId(value: JsonValue | undefined): value is RequestId {
   return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
 }
@@ -94,7 +94,7 @@ export function readMessage(value: JsonValue): MessageReading {
   return { ok: true, message: id === null ? { kind: "notification", ...rest } : { kind: "request", id, ...rest } };
 }
 
-/** What every revision asks of `params._meta`. */
+/** The fault of `params._meta` by the rules of every revision, or null. */
 function metaFault(params: JsonObject): EdgeError | null {
   const meta = member(params, "_meta");
   if (meta === undefined) return null;
@@ -120,7 +120,7 @@ function refuse(id: RequestId | null, path: string, message: string): MessageRea
   return { ok: false, id, error: { kind: "invalid_request", message, path } };
 }
 
-/** A name from outside, quoted and short. */
+/** A name from outside, quoted and cut to 64 characters. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}...` : name);
 }

@@ -1,5 +1,5 @@
 /**
- * A dispatcher whose calls are counted and timed.
+ * A dispatcher that counts and times its calls.
  *
  * @module
  */
@@ -9,24 +9,24 @@ import { answerWord } from "../process/answer_word.ts";
 import type { CallOutcome, Dispatcher } from "./dispatcher.ts";
 import type { Metrics } from "../process/metrics.ts";
 
-/** Counts and times the calls of a dispatcher; names that are no tool's count as one. */
-export function observed(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
+/** Counts and times the calls of a dispatcher; all unknown names share one label. */
+export function meterDispatcher(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
   const known = new Set<string>(TOOL_NAMES);
   return {
     ...dispatcher,
     call: async (name, input, call) => {
       const start = performance.now();
       const outcome = await dispatcher.call(name, input, call);
-      // Whatever answers is a tool.
+      // Only a tool returns a successful outcome.
       if (outcome.ok) known.add(name);
-      metrics.toolCalled(known.has(name) ? name : "unknown", outcomeWord(outcome), performance.now() - start);
+      metrics.toolCalled(known.has(name) ? name : "unknown", outcomeLabel(outcome), performance.now() - start);
       return outcome;
     },
   };
 }
 
-/** What became of a call, in one word. */
-export function outcomeWord(outcome: CallOutcome): string {
+/** The metric label of a call's outcome. */
+export function outcomeLabel(outcome: CallOutcome): string {
   if (!outcome.ok) return outcome.error.kind;
   const { answer } = outcome;
   return answer.ok ? answerWord(answer) : answer.error.kind;

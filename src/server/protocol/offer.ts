@@ -1,5 +1,5 @@
 /**
- * What this server offers besides its tools, and how each protocol revision is told of it.
+ * The offers of this server besides its tools, and their capabilities in the protocol.
  *
  * @module
  */
@@ -7,15 +7,15 @@
 import type { Documentation } from "../../docs/documentation.ts";
 import { instructionsFor } from "./instructions.ts";
 
-/** What a server offers. */
+/** The offers of a server. */
 export interface Offer {
-  /** Its documents; null for none. */
+  /** Its documents, or null. */
   readonly resources: Pick<Documentation, "load"> | null;
-  /** Whether there are prompts for the common jobs. */
+  /** Whether it offers prompts for the common jobs. */
   readonly prompts: boolean;
   /** Whether a tool may be called. */
   readonly isOffered: (tool: string) => boolean;
-  /** What the server says of itself. */
+  /** The instructions of `initialize` and `server/discover`. */
   readonly instructions: string;
   /** Whether documentation can be searched with `gate_docs_search`. */
   readonly docsSearch: boolean;
@@ -23,7 +23,7 @@ export interface Offer {
   readonly capabilities: Capabilities;
 }
 
-/** The capabilities of MCP that may be offered; nothing of it changes while the process lives. */
+/** The capabilities of MCP that may be offered. They do not change while the process runs. */
 export interface Capabilities {
   readonly tools: Record<never, never>;
   readonly resources?: Record<never, never>;

@@ -1,10 +1,10 @@
 /**
- * Which era of MCP a connection speaks. The first messages decide, by the rules of the SDK's stdio entry: a request with
- * the `_meta` envelope of 2026-07-28 is of the modern era, anything else of the era of `initialize`; after
- * `server/discover` alone the client may still turn to the older one.
+ * The era of MCP that a connection uses. The first messages decide it. A request with the `_meta` envelope of 2026-07-28 is
+ * of the modern era, any other of the era of `initialize`. After `server/discover` alone a client may still use the older
+ * era.
  *
- * These rules are kept here a second time so that the fast lane can follow them while the SDK is not loaded. They are
- * cautious: what is not surely right is left to the SDK.
+ * These rules repeat those of the SDK's stdio entry, so that the fast lane can apply them before the SDK is loaded. Where a
+ * message is not certainly valid, the SDK decides.
  *
  * @module
  */
@@ -13,29 +13,29 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../can
 import { MODERN_VERSION } from "./identity.ts";
 import type { NotificationMessage, RequestMessage } from "./message.ts";
 
-/** Where a connection stands. `unknown` is reached by messages that only the SDK can judge. */
+/** The era of a connection. `unknown` follows messages that only the SDK can judge. */
 export type Era = "opening" | "probe" | "legacy" | "modern" | "unknown";
 
-/** What the `_meta` of a message says about the modern envelope. */
-export type Claim =
-  | { readonly claim: "none" }
-  | { readonly claim: "valid" }
-  | { readonly claim: "unsupported"; readonly requested: string }
-  | { readonly claim: "malformed" }
-  | { readonly claim: "uncertain" };
+/** The version of the modern envelope in the `_meta` of a message. */
+export type EnvelopeVersion =
+  | { readonly status: "none" }
+  | { readonly status: "valid" }
+  | { readonly status: "unsupported"; readonly requested: string }
+  | { readonly status: "malformed" }
+  | { readonly status: "uncertain" };
 
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
-const NONE: Claim = { claim: "none" };
-const VALID: Claim = { claim: "valid" };
-const MALFORMED: Claim = { claim: "malformed" };
-const UNCERTAIN: Claim = { claim: "uncertain" };
+const NONE: EnvelopeVersion = { status: "none" };
+const VALID: EnvelopeVersion = { status: "valid" };
+const MALFORMED: EnvelopeVersion = { status: "malformed" };
+const UNCERTAIN: EnvelopeVersion = { status: "uncertain" };
 
-/** Reads the envelope of a message: it is claimed by the version key alone. */
-export function readClaim(params: JsonObject): Claim {
+/** Reads the envelope of a message. The version key alone marks an envelope. */
+export function readEnvelopeVersion(params: JsonObject): EnvelopeVersion {
   const meta = member(params, "_meta");
   if (!isJsonObject(meta) || !Object.hasOwn(meta, VERSION_KEY)) return NONE;
   const version = member(meta, VERSION_KEY);
@@ -44,13 +44,13 @@ export function readClaim(params: JsonObject): Claim {
   const client = member(meta, CLIENT_KEY);
   if (client !== undefined && !isPlainClientInfo(client)) return UNCERTAIN;
   if (!isPlainCapabilities(capabilities) || Object.hasOwn(meta, LOG_LEVEL_KEY)) return UNCERTAIN;
-  return version === MODERN_VERSION ? VALID : { claim: "unsupported", requested: version };
+  return version === MODERN_VERSION ? VALID : { status: "unsupported", requested: version };
 }
 
-/** Where a connection stands after a message. */
-export function nextEra(era: Era, message: RequestMessage | NotificationMessage, claim: Claim): Era {
+/** The era of a connection after a message. */
+export function nextEra(era: Era, message: RequestMessage | NotificationMessage, envelope: EnvelopeVersion): Era {
   if (era === "legacy" || era === "modern" || era === "unknown") return era;
-  switch (claim.claim) {
+  switch (envelope.status) {
     case "none":
       return "legacy";
     case "malformed":
@@ -64,7 +64,7 @@ export function nextEra(era: Era, message: RequestMessage | NotificationMessage,
   }
 }
 
-/** Tells whether a value is surely a valid `clientInfo` of every revision. */
+/** Whether a value is a valid `clientInfo` in every revision. */
 export function isPlainClientInfo(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return false;
   if (typeof member(value, "name") !== "string" || typeof member(value, "version") !== "string") return false;
@@ -78,13 +78,13 @@ function isOptionalText(value: JsonValue | undefined): boolean {
   return value === undefined || typeof value === "string";
 }
 
-/** Tells whether a value is surely a valid set of client capabilities of every revision. */
+/** Whether a value is a valid set of client capabilities in every revision. */
 export function isPlainCapabilities(value: JsonValue | undefined): boolean {
   return isJsonObject(value) &&
     Object.entries(value).every(([name, capability]) => isPlainCapability(name, capability));
 }
 
-/** The rules for the capabilities that the schemas know; they let every other member pass. */
+/** The rules of the capabilities in the schemas; every other member is accepted. */
 const CAPABILITY_RULES: ReadonlyMap<string, (value: JsonObject) => boolean> = new Map([
   ["roots", (value) => isOptionalBoolean(member(value, "listChanged"))],
   ["sampling", (value) => hasOptionalObjects(value, ["context", "tools"])],

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { type Era, isPlainCapabilities, isPlainClientInfo, nextEra, readClaim } from "./protocol_era.ts";
+import { type Era, isPlainCapabilities, isPlainClientInfo, nextEra, readEnvelopeVersion } from "./protocol_era.ts";
 import { readMessage } from "./message.ts";
 
 const P = "io.modelcontextprotocol/";
 const CLAIM = { [`${P}protocolVersion`]: "2026-07-28", [`${P}clientCapabilities`]: {} };
 const CLIENT = { name: "a", version: "1" };
 
-const CLAIMS: readonly (readonly [what: string, meta: JsonValue | undefined, claim: string])[] = [
+const CLAIMS: readonly (readonly [what: string, meta: JsonValue | undefined, envelope: string])[] = [
   ["no _meta", undefined, "none"],
   ["an empty _meta", {}, "none"],
   ["capabilities alone", { [`${P}clientCapabilities`]: {} }, "none"],
@@ -23,14 +23,14 @@ const CLAIMS: readonly (readonly [what: string, meta: JsonValue | undefined, cla
   ["a log level", { ...CLAIM, [`${P}logLevel`]: "debug" }, "uncertain"],
 ];
 
-for (const [what, meta, claim] of CLAIMS) {
-  Deno.test(`readClaim() of ${what} is ${claim}`, () => {
+for (const [what, meta, envelope] of CLAIMS) {
+  Deno.test(`readEnvelopeVersion() of ${what} is ${envelope}`, () => {
     const params: JsonObject = meta === undefined ? {} : { _meta: meta };
-    assert.equal(readClaim(params).claim, claim);
+    assert.equal(readEnvelopeVersion(params).status, envelope);
   });
 }
 
-/** Messages by the claim that they carry, and where they lead from `opening`, `probe`, `legacy` and `modern`. */
+/** Messages by the envelope that they carry, and where they lead from `opening`, `probe`, `legacy` and `modern`. */
 const STEPS: readonly (readonly [what: string, message: JsonObject, eras: readonly Era[]])[] = [
   ["initialize", { method: "initialize", id: 1 }, ["legacy", "legacy", "legacy", "modern"]],
   ["a plain request", { method: "tools/list", id: 1 }, ["legacy", "legacy", "legacy", "modern"]],
@@ -73,10 +73,10 @@ for (const [what, members, eras] of STEPS) {
     const reading = readMessage({ jsonrpc: "2.0", ...members });
     if (!reading.ok || reading.message.kind === "response") return assert.fail("no message");
     const { message } = reading;
-    const claim = readClaim(message.params);
-    const seen = (["opening", "probe", "legacy", "modern"] as const).map((era) => nextEra(era, message, claim));
+    const envelope = readEnvelopeVersion(message.params);
+    const seen = (["opening", "probe", "legacy", "modern"] as const).map((era) => nextEra(era, message, envelope));
     assert.deepEqual(seen, eras);
-    assert.equal(nextEra("unknown", message, claim), "unknown");
+    assert.equal(nextEra("unknown", message, envelope), "unknown");
   });
 }
 

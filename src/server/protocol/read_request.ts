@@ -1,6 +1,5 @@
 /**
- * Reading what is offered besides tools: documents, prompts, completions. It is decided and written to the audit log as a
- * call of a tool that is about no namespace.
+ * Reads documents, prompts and completions. A read is authorized and audited like a call of a tool without a namespace.
  *
  * @module
  */
@@ -11,41 +10,41 @@ import type { Call, NamespaceList, ToolAnswer } from "../../tools/framework/type
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 
-/** What somebody wants to read. */
-export interface Consultation<Found> {
-  /** The method of the protocol that asks for it. */
+/** A request that reads something other than a tool's answer. */
+export interface ReadRequest<Found> {
+  /** The method of the protocol. */
   readonly method: string;
-  /** Its names, for the audit log: `uri`, `prompt`. */
+  /** The names in the request, for the audit log: `uri`, `prompt`. */
   readonly names: JsonObject;
-  readonly read: (reader: Reader) => Promise<Consulted<Found>> | Consulted<Found>;
+  readonly read: (reader: Reader) => Promise<ReadOutcome<Found>> | ReadOutcome<Found>;
 }
 
-/** Who reads. */
+/** The caller of a read. */
 export interface Reader {
   readonly call: Call;
-  /** The namespaces that it may use and whose number begins with a text. */
+  /** The namespaces that the caller may use and whose number begins with a text. */
   readonly namespaces: (begun: string) => Promise<NamespaceList>;
 }
 
-/** What was read, or why it was not. */
-export type Consulted<Found> =
+/** The result of a read, or an error. */
+export type ReadOutcome<Found> =
   | { readonly ok: true; readonly found: Found }
   | { readonly ok: false; readonly error: EdgeError };
 
-/** The methods belong to no group of tools but that of reading. */
+/** The tool group whose permission covers these methods. */
 const GROUP = "Read";
 
 /**
- * Lets a caller read, or says why not.
+ * Reads for a caller, if its role permits.
  *
  * @param rolesInForce Whether `server.auth.principals` has any entry
  */
-export async function consult<Found>(
+export async function authorizedRead<Found>(
   rolesInForce: boolean,
-  { method, read }: Consultation<Found>,
+  { method, read }: ReadRequest<Found>,
   reader: Reader,
   audit: CallAudit,
-): Promise<Consulted<Found>> {
+): Promise<ReadOutcome<Found>> {
   const { principal } = reader.call;
   const decision = checkRole(rolesInForce, principal, { group: GROUP, tool: method, namespaceId: null });
   if (decision !== null) {
@@ -57,13 +56,13 @@ export async function consult<Found>(
       return { ok: false, error };
     }
   }
-  const consulted = await read(reader);
-  await audit.answered(consulted.ok ? READ : refusal(consulted.error));
-  return consulted;
+  const outcome = await read(reader);
+  await audit.answered(outcome.ok ? READ : failedRead(outcome.error));
+  return outcome;
 }
 
 const READ: ToolAnswer = { ok: true, result: {} };
 
-function refusal({ kind, message }: EdgeError): ToolAnswer {
+function failedRead({ kind, message }: EdgeError): ToolAnswer {
   return { ok: false, error: { code: kind, kind: "invalid_request", message, retryable: false } };
 }

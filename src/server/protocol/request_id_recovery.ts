@@ -20,26 +20,26 @@ const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { idOfFaulty } from "@/server/protocol/request_id_recovery.ts";
+ * import { recoverRequestId } from "@/server/protocol/request_id_recovery.ts";
  *
- * assert.equal(idOfFaulty('{"id":7,"params":{"a":1,"a":2}}'), 7);
- * assert.equal(idOfFaulty('{"id":7,"\\u0069d":8}'), null);
+ * assert.equal(recoverRequestId('{"id":7,"params":{"a":1,"a":2}}'), 7);
+ * assert.equal(recoverRequestId('{"id":7,"\\u0069d":8}'), null);
  * ```
  */
-export function idOfFaulty(text: string): RequestId | null {
+export function recoverRequestId(text: string): RequestId | null {
   try {
     JSON.parse(text);
   } catch {
     return null;
   }
   const bytes = new TextEncoder().encode(text);
-  const finder = createIdFinder(bytes.length);
+  const finder = createRequestIdScanner(bytes.length);
   finder.push(bytes);
   return finder.id();
 }
 
 /** Finds the id of a message in its bytes as they come. */
-export interface IdFinder {
+export interface RequestIdScanner {
   readonly push: (bytes: Uint8Array) => void;
   /** The id, after the last byte; null where it is not certain. Whether the rest is JSON is not looked at. */
   readonly id: () => RequestId | null;
@@ -53,7 +53,7 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
  *
  * @param keptBytes Bytes of a name or an id; longer ones are not the id
  */
-export function createIdFinder(keptBytes: number): IdFinder {
+export function createRequestIdScanner(keptBytes: number): RequestIdScanner {
   const found: (RequestId | null)[] = [];
   let depth = 0;
   let [inString, escaped, isOver, isOther] = [false, false, false, false];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createIdFinder, idOfFaulty } from "./request_id_recovery.ts";
+import { createRequestIdScanner, recoverRequestId } from "./request_id_recovery.ts";
 
 const ROWS: readonly (readonly [text: string, id: string | number | null])[] = [
   ['{"id":1,"a":{"b":1,"b":2}}', 1],
@@ -28,17 +28,17 @@ const ROWS: readonly (readonly [text: string, id: string | number | null])[] = [
 
 /** What a finder says of a text that comes byte by byte. */
 function found(text: string, keptBytes = 1024): string | number | null {
-  const finder = createIdFinder(keptBytes);
+  const finder = createRequestIdScanner(keptBytes);
   for (const byte of new TextEncoder().encode(text)) finder.push(new Uint8Array([byte]));
   return finder.id();
 }
 
 for (const [text, id] of ROWS) {
-  Deno.test(`idOfFaulty() of ${text} is ${id}`, () => assert.equal(idOfFaulty(text), id));
-  Deno.test(`createIdFinder() finds in ${text}: ${id}`, () => assert.equal(found(text), id));
+  Deno.test(`recoverRequestId() of ${text} is ${id}`, () => assert.equal(recoverRequestId(text), id));
+  Deno.test(`createRequestIdScanner() finds in ${text}: ${id}`, () => assert.equal(found(text), id));
 }
 
-Deno.test("createIdFinder() looks for an object and nothing beside it, and keeps as many bytes as it is told", () => {
+Deno.test("createRequestIdScanner() looks for an object and nothing beside it, and keeps as many bytes as it is told", () => {
   const rows: readonly (readonly [text: string, id: string | number | null])[] = [
     ['{"method":"a","params":{"a":"}{\\"","id":2},"jsonrpc":"2.0","id":1}\r', 1],
     [' { "id" : 1 } ', 1],
@@ -58,13 +58,13 @@ Deno.test("createIdFinder() looks for an object and nothing beside it, and keeps
   for (const [text, id] of rows) assert.equal(found(text, 5), id, text);
 });
 
-Deno.test("idOfFaulty() finds the id of any object that has one", () => {
+Deno.test("recoverRequestId() finds the id of any object that has one", () => {
   const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: "grapheme" }));
   const rest = fc.dictionary(fc.string().filter((name) => name !== "id" && name !== "__proto__"), fc.jsonValue());
   fc.assert(fc.property(id, rest, (wanted, members) => {
     const expected = Object.is(wanted, -0) ? 0 : wanted;
-    assert.equal(idOfFaulty(JSON.stringify({ ...members, id: wanted })), expected);
-    assert.equal(idOfFaulty(JSON.stringify({ id: wanted, ...members }, null, 1)), expected);
+    assert.equal(recoverRequestId(JSON.stringify({ ...members, id: wanted })), expected);
+    assert.equal(recoverRequestId(JSON.stringify({ id: wanted, ...members }, null, 1)), expected);
     assert.equal(found(JSON.stringify({ ...members, id: wanted })), expected);
   }));
 });

@@ -1,12 +1,12 @@
 /**
- * Resources, prompts and completion behind the SDK, for every transport and both eras.
+ * Connects resources, prompts and completion to the SDK, for every transport and both eras.
  *
  * @module
  */
 
 import type { CompleteRequestParams, Server } from "@modelcontextprotocol/server";
 import type { Doc } from "../../docs/types.ts";
-import type { Consultation } from "./read_request.ts";
+import type { ReadRequest } from "./read_request.ts";
 import type { EdgeError, RequestId } from "../process/edge_error.ts";
 import type { Offer } from "./offer.ts";
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
@@ -28,38 +28,38 @@ import {
   schemaUris,
   TOOL_VARIABLE,
 } from "./schema_resources.ts";
-import type { SdkServerOptions } from "./sdk_server.ts";
+import type { SdkServerOptions } from "./sdk_server_options.ts";
 
-/** What the handlers need. */
-export interface DocumentHandlers extends Pick<SdkServerOptions, "offer" | "listTools" | "askTool" | "consult"> {
-  /** Makes what is thrown for a failure. */
+/** The options of the handlers. */
+export interface DocumentHandlers extends Pick<SdkServerOptions, "offer" | "listTools" | "askTool" | "read"> {
+  /** Makes the exception of an error. */
   readonly failure: (error: EdgeError, id: RequestId) => Error;
 }
 
-/** Adds what a server offers besides tools. */
+/** Adds the handlers of documents and prompts to a server. */
 export function addDocuments(server: Server, handlers: DocumentHandlers): void {
   const { offer } = handlers;
   if (offer.resources !== null) addResources(server, handlers, offer.resources);
   if (offer.prompts) addPrompts(server, handlers);
 }
 
-/** Reads in the name of whoever sent a request. */
-async function consult<Found>(
+/** Reads for the caller of a request. */
+async function readFor<Found>(
   handlers: DocumentHandlers,
   id: RequestId,
-  consultation: Consultation<Found>,
+  request: ReadRequest<Found>,
 ): Promise<Found> {
-  const consulted = await handlers.consult(id, consultation);
-  if (!consulted.ok) throw handlers.failure(consulted.error, id);
-  return consulted.found;
+  const outcome = await handlers.read(id, request);
+  if (!outcome.ok) throw handlers.failure(outcome.error, id);
+  return outcome.found;
 }
 
-/** A list that has one page. */
+/** A list with one page. */
 function listing<Found>(
   method: string,
   cursor: string | undefined,
   list: () => Promise<Found> | Found,
-): Consultation<Found> {
+): ReadRequest<Found> {
   return {
     method,
     names: {},
@@ -82,17 +82,17 @@ function addResources(
       ...listResources(await load()),
       ...listSchemaResources(),
     ]);
-    return { resources: await consult(handlers, mcpReq.id, list) };
+    return { resources: await readFor(handlers, mcpReq.id, list) };
   });
   server.setRequestHandler("resources/templates/list", async ({ method, params }, { mcpReq }) => {
     const list = listing(method, params?.cursor, async () => [
       ...listTemplates(await load()),
       SCHEMA_TEMPLATE,
     ]);
-    return { resourceTemplates: await consult(handlers, mcpReq.id, list) };
+    return { resourceTemplates: await readFor(handlers, mcpReq.id, list) };
   });
   server.setRequestHandler("resources/read", async ({ method, params: { uri } }, { mcpReq }) => {
-    const found = await consult(handlers, mcpReq.id, {
+    const found = await readFor(handlers, mcpReq.id, {
       method,
       names: { uri },
       read: async () => {
@@ -112,12 +112,12 @@ function addResources(
 function addPrompts(server: Server, handlers: DocumentHandlers): void {
   const offer = { sources: sourcesOf(handlers.offer), isOffered: handlers.offer.isOffered };
   server.setRequestHandler("prompts/list", async ({ method, params }, { mcpReq }) => {
-    const prompts = await consult(handlers, mcpReq.id, listing(method, params?.cursor, () => listPrompts(offer)));
+    const prompts = await readFor(handlers, mcpReq.id, listing(method, params?.cursor, () => listPrompts(offer)));
     return { prompts: prompts.map((prompt) => ({ ...prompt, arguments: [...prompt.arguments] })) };
   });
   server.setRequestHandler("prompts/get", async ({ method, params }, { mcpReq }) => {
     const { name, arguments: given } = params;
-    const { description, text } = await consult(handlers, mcpReq.id, {
+    const { description, text } = await readFor(handlers, mcpReq.id, {
       method,
       names: { prompt: name },
       read: () => {
@@ -129,7 +129,7 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
   });
   server.setRequestHandler("completion/complete", async ({ method, params }, { mcpReq }) => {
     const { ref } = params;
-    const completion = await consult(handlers, mcpReq.id, {
+    const completion = await readFor(handlers, mcpReq.id, {
       method,
       names: ref.type === "ref/resource" ? { uri: ref.uri } : { prompt: ref.name },
       read: async ({ namespaces }) => {
@@ -141,6 +141,7 @@ function addPrompts(server: Server, handlers: DocumentHandlers): void {
   });
 }
 
+/** Completes a variable of a resource template, or an argument of a prompt. */
 async function complete(
   { offer, listTools }: DocumentHandlers,
   { ref, argument, context }: CompleteRequestParams,
@@ -148,12 +149,11 @@ async function complete(
 ): Promise<Completion> {
   if (ref.type === "ref/resource") {
     if (offer.resources === null) return asCompletion([], true);
-    const names = argument.name === TOOL_VARIABLE
-      ? completeTool(await listTools(), ref.uri, argument.value)
-      : argument.name === PAGE_VARIABLE
-      ? completePage((await offer.resources.load()).docs, ref.uri, argument.value)
-      : [];
-    return asCompletion(names, true);
+    if (argument.name === TOOL_VARIABLE) {
+      return asCompletion(completeTool(await listTools(), ref.uri, argument.value), true);
+    }
+    if (argument.name !== PAGE_VARIABLE) return asCompletion([], true);
+    return asCompletion(completePage((await offer.resources.load()).docs, ref.uri, argument.value), true);
   }
   const given = new Map(Object.entries(context?.arguments ?? {}));
   const question = { prompt: ref.name, argument: argument.name, begun: argument.value, given };

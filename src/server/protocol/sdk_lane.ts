@@ -1,6 +1,6 @@
 /**
- * The SDK's lane: the official implementation of the protocol behind a transport of ours. It is loaded at the first
- * message that the fast lane leaves to it, and first brought to where the connection already stands.
+ * The SDK lane of one connection: the official SDK behind an in-memory transport. The first message that the fast lane does
+ * not answer loads the SDK. A pinned message then brings it to the era of the connection.
  *
  * @module
  */
@@ -8,26 +8,26 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Log } from "../process/log.ts";
-import type { SdkServerOptions } from "./sdk_server.ts";
+import type { SdkServerOptions } from "./sdk_server_options.ts";
 
-/** What the SDK's lane needs of the session. */
+/** The options of the SDK lane. */
 export interface SdkLaneOptions extends SdkServerOptions {
-  /** Takes what the SDK sends: an answer to a delivered request, or a notification. */
+  /** Receives the messages of the SDK: answers to delivered requests, and notifications. */
   readonly send: (message: JSONRPCMessage) => void;
-  /** Told when the SDK cannot be loaded, and of each message delivered since: nothing will be answered. */
+  /** Called when the SDK cannot be loaded, and again for each later message: none will be answered. */
   readonly failed: (thrown: unknown) => void;
   readonly log: Log;
 }
 
-/** The SDK's side of one connection. */
+/** The SDK lane of one connection. */
 export interface SdkLane {
-  /** Whether the SDK is loaded, or being loaded. */
+  /** Whether the SDK is loaded or loading. */
   readonly isStarted: () => boolean;
   /**
    * Loads the SDK.
    *
-   * @param pin The message that brought the connection to where it stands, without its id; null for none. Its answer
-   * was given already, so the SDK's is dropped.
+   * @param pin A message that brings the SDK to the era of the connection, without its id; null in the opening era. The
+   * SDK's answer to it is dropped, since the fast lane has answered.
    */
   readonly start: (pin: JsonObject | null) => void;
   /** Delivers one message, in order. */
@@ -35,13 +35,13 @@ export interface SdkLane {
   readonly close: () => Promise<void>;
 }
 
-/** Logged when the SDK is loaded: a connection of plain messages never needs it. */
+/** The log entry of loading the SDK. A connection of plain messages never loads it. */
 const SDK_LOADED = "Loading the protocol SDK";
 
-/** The id under which a pin is replayed; no other request is under way then. */
+/** The id of the pinned message; no other request is in work at that time. */
 const PIN_ID = "gate-pin";
 
-/** Makes the lane; nothing is loaded yet. */
+/** Makes the lane, without loading the SDK. */
 export function createSdkLane(options: SdkLaneOptions): SdkLane {
   let waiting: JsonObject[] = [];
   let handle: { close(): Promise<void> } | null = null;
@@ -97,7 +97,7 @@ export function createSdkLane(options: SdkLaneOptions): SdkLane {
   };
 }
 
-/** Connects the SDK's own stdio entry, which knows both eras, to a channel. */
+/** Connects the SDK's stdio entry, which handles both eras, to a channel. */
 async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ close(): Promise<void> }> {
   const [sdk, { serveStdio }, { makeSdkServer }] = await Promise.all([
     import("@modelcontextprotocol/server"),
@@ -106,6 +106,6 @@ async function openSdk(channel: Transport, options: SdkLaneOptions): Promise<{ c
   ]);
   return serveStdio(() => makeSdkServer(sdk, options), {
     transport: channel,
-    onerror: (error) => options.log("debug", "Message refused by the protocol", { detail: error.message }),
+    onerror: (error) => options.log("debug", "Message rejected by the protocol", { detail: error.message }),
   });
 }

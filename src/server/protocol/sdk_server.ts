@@ -1,37 +1,21 @@
 /**
- * The official implementation of the protocol with this server's tools behind it, for every transport.
+ * Connects the tools of this server to the official SDK, for every transport.
  *
  * @module
  */
 
 import type { CallToolResult, ListToolsResult, Server } from "@modelcontextprotocol/server";
-import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
+import type { ToolAnswer } from "../../tools/framework/types.ts";
 import { answerText, listedTool } from "./result_json.ts";
-import type { Consultation, Consulted } from "./read_request.ts";
-import type { CallOutcome } from "./dispatcher.ts";
-import type { JsonObject } from "../../canonical/json.ts";
 import { type EdgeError, jsonRpcError, type RequestId } from "../process/edge_error.ts";
 import { LIST_CACHE, SERVER_INFO } from "./identity.ts";
-import type { Offer } from "./offer.ts";
 import { addDocuments } from "./sdk_documents.ts";
+import type { SdkServerOptions } from "./sdk_server_options.ts";
 
-/** What stands behind the SDK. */
-export interface SdkServerOptions {
-  readonly listTools: () => Promise<readonly Tool[]>;
-  /** Calls a tool for a request that was delivered to the SDK. */
-  readonly callTool: (id: RequestId) => Promise<CallOutcome>;
-  /** What is offered besides tools. */
-  readonly offer: Offer;
-  /** Calls a tool in the name of whoever sent a request that was delivered to the SDK. */
-  readonly askTool: (id: RequestId, name: string, input: JsonObject) => Promise<CallOutcome>;
-  /** Reads of what is offered, in the same name. */
-  readonly consult: <Found>(id: RequestId, consultation: Consultation<Found>) => Promise<Consulted<Found>>;
-}
-
-/** The SDK, which is loaded only where it is needed. */
+/** The SDK. It is loaded only when it is needed. */
 type Sdk = typeof import("@modelcontextprotocol/server");
 
-/** Makes one server of the SDK's: for a connection, or for one request where there are none. */
+/** Makes one server of the SDK, for a connection or, over HTTP, for one request. */
 export function makeSdkServer(sdk: Sdk, options: SdkServerOptions): Server {
   const server = new sdk.Server({ ...SERVER_INFO }, {
     capabilities: options.offer.capabilities,
@@ -61,7 +45,7 @@ const CACHED_METHODS = [
   "prompts/list",
 ] as const;
 
-/** A tool's answer as the SDK takes it: what `callResult` of `answers.ts` writes. */
+/** A tool's answer in the form of the SDK, equal to the text of `callResult`. */
 function sdkResult(answer: ToolAnswer): CallToolResult {
   return {
     content: [{ type: "text", text: answerText(answer) }],
@@ -76,7 +60,7 @@ const UNKNOWN_CURSOR: EdgeError = {
   path: "$.params.cursor",
 };
 
-/** An edge failure in the shape that the SDK turns into a JSON-RPC error. */
+/** An edge failure that the SDK converts to a JSON-RPC error. */
 class EdgeFailure extends Error {
   readonly code: number;
   readonly data: unknown;

@@ -1,5 +1,6 @@
 /**
- * One connection: reads each message, admits it, answers it by the fast lane or the SDK's, and knows what is in work.
+ * One connection. A session reads and admits each message, answers it by the fast lane or the SDK, and keeps the requests
+ * in work.
  *
  * @module
  */
@@ -8,49 +9,48 @@ import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 import type { Call, CallOrigin } from "../../tools/framework/types.ts";
 import { resultResponse } from "./result_json.ts";
-import { type CallOutcome, type Dispatcher, internalError } from "./dispatcher.ts";
+import { callOf, type CallOutcome, type Dispatcher } from "./dispatcher.ts";
 import { type EdgeError, errorResponse, type RequestId, withEdgeData } from "../process/edge_error.ts";
-import { type Claim, type Era, nextEra, readClaim } from "./protocol_era.ts";
-import { type FastAnswer, fastAnswer } from "./fast_answer.ts";
-import { type FastPlan, planFast } from "./fast_lane.ts";
+import { type EnvelopeVersion, type Era, nextEra, readEnvelopeVersion } from "./protocol_era.ts";
+import { answerFast, type FastAnswer, planFast } from "./fast_lane.ts";
 import { MODERN_VERSION } from "./identity.ts";
-import type { TurnedAway } from "../audit/refusals.ts";
+import type { RequestDecision } from "../audit/event_coalescer.ts";
+import { internalError } from "../process/internal_error.ts";
 import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
 import { isRequestId, type Message, type NotificationMessage, type RequestMessage } from "./message.ts";
 import { parseMessage } from "./parse_message.ts";
 import { createSdkLane, type SdkLane } from "./sdk_lane.ts";
-import { messageTraceparent } from "../process/trace.ts";
 
-/** What a session needs. */
+/** The options of a session. */
 export interface SessionOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Pick<Limits, "admit" | "release">;
   readonly principal: Principal;
-  /** Where the connection comes from; what a message of its own request came with is told by {@link Session.take}. */
+  /** The origin of the connection. {@link Session.handle} receives the origin of a message with a request of its own. */
   readonly origin: Pick<CallOrigin, "transport" | "peer_address">;
   /** Sends one message, a line without its end. */
   readonly send: (line: string) => void;
-  /** Takes the messages that are turned away before anybody is asked; nobody is told of them without it. */
-  readonly refused?: (refusal: TurnedAway) => void;
+  /** Receives the messages that were rejected before a tool was called. */
+  readonly refused?: (decision: RequestDecision) => void;
   readonly log: Log;
-  /** False leaves every message to the SDK. */
+  /** False sends every message to the SDK. */
   readonly fastLane: boolean;
 }
 
 /** One connection. */
 export interface Session {
-  /** Takes the text of one message; its answer, if it gets one, is sent when it is ready. */
+  /** Handles the text of one message; an answer is sent when it is ready. */
   readonly receive: (text: string) => void;
-  /** Takes a message that a request of its own carried, with what that request came with. */
-  readonly take: (message: Message, origin: CallOrigin) => void;
-  /** Answers what could not be read as a message; the id is null where it is not known. */
-  readonly refuse: (error: EdgeError, id: RequestId | null) => void;
-  /** Answers the requests in work, and whatever is asked from now on, with an error; tells of each. */
-  readonly fail: (error: EdgeError, told: () => void) => void;
+  /** Handles a message from a request of its own, with the origin of that request. */
+  readonly handle: (message: Message, origin: CallOrigin) => void;
+  /** Answers bytes that are not a message; the id is null where it is not known. */
+  readonly reject: (error: EdgeError, id: RequestId | null) => void;
+  /** Answers requests in work and all later ones with an error; calls back after each answer. */
+  readonly fail: (error: EdgeError, answered: () => void) => void;
   /** Resolves once no request is in work. */
   readonly idle: () => Promise<void>;
-  /** Gives up what is in work: its callers are told nothing more. */
+  /** Cancels the requests in work: they get no answer. */
   readonly abort: () => void;
   readonly close: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ interface Work {
   readonly controller: AbortController;
   /** The client no longer wants the answer. */
   cancelled: boolean;
-  /** The SDK is to answer it. */
+  /** The SDK answers it. */
   isSdks: boolean;
 }
 
@@ -71,14 +71,14 @@ interface State {
   readonly work: Map<RequestId, Work>;
   readonly sdk: SdkLane;
   era: Era;
-  /** What the SDK must hear first to stand where the connection stands. */
+  /** The message that brings the SDK to the era of the connection. */
   pin: JsonObject | null;
   idleWaiters: (() => void)[];
   lastCorrelation: number;
   readonly correlationPrefix: string;
-  /** What every request is answered; null while they are served. */
-  failure: { readonly error: EdgeError; readonly told: () => void } | null;
-  /** Requests that were answered in the place of the SDK. */
+  /** The error that answers every request; null while requests are served. */
+  failure: { readonly error: EdgeError; readonly answered: () => void } | null;
+  /** Requests that were answered in place of the SDK. */
   readonly abandoned: Set<RequestId>;
 }
 
@@ -89,8 +89,8 @@ export function openSession(options: SessionOptions): Session {
     listTools: () => options.dispatcher.listing(),
     callTool: (id) => callForSdk(state, id),
     offer: options.dispatcher.offer,
-    askTool: (id, name, input) => call(state, id, name, input),
-    consult: (id, consultation) => options.dispatcher.consult(consultation, callerOf(state, id)),
+    askTool: (id, name, input) => options.dispatcher.call(name, input, callFor(state, id)),
+    read: (id, request) => options.dispatcher.read(request, callFor(state, id)),
     send: (message) => {
       const id = "id" in message && !("method" in message) ? message.id : undefined;
       if (id !== undefined && state.abandoned.delete(id)) return;
@@ -117,9 +117,9 @@ export function openSession(options: SessionOptions): Session {
   };
   return {
     receive: (text) => receive(state, text),
-    take: (message, origin) => take(state, message, origin),
-    refuse: (error, id) => turnAway(state, error, id, originOf(state)),
-    fail: (error, told) => failAll(state, error, told),
+    handle: (message, origin) => handle(state, message, origin),
+    reject: (error, id) => reject(state, error, id, originOf(state)),
+    fail: (error, answered) => failAll(state, error, answered),
     idle: () => idle(state),
     abort: () => {
       for (const work of state.work.values()) cancel(work);
@@ -131,83 +131,88 @@ export function openSession(options: SessionOptions): Session {
 function receive(state: State, text: string): void {
   const reading = parseMessage(text);
   const origin = originOf(state);
-  if (reading.ok) take(state, reading.message, origin);
-  else turnAway(state, reading.error, reading.id, origin);
+  if (reading.ok) handle(state, reading.message, origin);
+  else reject(state, reading.error, reading.id, origin);
 }
 
-function take(state: State, message: Message, origin: CallOrigin): void {
-  if (message.kind === "notification") receiveNotification(state, message);
-  else if (message.kind === "request") receiveRequest(state, message, origin);
+function handle(state: State, message: Message, origin: CallOrigin): void {
+  if (message.kind === "notification") handleNotification(state, message);
+  else if (message.kind === "request") handleRequest(state, message, origin);
 }
 
-function receiveNotification(state: State, message: NotificationMessage): void {
+function handleNotification(state: State, message: NotificationMessage): void {
   if (message.method === "notifications/cancelled") {
     const id = member(message.params, "requestId");
     const work = isRequestId(id) ? state.work.get(id) : undefined;
     if (work !== undefined) return cancel(work);
   }
-  const claim = readClaim(message.params);
   const era = state.era;
-  state.era = nextEra(era, message, claim);
+  state.era = nextEra(era, message, readEnvelopeVersion(message.params));
   if (state.sdk.isStarted() || !state.options.fastLane || state.era === "unknown") {
     return toSdk(state, message.raw, era);
   }
-  // Without the SDK a notification does nothing but settle the era.
+  // Without the SDK a notification only settles the era.
   if (state.era !== era) state.pin = pinFor(state.era, message.params);
 }
 
-function receiveRequest(state: State, request: RequestMessage, origin: CallOrigin): void {
+function handleRequest(state: State, request: RequestMessage, origin: CallOrigin): void {
   const { limits, principal, send } = state.options;
   const { id } = request;
   if (state.failure !== null) {
     send(errorResponse(state.failure.error, id));
-    return state.failure.told();
+    return state.failure.answered();
   }
   if (state.work.has(id)) {
-    const message = "Cannot take request: its id is that of a request in work";
-    return turnAway(state, { kind: "invalid_request", message, path: "$.id" }, id, origin);
+    const message = "Cannot accept request: another request in work has its id";
+    return reject(state, { kind: "invalid_request", message, path: "$.id" }, id, origin);
   }
-  const refusal = limits.admit(principal.subject);
-  if (refusal !== null) return turnAway(state, refusal, id, origin);
+  const overload = limits.admit(principal.subject);
+  if (overload !== null) return reject(state, overload, id, origin);
   const work = { request, origin, controller: new AbortController(), cancelled: false, isSdks: false };
   state.work.set(id, work);
-  const claim = readClaim(request.params);
-  // The SDK lets a connection that is settled on the modern era name any version.
-  if (claim.claim === "unsupported" && state.era === "modern") {
-    const error = unsupported(claim.requested);
-    tellRefused(state, error, origin);
+  const envelope = readEnvelopeVersion(request.params);
+  // The SDK accepts any version from a connection that is settled on the modern era.
+  if (envelope.status === "unsupported" && state.era === "modern") {
+    const error = unsupported(envelope.requested);
+    reportRejected(state, error, origin);
     return fail(state, id, error);
   }
-  route(state, work, claim);
+  route(state, work, envelope);
 }
 
-/** Answers a message that goes no further. */
-function turnAway(state: State, error: EdgeError, id: RequestId | null, origin: CallOrigin): void {
+/** Answers a message that is not processed further. */
+function reject(state: State, error: EdgeError, id: RequestId | null, origin: CallOrigin): void {
   state.options.send(errorResponse(error, id));
-  tellRefused(state, error, origin);
+  reportRejected(state, error, origin);
 }
 
-function tellRefused(state: State, { kind: reason }: EdgeError, origin: CallOrigin): void {
+function reportRejected(state: State, { kind: reason }: EdgeError, origin: CallOrigin): void {
   const { principal: { subject }, refused } = state.options;
   refused?.({ kind: "request", reason, subject, origin });
 }
 
-function route(state: State, work: Work, claim: Claim): void {
+function route(state: State, work: Work, envelope: EnvelopeVersion): void {
   const { request } = work;
   const before = state.era;
-  const plan = state.options.fastLane ? planFast(before, request, claim) : null;
-  const next = nextEra(before, request, claim);
-  const settles = next !== before || request.method === "initialize";
+  const plan = state.options.fastLane ? planFast(before, request, envelope) : null;
+  state.era = nextEra(before, request, envelope);
+  const settles = state.era !== before || request.method === "initialize";
   if (plan !== null && !(settles && state.sdk.isStarted())) {
-    state.era = next;
-    if (settles) state.pin = pinFor(next, request.params, request);
-    return answerFast(state, request, plan);
+    if (settles) state.pin = pinFor(state.era, request.params, request);
+    const answer = answerFast(plan, state.options, callFor(state, request.id));
+    if (answer instanceof Promise) answer.then((late) => finishFast(state, request.id, late));
+    else finishFast(state, request.id, answer);
+    return;
   }
-  state.era = next;
   work.isSdks = true;
   toSdk(state, request.raw, before);
-  // It is never answered: it stands until it is cancelled, which the SDK must see to.
+  // A subscription is never answered. It lasts until it is cancelled, and the SDK handles that.
   if (request.method === "subscriptions/listen") release(state, request.id);
+}
+
+function finishFast(state: State, id: RequestId, answer: FastAnswer): void {
+  if (answer.ok) finish(state, id, resultResponse(id, answer.result));
+  else fail(state, id, answer.error);
 }
 
 function toSdk(state: State, raw: JsonObject, era: Era): void {
@@ -215,7 +220,7 @@ function toSdk(state: State, raw: JsonObject, era: Era): void {
   state.sdk.deliver(raw);
 }
 
-/** The message that makes the SDK settle on an era as the fast lane did, without doing anything else. */
+/** The message that makes the SDK settle on the era of the fast lane, without another effect. */
 function pinFor(era: Era, params: JsonObject, request: RequestMessage | null = null): JsonObject {
   if (era === "legacy") {
     return request?.method === "initialize" ? request.raw : { jsonrpc: "2.0", method: "ping" };
@@ -225,47 +230,32 @@ function pinFor(era: Era, params: JsonObject, request: RequestMessage | null = n
   return { jsonrpc: "2.0", method, params: isJsonObject(meta) ? { _meta: meta } : {} };
 }
 
-function answerFast(state: State, request: RequestMessage, plan: FastPlan): void {
-  const { dispatcher, log } = state.options;
-  const { id } = request;
-  const settle = (answer: FastAnswer): void => {
-    if (answer.ok) finish(state, id, resultResponse(id, answer.result));
-    else fail(state, id, answer.error);
-  };
-  const answer = fastAnswer(plan, dispatcher, log, (name, input) => call(state, id, name, input));
-  if (answer instanceof Promise) answer.then(settle);
-  else settle(answer);
-}
-
-function call(state: State, id: RequestId, name: string, input: JsonObject): Promise<CallOutcome> {
-  return state.options.dispatcher.call(name, input, callerOf(state, id));
-}
-
-/** Who asks for a request in work. */
-function callerOf(state: State, id: RequestId): Call {
+/** The caller of a request in work. */
+function callFor(state: State, id: RequestId): Call {
+  const { principal } = state.options;
   const work = state.work.get(id);
-  const origin = work?.origin ?? originOf(state);
-  const traceparent = origin.traceparent ?? (work === undefined ? null : messageTraceparent(work.request.params));
-  return {
-    principal: state.options.principal,
-    signal: work?.controller.signal ?? AbortSignal.abort(),
-    correlationId: origin.correlation_id ?? origin.server_correlation_id,
-    origin: { ...origin, traceparent },
-  };
+  // The request ended while the SDK worked on it.
+  if (work === undefined) return callOf({ principal, signal: AbortSignal.abort(), origin: originOf(state) }, {});
+  return callOf({ principal, signal: work.controller.signal, origin: work.origin }, work.request.params);
 }
 
-/** Whence a message came that brought nothing along, with an id of its own. */
+/** The origin of a message without a request of its own, with a new id. */
 function originOf(state: State): CallOrigin {
   const server_correlation_id = state.correlationPrefix + String(++state.lastCorrelation);
   return { ...state.options.origin, correlation_id: null, server_correlation_id, traceparent: null };
 }
 
-/** A call whose parameters the SDK has found to be in order; the arguments are taken as they were sent. */
+/** Calls a tool after the SDK has checked the parameters; the arguments are used as they were sent. */
 async function callForSdk(state: State, id: RequestId): Promise<CallOutcome> {
   const params = state.work.get(id)?.request.params ?? {};
   const name = member(params, "name");
   const input = member(params, "arguments");
-  return await call(state, id, typeof name === "string" ? name : "", isJsonObject(input) ? input : {});
+  const { dispatcher } = state.options;
+  return await dispatcher.call(
+    typeof name === "string" ? name : "",
+    isJsonObject(input) ? input : {},
+    callFor(state, id),
+  );
 }
 
 function cancel(work: Work): void {
@@ -273,13 +263,13 @@ function cancel(work: Work): void {
   work.controller.abort();
 }
 
-function failAll(state: State, error: EdgeError, told: () => void): void {
-  state.failure = { error, told };
+function failAll(state: State, error: EdgeError, answered: () => void): void {
+  state.failure = { error, answered };
   for (const [id, { controller, isSdks }] of state.work) {
     if (isSdks) state.abandoned.add(id);
     controller.abort();
     fail(state, id, error);
-    told();
+    answered();
   }
 }
 

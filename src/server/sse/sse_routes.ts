@@ -1,7 +1,7 @@
 /**
- * The HTTP+SSE transport of older clients (MCP 2024-11-05, deprecated since 2025-03-26): messages come by POST to
- * `/messages`, answers go out on the stream that GET `/sse` opened. A session lives as long as its stream, belongs to who
- * opened it, and has an id that nobody can guess.
+ * The HTTP+SSE transport of older clients (MCP 2024-11-05, deprecated since 2025-03-26). Clients POST messages to
+ * `/messages` and receive answers on the stream of GET `/sse`. A session ends with its stream, belongs to the caller that
+ * opened it, and has an unguessable id.
  *
  * @module
  */
@@ -9,10 +9,10 @@
 import type { ServerConfig } from "../../config/types.ts";
 import type { Route } from "../http/app.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
-import type { Exchange } from "../http/authenticated_request.ts";
-import type { Intake } from "../http/body_admission.ts";
-import { accepts, mediaRefusal } from "../http/media.ts";
-import { edgeRefusal, emptyReply, type HttpReply, type Refusal, refusalReply, type StreamSink } from "../http/reply.ts";
+import type { AuthenticatedRequest } from "../http/authenticated_request.ts";
+import type { BodyAdmission } from "../http/body_admission.ts";
+import { accepts, mediaError } from "../http/media.ts";
+import { emptyReply, errorReply, type HttpError, httpError, type HttpReply, type StreamSink } from "../http/reply.ts";
 import type { Refusals } from "../audit/refusals.ts";
 import { FULL, hasSeveralCallers, type Limits } from "../process/limits.ts";
 import { delay, type Log } from "../process/log.ts";
@@ -20,10 +20,10 @@ import type { Metrics } from "../process/metrics.ts";
 import { parseMessage } from "../protocol/parse_message.ts";
 import { openSession, type Session } from "../protocol/session.ts";
 
-/** What the transport needs. */
+/** The options of the transport. */
 export interface SseOptions {
   readonly server: Pick<ServerConfig, "transport" | "auth">;
-  readonly intake: Intake;
+  readonly bodyAdmission: BodyAdmission;
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
   readonly metrics: Metrics;
@@ -33,20 +33,20 @@ export interface SseOptions {
   readonly nextServerId: () => string;
 }
 
-/** The routes, and how to end what they have begun. */
+/** The routes and the end of their sessions. */
 export interface SseRoutes {
   readonly routes: readonly (readonly [path: string, route: Route])[];
-  /** Lets what is in work finish for so many milliseconds, then ends every stream. */
+  /** Waits at most `patience` milliseconds for requests in work, then ends every stream. */
   readonly close: (patience: number) => Promise<void>;
 }
 
-/** Sessions at one time, of all callers and, where they can be told apart, of one. */
+/** Sessions at one time: of all callers and, with several callers, of one. */
 const SSE_SESSIONS = { all: 256, caller: 64 } as const;
 
-/** Bytes that the reader of a stream may be behind before it is let go. */
+/** Unread bytes from which on a stream is dropped. */
 const BEHIND_BYTES = 4 << 20;
 
-/** How often a stream says that it is still there, in milliseconds. */
+/** The interval of keep-alive comments on a stream, in milliseconds. */
 export const KEEP_ALIVE_MILLISECONDS = 15_000;
 
 const SESSION_QUERY = /^session_id=([0-9a-f]{64})$/;
@@ -71,46 +71,44 @@ export function createSseRoutes(options: SseOptions): SseRoutes {
   return {
     close,
     routes: [
-      ["/sse", { GET: (exchange) => Promise.resolve(openStream(options, sessions, exchange)) }],
-      ["/messages", { POST: (exchange) => takeMessage(options, sessions, exchange) }],
+      ["/sse", { GET: (incoming) => Promise.resolve(openStream(options, sessions, incoming)) }],
+      ["/messages", { POST: (incoming) => receiveMessage(options, sessions, incoming) }],
     ],
   };
 }
 
-function openStream(options: SseOptions, sessions: Map<string, SseSession>, exchange: Exchange): HttpReply {
-  if (!accepts(exchange.request.headers.get("accept"), "text/event-stream")) {
+function openStream(options: SseOptions, sessions: Map<string, SseSession>, incoming: AuthenticatedRequest): HttpReply {
+  if (!accepts(incoming.request.headers.get("accept"), "text/event-stream")) {
     const message = "Cannot open stream: Accept must allow text/event-stream";
-    return refusalReply({ status: 406, error: { kind: "invalid_request", message } });
+    return errorReply({ status: 406, error: { kind: "invalid_request", message } });
   }
-  const { subject } = exchange.principal;
+  const { subject } = incoming.principal;
   const ofCaller = sessions.values().reduce((count, session) => count + (session.subject === subject ? 1 : 0), 0);
   const share = hasSeveralCallers(options.server) ? SSE_SESSIONS.caller : SSE_SESSIONS.all;
   if (sessions.size >= SSE_SESSIONS.all || ofCaller >= share) {
-    return refusalReply(edgeRefusal({ kind: "inflight_limit", message: "Server overloaded: too many sessions" }));
+    return errorReply(httpError({ kind: "inflight_limit", message: "Server overloaded: too many sessions" }));
   }
   return {
     status: 200,
     fields: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
     body: null,
-    stream: (sink) => startSession(options, sessions, exchange, sink),
+    stream: (sink) => startSession(options, sessions, incoming, sink),
   };
 }
 
 function startSession(
   options: SseOptions,
   sessions: Map<string, SseSession>,
-  exchange: Exchange,
+  incoming: AuthenticatedRequest,
   sink: StreamSink,
 ): void {
-  const id = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
-  const { principal, origin } = exchange;
+  const id = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  const { principal, origin } = incoming;
   const session = openSession({
     ...options,
-    // Messages were counted when they came.
+    // The POST of each message counted it already.
     limits: { admit: options.limits.enter, release: options.limits.release },
-    refused: options.refusals.tell,
+    refused: options.refusals.record,
     principal,
     origin: { transport: "sse", peer_address: origin.peer_address },
     send: (line) => {
@@ -134,29 +132,27 @@ function startSession(
   sink.write(`event: endpoint\ndata: /messages?session_id=${id}\n\n`);
 }
 
-async function takeMessage(
+async function receiveMessage(
   options: SseOptions,
   sessions: ReadonlyMap<string, SseSession>,
-  exchange: Exchange,
+  incoming: AuthenticatedRequest,
 ): Promise<HttpReply> {
-  const { request, principal } = exchange;
-  const refusal = mediaRefusal(request.headers);
-  if (refusal !== null) return refusalReply(refusal);
+  const { request, principal } = incoming;
+  const unsupported = mediaError(request.headers);
+  if (unsupported !== null) return errorReply(unsupported);
   const id = SESSION_QUERY.exec(request.query)?.[1] ?? "";
   const found = sessions.get(id);
-  // Somebody else's session looks like one that is not there.
-  if (found === undefined || found.subject !== principal.subject) {
-    return refusalReply(NO_SESSION);
-  }
-  if (options.limits.isFull()) return refusalReply(edgeRefusal(FULL));
-  const body = await options.intake.read(exchange);
+  // The session of another caller looks like an unknown one.
+  if (found === undefined || found.subject !== principal.subject) return errorReply(NO_SESSION);
+  if (options.limits.isFull()) return errorReply(httpError(FULL));
+  const body = await options.bodyAdmission.read(incoming);
   if (!body.ok) return body.reply;
-  // The stream may have ended while the message came.
-  if (!sessions.has(id)) return refusalReply(NO_SESSION);
+  // The stream may have ended while the body was received.
+  if (!sessions.has(id)) return errorReply(NO_SESSION);
   const reading = parseMessage(body.text);
-  if (!reading.ok) return refusalReply(edgeRefusal(reading.error), reading.id);
-  found.session.take(reading.message, exchange.origin);
+  if (!reading.ok) return errorReply(httpError(reading.error), reading.id);
+  found.session.handle(reading.message, incoming.origin);
   return emptyReply(202);
 }
 
-const NO_SESSION: Refusal = { status: 404, error: { kind: "invalid_request", message: "No such session" } };
+const NO_SESSION: HttpError = { status: 404, error: { kind: "invalid_request", message: "No such session" } };

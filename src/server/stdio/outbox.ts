@@ -1,30 +1,30 @@
 /**
- * Lines on their way out. What is sent while a write is under way goes out together with the next one.
+ * A buffer of outgoing lines. Lines that arrive during a write are written together by the next one.
  *
  * @module
  */
 
 import { writeAll } from "../process/log.ts";
 
-/** Lines on their way out. */
+/** A buffer of outgoing lines. */
 export interface Outbox {
   /** Sends one line; its end is added. */
   readonly send: (line: string) => void;
-  /** Resolves once at most so many characters wait; at once when the reader is gone. */
+  /** Resolves once at most `characters` wait; at once when the reader is gone. */
   readonly below: (characters: number) => Promise<void>;
-  /** Characters that wait. */
+  /** Characters that are not written yet. */
   readonly waiting: () => number;
 }
 
-/** What an outbox needs. */
+/** The options of an outbox. */
 export interface OutboxOptions {
   /** Writes some of the bytes; returns how many. */
   readonly write: (bytes: Uint8Array) => Promise<number>;
-  /** Told once when nothing can be written any more. */
+  /** Called once, when writing has failed. */
   readonly closed: (reason: unknown) => void;
 }
 
-/** The most characters of one write: what waits is bounded by who fills the outbox, its copy as bytes by this. */
+/** The most characters of one write. This bounds the copy as bytes; the sender bounds the waiting lines. */
 const BATCH_CHARACTERS = 1 << 20;
 
 /** Makes an outbox. */
@@ -57,7 +57,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 
   const drain = async (): Promise<void> => {
-    // Whatever this turn still answers goes into the first write.
+    // Answers of the same turn go into the first write.
     await Promise.resolve();
     try {
       while (lines.length > 0) {

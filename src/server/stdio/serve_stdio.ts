@@ -1,5 +1,5 @@
 /**
- * The stdio transport: newline-delimited JSON-RPC on standard input and output, one connection for the process.
+ * The stdio transport: newline-delimited JSON-RPC on standard input and output, one connection per process.
  *
  * @module
  */
@@ -7,8 +7,9 @@
 import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/types.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
-import { createIdFinder, type IdFinder } from "../protocol/request_id_recovery.ts";
-import type { TurnedAway } from "../audit/refusals.ts";
+import { NOT_UTF8, tooLarge } from "../protocol/parse_message.ts";
+import { createRequestIdScanner, type RequestIdScanner } from "../protocol/request_id_recovery.ts";
+import type { RequestDecision } from "../audit/event_coalescer.ts";
 import type { Limits } from "../process/limits.ts";
 import { delay, type Log } from "../process/log.ts";
 import { openSession, type Session } from "../protocol/session.ts";
@@ -24,7 +25,7 @@ export interface StdioStreams {
   readonly write: (bytes: Uint8Array) => Promise<number>;
 }
 
-/** What serving stdio needs. */
+/** The options of the stdio transport. */
 export interface StdioOptions {
   readonly streams: StdioStreams;
   readonly server: ServerConfig;
@@ -32,15 +33,15 @@ export interface StdioOptions {
   readonly limits: Limits;
   readonly log: Log;
   readonly fastLane: boolean;
-  /** Aborted when the process should stop: no more is read, what is in work is finished. */
+  /** Aborted when the process should stop: reading ends, requests in work are finished. */
   readonly stop: AbortSignal;
-  /** Aborted where there is nothing to serve with; its reason is what clients are told, or thrown. */
+  /** Aborted when the stores or the audit log cannot be opened; its reason is the error of every answer. */
   readonly broken: AbortSignal;
-  /** Takes the messages that are turned away before anybody is asked. */
-  readonly refused?: (refusal: TurnedAway) => void;
-  /** Called once, after the first answer is on its way. */
+  /** Receives the messages that were rejected before a tool was called. */
+  readonly refused?: (decision: RequestDecision) => void;
+  /** Called once, when the first answer was sent. */
   readonly answered: () => void;
-  /** How long the end waits; {@link PATIENCE} unless told. */
+  /** How long the end waits; default {@link PATIENCE}. */
   readonly patience?: Readonly<Record<keyof typeof PATIENCE, number>>;
 }
 
@@ -50,27 +51,27 @@ type ReadEnd = "end_of_input" | "stopped";
 /** Why serving ended. */
 export type StdioEnd = ReadEnd | "reader_gone";
 
-/** What whoever started the process is called. */
+/** The subject of the client that started the process. */
 export const STDIO_SUBJECT = "stdio";
 
-/** Answers that may wait for a slow reader before no more requests are read. */
+/** Characters of unread answers from which on no more requests are read. */
 const OUTBOX_CHARACTERS = 1 << 20;
 
 /** A line without a message. */
 const BLANK = /^[ \t\r]*$/;
 
-/** Requests that are begun in one turn of the event loop, of those that came together. */
+/** Requests of one read that are started in one turn of the event loop. */
 const LINES_A_TURN = 32;
 
-/** Bytes of the id of a message that is too long to be taken. */
+/** The longest id that is recovered from an oversized message, in bytes. */
 const LONG_ID_BYTES = 1024;
 
 /** Bytes of one read. */
 const READ_BYTES = 1 << 16;
 
 /**
- * How long a process waits, in milliseconds: for what is in work when it was told to stop, and when its input has ended,
- * where tools have their own, shorter deadlines; and for a request to answer, when there is nothing to serve with.
+ * How long a process waits, in milliseconds: for requests in work after a stop signal (`stopped`) or the end of input
+ * (`end_of_input`, where tools have their own, shorter deadlines); and for a request to answer with a failure (`broken`).
  */
 export const PATIENCE = { stopped: 10_000, end_of_input: 60_000, broken: 10_000 } as const;
 
@@ -97,41 +98,41 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
       options.answered();
     },
   });
-  const told = tellOfFailure(options, session);
-  const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal, told.signal]));
-  told.cancel();
+  const failure = answerFailure(options, session);
+  const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal, failure.signal]));
+  failure.cancel();
   await finishWork(options, session, outbox, end, gone.signal);
   await session.close();
   return gone.signal.aborted ? "reader_gone" : end;
 }
 
 /**
- * Where there is nothing to serve with, answers why to the requests in work, or else to the first that comes: an end
- * without a word looks like a defect of the client.
+ * When the stores or the audit log cannot be opened, answers the requests in work, or the next one, with that failure. A
+ * silent end would look like a defect of the client.
  *
- * @returns Aborted once that was said, or nobody has asked for long enough
+ * @returns A signal that is aborted after such an answer, or after `PATIENCE.broken` without a request
  */
-function tellOfFailure(
+function answerFailure(
   { broken, patience = PATIENCE }: StdioOptions,
   session: Session,
 ): { readonly signal: AbortSignal; readonly cancel: () => void } {
-  const told = new AbortController();
+  const answered = new AbortController();
   let cancel = (): void => undefined;
-  const tell = (): void => {
+  const fail = (): void => {
     const late = delay(patience.broken);
     cancel = late.cancel;
-    late.passed.then(() => told.abort());
-    session.fail(startFailure(broken.reason).edgeError, () => told.abort());
+    late.passed.then(() => answered.abort());
+    session.fail(startFailure(broken.reason).edgeError, () => answered.abort());
   };
-  if (broken.aborted) tell();
-  else broken.addEventListener("abort", tell);
-  return { signal: told.signal, cancel: () => cancel() };
+  if (broken.aborted) fail();
+  else broken.addEventListener("abort", fail);
+  return { signal: answered.signal, cancel: () => cancel() };
 }
 
-/** Reads and hands on every line until the input ends or reading should stop. */
+/** Reads lines into the session until the input ends or reading should stop. */
 function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: AbortSignal): Promise<ReadEnd> {
   const { promise, resolve, reject } = Promise.withResolvers<ReadEnd>();
-  // Neither a read nor a wait for the reader can be called off: reading stops by leaving them behind.
+  // A pending read or wait cannot be cancelled, so stopping abandons it.
   let parked = false;
   stop.addEventListener("abort", () => parked && resolve("stopped"));
   const park = async <T>(wait: Promise<T>): Promise<T> => {
@@ -143,19 +144,20 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
   const waitForReader = (): void | Promise<void> => {
     if (outbox.waiting() > OUTBOX_CHARACTERS) return park(outbox.below(OUTBOX_CHARACTERS / 2));
   };
-  let taken = 0;
-  let long: IdFinder | null = null;
+  let received = 0;
+  let long: RequestIdScanner | null = null;
   const lines = createLineReader(options.server.max_body_bytes, {
     line: (text) => {
       if (BLANK.test(text)) return;
       session.receive(text);
-      // What a turn of the event loop can finish makes room for the next request, and shows how much there is to write.
-      if (++taken % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);
+      // A turn of the event loop finishes fast requests, which frees places and fills the outbox.
+      if (++received % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);
       return waitForReader();
     },
-    excess: (bytes) => (long ??= createIdFinder(LONG_ID_BYTES)).push(bytes),
+    excess: (bytes) => (long ??= createRequestIdScanner(LONG_ID_BYTES)).push(bytes),
     fault: (fault) => {
-      session.refuse(fault === "too_long" ? tooLarge(options.server) : NOT_UTF8, long?.id() ?? null);
+      const error = fault === "too_long" ? tooLarge(options.server.max_body_bytes) : NOT_UTF8;
+      session.reject(error, long?.id() ?? null);
       long = null;
     },
   });
@@ -178,7 +180,7 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
   return promise;
 }
 
-/** Waits for what is in work and for its answers to be read, but not for ever. */
+/** Waits for the requests in work and until their answers are read, up to the patience. */
 async function finishWork(
   options: StdioOptions,
   session: Session,
@@ -210,11 +212,4 @@ function nextTurn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   setImmediate(resolve);
   return promise;
-}
-
-const NOT_UTF8 = { kind: "parse_error", message: "Cannot read message: must be UTF-8" } as const;
-
-function tooLarge(server: ServerConfig): { readonly kind: "request_too_large"; readonly message: string } {
-  const message = `Request too large: must be at most ${server.max_body_bytes} bytes (server.max_body_bytes)`;
-  return { kind: "request_too_large", message };
 }

@@ -1,0 +1,71 @@
+/**
+ * The interface between the host of the process and the transports that it runs.
+ *
+ * @module
+ */
+
+import type { ServerConfig } from "../config/types.ts";
+import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
+import type { NetworkCheck } from "./audit/peers.ts";
+import type { AuditService } from "./audit/service.ts";
+import type { ConnectionBounds } from "./http/listener.ts";
+import type { Limits } from "./process/limits.ts";
+import type { Log, LogLevel } from "./process/log.ts";
+import type { StopWatch } from "./process/signals.ts";
+import type { Dispatcher } from "./protocol/dispatcher.ts";
+import type { Offer } from "./protocol/offer.ts";
+
+/** The tools and the resources behind them. */
+export interface Runtime {
+  readonly tools: ReadonlyMap<ToolName, Tool>;
+  /** Names of the stores that cannot be written and read now, with the cause where it may be shown. */
+  readonly unready?: () => Promise<readonly string[]>;
+  /** The namespaces that a caller may use and whose number begins with a text; without it none are listed. */
+  readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
+  /** The metrics of the runtime. */
+  readonly measures?: () => readonly Measure[];
+  /** Closes stores and workers, after the last call. */
+  readonly close: () => Promise<void>;
+}
+
+/** The options of a host. */
+export interface HostOptions {
+  readonly server: ServerConfig;
+  readonly logLevel: LogLevel;
+  /** Opens stores and makes the tools; called once. A rejection is logged, answered to clients, and ends the process. */
+  readonly loadRuntime: (log: Log) => Promise<Runtime>;
+  /** The offers besides tools; default: no offers. */
+  readonly offer?: Offer;
+  /** False sends every message to the SDK; the answers are the same. */
+  readonly fastLane?: boolean;
+  /** The options of the HTTP transports; without them only stdio is served. */
+  readonly http?: HttpHostOptions;
+}
+
+/** The options of the HTTP transports besides the configuration. */
+export interface HttpHostOptions {
+  /** `--allowed-host`. */
+  readonly allowedHosts: readonly string[];
+  /** `--allowed-origin`. */
+  readonly allowedOrigins: readonly string[];
+  /** Whether an address is one of `--trusted-proxy`. */
+  readonly isTrustedProxy: NetworkCheck;
+  /** Folders whose disks must have room. */
+  readonly folders: readonly string[];
+  /** Default: the bounds of the service. */
+  readonly bounds?: ConnectionBounds;
+}
+
+/** The parts of the process that a transport uses. */
+export interface Hosting {
+  readonly options: HostOptions;
+  readonly log: Log;
+  readonly limits: Limits;
+  readonly dispatcher: Dispatcher;
+  readonly audit: AuditService;
+  /** Opens the stores and the audit log, once. */
+  readonly load: () => Promise<Runtime>;
+  readonly signals: StopWatch;
+  /** Aborted when the stores or the audit log cannot be opened; its reason is the `StartFailure`. */
+  readonly broken: AbortSignal;
+}
