@@ -1,10 +1,10 @@
 /**
- * Base64 as RFC 4648 section 4 defines it, in its one canonical spelling.
+ * Base64 of RFC 4648 section 4, in canonical form only.
  *
  * @module
  */
 
-/** What the native decoder would skip, RFC 4648 section 3.3 refuses. */
+/** The native decoder skips white space; RFC 4648 section 3.3 rejects it. */
 const WHITE_SPACE = /[\t\n\f\r ]/;
 
 /** The base64 of bytes: standard alphabet, padded. */
@@ -13,8 +13,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of base64 text, or null where it is not the text that {@link encodeBase64} writes for them: padding left
- * out, bits left over, white space, the URL alphabet.
+ * The bytes of base64 text. Null if {@link encodeBase64} writes another text for them: no padding, unused bits that are
+ * not zero, white space, or the URL alphabet.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 /**
- * Canonical JSON text, RFC 8785 (JCS): one value, one text, whatever wrote it.
+ * Canonical JSON text, RFC 8785 (JCS): every value has exactly one text.
  *
- * The native serializer already writes numbers and strings the way RFC 8785 asks for. What it does not do is order
- * members, refuse what is no I-JSON and bound depth, so the work here is one walk that checks the value and copies
- * only those objects whose members stand out of order.
+ * The native serializer writes numbers and strings as RFC 8785 requires. It does not order members, reject values
+ * outside of I-JSON or bound depth. So one walk checks the value, and copies only the objects whose members are out of
+ * order.
  *
  * @module
  */
@@ -13,8 +13,8 @@ import { areSorted, isPlainObject, refuseDeeper, refuseValue, sortNames } from "
 import { writeText } from "./writer.ts";
 
 /**
- * How many containers may enclose each other in a value that is made canonical: twice what the scanner lets in, so
- * that gate can wrap what it received.
+ * Maximum nesting of containers in canonical text. It is twice the limit of the scanner, so that gate can wrap a value
+ * that it received.
  */
 export const CANONICAL_DEPTH_LIMIT = 128;
 
@@ -24,10 +24,10 @@ const encoder = new TextEncoder();
  * The canonical text of a JSON value, RFC 8785: no white space, members ordered by the UTF-16 code units of their
  * names, numbers in their shortest ECMAScript form (`-0` is `0`), strings with the fewest escapes.
  *
- * @param value A JSON value; nothing else has a canonical form
+ * @param value A JSON value
  * @returns The canonical text
- * @throws {TypeError} On anything that is no I-JSON (RFC 7493): undefined, functions, symbols, bigints, numbers that
- * are not finite, strings or names with a lone surrogate, objects of a class, holes in arrays
+ * @throws {TypeError} On a value outside of I-JSON (RFC 7493): undefined, functions, symbols, bigints, numbers that are
+ * not finite, strings or names with a lone surrogate, objects of a class, holes in arrays
  * @throws {RangeError} On a value nested deeper than {@link CANONICAL_DEPTH_LIMIT}, so also on a cycle
  *
  * @example
@@ -42,8 +42,8 @@ export function canonicalize(value: JsonValue): string {
   const ordered = inOrder(value, 1);
   if (ordered === undefined) return writeText(value, CANONICAL_DEPTH_LIMIT);
   const text = JSON.stringify(ordered);
-  // The native serializer escapes lone surrogates, and nothing else that it writes starts with an unescaped "\ud".
-  // Text that itself spells a backslash and "ud" looks the same from here, so the value decides.
+  // The native serializer escapes lone surrogates; nothing else that it writes starts with an unescaped "\ud". A string
+  // may itself contain a backslash before "ud", so the values are checked.
   if (text.includes("\\ud")) refuseLoneSurrogates(ordered);
   return text;
 }
@@ -61,9 +61,9 @@ export function canonicalBytes(value: JsonValue): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The value with every object's members in canonical order: the value itself where that holds already, else a copy
- * of what has to change. Undefined where no object of the language can hold that order, because names such as `10`
- * and `2` are always enumerated first and as numbers.
+ * The value with the members of every object in canonical order: the value itself if they are in order, else a copy of
+ * the objects out of order. Undefined if no JavaScript object can have that order: names such as `10` and `2` are
+ * always enumerated first, as numbers.
  */
 function inOrder(value: JsonValue, depth: number): JsonValue | undefined {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
@@ -90,7 +90,7 @@ function objectInOrder(object: JsonObject, depth: number): JsonObject | undefine
   if (!isPlainObject(object)) return refuseValue(object);
   const names = Object.keys(object);
   if (!areSorted(names)) {
-    // A name that is an array index is always enumerated first, so only the first one has to be looked at.
+    // A name that is an array index is always enumerated first, so the first name is enough.
     if (startsWithDigit(names[0] as string)) return undefined;
     sortNames(names);
     return copyInOrder(object, names, depth);
@@ -117,8 +117,8 @@ function copyInOrder(object: JsonObject, names: readonly string[], depth: number
 }
 
 /**
- * A copy of an object whose members are in the order of `names`, where those before `from` are in order inside and
- * `ordered` is what the one at `from` became: no member is walked twice, or each level would double the work.
+ * A copy of an object whose members are in the order of `names`. The members before `from` need no copy, and `ordered`
+ * is the copy of the one at `from`. So no member is walked twice; otherwise each level would double the work.
  */
 function copyFrom(
   object: JsonObject,

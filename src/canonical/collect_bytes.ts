@@ -1,23 +1,23 @@
 /**
- * Bytes that arrive in pieces of whatever size the other side likes.
+ * Collects bytes that arrive in pieces of any size.
  *
  * @module
  */
 
-/** Pieces as one. */
+/** Collects pieces up to a limit. */
 export interface ByteCollector {
-  /** Takes a copy of the next piece; false, and nothing is taken, where there are too many bytes. */
+  /** Adds a copy of the next piece. Returns false, and adds nothing, if the limit would be exceeded. */
   readonly add: (piece: Uint8Array) => boolean;
-  /** All that was taken. */
+  /** All bytes added so far. */
   readonly bytes: () => Uint8Array<ArrayBuffer>;
 }
 
-/** Bytes that are made room for at first. */
+/** The first size of the buffer. */
 const FIRST_BYTES = 4096;
 
 /**
- * Collects up to so many bytes. Pieces are copied, not kept: each would hold on to the buffer that it was read into, so that a
- * body sent byte by byte would take thousands of times its size.
+ * Collects up to `maximumBytes`. Pieces are copied: each would keep the buffer that it was read into, so a body sent
+ * byte by byte would need thousands of times its size.
  *
  * @example
  * ```ts

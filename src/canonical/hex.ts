@@ -1,17 +1,17 @@
 /**
- * Lower-case hexadecimal, the only spelling gate writes and reads.
+ * Lower-case hexadecimal, the only form that gate reads and writes.
  *
  * @module
  */
 
 const UPPER_CASE = /[A-F]/;
 
-/** Bytes as lower-case hex digits, two a byte. */
+/** Bytes as lower-case hex digits, two for each byte. */
 export function encodeHex(bytes: Uint8Array): string {
   return bytes.toHex();
 }
 
-/** The bytes of lower-case hex digits, or null where the text is anything else. */
+/** The bytes of lower-case hex digits; null for any other text. */
 export function decodeHex(text: string): Uint8Array<ArrayBuffer> | null {
   if (UPPER_CASE.test(text)) return null;
   try {

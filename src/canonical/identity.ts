@@ -1,8 +1,8 @@
 /**
- * Identities: names of things that follow from their content.
+ * Identities: names that follow from content.
  *
- * An identity is SHA-256 over a label that says what kind of thing is named, one zero byte, and the thing's bytes, so
- * that no two kinds can share one. The hash function is handed in: this room computes, it does not import.
+ * An identity is SHA-256 over a label of its kind, one zero byte, and the content, so no two kinds share an identity.
+ * Callers pass the hash function, since this module has no dependency on a host.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import type { JsonValue } from "./json.ts";
 /** SHA-256 (FIPS 180-4) of bytes, or of a string's UTF-8 bytes, as 64 lower-case hex digits. */
 export type Sha256 = (data: string | Uint8Array) => string;
 
-/** 64 lower-case hex digits that name a thing by its kind and content. */
+/** 64 lower-case hex digits that name content by its kind and bytes. */
 export type Identity = string;
 
-/** Every kind of thing that has an identity, in the spelling of its label. */
+/** Every kind of identity, as its label has it. */
 export const IDENTITY_KINDS = [
   "scenario-law",
   "scenario-graph",
@@ -39,12 +39,12 @@ export const IDENTITY_KINDS = [
   "principal",
 ] as const;
 
-/** A kind of thing that has an identity. */
+/** A kind of identity. */
 export type IdentityKind = typeof IDENTITY_KINDS[number];
 
-/** A hash of content alone, without a label: what `sha256sum` shows for the same bytes. */
+/** A hash of content without a label: the one that `sha256sum` shows for the same bytes. */
 export interface ContentHash {
-  /** The only algorithm there is. */
+  /** The only algorithm. */
   readonly algorithm: "sha256";
   /** 64 lower-case hex digits. */
   readonly value: string;
@@ -75,8 +75,7 @@ export function identify(sha256: Sha256, kind: IdentityKind, value: JsonValue): 
 }
 
 /**
- * The identity of a value whose canonical text is at hand, for callers that also store or sign that text. The text is
- * taken as it is.
+ * The identity of a canonical text, for callers that also store or sign that text. The text is not checked.
  */
 export function identifyCanonical(sha256: Sha256, kind: IdentityKind, canonicalText: string): Identity {
   return sha256(`${label(kind)}${canonicalText}`);
@@ -96,17 +95,17 @@ export function contentHash(sha256: Sha256, data: string | Uint8Array): ContentH
   return { algorithm: "sha256", value: sha256(data) };
 }
 
-/** Tells whether something has the form of an identity: 64 lower-case hex digits. */
+/** Whether a value has the form of an identity: 64 lower-case hex digits. */
 export function isIdentity(text: unknown): text is Identity {
   return typeof text === "string" && IDENTITY.test(text);
 }
 
-/** Tells whether something has the form of a 128-bit identity: 32 lower-case hex digits. Upper case is refused. */
+/** Whether a value has the form of a 128-bit identity: 32 lower-case hex digits. */
 export function isOperationIdentity(text: unknown): text is string {
   return typeof text === "string" && OPERATION_IDENTITY.test(text);
 }
 
-/** The bytes that stand before the content: an ASCII label that names the kind, closed by a zero byte. */
+/** The bytes before the content: an ASCII label with the kind, ended by a zero byte. */
 function label(kind: IdentityKind): string {
   return `gate:${kind}:v1\0`;
 }

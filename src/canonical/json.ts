@@ -1,35 +1,35 @@
 /**
- * The JSON data model that every room shares.
+ * The JSON data model of all modules.
  *
  * @module
  */
 
-/** A JSON value that holds no other value. */
+/** A JSON value without inner values. */
 export type JsonPrimitive = null | boolean | number | string;
 
 /** An array of JSON values. */
 export type JsonArray = readonly JsonValue[];
 
-/** A JSON object. Member names come from outside: `__proto__` is an ordinary one, so read with {@link member}. */
+/** A JSON object. Names come from outside and `__proto__` is an ordinary name, so read members with {@link member}. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** Any value that JSON text can carry (RFC 8259). */
+/** Any value of JSON text (RFC 8259). */
 export type JsonValue = JsonPrimitive | JsonArray | JsonObject;
 
-/** Tells whether a JSON value is an object, neither an array nor null. */
+/** Whether a JSON value is an object: neither an array nor null. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Tells whether a JSON value is an array. */
+/** Whether a JSON value is an array. */
 export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value);
 }
 
 /**
- * The own member of an object, or undefined where it has none; inherited names such as `constructor` are never found.
+ * The own member of an object, or undefined. Inherited names such as `constructor` are never found.
  *
  * @example
  * ```ts

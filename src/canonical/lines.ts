@@ -1,51 +1,51 @@
 /**
- * Lines out of a stream of bytes, none longer than a limit.
+ * Splits a stream of bytes into lines of limited length.
  *
  * @module
  */
 
 import { decodeUtf8Strict } from "./utf8.ts";
 
-/** Why a line is not handed on as text. */
+/** Why a line has no text. */
 export type LineFault = "too_long" | "not_utf8";
 
-/** Takes lines as they are complete. What it throws, `push` throws. */
+/** Receives complete lines. `push` throws the errors of the sink. */
 export interface LineSink {
-  /** Takes each line, empty ones included. */
+  /** Receives each line, empty ones included. */
   readonly line: (text: string) => void | Promise<void>;
-  /** Takes the bytes of a line that is too long, as they come; they may be reused afterwards. Its fault follows. */
+  /** Receives the bytes of a line that is too long, as they arrive, before its fault. They may be reused afterwards. */
   readonly excess?: (bytes: Uint8Array) => void;
-  /** Takes the bytes of a line that is not UTF-8 too; none of one that is too long. They may be reused afterwards. */
+  /** Receives the bytes of a line that is not UTF-8; empty for one that is too long. They may be reused afterwards. */
   readonly fault: (fault: LineFault, line: Uint8Array) => void | Promise<void>;
 }
 
-/** Cuts bytes into lines. */
+/** Splits bytes into lines. */
 export interface LineReader {
-  /** Takes the next bytes of the stream; waits where the sink does. They may be reused afterwards. */
+  /** Accepts the next bytes of the stream, and waits for the sink. The bytes may be reused afterwards. */
   readonly push: (bytes: Uint8Array) => void | Promise<void>;
-  /** Takes the end of the stream: what is left is a line too. */
+  /** Ends the stream. Bytes after the last line end are a line too. */
   readonly end: () => void | Promise<void>;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** A buffer up to this size is kept for the next long line. */
+/** A buffer of at most this size is kept for the next long line. */
 const SPARE_BYTES = 1 << 16;
 
 /**
- * Makes a line reader. Lines end with LF or CRLF and must be UTF-8. Of a line that is longer than the limit no more than
- * the limit is kept: its bytes go to `excess` as they come, and its fault is reported at its end.
+ * Creates a line reader. Lines end with LF or CRLF and must be UTF-8. A line over the limit is not kept: its bytes go
+ * to `excess` as they arrive, and its fault is reported at its end.
  *
- * @param maximumBytes Bytes of a line, its end not counted; at least 1
- * @param sink Takes the lines, one after the other: each is awaited before the next
+ * @param maximumBytes Maximum bytes of a line without its end; at least 1
+ * @param sink Receives the lines; each is awaited before the next
  */
 export function createLineReader(maximumBytes: number, sink: LineSink): LineReader {
   let kept: Uint8Array = new Uint8Array(0);
   let length = 0;
   let tooLong = false;
 
-  /** Keeps the start of a line for the bytes to come; a CR at the limit may yet be the line's end. */
+  /** Keeps the start of a line for the next bytes. A CR at the limit may be part of the line's end. */
   const keep = (bytes: Uint8Array): void => {
     const needed = length + bytes.length;
     const last = bytes.at(-1) ?? kept[length - 1];

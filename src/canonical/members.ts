@@ -1,13 +1,13 @@
 /**
- * What both ways of writing canonical text share: the order of member names and the refusals.
+ * The order of member names and the errors of canonical text, shared by its two writers.
  *
  * @module
  */
 
-/** Up to this many names insertion sort beats the general sort; beyond it its worst case would show. */
+/** Up to this many names insertion sort is faster than the general sort; with more its worst case shows. */
 const INSERTION_SORT_LIMIT = 32;
 
-/** Tells whether member names stand in canonical order: by UTF-16 code units, RFC 8785 section 3.2.3. */
+/** Whether member names are in canonical order: by UTF-16 code units, RFC 8785 section 3.2.3. */
 export function areSorted(names: readonly string[]): boolean {
   for (let index = 1; index < names.length; index++) {
     if (!precedes(names[index - 1] as string, names[index] as string)) return false;
@@ -16,9 +16,9 @@ export function areSorted(names: readonly string[]): boolean {
 }
 
 /**
- * Puts member names into canonical order, in place.
+ * Sorts member names into canonical order, in place.
  *
- * @param names The names, each once
+ * @param names Distinct names
  */
 export function sortNames(names: string[]): void {
   if (names.length > INSERTION_SORT_LIMIT) {
@@ -36,7 +36,7 @@ export function sortNames(names: string[]): void {
   }
 }
 
-/** Compares by code units; the first one settles most pairs without a call. NaN, of an empty name, settles nothing. */
+/** Compares by code units. The first unit decides most pairs; for an empty name it is NaN, which decides none. */
 function precedes(a: string, b: string): boolean {
   const left = a.charCodeAt(0);
   const right = b.charCodeAt(0);
@@ -45,14 +45,14 @@ function precedes(a: string, b: string): boolean {
   return a < b;
 }
 
-/** Tells whether an object is a bare record: one of a class would lose what its class means. */
+/** Whether an object is a plain record. An object of a class would lose the meaning of its class. */
 export function isPlainObject(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === Object.prototype || prototype === null;
 }
 
 /**
- * Refuses a value that I-JSON (RFC 7493) cannot carry.
+ * Rejects a value that I-JSON (RFC 7493) does not have.
  *
  * @throws {TypeError} Always
  */
@@ -61,7 +61,7 @@ export function refuseValue(value: unknown): never {
 }
 
 /**
- * Refuses a value that encloses more containers than the limit.
+ * Rejects a value that is nested deeper than the limit.
  *
  * @throws {RangeError} Always
  */

@@ -1,24 +1,24 @@
 /**
- * Finds the names that were probably meant: the one measure of nearness for every place that hints at a known name.
+ * Finds the known names nearest to a misspelt one. Every hint uses this measure.
  *
  * @module
  */
 
 import { compareCodePoints } from "./order.ts";
 
-/** Longest name that is compared: beyond it nothing was a slip of the hand. */
+/** Maximum length of a name that is compared. A longer name is hardly a misspelling. */
 const MAXIMUM_LENGTH = 64;
-/** Most names that are equally near and all told. */
+/** Maximum number of equally near names. */
 const NEAREST_MAXIMUM = 3;
-/** Shortest name that is near every longer name that holds it whole. */
+/** Minimum length of a name that is near to each longer name that contains it. */
 const PART_MINIMUM = 4;
 
 /**
- * The names nearest to the one given, by edits (insert, delete, replace), whatever their case and whether words are
- * joined by `-` or `_`: all that are equally near, at most three, in code point order. A name is near within a third of
- * its length, or two edits. Where none is, those that hold the name given whole.
+ * The names nearest to the one given, by edits (insert, delete, replace), without regard to case and to `-` or `_`
+ * between words. Equally near names are returned, at most three, in code point order. A name is near within a third of
+ * its length, or two edits. If no name is near, those that contain the given one are returned.
  *
- * What is handed in may be told to whoever asks: hand in nothing that they may not see.
+ * Messages show the names to the caller, so pass only names that the caller may see.
  *
  * @example
  * ```ts
@@ -51,12 +51,12 @@ export function nearestNames(name: string, candidates: Iterable<string>): string
   return (near.length > 0 ? near : holding).sort(compareCodePoints).slice(0, NEAREST_MAXIMUM);
 }
 
-/** The one of {@link nearestNames} that comes first, or null. */
+/** The first one of {@link nearestNames}, or null. */
 export function nearest(name: string, candidates: Iterable<string>): string | null {
   return nearestNames(name, candidates)[0] ?? null;
 }
 
-/** What misspelt names differ in least: case, and how words are joined. */
+/** Removes the smallest differences of misspelt names: case, and `-` for `_`. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll("-", "_");
 }

@@ -1,28 +1,28 @@
 /**
- * Whether a number literal survives being read as a double.
+ * Tests whether a double keeps the value of a number literal.
  *
  * @module
  */
 
-/** A decimal value: `digits` x 10^`exponent`, digits without zeros at either end, empty for zero. */
+/** A decimal value: `digits` x 10^`exponent`. Digits have no zeros at either end, and are empty for zero. */
 interface Decimal {
   readonly digits: string;
   readonly exponent: number;
 }
 
 /**
- * Tells whether the decimal value of a JSON number literal equals that of the ECMAScript shortest form of its double,
- * so that reading and writing it again changes nothing but its spelling. `0.1`, `1.0`, `1e21` and `-0` pass;
+ * Whether the decimal value of a JSON number literal equals that of the shortest ECMAScript form of its double. Such a
+ * literal keeps its value when it is read and written again. `0.1`, `1.0`, `1e21` and `-0` pass;
  * `9007199254740993`, `1e400` and `0.1000000000000000000001` do not.
  *
  * @param literal A number by the grammar of RFC 8259 section 6
- * @returns False where the double stands for another decimal, or there is none
+ * @returns False if the double has another decimal value, or is not finite
  */
 export function isExactNumber(literal: string): boolean {
   const double = Number(literal);
   if (!Number.isFinite(double)) return false;
   const spelling = String(double);
-  // Most programs write the shortest form, and then there is nothing to compare.
+  // Most programs write the shortest form, which needs no comparison.
   if (spelling === literal) return true;
   const written = decimalOf(literal);
   const shortest = decimalOf(spelling);
@@ -30,8 +30,8 @@ export function isExactNumber(literal: string): boolean {
 }
 
 /**
- * The value of a literal, whatever its spelling. An exponent past the doubles' reach is compared, never expanded; one
- * too long to be counted exactly differs from every shortest form all the same.
+ * The decimal value of a literal in any spelling. An exponent is compared and never expanded. One that is too long to
+ * be an exact number still differs from every shortest form.
  */
 function decimalOf(literal: string): Decimal {
   const unsigned = literal.startsWith("-") ? literal.slice(1) : literal;

@@ -1,12 +1,12 @@
 /**
- * The order of strings everywhere but in canonical JSON: by Unicode code point.
+ * The order of strings outside of canonical JSON: by Unicode code point.
  *
  * @module
  */
 
 /**
- * Compares two strings by code point. It differs from `<` where one string has an astral character and the other one
- * of U+E000..U+FFFF: UTF-16 puts the surrogates below those, Unicode puts the characters they stand for above.
+ * Compares two strings by code point. `<` compares UTF-16 code units, where surrogates are below U+E000..U+FFFF. By
+ * code point the characters above U+FFFF, which surrogates encode, come last.
  *
  * @returns Negative if `a` comes first, positive if `b` does, 0 if they are equal
  *
@@ -33,7 +33,7 @@ export function compareCodePoints(a: string, b: string): number {
  * A copy of the items in code point order of their key; items of equal key keep their order.
  *
  * @param items The items
- * @param key The string an item is ordered by, asked for once an item
+ * @param key The key of an item; called once for each item
  * @returns A new array
  */
 export function sortedBy<Item>(items: readonly Item[], key: (item: Item) => string): Item[] {
@@ -43,7 +43,7 @@ export function sortedBy<Item>(items: readonly Item[], key: (item: Item) => stri
     .map((entry) => entry.item);
 }
 
-/** The place of a code unit in code point order: surrogates move above U+FFFF. */
+/** The rank of a code unit in code point order: surrogates are above U+FFFF. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

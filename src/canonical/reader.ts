@@ -1,5 +1,5 @@
 /**
- * From JSON text that the scanner passed to values.
+ * Reads values from JSON text that the scanner accepted.
  *
  * @module
  */
@@ -7,19 +7,19 @@
 import type { JsonValue } from "./json.ts";
 import type { ScanReport } from "./scanner.ts";
 
-/** Where a reading of checked text stands. */
+/** A position in checked text. */
 interface Reader {
   readonly text: string;
   at: number;
 }
 
 /**
- * The value of a text that holds no fault. The native parser may take an escaped member name for another one that it
- * met in an earlier text (https://github.com/nodejs/node/issues/63785): `{"k":0,"\n":1}` comes out with the name `\`
- * once a text had `\` after `k`. So a text with such names is read here, piece by piece.
+ * The value of a text without a fault. The native parser may confuse an escaped member name with another one of an
+ * earlier text (https://github.com/nodejs/node/issues/63785): it reads `{"k":0,"\n":1}` with the name `\` once a text
+ * had `\` after `k`. So a text with escaped names is read here, piece by piece.
  *
  * @param text The text
- * @param report What the scan of it found; it must hold no fault
+ * @param report The report of its scan, without a fault
  * @returns The value
  */
 export function parseScanned(text: string, report: ScanReport): JsonValue {
@@ -74,14 +74,14 @@ function readString(reader: Reader): string {
   return JSON.parse(reader.text.slice(start, ++reader.at)) as string;
 }
 
-/** Moves past white space; returns the code unit there. */
+/** Skips white space; returns the code unit after it. */
 function skipSpace(reader: Reader): number {
   let unit = reader.text.charCodeAt(reader.at);
   while (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) unit = reader.text.charCodeAt(++reader.at);
   return unit;
 }
 
-/** Tells whether a literal ends before this code unit; NaN is the end of the text. */
+/** Whether a literal ends before this code unit. NaN is the end of the text. */
 function isDelimiter(unit: number): boolean {
   return Number.isNaN(unit) || unit <= 0x20 || unit === 0x2c || unit === 0x5d || unit === 0x7d;
 }

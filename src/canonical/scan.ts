@@ -1,8 +1,8 @@
 /**
- * JSON text from outside: checked as it stands, before any parse.
+ * Checks JSON text from outside, before any parse.
  *
- * A parser hides what makes two readers of one text disagree: it keeps one of two members of a name, replaces lone
- * surrogates, rounds numbers. The scan reads the text itself and names the first such place.
+ * Parsers differ on some texts and hide it: they keep one of two members with the same name, replace lone surrogates
+ * and round numbers. The scan reads the text itself and names the first such fault.
  *
  * @module
  */
@@ -14,15 +14,15 @@ import { HIGHEST_DEPTH_LIMIT, type ScanFault, type ScanOptions, scanReport } fro
 export { INPUT_DEPTH_LIMIT, type ScanFault, type ScanFaultCode, type ScanOptions } from "./scanner.ts";
 export { decodeUtf8Strict } from "./utf8.ts";
 
-/** A value, or why there is none. */
+/** A value, or the first fault of its text. */
 export type ParseResult =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly fault: ScanFault };
 
 /**
- * Checks that a text is JSON (RFC 8259) that every reader reads alike: no object has a name twice (after unescaping),
- * no string or name a lone surrogate, containers nest no deeper than the limit, and every number equals in decimal the
- * shortest ECMAScript form of its double. Takes linear time.
+ * Checks that a text is JSON (RFC 8259) with one meaning for every parser. No object has a name twice (after
+ * unescaping), and no string or name a lone surrogate. Containers nest no deeper than the limit. Every number equals in
+ * decimal the shortest ECMAScript form of its double. The scan needs linear time.
  *
  * @param text The text; a byte order mark is a fault
  * @param options Limits
@@ -68,13 +68,13 @@ export function parseJson(text: string, options: ScanOptions = {}): ParseResult 
 }
 
 /**
- * Reads JSON text that gate wrote itself, such as what a store holds: a fault there is damage, not input. Use it in
- * place of `JSON.parse`, which misreads some escaped member names (see `reader.ts`), wherever names may come from
- * outside. Costs nothing beside the native parse for text without a backslash.
+ * Reads JSON text that gate wrote itself, such as the content of a store. A fault there is damage, not input. Use it in
+ * place of `JSON.parse`, which misreads some escaped member names (see `reader.ts`), if names may come from outside.
+ * Text without a backslash costs no more than the native parse.
  *
  * @param text Canonical text, nested as deep as canonical text may be
  * @returns The value
- * @throws {SyntaxError} If the text is no such text
+ * @throws {SyntaxError} If the text has a fault
  */
 export function readJson(text: string): JsonValue {
   if (!text.includes("\\")) return JSON.parse(text) as JsonValue;

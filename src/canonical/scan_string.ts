@@ -1,5 +1,5 @@
 /**
- * Strings in raw JSON text: quick ways over what is right, and what is wrong where there is no way on.
+ * Strings in raw JSON text: skips valid parts, and explains the first fault.
  *
  * @module
  */
@@ -12,8 +12,8 @@ export interface StringFault {
 }
 
 /**
- * The position of the first code unit, from `start`, that is a quote or backslash, may not stand in a string, or is a
- * lone surrogate; the length of the text where there is none.
+ * The position of the first quote, backslash, control character or lone surrogate from `start` on; the length of the
+ * text if there is no such code unit.
  */
 export function skipPlain(text: string, start: number): number {
   let at = start;
@@ -28,7 +28,7 @@ export function skipPlain(text: string, start: number): number {
   return at;
 }
 
-/** The position after the escape at `at`, both halves of a surrogate pair taken together; negative if there is none. */
+/** The position after the escape or escaped surrogate pair at `at`; negative if there is no valid one. */
 export function skipEscape(text: string, at: number): number {
   if (text.charCodeAt(at) !== 0x5c) return -1;
   switch (text.charCodeAt(at + 1)) {
@@ -52,7 +52,7 @@ export function skipEscape(text: string, at: number): number {
   }
 }
 
-/** What is wrong at a position where neither a plain code unit, an escape nor the closing quote stands. */
+/** The fault at a position without a plain code unit, an escape or the closing quote. */
 export function explainString(text: string, at: number): StringFault {
   const unit = text.charCodeAt(at);
   if (at >= text.length) return syntax(at, "Expected the closing quote of a string, found end of text");
@@ -66,7 +66,7 @@ export function explainString(text: string, at: number): StringFault {
   return escaped < 0 ? syntax(at, 'Expected four hex digits after "\\u"') : lone(at, escaped);
 }
 
-/** The code unit that the `\uXXXX` at `at` stands for, negative where there is none. */
+/** The code unit of the `\uXXXX` at `at`; negative if there is none. */
 function escapedUnit(text: string, at: number): number {
   if (text.charCodeAt(at) !== 0x5c || text.charCodeAt(at + 1) !== 0x75) return -1;
   let unit = 0;

@@ -1,5 +1,5 @@
 /**
- * The scanner of raw JSON text: one pass, no value built, the first fault named.
+ * The scanner of raw JSON text. It makes one pass, builds no value and reports the first fault.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import { isExactNumber } from "./number.ts";
 import { formatPath } from "./path.ts";
 import { explainString, skipEscape, skipPlain } from "./scan_string.ts";
 
-/** What can be wrong with JSON text: the grammar of RFC 8259, or one of the four things a parser would hide. */
+/** A fault of JSON text: of the grammar of RFC 8259, or one of four that parsers hide. */
 export type ScanFaultCode = "syntax" | "duplicate_name" | "lone_surrogate" | "depth_exceeded" | "number_not_exact";
 
 /** The first fault of a JSON text. */
 export interface ScanFault {
   /** What is wrong. */
   readonly code: ScanFaultCode;
-  /** The value it is wrong with, `$.stages[0].stage_id`; for a name that cannot be read, the object that holds it. */
+  /** The path of the value at fault, `$.stages[0].stage_id`; for a name that cannot be read, that of its object. */
   readonly path: string;
   /** Where it starts, in UTF-16 code units from the start of the text. */
   readonly offset: number;
@@ -25,31 +25,31 @@ export interface ScanFault {
 
 /** Limits of a scan. */
 export interface ScanOptions {
-  /** How many containers may enclose each other; the outermost is depth 1. 64 unless told, at most 128. */
+  /** Maximum nesting of containers, 1 to 128; the outermost one has depth 1. 64 by default. */
   readonly maximumDepth?: number;
 }
 
-/** What a scan found out about a text. */
+/** The report of a scan. */
 export interface ScanReport {
   /** The first fault, or null. */
   readonly fault: ScanFault | null;
-  /** Whether some member name is written with an escape; unknown (false) where there is a fault. */
+  /** Whether some member name has an escape; false for a text with a fault. */
   readonly escapedNames: boolean;
 }
 
-/** How many containers of an input may enclose each other. */
+/** Maximum nesting of containers in an input. */
 export const INPUT_DEPTH_LIMIT = 64;
 
-/** The deepest limit that may be asked for: the scan recurses once a level. */
+/** Maximum of `maximumDepth`: the scan recurses once for each level. */
 export const HIGHEST_DEPTH_LIMIT = 128;
 
-/** Names of an object up to this many are compared one by one; a set costs more than that. */
+/** Up to this many names of an object are compared one by one, which is cheaper than a set. */
 const LINEAR_NAMES = 8;
 
-/** Names longer than this are cut in a fault's path and message, so that a fault stays small. */
+/** Longer names are cut in the path and message of a fault, so that a fault stays small. */
 const SHOWN_NAME_UNITS = 256;
 
-/** Doubles keep every decimal of this many significant digits. */
+/** A double keeps every decimal of at most this many significant digits. */
 const SAFE_DIGITS = 15;
 
 /** The state of one scan. */
@@ -58,13 +58,13 @@ interface Scan {
   readonly maximumDepth: number;
   /** Names of the objects being read, the innermost object's last. */
   readonly names: string[];
-  /** The way from the root to the value being read; only the first `depth` entries of it are of now. */
+  /** The path to the value being read. Only the first `depth` entries are current. */
   readonly path: (string | number)[];
   escapedNames: boolean;
   fault: ScanFault | null;
 }
 
-/** What the readers below return once the scan holds a fault. */
+/** The return value of the readers below after a fault. */
 const FAULTY = -1;
 
 /**
@@ -72,7 +72,7 @@ const FAULTY = -1;
  *
  * @param text The text
  * @param options Limits
- * @returns The first fault, and what a reader of the text has to know
+ * @returns The first fault, and whether names have escapes
  * @throws {RangeError} If `maximumDepth` is not an integer in 1..128
  */
 export function scanReport(text: string, options: ScanOptions = {}): ScanReport {
@@ -162,7 +162,7 @@ function readString(scan: Scan, start: number, depth: number): number {
   return at + 1;
 }
 
-/** Reads the number at `start`: most are integers short enough for a double, and need no second look. */
+/** Reads the number at `start`. Most have at most 15 digits and no exponent, so a double keeps them. */
 function readNumber(scan: Scan, start: number, depth: number): number {
   const { text } = scan;
   let at = text.charCodeAt(start) === 0x2d ? start + 1 : start;

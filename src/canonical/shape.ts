@@ -1,9 +1,9 @@
 /**
  * Readers of JSON shapes: closed objects, bounded arrays, integers and texts.
  *
- * A reader returns the value that it accepts. Otherwise it adds a fault with the path of the value to a sink and returns
- * undefined. The sink decides the mode and the wording: it collects every fault, keeps the first one
- * ({@link readFirst}), or drops them all ({@link matches}).
+ * A reader returns the value that it accepts. Otherwise it adds a fault with the path of the value to a sink and
+ * returns undefined. The sink decides the mode and the wording: it collects every fault, keeps the first one ({@link
+ * readFirst}), or drops them all ({@link matches}).
  *
  * @module
  */
@@ -115,7 +115,7 @@ export interface Bounds {
   readonly maximum: number;
 }
 
-/** The items of an array within bounds, each as it was read; undefined where the value is no such array. */
+/** The items of an array within bounds, each as it was read; undefined for any other value. */
 export function readArray<T, Sink extends FaultSink>(
   faults: Sink,
   value: JsonValue,
@@ -160,8 +160,8 @@ export type Closed<R extends Readers, O extends Readers> =
   & { readonly [Name in keyof O]?: Read<O[Name]> };
 
 /**
- * An object with exactly the required members, and any of the optional ones. The value itself is returned. A shape names
- * no member that every object inherits, so an absent one reads as undefined.
+ * An object with exactly the required members, and any of the optional ones. The value itself is returned. A shape
+ * names no member that every object inherits, so an absent one reads as undefined.
  *
  * @example
  * ```ts

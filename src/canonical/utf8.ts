@@ -5,8 +5,8 @@
  */
 
 /**
- * How many bytes a string takes in UTF-8, without encoding it. A lone surrogate counts 3, as the replacement
- * character that an encoder writes for it.
+ * The number of UTF-8 bytes of a string, without encoding it. A lone surrogate counts 3 bytes, those of the replacement
+ * character.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ export function utf8Length(text: string): number {
     if (unit < 0x800) {
       bytes += 1;
     } else if (unit >= 0xd800 && unit <= 0xdbff && isLowSurrogate(text.charCodeAt(index + 1))) {
-      // Two units so far counted as two bytes; the pair takes four.
+      // The two units are counted as two bytes so far; a pair has four.
       bytes += 2;
       index++;
     } else {
@@ -35,8 +35,8 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * The text of UTF-8 bytes, or null where they are not UTF-8 (overlong forms and surrogates included). A byte order
- * mark stays in the text, where the JSON scanner refuses it.
+ * The text of UTF-8 bytes; null if they are not UTF-8, such as overlong forms and surrogates. A byte order mark stays
+ * in the text, where the JSON scanner rejects it.
  */
 export function decodeUtf8Strict(bytes: Uint8Array): string | null {
   try {

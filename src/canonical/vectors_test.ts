@@ -1,4 +1,4 @@
-/** The published vectors of this room, run against it: the files another implementation would run. */
+/** Runs the published vectors of this module, which other implementations run too. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import peerCanonicalize from "canonicalize";

@@ -1,5 +1,5 @@
 /**
- * Canonical text piece by piece, for the few values whose member order no object of the language can hold.
+ * Writes canonical text piece by piece, for the few values whose member order no JavaScript object can have.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import type { JsonArray, JsonObject, JsonValue } from "./json.ts";
 import { isPlainObject, refuseDeeper, refuseValue, sortNames } from "./members.ts";
 
 /**
- * The canonical text of any JSON value, RFC 8785, written member by member. Slower than ordering first and letting
- * the native serializer write, but free of its rule that names such as `10` and `2` come first and as numbers.
+ * The canonical text of any JSON value, RFC 8785, written member by member. It is slower than the native serializer on
+ * an ordered copy, but it can write names such as `10` and `2` in canonical order.
  *
  * @param value A JSON value
- * @param depthLimit How many containers may enclose each other
+ * @param depthLimit Maximum nesting of containers
  * @returns The canonical text
- * @throws {TypeError} On a value that is no I-JSON
+ * @throws {TypeError} On a value outside of I-JSON
  * @throws {RangeError} On a value nested deeper than the limit
  */
 export function writeText(value: JsonValue, depthLimit: number): string {
