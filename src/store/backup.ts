@@ -1,5 +1,5 @@
 /**
- * Backing up a store while it is in use.
+ * Backs up a store while it is in use.
  *
  * @module
  */
@@ -13,29 +13,29 @@ import { fileReason } from "./file_reason.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
 
 /**
- * Copies a store's file as it stands at one moment, while others read and write it. The copy is made under another name, checked, and
- * flushed to the disk before it gets its own; what exists is never overwritten. The copying is done in a worker, because SQLite's backup
- * holds up the thread that asks for it.
+ * Copies the state of a store's file at one moment, while other processes read and write the file. The copy has a temporary name until
+ * it is checked and flushed to the disk. An existing file is never overwritten. A worker copies, because SQLite's backup blocks its thread.
  *
  * @param path The store's file
- * @param target Where the copy goes; its folder must exist
- * @returns What the check of the copy found; a copy that is not sound is not kept
- * @throws {StoreError} `corrupt` where the copy is not sound, otherwise as `checkStore`; `io` where the target exists or cannot be written
+ * @param target The path of the copy; its folder must exist
+ * @returns The report of the check of the copy; a copy that is not sound is removed
+ * @throws {StoreError} `corrupt` where the copy is not sound, `io` where the target exists or cannot be written, else as `checkStore`
  */
 export async function backupStore(path: string, target: string, options: CheckOptions): Promise<StoreCheckReport> {
-  const [source, goal] = [resolve(path), resolve(target)];
-  if (isThere(goal)) throw refused(source, goal, "there is something already");
-  const partial = join(dirname(goal), `.${crypto.randomUUID()}.partial`);
+  const source = resolve(path);
+  const destination = resolve(target);
+  if (isThere(destination)) throw failure(source, destination, "the target already exists");
+  const partial = join(dirname(destination), `.${crypto.randomUUID()}.partial`);
   try {
-    createPrivate(source, goal, partial);
-    await copyInWorker({ source, partial, goal });
+    createPrivate(source, destination, partial);
+    await copyInWorker({ source, partial, destination });
     const report = await checkStore(partial, options);
     const [problem] = report.problems;
     if (problem !== undefined) {
       throw new StoreError("corrupt", `Cannot back up "${source}": its copy is not sound: ${problem.message}`);
     }
-    await publish(source, partial, goal);
-    return { ...report, path: goal };
+    await publish(source, partial, destination);
+    return { ...report, path: destination };
   } finally {
     for (const end of ["", "-journal", "-wal", "-shm"]) await removeIfThere(`${partial}${end}`);
   }
@@ -47,16 +47,16 @@ function isThere(path: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
-    throw new StoreError("io", `Cannot look at "${path}": ${messageOf(error)}`, { cause: error });
+    throw new StoreError("io", `Cannot inspect "${path}": ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** A store's copy is its owner's alone, from the first byte. */
-function createPrivate(source: string, goal: string, partial: string): void {
+/** Only the owner may read the copy, from the first byte on. */
+function createPrivate(source: string, destination: string, partial: string): void {
   try {
     Deno.openSync(partial, { write: true, createNew: true, mode: 0o600 }).close();
   } catch (error) {
-    throw refused(source, goal, messageOf(error));
+    throw failure(source, destination, messageOf(error));
   }
 }
 
@@ -75,16 +75,16 @@ function copyInWorker(order: BackupOrder): Promise<void> {
   }).finally(() => worker.terminate());
 }
 
-/** Flushes the copy, gives it its name unless that is taken meanwhile, and flushes the folder that holds the name. */
-async function publish(source: string, partial: string, goal: string): Promise<void> {
+/** Flushes the copy, gives it its final name unless that exists by now, and flushes the folder. */
+async function publish(source: string, partial: string, destination: string): Promise<void> {
   try {
     await flush(partial);
-    // A link, unlike a renaming, never replaces what is there.
-    await Deno.link(partial, goal);
-    if (Deno.build.os !== "windows") await flush(dirname(goal));
+    // A link never replaces an existing file; a rename would.
+    await Deno.link(partial, destination);
+    if (Deno.build.os !== "windows") await flush(dirname(destination));
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) throw refused(source, goal, "there is something already");
-    throw refused(source, goal, messageOf(error));
+    if (error instanceof Deno.errors.AlreadyExists) throw failure(source, destination, "the target already exists");
+    throw failure(source, destination, messageOf(error));
   }
 }
 
@@ -101,8 +101,8 @@ async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-function refused(source: string, goal: string, why: string): StoreError {
-  return new StoreError("io", `Cannot back up "${source}" to "${goal}": ${why}`);
+function failure(source: string, destination: string, why: string): StoreError {
+  return new StoreError("io", `Cannot back up "${source}" to "${destination}": ${why}`);
 }
 
 function messageOf(error: unknown): string {

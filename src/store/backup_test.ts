@@ -20,7 +20,7 @@ for (const implementation of IMPLEMENTATIONS.filter(({ changes }) => changes.typ
       await runs.putLaw(LAW);
       await runs.append(APPEND);
       await Deno.mkdir(`${folder}/copies`);
-      // What is accepted while the copy is made is in it or is not; what was accepted before is.
+      // Records accepted during the copy may be in it; records accepted before must be.
       const later: Promise<AppendResult>[] = [];
       const copying = backupStore(`${folder}/gate.db`, `${folder}/copies/gate.db`, { sha256 });
       for (let index = 0; index < 50; index++) {
@@ -37,14 +37,14 @@ for (const implementation of IMPLEMENTATIONS.filter(({ changes }) => changes.typ
     }));
 }
 
-Deno.test("backupStore() overwrites nothing and leaves nothing behind", () =>
+Deno.test("backupStore() overwrites no file and leaves no temporary file", () =>
   withStores(WAL_FULL, {}, async ({ runs }, folder) => {
     await runs.append(APPEND);
     await Deno.mkdir(`${folder}/copies`);
     await Deno.writeTextFile(`${folder}/copies/taken`, "mine");
     const refused: readonly [string, string, RegExp][] = [
-      ["gate.db", "copies/taken", /there is something already/],
-      ["gate.db", "copies", /there is something already/],
+      ["gate.db", "copies/taken", /the target already exists/],
+      ["gate.db", "copies", /the target already exists/],
       ["gate.db", "nowhere/gate.db", /Cannot back up/],
       ["missing.db", "copies/a.db", /missing\.db/],
       ["copies/taken", "copies/a.db", /the file is not a database/],
@@ -58,7 +58,7 @@ Deno.test("backupStore() overwrites nothing and leaves nothing behind", () =>
     assert.ok(!(await names(folder)).includes("missing.db"));
   }));
 
-Deno.test("backupStore() keeps no copy that is not sound", () =>
+Deno.test("backupStore() removes a copy that is not sound", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
     await stores.runs.append(APPEND);
@@ -66,7 +66,7 @@ Deno.test("backupStore() keeps no copy that is not sound", () =>
     const copying = backupStore(`${folder}/gate.db`, `${folder}/copy.db`, { sha256 });
     await assert.rejects(copying, (error) => {
       assert.ok(error instanceof StoreError && error.code === "corrupt");
-      assert.match(error.message, /its copy is not sound: its law ".*" is not there/);
+      assert.match(error.message, /its copy is not sound: its law ".*" is missing/);
       return true;
     });
     assert.ok(!(await names(folder)).includes("copy.db"));

@@ -1,5 +1,5 @@
 /**
- * The worker that copies a database: SQLite's backup holds up the thread that it runs on until the last page.
+ * The worker that copies a database: SQLite's backup blocks its thread until the last page.
  *
  * @module
  */
@@ -10,27 +10,27 @@ import { makeSelfContained, openReaderConnection, readFormat } from "./sqlite/co
 import { toStoreError } from "./sqlite/errors.ts";
 import type { StoreErrorCode } from "./types.ts";
 
-/** What the worker is told, once. */
+/** The only message to the worker. */
 export interface BackupOrder {
   readonly source: string;
-  /** Where the copy is made. */
+  /** The temporary path of the copy. */
   readonly partial: string;
-  /** What it is to be called. */
-  readonly goal: string;
+  /** The final path, for messages. */
+  readonly destination: string;
 }
 
-/** What the worker answers, once. */
+/** The only message from the worker. */
 export type BackupReply =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: StoreErrorCode; readonly message: string };
 
-/** Pages that are copied between two looks at whether somebody writes. */
+/** Pages that are copied before SQLite checks for other writers. */
 const PAGES_AT_A_TIME = 1024;
 
-/** How long the copy waits for a lock. */
+/** The longest wait for a lock, in milliseconds. */
 const BUSY_MILLIS = 5000;
 
-/** The messages of the thread that started the worker. */
+/** The message channel to the thread that started the worker. */
 const scope = globalThis as unknown as {
   onmessage: (event: MessageEvent<BackupOrder>) => void;
   postMessage: (reply: BackupReply) => void;
@@ -46,13 +46,13 @@ scope.onmessage = ({ data }) => {
   );
 };
 
-async function copy({ source, partial, goal }: BackupOrder): Promise<void> {
+async function copy({ source, partial, destination }: BackupOrder): Promise<void> {
   const connection = openReaderConnection(source, { busy_timeout_ms: BUSY_MILLIS });
   try {
     readFormat(connection);
-    // What it says does not tell of which of the two files it speaks.
+    // The error does not name which of the two files failed.
     await backup(connection.database, partial, { rate: PAGES_AT_A_TIME }).catch((error) => {
-      throw toStoreError(error, goal, `back up "${source}" to`);
+      throw toStoreError(error, destination, `back up "${source}" to`);
     });
   } finally {
     connection.database.close();

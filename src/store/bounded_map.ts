@@ -1,11 +1,11 @@
 /**
- * A map that forgets what was used longest ago.
+ * A map that evicts the least recently used entry.
  *
  * @module
  */
 
 /**
- * A map of at most `capacity` entries; reading or writing an entry makes it the youngest.
+ * A map of at most `capacity` entries; a read or write makes an entry the most recently used.
  *
  * @example
  * ```ts
@@ -25,17 +25,17 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
   readonly #entries = new Map<Key, Value>();
   readonly #capacity: number;
 
-  /** An empty map that keeps at most `capacity` entries. */
+  /** Creates an empty map of at most `capacity` entries. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The entry, now the youngest; undefined where there is none. */
+  /** The entry, which becomes the most recently used; undefined where it is absent. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -44,7 +44,7 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
     return value;
   }
 
-  /** Sets an entry as the youngest, dropping the oldest where there is no room. */
+  /** Sets an entry; a full map evicts the least recently used one. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

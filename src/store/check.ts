@@ -1,5 +1,5 @@
 /**
- * Checking a store's file: everything in it is read, hashed and compared again, and every finding is reported.
+ * Checks a store's file: reads, hashes and compares everything in it, and reports every problem.
  *
  * @module
  */
@@ -15,9 +15,14 @@ import { findLoss } from "./sqlite/high_water_mark.ts";
 import { StoreError } from "./types.ts";
 
 /**
- * Checks a store's file while others may use it: SQLite's own structure check, each law, artifact and schema against its identity, the
- * whole chain of each run with its receipts and its head, and each snapshot, rebuilt from the records where a fold is handed in, and the
- * high-water mark beside the file. Never stops at the first problem. Changes nothing.
+ * Checks a store's file while other processes may use it. The check covers:
+ *
+ * - the structure, by SQLite's own check, and the high-water mark beside the file
+ * - each law, artifact and schema against its identity
+ * - the whole chain of each run with its receipts and its head
+ * - each snapshot, rebuilt from the records where a fold is given
+ *
+ * The check never stops at the first problem, and changes nothing.
  *
  * @throws {StoreError} Where the file cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `io`
  */
@@ -34,10 +39,10 @@ export async function checkStore(path: string, options: CheckOptions): Promise<S
   }
 }
 
-/** How long a check lets SQLite wait for a lock at a time. */
+/** The longest wait of SQLite for a lock, in milliseconds. */
 const CHECK_BUSY_MILLIS = 5000;
 
-/** Parts of a check, each of which is made whatever the others came to. */
+/** The parts of a check. Each part runs, also after problems of others. */
 const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])[] = [
   ["structure", checkStructure],
   ["laws", checkLaws],
@@ -51,7 +56,7 @@ async function openToCheck(path: string): Promise<Connection> {
   try {
     const connection = openReaderConnection(path, { busy_timeout_ms: CHECK_BUSY_MILLIS });
     try {
-      refuseOther(connection);
+      requireStoreFormat(connection);
       return connection;
     } catch (error) {
       connection.database.close();
@@ -62,7 +67,7 @@ async function openToCheck(path: string): Promise<Connection> {
   }
 }
 
-function refuseOther(connection: Connection): void {
+function requireStoreFormat(connection: Connection): void {
   let format: string;
   try {
     format = readFormat(connection);
@@ -72,7 +77,7 @@ function refuseOther(connection: Connection): void {
   if (format === "empty") {
     throw new StoreError(
       "version_unsupported",
-      `Cannot check store "${connection.path}": nothing was ever written to it`,
+      `Cannot check store "${connection.path}": it is empty`,
     );
   }
 }
@@ -94,7 +99,7 @@ function startChecking(connection: Connection, options: CheckOptions, problems: 
   };
 }
 
-/** Makes one part of a check; damage that keeps SQLite from going on is a problem like any other. */
+/** Runs one part of a check; damage that stops SQLite is reported as a problem. */
 async function attempt(checking: Checking, part: string, check: (checking: Checking) => Promise<void>): Promise<void> {
   try {
     await check(checking);
@@ -105,7 +110,7 @@ async function attempt(checking: Checking, part: string, check: (checking: Check
   }
 }
 
-/** SQLite's own look at pages, indexes and constraints. */
+/** SQLite's own check of pages, indexes and constraints. */
 async function checkStructure({ connection, report, turn }: Checking): Promise<void> {
   const fault = schemaFault(connection);
   if (fault !== null) report("file", `Cannot open store "${connection.path}": ${fault}`);
@@ -114,6 +119,6 @@ async function checkStructure({ connection, report, turn }: Checking): Promise<v
     if (line !== "ok") report("file", line);
   }
   const loss = findLoss(connection);
-  if (loss !== null) report("file", `Store "${connection.path}" is not what it was: ${loss}`);
+  if (loss !== null) report("file", `Store "${connection.path}" lost data: ${loss}`);
   await turn();
 }

@@ -6,7 +6,7 @@ import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/stor
 import { checkStore } from "./check.ts";
 import { closeStores, openStores } from "./open.ts";
 
-Deno.test("checkStore() reports every problem, and goes on after each", () =>
+Deno.test("checkStore() reports every problem, and continues after each", () =>
   withFolder(async (folder) => {
     const path = await corrupted(
       folder,
@@ -60,12 +60,15 @@ Deno.test("checkStore() rebuilds states and compares them with the snapshots", (
     }]);
   }));
 
-Deno.test("checkStore() tells of what others have added, and goes on", () =>
+Deno.test("checkStore() reports foreign objects, and continues", () =>
   withFolder(async (folder) => {
     const path = await corrupted(folder, "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM laws; END");
     const { problems, counts } = await checkStore(path, { sha256 });
     assert.deepEqual(problems.map(({ what }) => what), ["file"]);
-    assert.match(problems[0]?.message ?? "", /: its trigger "t" is none of gate's: drop it or restore a backup$/);
+    assert.match(
+      problems[0]?.message ?? "",
+      /: its trigger "t" is not part of a gate store: drop it or restore a backup$/,
+    );
     assert.equal(counts.records, 4);
   }));
 

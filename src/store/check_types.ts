@@ -1,5 +1,5 @@
 /**
- * What a check of a store takes, finds and reports.
+ * Options, counts and report of a check of a store.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Sha256 } from "../canonical/identity.ts";
 import type { Connection } from "./sqlite/connection.ts";
 import type { StoredRecord } from "./types.ts";
 
-/** What a store holds. */
+/** The content of a store, counted. */
 export interface StoreCounts {
   laws: number;
   runs: number;
@@ -20,7 +20,7 @@ export interface StoreCounts {
   schemas: number;
 }
 
-/** One thing that is wrong, and where. */
+/** One problem and its position. */
 export interface StoreProblem {
   readonly what: "file" | "law" | "run" | "record" | "snapshot" | "artifact" | "schema";
   readonly namespace_id: number | null;
@@ -29,10 +29,10 @@ export interface StoreProblem {
   readonly message: string;
 }
 
-/** What a check found. */
+/** The report of a check. */
 export interface StoreCheckReport {
   readonly path: string;
-  /** Whether nothing is wrong. */
+  /** Whether the check found no problem. */
   readonly sound: boolean;
   readonly counts: StoreCounts;
   /** Whether the states of runs were rebuilt from their records and compared with their snapshots. */
@@ -40,34 +40,34 @@ export interface StoreCheckReport {
   readonly problems: readonly StoreProblem[];
 }
 
-/** What of a record a fold reads. */
+/** The part of a record that a fold reads. */
 export type FoldedRecord = Pick<StoredRecord, "revision" | "record_id" | "record">;
 
 /**
- * Folds the records of a run, all from the first, under the canonical text of its law; gives the canonical text of the state. May throw.
+ * Folds all records of a run from the first on, under the canonical text of its law. Returns the canonical text of the state; may throw.
  */
 export type FoldState = (law: string, records: readonly FoldedRecord[]) => string;
 
-/** How a store is checked. */
+/** Options of a check. */
 export interface CheckOptions {
   readonly sha256: Sha256;
-  /** Rebuilds states. Without it snapshots are only hashed. */
+  /** Rebuilds states; without it, snapshots are only hashed. */
   readonly fold?: FoldState;
-  /** Told now and then what is counted so far. */
+  /** Called from time to time with the counts so far. */
   readonly onProgress?: (counts: Readonly<StoreCounts>) => void;
 }
 
-/** A check on its way. */
+/** A running check. */
 export interface Checking {
   readonly connection: Connection;
   readonly options: CheckOptions;
   readonly counts: StoreCounts;
-  /** Writes down a problem. */
+  /** Records a problem. */
   readonly report: (
     what: StoreProblem["what"],
     message: string,
     place?: { readonly namespace_id: number; readonly run_id?: string; readonly revision?: number },
   ) => void;
-  /** Lets the event loop turn and tells of the progress. */
+  /** Reports progress and yields to the event loop. */
   readonly turn: () => Promise<void>;
 }

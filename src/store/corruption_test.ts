@@ -12,7 +12,7 @@ const SWAP = `UPDATE records SET revision = -1 WHERE revision = 2; UPDATE record
   UPDATE records SET revision = 3 WHERE revision = -1`;
 const HEX = "0".repeat(64);
 
-// What somebody does to the file; the reads that are refused as corrupt; what the check says, of what, at which revision.
+// The change to the file; the reads that fail as corrupt; the kind, revision and message of the problem that the check reports.
 const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["what"], number | null, RegExp][] = [
   [
     "a byte of a record",
@@ -52,7 +52,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "receipt", "repeat"],
     "record",
     2,
-    /receipt is not the one/,
+    /receipt differs from the written one/,
   ],
   [
     "a byte of an answer",
@@ -60,7 +60,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "receipt", "repeat"],
     "record",
     2,
-    /receipt is not the one/,
+    /receipt differs from the written one/,
   ],
   [
     "a byte of the creation's answer",
@@ -68,7 +68,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "creation"],
     "record",
     1,
-    /receipt is not the one/,
+    /receipt differs from the written one/,
   ],
   [
     "an invocation",
@@ -92,7 +92,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "receipt", "repeat"],
     "record",
     2,
-    /receipt is not the one/,
+    /receipt differs from the written one/,
   ],
   [
     "the head's record",
@@ -117,7 +117,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["head", "records", "tail"],
     "run",
     5,
-    /record 5 is not there/,
+    /record 5 is missing/,
   ],
   [
     "the law of a run",
@@ -134,7 +134,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     [],
     "record",
     1,
-    /not the creation that the run is found by/,
+    /not the creation of the run/,
   ],
   [
     "the last record deleted",
@@ -142,7 +142,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["head", "records", "tail"],
     "run",
     4,
-    /record 4 is not there/,
+    /record 4 is missing/,
   ],
   [
     "a record deleted",
@@ -150,7 +150,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "tail"],
     "run",
     3,
-    /record 3 is not there/,
+    /record 3 is missing/,
   ],
   [
     "the first record deleted",
@@ -158,7 +158,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["records", "creation"],
     "run",
     1,
-    /record 1 is not there/,
+    /record 1 is missing/,
   ],
   ["two records swapped", SWAP, ["records", "tail", "receipt", "repeat"], "record", 2, /revision of the record/],
   ["a run deleted", "DELETE FROM runs", [], "record", null, /4 rows of "records" belong to no run/],
@@ -176,7 +176,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["law", "laws"],
     "law",
     null,
-    /not those that were written/,
+    /differ from the written ones/,
   ],
   ["a law's scenario, sealed again,", forgeLaw, ["law"], "law", null, /the law states another scenario_id/],
   [
@@ -185,9 +185,9 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["law", "laws", "scenario"],
     "law",
     null,
-    /not those that were written/,
+    /differ from the written ones/,
   ],
-  ["a law deleted", "DELETE FROM laws", [], "run", null, /law ".*" is not there/],
+  ["a law deleted", "DELETE FROM laws", [], "run", null, /law ".*" is missing/],
   [
     "a byte of an artifact",
     "UPDATE artifacts SET body = replace(body, 'lanes', 'Lanes')",
@@ -211,7 +211,7 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["schema", "schemas"],
     "schema",
     null,
-    /not what was written/,
+    /differs from the written one/,
   ],
   [
     "a schema's document, sealed again,",
@@ -243,12 +243,12 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     ["schema", "schemas"],
     "schema",
     null,
-    /not what was written/,
+    /differs from the written one/,
   ],
 ];
 
 for (const [what, change, refused, subject, revision, message] of CORRUPTIONS) {
-  Deno.test(`A store with ${what} changed refuses ${refused.join(", ") || "no point read"}, and the check tells`, () =>
+  Deno.test(`A store with ${what} changed rejects ${refused.join(", ") || "no point read"}, and the check reports it`, () =>
     withFolder(async (folder) => {
       const path = await corrupted(folder, change);
       const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);

@@ -1,5 +1,5 @@
 /**
- * The evaluations of a run from the newest on.
+ * The evaluations of a run, newest first.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { readRecord } from "../run/record.ts";
 import type { RunKey, RunRecord } from "../run/types.ts";
 import type { RunStore, StoredRecord } from "./types.ts";
 
-/** Records in one read. A record may carry megabytes of values, and most searches end with the first few. */
+/** Records in one read. A record may contain megabytes of values, and most searches end at the first records. */
 const PAGE = 8;
 
-/** A record of an evaluation, as it is stored. */
+/** The record of an evaluation, parsed and as stored. */
 export interface StoredEvaluation {
   readonly record: Extract<RunRecord, { record_kind: "stage_evaluated" }>;
   readonly stored: StoredRecord;
 }
 
-/** Reads the evaluations of a run backwards, from a revision on. */
+/** Reads the evaluations of a run backwards from a revision. */
 export async function* evaluationsBackwards(
   runs: Pick<RunStore, "listRecords">,
   runKey: RunKey,

@@ -1,19 +1,19 @@
 /**
- * Why the system does not give a file, in words for those who named it.
+ * Reasons of file system errors, as messages for users.
  *
  * @module
  */
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
-  ENOTDIR: "what stands above it is not a folder",
-  ELOOP: "its links lead in a circle",
+  ENOTDIR: "a part of its path is not a folder",
+  ELOOP: "its links form a loop",
   EACCES: "permission denied",
   EPERM: "permission denied",
 };
 
 /**
- * What an error of the file system says, without the advice that the runtime has for its own command line; null for any other error.
+ * The reason of a file system error, without the runtime's advice about its own command line; null for any other error.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * ```
  */
 export function fileReason(error: unknown): string | null {
-  if (error instanceof Deno.errors.NotCapable) return "gate may not use it";
+  if (error instanceof Deno.errors.NotCapable) return "gate has no permission to use it";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!(error instanceof Error) || !/^E[A-Z0-9]+$/.test(code)) return null;
   return WORDS[code] ?? error.message.replace(/ \(os error \d+\).*$/s, "");

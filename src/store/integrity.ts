@@ -1,5 +1,5 @@
 /**
- * Verification of one run through any store: that its records are the chain that was accepted, up to the head.
+ * Verifies one run of any store: its records are the accepted chain up to the head.
  *
  * @module
  */
@@ -11,14 +11,14 @@ import type { RunKey } from "../run/types.ts";
 import { bindingProblems, recordProblems } from "./record_check.ts";
 import { type RunHead, type RunStore, type StoredRecord, StoreError } from "./types.ts";
 
-/** How a run is verified. */
+/** Options of a verification. */
 export interface VerifyRunOptions {
   readonly sha256: Sha256;
-  /** Takes each verified page, so that who needs the records too need not read them again. */
+  /** Receives each verified page, so that a caller that also needs the records reads them once. */
   readonly onRecords?: (records: readonly StoredRecord[]) => void;
-  /** Told after each page how many records of how many are verified. */
+  /** Called after each page with the number of verified records and of all records. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Records after which the event loop gets a turn; 64 unless told. */
+  /** Records between two turns of the event loop; 64 by default. */
   readonly yieldEvery?: number;
 }
 
@@ -28,11 +28,11 @@ const YIELD_EVERY = 64;
 const PAGE_BYTES = 1_048_576;
 
 /**
- * Hashes the whole chain of a run again: every record and its material against their identities, the links between records, what the run
- * is bound to, and the head. Records that are accepted meanwhile are not looked at.
+ * Hashes the whole chain of a run again: every record and its material against their identities, the links between records, the scenario
+ * and law of the run, and the head. Records that are accepted meanwhile are not verified.
  *
- * @returns The head that was verified; null where there is no such run
- * @throws {StoreError} `corrupt` at the first thing that is wrong, naming run and revision
+ * @returns The verified head; null where the run does not exist
+ * @throws {StoreError} `corrupt` at the first problem, with run and revision
  */
 export async function verifyRun(
   store: Pick<RunStore, "getHead" | "listRecords">,
@@ -47,7 +47,7 @@ export async function verifyRun(
   let previous: Identity | null = null;
   while (revision < total) {
     const page = await store.listRecords(runKey, revision, Math.min(limit, total - revision), PAGE_BYTES);
-    if (page.length === 0) throw corrupt(runKey, revision + 1, "the record is not there");
+    if (page.length === 0) throw corrupt(runKey, revision + 1, "the record is missing");
     for (const record of page) {
       revision += 1;
       const problems = recordProblems(options.sha256, { run_key: runKey, revision, previous }, record);

@@ -16,7 +16,7 @@ const HEAD: RunHead = {
 };
 
 for (const implementation of IMPLEMENTATIONS) {
-  Deno.test(`verifyRun() (${implementation.name}) accepts a chain and shows its records`, () =>
+  Deno.test(`verifyRun() (${implementation.name}) accepts a chain and reports its records`, () =>
     withStores(implementation, {}, async ({ runs }) => {
       const operations = Array.from({ length: 200 }, (_, index) => `op ${index}`);
       await runs.append(appendTo(RUN, null, "create", ...operations));
@@ -35,7 +35,7 @@ for (const implementation of IMPLEMENTATIONS) {
     }));
 }
 
-/** A store that gives what it is told to, whatever was written. */
+/** A store that returns the given head and records. */
 function serving(head: RunHead, records: readonly StoredRecord[]): Pick<RunStore, "getHead" | "listRecords"> {
   return {
     getHead: () => Promise.resolve(head),
@@ -54,10 +54,10 @@ const OTHER = appendTo(RUN, null, "other", "a2", "b2", "c2").records;
 const ELSEWHERE = appendTo(runKey("two"), null, "create", "a").records;
 const OTHER_OPERATION = { family: "submit", identity: "0".repeat(32) } as const;
 
-// What a store gives instead of what was written, and what verification says.
+// The returned head and records, and the error of the verification.
 const CORRUPTIONS: readonly [string, RunHead, readonly StoredRecord[], RegExp][] = [
-  ["nothing", HEAD, [], /revision 1: the record is not there/],
-  ["the last record left out", HEAD, [R1, R2, R3], /revision 4: the record is not there/],
+  ["nothing", HEAD, [], /revision 1: the record is missing/],
+  ["the last record left out", HEAD, [R1, R2, R3], /revision 4: the record is missing/],
   ["a record in the middle left out", HEAD, [R1, R3, R4, R4], /revision 2: revision is 3/],
   ["two records swapped", HEAD, [R1, R3, R2, R4], /revision 2: revision is 3/],
   ["a record of another chain", HEAD, [R1, R2, ...OTHER.slice(2)], /revision 3: previous record/],
@@ -126,7 +126,7 @@ const CORRUPTIONS: readonly [string, RunHead, readonly StoredRecord[], RegExp][]
 ];
 
 for (const [what, head, records, message] of CORRUPTIONS) {
-  Deno.test(`verifyRun() refuses ${what}`, () =>
+  Deno.test(`verifyRun() rejects ${what}`, () =>
     assert.rejects(verifyRun(serving(head, records), RUN, { sha256 }), (error) => {
       assert.ok(error instanceof StoreError && error.code === "corrupt" && !error.retryable);
       assert.match(error.message, message);

@@ -1,5 +1,5 @@
 /**
- * Opening the stores that a configuration names.
+ * Opens the stores that a configuration names.
  *
  * @module
  */
@@ -16,18 +16,18 @@ export interface StoresOptions {
   readonly schemas: StorageOptions & SchemaLimits;
 }
 
-/** Both stores, open. Each is closed by itself. */
+/** Both open stores. Each is closed separately. */
 export interface Stores {
   readonly runs: RunStore;
   readonly schemas: SchemaRegistry;
 }
 
 /**
- * Opens the run store and the schema registry. They may name one file: with the same settings they then share its connections. Reads no
- * data; what a file holds is verified when it is read.
+ * Opens the run store and the schema registry. Both may name one file; with equal settings they then share its connections. Opening
+ * reads no data; data is verified when it is read.
  *
- * @param sha256 Used for verifying what is read
- * @param notice Told in a sentence where a store holds less than was once committed to it
+ * @param sha256 Verifies data that is read
+ * @param notice Receives a sentence where a store holds less than was once committed to it
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  *
  * @example
@@ -58,7 +58,7 @@ export async function openStores(
   if (run.type === "memory" && schemas.type === "memory") {
     return { runs: openMemoryRunStore(run), schemas: openMemorySchemaRegistry(schemas) };
   }
-  // Loaded only where it is used: a process without a file never pays for SQLite.
+  // Loaded on first use: a process without a file does not load SQLite.
   const sqlite = await import("./sqlite/open.ts");
   if (run.type === "memory") {
     return { runs: openMemoryRunStore(run), schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256, notice) };
@@ -69,7 +69,7 @@ export async function openStores(
   return await sqlite.openSqliteStores(options, sha256, notice);
 }
 
-/** Closes both stores; the second one also when the first one fails. */
+/** Closes both stores, the second one also where the first one fails. */
 export async function closeStores(stores: Stores): Promise<void> {
   const results = await Promise.allSettled([stores.runs.close(), stores.schemas.close()]);
   const failed = results.find((result) => result.status === "rejected");

@@ -1,6 +1,6 @@
 /**
- * Run states kept in memory, so that a read never folds history: a run is verified and folded once at first touch, then
- * followed record by record. Another process's records are folded as a delta.
+ * Run states in memory, so that a read does not fold history. The first read of a run verifies and folds all of its records;
+ * later records are folded one by one, those of other processes as a delta.
  *
  * @module
  */
@@ -20,15 +20,15 @@ import { type RunHead, type RunStore, StoreError } from "./types.ts";
 
 /** Records between two derived snapshots of a run. */
 const SNAPSHOT_INTERVAL = 64;
-/** Run states kept in memory. */
+/** Run states in memory. */
 const STATES_KEPT = 2048;
-/** Compiled laws kept in memory. */
+/** Compiled laws in memory. */
 const LAWS_KEPT = 256;
-/** Runs remembered as verified in this process. */
+/** Runs that this process remembers as verified. */
 const VERIFIED_KEPT = 65_536;
-/** Records read at a time while folding. */
+/** Records of one read during a fold. */
 const FOLD_PAGE = 256;
-/** Bytes of texts read at a time while folding. */
+/** Bytes of texts of one read during a fold. */
 const FOLD_BYTES = 4 * 1024 * 1024;
 
 /** A run at its committed head. */
@@ -39,11 +39,11 @@ export interface ProjectedRun {
 
 /** The states of runs, always at a committed head. */
 export interface Projections {
-  /** A run at the head that is committed now, by whatever process; null = no such run. */
+  /** A run at the head that any process committed last; null where the run does not exist. */
   load(runKey: RunKey): Promise<ProjectedRun | null>;
-  /** Tells of records that this process just committed. */
+  /** Reports a state whose records this process just committed. */
   advance(law: CompiledLaw, state: RunState): void;
-  /** A registered law, compiled; null = no such law. */
+  /** A registered law, compiled; null where the law does not exist. */
   law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null>;
 }
 
@@ -68,7 +68,7 @@ async function foldTo(
     }
     for (const { record, record_id } of page) state = foldText(law, state, record, record_id);
   }
-  // A base that another process's later records led to is as good a head as the one that was asked for.
+  // A base beyond the requested head is a committed head too: another process committed it meanwhile.
   if (state !== null && state.head.revision > head.head.revision) return state;
   if (state === null || state.head.record_id !== head.head.record_id) {
     throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
@@ -92,9 +92,9 @@ function runName({ namespace_id, run_id }: RunKey): string {
   return `${namespace_id}/${run_id}`;
 }
 
-/** What is known of a run whose records this process has verified. */
+/** A run whose records this process has verified. */
 interface Verified {
-  /** Identity of the newest snapshot that this process made of a state that it folded; one of anybody else is not believed. */
+  /** Identity of the newest snapshot that this process made of its own fold; other snapshots are not trusted. */
   readonly snapshot: Identity | null;
 }
 
@@ -118,7 +118,7 @@ class StoreProjections implements Projections {
     if (head === null) return null;
     const known = this.#states.get(name);
     if (known !== undefined && known.state.head.record_id === head.head.record_id) return known;
-    // A projection ahead of the head that was just read is one that a commit of this process advanced meanwhile.
+    // A projection beyond the head that was just read: a commit of this process advanced it meanwhile.
     if (known !== undefined && known.state.head.revision > head.head.revision) return known;
     const loading = this.#loading.get(name);
     if (loading !== undefined) {
@@ -136,7 +136,7 @@ class StoreProjections implements Projections {
       throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
     }
     try {
-      const base = known?.state ?? await this.#atFirstTouch(name, law, head) ?? await this.#fromSnapshot(name, head);
+      const base = known?.state ?? await this.#verifyFirst(name, law, head) ?? await this.#fromSnapshot(name, head);
       const run = { law, state: await foldTo(this.#store, law, base, head) };
       this.#keep(name, run);
       return run;
@@ -146,8 +146,8 @@ class StoreProjections implements Projections {
     }
   }
 
-  /** Verifies every record of a run that this process has not seen yet, folding as it reads; null where it has. */
-  async #atFirstTouch(name: string, law: CompiledLaw, head: RunHead): Promise<RunState | null> {
+  /** Verifies and folds every record of a run that this process has not read yet; null for a verified run. */
+  async #verifyFirst(name: string, law: CompiledLaw, head: RunHead): Promise<RunState | null> {
     if (this.#verified.get(name) !== undefined) return null;
     let state: RunState | null = null;
     await verifyRun(this.#store, head.run_key, {
@@ -167,7 +167,7 @@ class StoreProjections implements Projections {
       const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
       return snapshot?.state_identity === own ? readJson(snapshot.state) as unknown as RunState : null;
     } catch (error) {
-      // Snapshots are derived: where one is damaged the records still say what it should have said.
+      // Snapshots are derived: the records still yield the state where a snapshot is damaged.
       if (error instanceof StoreError && error.code === "corrupt") return null;
       throw error;
     }
@@ -180,9 +180,9 @@ class StoreProjections implements Projections {
 
   advance(law: CompiledLaw, state: RunState): void {
     const name = runName(state.run_key);
-    // A run that this process created needs no second look: it wrote every byte of it.
+    // A run that this process created needs no verification: this process wrote every byte of it.
     if (state.head.revision === 1) this.#verified.set(name, { snapshot: null });
-    // A commit of several records may step over the revision at which a snapshot is due.
+    // A commit of several records may skip the revision at which a snapshot is due.
     const before = this.#states.get(name)?.state.head.revision ?? state.head.revision - 1;
     this.#keep(name, { law, state });
     if (Math.floor(state.head.revision / SNAPSHOT_INTERVAL) <= Math.floor(before / SNAPSHOT_INTERVAL)) return;
@@ -193,7 +193,7 @@ class StoreProjections implements Projections {
       state: text,
     };
     this.#verified.set(name, { snapshot: snapshot.state_identity });
-    // Derived data: a snapshot that cannot be kept costs a longer fold later, never an answer.
+    // Derived data: without the snapshot a later fold takes longer, and every answer stays the same.
     this.#store.putSnapshot(state.run_key, snapshot).catch(() => {});
   }
 
@@ -216,7 +216,7 @@ class StoreProjections implements Projections {
 /**
  * Projections of a store's runs.
  *
- * @param statesKept How many states are kept in memory
+ * @param statesKept The number of states in memory
  */
 export function projectRuns(store: RunStore, sha256: Sha256, statesKept: number = STATES_KEPT): Projections {
   return new StoreProjections(store, sha256, statesKept);

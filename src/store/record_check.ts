@@ -1,5 +1,5 @@
 /**
- * What must hold of a record that was read from a store: its texts hash to their identities, and it stands where its links say.
+ * Checks of a record that was read from a store: its texts hash to their identities, and its links fit its position.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import { readJson } from "../canonical/scan.ts";
 import type { RunKey } from "../run/types.ts";
 import type { RunHead, StoredRecord } from "./types.ts";
 
-/** Where a record should stand. */
+/** The expected position of a record. */
 export interface ExpectedPlace {
   readonly run_key: RunKey;
   readonly revision: number;
-  /** Identity of the record before; null for the first record, undefined where it is not known. */
+  /** Identity of the previous record; null for the first record, undefined where it is unknown. */
   readonly previous: Identity | null | undefined;
 }
 
 /**
- * Everything that is wrong with a record that was read. Texts are hashed again; the columns beside the record are compared with what the
- * record itself says, the record being the one that its identity vouches for.
+ * Every problem of a record that was read. Texts are hashed again. The columns beside the record are compared with the record, whose
+ * identity proves it.
  *
- * @returns One sentence a problem, without place; empty where the record is what was written
+ * @returns One sentence for each problem, without the position; empty where the record equals the written one
  */
 export function recordProblems(sha256: Sha256, place: ExpectedPlace, stored: StoredRecord): string[] {
   const problems: string[] = [];
@@ -47,25 +47,25 @@ export function recordProblems(sha256: Sha256, place: ExpectedPlace, stored: Sto
   return [...problems, ...linkProblems(place, stored, members)];
 }
 
-/** Tells whether a canonical text hashes to an identity of the given kind; false for a kind that is not one. */
+/** Whether a canonical text hashes to an identity of the given kind; false for an unknown kind. */
 export function hashesTo(sha256: Sha256, kind: string, identity: Identity, body: string): boolean {
   return (IDENTITY_KINDS as readonly string[]).includes(kind) &&
     identifyCanonical(sha256, kind as IdentityKind, body) === identity;
 }
 
-/** Compares what a run is bound to with what its first record says. One sentence a problem. */
+/** Compares the scenario and law of a run with its first record; returns one sentence for each problem. */
 export function bindingProblems(run: RunHead, first: StoredRecord): string[] {
   const body = member(parseObject(first.record), "body");
   const problems: string[] = [];
   for (const name of ["scenario_id", "scenario_law_identity"] as const) {
     if (member(body, name) !== run[name]) {
-      problems.push(`run is bound to ${name} "${run[name]}", its first record says otherwise`);
+      problems.push(`run is bound to ${name} "${run[name]}", its first record names another`);
     }
   }
   return problems;
 }
 
-/** A JSON object read from a text, or null where the text is none. */
+/** The JSON object of a text, or null for any other text. */
 export function parseObject(text: string): object | null {
   try {
     const value: unknown = readJson(text);
@@ -75,7 +75,7 @@ export function parseObject(text: string): object | null {
   }
 }
 
-/** An own member of something that may be an object; undefined otherwise. */
+/** An own member of a value; undefined where the value is not an object or has no such member. */
 export function member(of: unknown, name: string): unknown {
   if (typeof of !== "object" || of === null) return undefined;
   return Object.getOwnPropertyDescriptor(of, name)?.value;

@@ -46,7 +46,7 @@ overAll(
   },
 );
 
-/** Tenants of each registration of a namespace that holds 2 for each; `all` is a caller that acts for every one. */
+/** Tenants of each registration in a namespace with 2 schemas for each tenant; `all` is a caller for every tenant. */
 const TENANTS: readonly (readonly [registrations: string, outcomes: string])[] = [
   ["1 1 1", "registered registered limit"],
   ["1 1 2 2 2", "registered registered registered registered limit"],
@@ -69,7 +69,7 @@ for (const [registrations, outcomes] of TENANTS) {
   });
 }
 
-Deno.test("a file gets format 2 with the first registration under a limit; what was there counts for every tenant", () =>
+Deno.test("a file gets format 2 with the first registration under a limit; earlier schemas count for every tenant", () =>
   withFolder(async (folder) => {
     const formatOf = (): number => {
       using database = new DatabaseSync(`${folder}/gate.db`, { readOnly: true });
@@ -123,7 +123,7 @@ overAll("list() pages by id and version in code point order", {}, async (schemas
   assert.deepEqual(await schemas.list(4, null, 10), []);
 });
 
-overAll("list() reads no further than the first schema that a page leaves out", {}, async (schemas) => {
+overAll("list() reads up to the first schema that does not fit into a page", {}, async (schemas) => {
   const sizes: number[] = [];
   for (const version of ["1", "2", "3", "4"]) {
     const schema = makeSchema("report", version);
@@ -146,7 +146,7 @@ overAll("list() reads no further than the first schema that a page leaves out", 
   assert.equal((await schemas.list(2, null, 3)).length, 3);
 });
 
-overAll("close() refuses what comes after", {}, async (schemas) => {
+overAll("close() rejects later calls", {}, async (schemas) => {
   const queued = schemas.register(makeSchema("report", "1"));
   await schemas.close();
   assert.equal(await queued, "registered");

@@ -1,5 +1,5 @@
 /**
- * Seals: hashes over what a store keeps beside a record and no identity covers. They are of the store's own files and never leave them.
+ * Seals: hashes over the columns of a store that no identity covers. Seals exist in the store's files only.
  *
  * @module
  */
@@ -8,19 +8,19 @@ import type { Identity, Sha256 } from "../canonical/identity.ts";
 import type { OperationId, RunKey } from "../run/types.ts";
 import type { SchemaRecord, StoredLaw, StoredRecord } from "./types.ts";
 
-/** What a receipt's seal is over. */
+/** The content that a receipt's seal covers. */
 export interface SealedReceipt {
   readonly run_key: RunKey;
   readonly revision: number;
   readonly record_id: Identity;
   readonly operation: OperationId;
   readonly invocation_identity: Identity;
-  /** As {@link materialNames} gives them. */
+  /** As {@link materialNames} returns them. */
   readonly material_names: string;
   readonly result: string;
 }
 
-/** The seal of a receipt: binds the original answer to its operation, its record and the material that the record came with. */
+/** The seal of a receipt: it binds the original result to its operation, its record and the material of the record. */
 export function sealReceipt(sha256: Sha256, receipt: SealedReceipt): string {
   const { run_key, operation } = receipt;
   return sha256(
@@ -29,7 +29,7 @@ export function sealReceipt(sha256: Sha256, receipt: SealedReceipt): string {
   );
 }
 
-/** The seal of a law row: binds the names that its identity does not cover. */
+/** The seal of a law row: it binds the names that the identity does not cover. */
 export function sealLaw(sha256: Sha256, law: Omit<StoredLaw, "law">): string {
   return sha256(
     `gate store law 1\n${law.namespace_id} ${law.scenario_law_identity} ${law.graph_identity}\n${law.scenario_id}`,
@@ -44,7 +44,7 @@ export function sealSchema(sha256: Sha256, schema: SchemaRecord): string {
   );
 }
 
-/** Kind and identity of each material, one a line; empty without material. */
+/** Kind and identity of each piece of material, one on each line; empty without material. */
 export function materialNames(material: StoredRecord["material"]): string {
   return material.map((item) => `${item.kind} ${item.identity}`).join("\n");
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold of anything before a store writes it. The kernel makes well-formed appends; a store that trusted that would turn a defect
- * elsewhere into a broken chain on disk, so each implementation asks here first.
+ * Checks of data before a store writes it. The kernel makes well-formed appends. Without these checks, a defect in another module could
+ * still break a chain on disk.
  *
  * @module
  */
@@ -9,23 +9,27 @@ import { MATERIAL_MAXIMUM } from "./size.ts";
 import { type Append, type SchemaRecord, type StoredLaw, StoreError } from "./types.ts";
 
 /**
- * Checks the shape of an append: at least one record, consecutive revisions from the expected head, the creation first and only there, no
- * operation twice, material that can be kept line by line.
+ * Checks the shape of an append:
  *
- * @throws {StoreError} `corrupt`, saying what disagrees; nothing was written
+ * - It has at least one record, and consecutive revisions from the expected head.
+ * - The first record of a run is its creation, and no other record is.
+ * - No operation occurs twice.
+ * - Material consists of canonical texts without line feeds.
+ *
+ * @throws {StoreError} `corrupt`, with the reason; nothing was written
  */
 export function assertAppend(append: Append): void {
   const run = `run "${append.run_key.run_id}"`;
   let revision = append.expected_head?.revision ?? 0;
-  if (append.records.length === 0) refuse(run, "there is no record");
+  if (append.records.length === 0) refuse(run, "no record is given");
   const operations = new Set<string>();
   for (const record of append.records) {
     revision += 1;
     if (record.revision !== revision) refuse(run, `revision is ${record.revision}, expected ${revision}`);
     const { family, identity } = record.receipt.operation;
     const creates = append.expected_head === null && revision === 1;
-    if ((family === "create_run") !== creates) refuse(run, `family "${family}" cannot stand at revision ${revision}`);
-    if (operations.has(`${family} ${identity}`)) refuse(run, `operation "${identity}" stands twice`);
+    if ((family === "create_run") !== creates) refuse(run, `family "${family}" is not allowed at revision ${revision}`);
+    if (operations.has(`${family} ${identity}`)) refuse(run, `operation "${identity}" occurs twice`);
     operations.add(`${family} ${identity}`);
     if (record.material.length > MATERIAL_MAXIMUM) {
       refuse(run, `a record has more than ${MATERIAL_MAXIMUM} pieces of material`);
@@ -46,9 +50,9 @@ export function assertLaw(law: StoredLaw): void {
   assertText(`law "${law.scenario_law_identity}"`, law.scenario_id);
 }
 
-/** How much of schemas a registry keeps. */
+/** Limits of a schema registry. */
 export interface SchemaLimits {
-  /** Schemas of one namespace; null for any number. */
+  /** Schemas of each tenant in each namespace; null for no limit. */
   readonly max_entries: number | null;
   /** Bytes of the canonical JSON Schema document. */
   readonly max_schema_bytes: number;
@@ -70,7 +74,7 @@ export function assertSchema(schema: SchemaRecord, { max_schema_bytes }: SchemaL
   assertText(`schema "${schema.schema_identity}"`, schema.version);
 }
 
-/** Names are read back as C strings by SQLite's bindings, so that a NUL would cut them short. */
+/** SQLite's bindings read names as C strings, so a NUL would cut them. */
 function assertText(what: string, text: string): void {
   if (text.includes("\0")) refuse(what, "a name has a NUL character");
 }
@@ -79,7 +83,7 @@ function refuse(what: string, why: string): never {
   throw new StoreError("corrupt", `Cannot write ${what}: ${why}`);
 }
 
-/** The tenants that a schema counts for: 0 stands for a caller without one, null for every tenant. */
+/** The tenants for which a schema counts: 0 for a caller without tenants, null for every tenant. */
 export function tenantsOf(tenants: readonly number[] | null): readonly number[] | null {
   return tenants?.length === 0 ? [0] : tenants;
 }

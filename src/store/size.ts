@@ -1,5 +1,5 @@
 /**
- * Sizes that the limits of a store count.
+ * Sizes for the limits of a store.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 
 import type { Append, SchemaRecord, StoredRecord } from "./types.ts";
 
-/** Pieces of material of one record: more than any call leaves. */
+/** Pieces of material of one record: more than any call produces. */
 export const MATERIAL_MAXIMUM = 65_536;
 
 /** UTF-8 bytes of a text. */
@@ -16,7 +16,7 @@ export function textBytes(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 
-/** UTF-8 bytes of the texts of a record: the record, its material, the answer. Names and hashes are not counted. */
+/** UTF-8 bytes of the texts of a record: the record, its material, the result. Names and hashes do not count. */
 export function recordBytes(record: StoredRecord): number {
   let bytes = textBytes(record.record) + textBytes(record.receipt.result);
   for (const item of record.material) bytes += textBytes(item.body);
@@ -32,8 +32,8 @@ export function appendBytes(append: Append): number {
 }
 
 /**
- * Schemas in order, up to the first that a page of `maximumCharacters` leaves out; at least two, where there are, since a page
- * holds one whatever its size. What comes after is not read.
+ * The first schemas, up to and including the first that does not fit into a page of `maximumCharacters`. A page holds at least
+ * one schema of any size, so the result has at least two where two exist. Further schemas are not read.
  */
 export function takeSchemas<Source>(
   sources: Iterable<Source>,

@@ -1,11 +1,11 @@
 /**
- * How many derived snapshots a run keeps.
+ * The number of derived snapshots of a run.
  *
  * @module
  */
 
 /**
- * Snapshots kept for a run where `max_versions` is null. The newest serves a cold read; the one before it is there for a reader that asks
- * for a revision just below. More would be bytes that a fold of the records gives anyway.
+ * Snapshots of each run where `max_versions` is null. The newest one serves a cold read, the one before it serves a read just below the
+ * newest. More snapshots would only repeat what a fold of the records yields.
  */
 export const SNAPSHOTS_KEPT = 2;

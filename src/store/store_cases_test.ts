@@ -41,7 +41,7 @@ async function withTwoRecords({ runs }: Stores): Promise<void> {
   assert.deepEqual(await runs.append(SECOND_APPEND), { outcome: "accepted" });
 }
 
-/** What a result comes down to: its outcome and the revision that it shows. */
+/** A result as text: its outcome and its revision. */
 function shown(result: AppendResult): string {
   if (result.outcome === "operation_exists") return `operation_exists ${result.receipt.revision}`;
   return "head" in result ? `${result.outcome} ${result.head.revision}` : result.outcome;
@@ -52,7 +52,7 @@ const OTHER_LAW: Append = {
   scenario_law_identity: makeLaw("other").scenario_law_identity,
 };
 
-// On a run with a creation (revision 1) and an opening (revision 2): what is appended, and what becomes of it.
+// An append to a run with a creation (revision 1) and an opening (revision 2), and its outcome.
 const APPEND_OUTCOMES: readonly [string, Append, string][] = [
   ["a record at the head", appendTo(RUN, SECOND, "a"), "accepted"],
   ["three records at the head", appendTo(RUN, SECOND, "a", "b", "c"), "accepted"],
@@ -106,7 +106,7 @@ for (const [what, append, outcome] of APPEND_OUTCOMES) {
 const MISSHAPEN: readonly [string, Append][] = [
   ["no record", { ...CREATE, records: [] }],
   ["a revision left out", { ...SECOND_APPEND, expected_head: { ...FIRST, revision: 2 } }],
-  ["a creation that is none", appendTo(RUN, null, { operation: "create", family: "submit" })],
+  ["a creation of another family", appendTo(RUN, null, { operation: "create", family: "submit" })],
   ["a creation after the head", appendTo(RUN, FIRST, { operation: "a", family: "create_run" })],
   ["one operation twice", appendTo(RUN, FIRST, "a", "a")],
   [
@@ -120,19 +120,19 @@ const MISSHAPEN: readonly [string, Append][] = [
   ["a name with a NUL", { ...CREATE, scenario_id: "a\0b" }],
 ];
 
-/** So many pieces of material. */
+/** The given number of pieces of material. */
 function pieces(count: number): StoredRecord["material"] {
   return Array(count).fill(identified("payload", 1));
 }
 
-overAll("append() takes as much material as a record may have", {}, async ({ runs }) => {
+overAll("append() accepts the maximum of material of a record", {}, async ({ runs }) => {
   const create = appendTo(RUN, null, { operation: "create", material: pieces(MATERIAL_MAXIMUM) });
   assert.equal(shown(await runs.append(create)), "accepted");
   assert.deepEqual(await runs.listRecords(RUN, 0, 10), [...create.records]);
 });
 
 for (const [what, append] of MISSHAPEN) {
-  overAll(`append() refuses ${what}`, {}, async ({ runs }) => {
+  overAll(`append() rejects ${what}`, {}, async ({ runs }) => {
     await assert.rejects(runs.append(append), (error) => error instanceof StoreError && error.code === "corrupt");
     assert.deepEqual(await runs.listRuns(null, 10), []);
   });
@@ -156,7 +156,7 @@ overAll("append() of a creation called many times creates one run", {}, async ({
   assert.equal((await runs.listRuns(null, 100)).length, 1);
 });
 
-overAll("getReceipt() gives the original answer, byte for byte", {}, async (stores) => {
+overAll("getReceipt() returns the original result, byte for byte", {}, async (stores) => {
   await withTwoRecords(stores);
   const [record] = SECOND_APPEND.records;
   const operation = record?.receipt.operation;
@@ -183,7 +183,7 @@ overAll("getCreationReceipt() is by namespace and names the run", {}, async (sto
   assert.equal(await stores.runs.getCreationReceipt(2, "0".repeat(32)), null);
 });
 
-overAll("getHead() shows what the run is bound to", {}, async (stores) => {
+overAll("getHead() returns the scenario and law of the run", {}, async (stores) => {
   assert.equal(await stores.runs.getHead(RUN), null);
   await withTwoRecords(stores);
   const { scenario_id, scenario_law_identity } = LAW;
@@ -192,7 +192,8 @@ overAll("getHead() shows what the run is bound to", {}, async (stores) => {
 });
 
 overAll("putLaw() stores a law once in a namespace", {}, async ({ runs }) => {
-  const [law, elsewhere] = [makeLaw("a"), makeLaw("a", 1, 3)];
+  const law = makeLaw("a");
+  const elsewhere = makeLaw("a", 1, 3);
   assert.equal(await runs.putLaw(law), "stored");
   assert.equal(await runs.putLaw(law), "exists");
   assert.equal(await runs.putLaw(elsewhere), "stored");
@@ -220,7 +221,7 @@ overAll("listLaws() pages in code point order", {}, async ({ runs }) => {
   assert.deepEqual(found, ordered.flatMap((id) => [id, id]));
 });
 
-overAll("listNamespaces() pages those that hold laws", {}, async ({ runs }) => {
+overAll("listNamespaces() pages the namespaces that hold laws", {}, async ({ runs }) => {
   assert.deepEqual(await runs.listNamespaces(0, 5), []);
   for (const namespaceId of [10, 2, 3, 2, 11]) {
     await runs.putLaw(makeLaw("a", 1, namespaceId));
@@ -246,7 +247,7 @@ overAll("listRuns() pages by namespace and run", {}, async ({ runs }) => {
   assert.deepEqual(found, expected);
 });
 
-// A run of 10 records of about 1000 bytes each: after, limit, maximumBytes, and the revisions that come back.
+// A run of 10 records of about 1000 bytes each: after, limit, maximumBytes, and the returned revisions.
 const PAGES: readonly [number, number, number | undefined, readonly number[]][] = [
   [0, 3, undefined, [1, 2, 3]],
   [8, 3, undefined, [9, 10]],
@@ -258,7 +259,7 @@ const PAGES: readonly [number, number, number | undefined, readonly number[]][] 
   [4, 10, 1, [5]],
 ];
 
-overAll("listRecords() pages by revision, at least one record whatever its size", {}, async ({ runs }) => {
+overAll("listRecords() pages by revision, with at least one record of any size", {}, async ({ runs }) => {
   const filled = Array.from({ length: 9 }, (_, index) => ({ operation: `op ${index}`, filling: 1000 }));
   await runs.append(appendTo(RUN, null, { operation: "create", filling: 1000 }, ...filled));
   for (const [after, limit, maximumBytes, expected] of PAGES) {
@@ -277,7 +278,7 @@ overAll("listRecords() stops at maximumBytes exactly", {}, async ({ runs }) => {
   assert.deepEqual(await Promise.all(counts), [1, 2, 2]);
 });
 
-overAll("listRecords() gives long pages whole and in order", {}, async ({ runs }) => {
+overAll("listRecords() returns long pages whole and in order", {}, async ({ runs }) => {
   const operations = Array.from({ length: 299 }, (_, index) => `op ${index}`);
   const append = appendTo(RUN, null, "create", ...operations);
   await runs.append(append);
@@ -285,7 +286,7 @@ overAll("listRecords() gives long pages whole and in order", {}, async ({ runs }
   for (const page of pages) assert.deepEqual(page, [...append.records]);
 });
 
-overAll("append() keeps material of 2 MiB as it is", {}, async ({ runs }) => {
+overAll("append() stores material of 2 MiB unchanged", {}, async ({ runs }) => {
   const material = [
     identified("payload", { kind: "json", value: `é\u{1f600}"\n`.repeat(200_000) }),
     identified("evidence-value", { value: "", value_type: "String" }),
@@ -325,18 +326,22 @@ for (const [max_versions, kept] of [[1, [3]], [2, [2, 3]], [3, [1, 2, 3]], [null
   );
 }
 
-overAll("putSnapshot() replaces one of the same revision and keeps none of what is not there", {}, async ({ runs }) => {
-  await runs.append(CREATE);
-  await runs.putSnapshot(RUN, makeSnapshot(FIRST));
-  await runs.putSnapshot(RUN, makeSnapshot(FIRST, "again"));
-  assert.deepEqual(await runs.getSnapshot(RUN, 1), makeSnapshot(FIRST, "again"));
-  await runs.putSnapshot(RUN, makeSnapshot(SECOND));
-  assert.deepEqual(await runs.getSnapshot(RUN, 9), makeSnapshot(FIRST, "again"));
-  await runs.putSnapshot(runKey("two"), makeSnapshot(FIRST));
-  assert.equal(await runs.getSnapshot(runKey("two"), 9), null);
-});
+overAll(
+  "putSnapshot() replaces a snapshot of the same revision, and stores none of an unknown run or revision",
+  {},
+  async ({ runs }) => {
+    await runs.append(CREATE);
+    await runs.putSnapshot(RUN, makeSnapshot(FIRST));
+    await runs.putSnapshot(RUN, makeSnapshot(FIRST, "again"));
+    assert.deepEqual(await runs.getSnapshot(RUN, 1), makeSnapshot(FIRST, "again"));
+    await runs.putSnapshot(RUN, makeSnapshot(SECOND));
+    assert.deepEqual(await runs.getSnapshot(RUN, 9), makeSnapshot(FIRST, "again"));
+    await runs.putSnapshot(runKey("two"), makeSnapshot(FIRST));
+    assert.equal(await runs.getSnapshot(runKey("two"), 9), null);
+  },
+);
 
-overAll("close() commits what is queued, then refuses", {}, async (stores) => {
+overAll("close() commits queued operations, then rejects calls", {}, async (stores) => {
   const { runs } = stores;
   const queued = runs.append(CREATE);
   const closing = runs.close();

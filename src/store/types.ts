@@ -1,6 +1,6 @@
 /**
- * What a store of runs and laws, and a schema registry, must do. Asynchronous and compare-and-set shaped, so that a networked store can
- * implement it. One case suite runs over every implementation.
+ * The interfaces of the run store and the schema registry. They are asynchronous and compare-and-set, so that a networked store can
+ * implement them. One suite of cases runs over every implementation.
  *
  * @module
  */
@@ -18,27 +18,27 @@ export interface StoredLaw {
   readonly law: string;
 }
 
-/** What names a law in a listing. */
+/** The names of a law in a listing. */
 export type LawListItem = Pick<StoredLaw, "namespace_id" | "scenario_id" | "scenario_law_identity">;
 
-/** The receipt of an accepted operation: the original answer, byte for byte. */
+/** The receipt of an accepted operation: the original result, byte for byte. */
 export interface Receipt {
   readonly operation: OperationId;
   readonly invocation_identity: Identity;
-  /** JSON text of the `result` that was answered. */
+  /** JSON text of the returned `result`. */
   readonly result: string;
-  /** The run it belongs to; for `create_run` the run that was created. */
+  /** The run of the operation; for `create_run` the created run. */
   readonly run_key: RunKey;
   readonly revision: number;
 }
 
-/** One accepted record with what it names and the receipt it leaves. */
+/** One accepted record with its material and its receipt. */
 export interface StoredRecord {
   readonly revision: number;
   readonly record_id: Identity;
   /** Canonical text of the record. */
   readonly record: string;
-  /** Canonical texts of the objects that the record names, in the order it names them. */
+  /** Canonical texts of the objects that the record names, in the order of the names. */
   readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
   readonly receipt: {
     readonly operation: OperationId;
@@ -47,28 +47,28 @@ export interface StoredRecord {
   };
 }
 
-/** An object shared by many runs: operator profiles, provider contracts, JSON Schemas. */
+/** An object that many runs share: an operator profile, a provider contract or a JSON Schema. */
 export interface Artifact {
   readonly kind: "operator-profile" | "contract" | "schema";
   readonly identity: Identity;
-  /** Canonical text of what the identity is over. */
+  /** Canonical text that the identity covers. */
   readonly body: string;
 }
 
-/** Records to append to one run, all or none. */
+/** Records to append to one run, atomically. */
 export interface Append {
   readonly run_key: RunKey;
   readonly scenario_id: string;
   readonly scenario_law_identity: Identity;
-  /** The exact head the records follow; null creates the run. */
+  /** The exact head that the records follow; null creates the run. */
   readonly expected_head: Head | null;
   /** At least one, of consecutive revisions. */
   readonly records: readonly StoredRecord[];
-  /** Stored where not yet there, in the same transaction. */
+  /** Stored in the same transaction, unless they exist. */
   readonly artifacts: readonly Artifact[];
 }
 
-/** What became of an append. Operation identities are looked at first, the head second. */
+/** The outcome of an append. Operation identities are compared first, the head second. */
 export type AppendResult =
   | { readonly outcome: "accepted" }
   | { readonly outcome: "operation_exists"; readonly receipt: Receipt }
@@ -76,7 +76,7 @@ export type AppendResult =
   | { readonly outcome: "run_not_found" }
   | { readonly outcome: "stale"; readonly head: Head };
 
-/** Head of a run with what it is bound to. */
+/** Head of a run with its scenario and law. */
 export interface RunHead {
   readonly run_key: RunKey;
   readonly scenario_id: string;
@@ -84,7 +84,7 @@ export interface RunHead {
   readonly head: Head;
 }
 
-/** A derived state kept so that a cold read need not fold history. */
+/** A derived state, so that a cold read does not fold history. */
 export interface Snapshot {
   readonly revision: number;
   /** Identity of kind `run-state` of the state. */
@@ -93,19 +93,19 @@ export interface Snapshot {
   readonly state: string;
 }
 
-/** How busy a store's writer is, and has been since the store was opened. */
+/** The load of a store's writer, now and since the store was opened. */
 export interface WriterLoad {
   /** Operations that wait for a transaction. */
   readonly queued: number;
   /** Transactions that were committed. */
   readonly batches: number;
-  /** Operations in them. */
+  /** Operations in these transactions. */
   readonly operations: number;
 }
 
 /** Laws, runs, receipts. All methods reject with {@link StoreError}. */
 export interface RunStore {
-  /** Registers a law; `exists` when that exact law is there already. */
+  /** Registers a law; `exists` where this exact law is registered. */
   putLaw(law: StoredLaw): Promise<"stored" | "exists">;
   getLaw(namespaceId: number, lawIdentity: Identity): Promise<StoredLaw | null>;
   /** Whether any law of that scenario exists in the namespace. */
@@ -120,31 +120,31 @@ export interface RunStore {
   /** Namespaces above `after` that hold laws, in ascending order. */
   listNamespaces(after: number, limit: number): Promise<number[]>;
 
-  /** Atomic append; answers only after the commit. */
+  /** Atomic append; resolves after the commit. */
   append(append: Append): Promise<AppendResult>;
-  /** Head of a run as committed by any process; null = no such run. */
+  /** Head of a run as committed by any process; null where the run does not exist. */
   getHead(runKey: RunKey): Promise<RunHead | null>;
   /** Receipt of an operation on a run. */
   getReceipt(runKey: RunKey, operation: OperationId): Promise<Receipt | null>;
   /** Receipt of a run creation. */
   getCreationReceipt(namespaceId: number, creationRequestId: string): Promise<Receipt | null>;
   /**
-   * Records with revision above `after`, in order, at most `limit`; stops early once their texts exceed `maximumBytes`, yet gives at
-   * least one.
+   * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed `maximumBytes`, but has at
+   * least one record.
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
   getArtifact(identity: Identity): Promise<Artifact | null>;
-  /** Keeps a derived snapshot; older ones beyond `max_versions` of the run are dropped. Never needed for correctness. */
+  /** Stores a derived snapshot and removes older ones beyond `max_versions` of the run. Correctness never depends on snapshots. */
   putSnapshot(runKey: RunKey, snapshot: Snapshot): Promise<void>;
   /** The newest snapshot at or below a revision. */
   getSnapshot(runKey: RunKey, atMost: number): Promise<Snapshot | null>;
   /** Run keys of the whole store in (namespace_id, run_id) order, for checks and backups. */
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;
-  /** Resolves when the store can take a write and answer a read. */
+  /** Resolves where the store can write and read. */
   ready(): Promise<void>;
-  /** How busy the writer is; absent where there is none. */
+  /** The load of the writer; absent in a store without a writer. */
   load?(): WriterLoad;
-  /** Commits what is queued, then closes. */
+  /** Commits queued operations, then closes. */
   close(): Promise<void>;
 }
 
@@ -164,15 +164,15 @@ export interface SchemaRecord {
 /** Registered schemas. */
 export interface SchemaRegistry {
   /**
-   * Registers; `limit` when the namespace holds `max_entries` of one of the tenants already.
+   * Registers a schema; `limit` where the namespace holds `max_entries` schemas of one of the tenants.
    *
-   * @param tenants Whom the caller acts for; null for every tenant, the default
+   * @param tenants The tenants that the caller acts for; null, the default, for every tenant
    */
   register(schema: SchemaRecord, tenants?: readonly number[] | null): Promise<"registered" | "exists" | "limit">;
   get(namespaceId: number, schemaId: string, version: string): Promise<SchemaRecord | null>;
   /**
-   * In (schema_id, version) code point order after the given key. No more are read once two or more hold over
-   * `maximumCharacters` together: then there is one that a page of that size leaves out, so that it shows that more follow.
+   * Schemas in (schema_id, version) code point order after the given key. Reading ends once two or more schemas together exceed
+   * `maximumCharacters`: the last one does not fit into a page of that size, which shows that more follow.
    */
   list(
     namespaceId: number,
@@ -184,15 +184,15 @@ export interface SchemaRegistry {
   close(): Promise<void>;
 }
 
-/** Why a store refuses; closed list. */
+/** The codes of store errors. */
 export type StoreErrorCode =
-  /** The writer's queue is full: try again after `retryAfterMillis`. */
+  /** The writer's queue is full; retry after `retryAfterMillis`. */
   | "queue_full"
   /** Another process holds the database longer than `busy_timeout_ms`. */
   | "busy"
-  /** What was read is not what was written: hashes, links or counts disagree. */
+  /** Data differs from what was written: hashes, links or counts disagree. */
   | "corrupt"
-  /** The file is of a format version this program does not know. */
+  /** The file has a format version that this program does not support. */
   | "version_unsupported"
   | "disk_full"
   /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
@@ -201,18 +201,18 @@ export type StoreErrorCode =
   | "io";
 
 /**
- * A failure of the store itself. Nothing was changed by the call that got it, except with `file_lost`: such a call may have been
+ * A failure of the store itself. The failed call changed nothing, with one exception: a call that failed with `file_lost` may have been
  * committed into a file that the path no longer names.
  */
 export class StoreError extends Error {
-  /** What went wrong. */
+  /** The kind of failure. */
   readonly code: StoreErrorCode;
-  /** Hint for retryable codes (`queue_full`, `busy`), milliseconds. */
+  /** Delay before a retry of `queue_full` and `busy`, in milliseconds. */
   readonly retryAfterMillis: number | null;
-  /** Why, in words that callers may read: they name no path. */
+  /** The reason for callers; it names no path. */
   readonly publicReason: string | null;
 
-  /** A store failure with its code, a sentence, and for retryable codes a hint. */
+  /** Creates the error. */
   constructor(
     code: StoreErrorCode,
     message: string,

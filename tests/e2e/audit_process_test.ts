@@ -20,14 +20,14 @@ Deno.test("gate audit verify says the first line that breaks the chain, and ends
     const missing = await gate(folder, "audit", "verify", "nothing.jsonl");
     assert.deepEqual([missing.code, missing.stdout], [2, ""]);
     const below = await gate(folder, "audit", "verify", "audit.jsonl/below");
-    const why = "what stands above it is not a folder";
+    const why = "a part of its path is not a folder";
     assert.deepEqual([below.code, below.stderr], [2, `gate: Cannot read "${path}/below": ${why}\n`]);
     await Deno.remove(`${path}.head`);
     await Deno.symlink(`${path}.head`, `${path}.head`);
     const headless = await gate(folder, "audit", "verify", "audit.jsonl");
     assert.deepEqual([headless.code, headless.stderr], [
       2,
-      `gate: Cannot read "${path}.head": its links lead in a circle\n`,
+      `gate: Cannot read "${path}.head": its links form a loop\n`,
     ]);
   }));
 

@@ -52,7 +52,7 @@ const OBSTACLES: readonly Obstacle[] = [
       database.exec(`${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`);
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": its index "mine" is none of gate's: drop it or restore a backup$/,
+    says: /^Cannot open store ".*gate\.db": its index "mine" is not part of a gate store: drop it or restore a backup$/,
     check: 6,
   },
   {
@@ -62,8 +62,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path, "");
       return nothing;
     },
-    says:
-      /^Cannot open store ".*gate\.db": it is empty, which no store is: restore a backup, or remove it for a new one$/,
+    says: /^Cannot open store ".*gate\.db": it is empty: restore a backup, or remove it to create a new store$/,
     check: 6,
   },
   {
@@ -94,7 +93,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path.slice(0, path.lastIndexOf("/")), "");
       return nothing;
     },
-    says: /^Cannot create store ".*gate\.db": what stands above it is not a folder/,
+    says: /^Cannot create store ".*gate\.db": a part of its path is not a folder/,
     check: 8,
   },
 ];

@@ -92,7 +92,7 @@ Deno.test("gate store backup writes a copy that checks, and replaces nothing", a
       stderr: `gate: Cannot write "${copy}": it exists already (name a new file)\n`,
     });
     const below = await gate(folder, "store", "backup", "copy.db/below");
-    const why = "what stands above it is not a folder";
+    const why = "a part of its path is not a folder";
     assert.deepEqual([below.code, below.stderr], [2, `gate: Cannot write "${copy}/below": ${why}\n`]);
     const asJson = await gate(folder, "store", "backup", "other.db", "--json");
     const { result } = JSON.parse(asJson.stdout);

@@ -98,8 +98,8 @@ const replace = (end: string): Act => async (db) => {
 };
 const cut = (length: number): Act => (db) => Deno.truncate(`${db}-wal`, length);
 
-const LOST = "it lost what was accepted, and holds 0 of at least 1 laws, 0 of at least 3 schemas";
-const ORPHAN = "its file is gone and its log ";
+const LOST = "it holds 0 of at least 1 laws, 0 of at least 3 schemas";
+const ORPHAN = "its file is missing, but its log ";
 
 /** What is done to the files, why nothing is answered from then on, and what the next start finds: nothing, or in these words. */
 const ATTACKS: readonly (readonly [what: string, mode: JournalMode, act: Act, why: string, next: string | null])[] = [
@@ -113,13 +113,13 @@ const ATTACKS: readonly (readonly [what: string, mode: JournalMode, act: Act, wh
     "wal",
     remove("-wal"),
     'its "-wal" file was removed or renamed',
-    "it lost what was accepted, and holds ",
+    "it holds ",
   ],
   ["a copy in the place of db", "wal", replace(""), "its file was replaced by another", null],
   ["a copy in the place of db-wal", "wal", replace("-wal"), 'its "-wal" file was replaced by another', null],
   ["a copy in the place of db-shm", "wal", replace("-shm"), 'its "-shm" file was replaced by another', null],
-  ["db-wal without a byte", "wal", cut(0), 'its "-wal" file was cut short', "it lost what was accepted, and holds "],
-  ["db-wal of 4096 bytes", "wal", cut(4096), 'its "-wal" file was cut short', "it lost what was accepted, and holds "],
+  ["db-wal without a byte", "wal", cut(0), 'its "-wal" file was cut short', "it holds "],
+  ["db-wal of 4096 bytes", "wal", cut(4096), 'its "-wal" file was cut short', "it holds "],
   ["rm db", "delete", remove(""), "its file was removed or renamed", LOST],
   ["mv db", "delete", rename(""), "its file was removed or renamed", LOST],
   ["a copy in the place of db", "delete", replace(""), "its file was replaced by another", null],
@@ -157,7 +157,7 @@ for (const [what, mode, act, why, next] of ATTACKS) {
       const errors = logText(await stop(server));
       const found = errors.split("\n").filter((line) => line.startsWith("gate error: "));
       assert.equal(found.length, next === null ? 0 : 1, errors);
-      assert.ok(next === null || found[0]?.includes(`gate.db" is not what it was: ${next}`), errors);
+      assert.ok(next === null || found[0]?.includes(`gate.db" lost data: ${next}`), errors);
     }));
 }
 
@@ -214,8 +214,7 @@ Deno.test("a store cut back to an older state is recognised at every start until
       await stop(server);
     }
     await Deno.rename(`${folder}/old.db`, db);
-    const says =
-      `gate error: Store "${db}" is not what it was: it lost what was accepted, and holds 1 of at least 3 schemas`;
+    const says = `gate error: Store "${db}" lost data: it holds 1 of at least 3 schemas`;
     const checked = await gate(folder, "store", "check");
     assert.deepEqual([checked.code, checked.stdout.includes("1 of at least 3 schemas")], [6, true], checked.stdout);
     for (const version of [null, 4, null]) {

@@ -74,7 +74,7 @@ function lookThrough(check: string, path: string): Finding {
     const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
     const isSound = rows.length === 1 && rows[0] === "ok";
     const loss = isSound ? findLoss(connection) : null;
-    if (loss !== null) return { check, status: "note", message: `${path} is not what it was: ${loss}` };
+    if (loss !== null) return { check, status: "note", message: `${path} lost data: ${loss}` };
     return isSound
       ? { check, status: "ok", message: `${path} opens and passes the quick check` }
       : { check, status: "fail", message: `${path} is damaged: ${rows.join("; ")}` };

@@ -65,13 +65,13 @@ const STORES: readonly (readonly [what: string, place: (path: string) => void, s
       Deno.writeTextFileSync(markPath(path), `${mark.padEnd(511)}\n`);
     },
     "note",
-    /store\.db is not what it was: it lost what was accepted, and holds 0 of at least 3 records$/,
+    /store\.db lost data: it holds 0 of at least 3 records$/,
   ],
   [
     "nothing beside the log of a store",
     (path) => Deno.writeTextFileSync(`${path}-wal`, "log"),
     "fail",
-    /^Cannot open store ".*": its file is gone and its log ".*-wal" is still there/,
+    /^Cannot open store ".*": its file is missing, but its log ".*-wal" exists/,
   ],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), "ok", /it becomes a store$/],
   ["a folder", (path) => Deno.mkdirSync(path), "fail", /^Cannot open store ".*": it is a folder, expected a file$/],
@@ -81,7 +81,7 @@ const STORES: readonly (readonly [what: string, place: (path: string) => void, s
     "fail",
     /^Cannot open store ".*": it is a link to /,
   ],
-  ["a link to itself", (path) => Deno.symlinkSync(path, path), "fail", /^Cannot open .*: its links lead in a circle$/],
+  ["a link to itself", (path) => Deno.symlinkSync(path, path), "fail", /^Cannot open .*: its links form a loop$/],
   ["a device", (path) => Deno.symlinkSync("/dev/null", path), "fail", /^Cannot open store ".*": it is not a file$/],
   ["an empty file", (path) => Deno.writeTextFileSync(path, ""), "fail", /^Cannot open store ".*": it is empty/],
   ["text", (path) => Deno.writeTextFileSync(path, "no database".repeat(100)), "fail", /the file is not a database$/],
@@ -95,7 +95,7 @@ const STORES: readonly (readonly [what: string, place: (path: string) => void, s
     "a store with an index more",
     (path) => database(path, `${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`),
     "fail",
-    /^Cannot open store ".*": its index "mine" is none of gate's/,
+    /^Cannot open store ".*": its index "mine" is not part of a gate store/,
   ],
 ];
 
@@ -121,8 +121,11 @@ Deno.test("checkStoreFile() says where no store can be made", { ignore: Deno.bui
   await inFolder((folder) => {
     const rows: readonly (readonly [path: string, RegExp])[] = [
       // The runtime keeps /proc for who may do everything, and names a flag of its own.
-      ["/proc/gate.db", /^Cannot open store "\/proc\/gate.db": gate may not use it$|no file can be made in \/proc$/],
-      [`${folder}/file/gate.db`, /: what stands above it is not a folder$/],
+      [
+        "/proc/gate.db",
+        /^Cannot open store "\/proc\/gate.db": gate has no permission to use it$|no file can be made in \/proc$/,
+      ],
+      [`${folder}/file/gate.db`, /: a part of its path is not a folder$/],
       [`${folder}/link/gate.db`, /link\/gate.db cannot be created: no file can be made in .*link$/],
     ];
     Deno.writeTextFileSync(`${folder}/file`, "");

@@ -162,7 +162,7 @@ export function otherAt(path: string): string | null {
   try {
     return Deno.statSync(path).isFile ? null : "it is not a file";
   } catch {
-    return isLink(path) ? "it is a link to nothing" : null;
+    return isLink(path) ? "it is a link to a missing file" : null;
   }
 }
 

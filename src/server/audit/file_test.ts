@@ -241,7 +241,7 @@ Deno.test("openAuditFile() refuses a folder, and a folder that is not there", ()
     Deno.mkdirSync(path);
     assert.throws(() => openAuditFile(path, null, OPENING), /not a file/);
     Deno.symlinkSync("nothing", `${path}.link`);
-    assert.throws(() => openAuditFile(`${path}.link`, null, OPENING), /it is a link to nothing/);
+    assert.throws(() => openAuditFile(`${path}.link`, null, OPENING), /it is a link to a missing file/);
     assert.throws(
       () => openAuditFile(`${path}/no/audit.jsonl`, null, OPENING),
       /^Error: Cannot open audit log ".*": No such/,

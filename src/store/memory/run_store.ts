@@ -1,5 +1,5 @@
 /**
- * A run store in memory: the same answers as the one on disk, gone with the process.
+ * A run store in memory: the same results as the store on disk, without durability.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     snapshotsKept: options.max_versions ?? SNAPSHOTS_KEPT,
   };
   let open = true;
-  // Applied when it is called, answered as a promise: two calls take effect in the order in which they were made.
+  // Runs at the call and resolves later, so that calls take effect in their order.
   const answer = <Result>(work: () => Result): Promise<Result> => {
     if (!open) return Promise.reject(new StoreError("closed", "Cannot use the run store: it is closed"));
     return new Promise((resolve) => resolve(work()));
@@ -152,7 +152,7 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
   return { outcome: "accepted" };
 }
 
-/** Why an append is not accepted: operations first, the head second. */
+/** The reason why an append is not accepted: operations are compared first, the head second. */
 function refusal(memory: Memory, append: Append, run: MemoryRun | undefined): AppendResult | null {
   for (const record of append.records) {
     const receipt = findReceipt(memory, append.run_key, record.receipt.operation);

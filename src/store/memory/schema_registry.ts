@@ -9,7 +9,7 @@ import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 
-/** A schema, and the tenants that it was registered for. */
+/** A schema and its tenants. */
 interface Registered {
   readonly schema: SchemaRecord;
   readonly tenants: readonly number[] | null;
@@ -19,7 +19,7 @@ type SchemaKey = Pick<SchemaRecord, "schema_id" | "version">;
 
 /** Opens an empty schema registry in memory. */
 export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
-  // By namespace; within it by id and version, which a NUL parts because no name holds one.
+  // By namespace, then by id and version, separated by a NUL, which no name contains.
   const namespaces = new Map<number, Map<string, Registered>>();
   let open = true;
   const answer = <Result>(work: () => Result): Promise<Result> => {
@@ -62,7 +62,7 @@ export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
   };
 }
 
-/** The schemas that count for the fullest of some tenants; null for every tenant. */
+/** The largest number of schemas that count for one of the tenants; null for every tenant. */
 function entriesFor(entries: readonly Registered[], tenants: readonly number[] | null): number {
   const counts = new Map<number, number>();
   for (const tenant of entries.flatMap((entry) => entry.tenants ?? [])) {

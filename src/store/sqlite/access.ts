@@ -1,5 +1,5 @@
 /**
- * Which permission is missing where a store cannot be opened: SQLite says only that it could not. Loaded for that alone.
+ * Names the missing permission where a store cannot be opened, because SQLite's error does not. Loaded after such an error only.
  *
  * @module
  */
@@ -8,22 +8,22 @@ import { dirname } from "node:path";
 
 import { StoreError } from "../types.ts";
 
-/** Uses a file or a folder as a store has to; throws where it may not be. */
+/** Use a file or a folder as a store does; throw where that is not permitted. */
 export interface Probes {
   readonly file: (path: string) => void;
   readonly folder: (path: string) => void;
 }
 
-/** SQLite has let go of the files when these run: to close a file that it has open would end its locks. */
+/** They run after SQLite closed the files: closing a file that SQLite has open would release its locks. */
 const PROBES: Probes = {
   file: (path) => Deno.openSync(path, { read: true, write: true }).close(),
   folder: (path) => Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".gate-" })),
 };
 
 /**
- * The error that names the file or folder which this process may not use, and whose it is; any other error as it is.
+ * An error that names the file or folder which this process may not use, and its owner; any other error unchanged.
  *
- * @param error What came of opening the database; nothing in this process has it open now
+ * @param error The error of opening the database, which this process no longer has open
  * @param path The database file
  * @param probes For tests
  */
@@ -34,23 +34,23 @@ export function explainAccess(error: unknown, path: string, probes: Probes = PRO
 }
 
 /**
- * What this process may not do that a store takes; null where nothing stands in the way.
+ * The first missing permission of this process, as a message; null where it has all permissions that a store needs.
  *
- * @param path The database file; nothing in this process has it open now
+ * @param path The database file, which this process does not have open
  * @param probes For tests
  */
 export function missingAccess(path: string, probes: Probes = PROBES): string | null {
   const folder = dirname(path);
   const files = [path, `${path}-wal`, `${path}-shm`];
-  const looks = [
-    { what: `make files in "${folder}"`, why: refusal(probes.folder, folder) },
+  const accesses = [
+    { what: `create files in "${folder}"`, why: refusal(probes.folder, folder) },
     ...files.map((file) => ({ what: `read and write "${file}"`, why: refusal(probes.file, file) })),
   ];
-  const denied = looks.find(({ why }) => why !== null);
+  const denied = accesses.find(({ why }) => why !== null);
   return denied === undefined ? null : `Cannot open store "${path}": this process may not ${denied.what}${denied.why}`;
 }
 
-/** Why a file may not be used so; null where it may, or where there is none. */
+/** The reason why a probe is denied; null where it is permitted, or the file does not exist. */
 function refusal(probe: (path: string) => void, file: string): string | null {
   try {
     probe(file);
@@ -69,7 +69,7 @@ function ownerOf(file: string): string {
       ? ""
       : `, which belongs to user ${uid} with mode ${(mode & 0o777).toString(8)}`;
   } catch {
-    // Not even its folder may be searched.
+    // The process may not search the folder either.
     return "";
   }
 }

@@ -7,9 +7,9 @@ import { openStores } from "../open.ts";
 import { StoreError } from "../types.ts";
 import { explainAccess } from "./access.ts";
 
-/** Which file may not be used, and what the system says of it; then what is said of the store. */
+/** The denied file, the error code of the system, and the explanation. */
 const REFUSED: readonly (readonly [file: string, code: string, says: RegExp | null])[] = [
-  ["", "EACCES", /may not make files in ".*", which belongs to user \d+ with mode 700$/],
+  ["", "EACCES", /may not create files in ".*", which belongs to user \d+ with mode 700$/],
   ["/gate.db", "EACCES", /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 600$/],
   ["/gate.db", "EPERM", /may not read and write ".*\/gate\.db", which belongs to user/],
   ["/gate.db", "EROFS", /may not read and write ".*\/gate\.db": its file system is read-only$/],
@@ -20,7 +20,7 @@ const REFUSED: readonly (readonly [file: string, code: string, says: RegExp | nu
 ];
 
 for (const [name, code, says] of REFUSED) {
-  Deno.test(`explainAccess() where the system says ${code} of "${name}": ${says ?? "nothing"}`, () =>
+  Deno.test(`explainAccess() on ${code} of "${name}": ${says ?? "no explanation"}`, () =>
     withFolder(async (folder) => {
       await Deno.writeTextFile(`${folder}/gate.db`, "", { mode: 0o600 });
       const probe = (file: string): void => {
@@ -38,7 +38,7 @@ for (const [name, code, says] of REFUSED) {
     }));
 }
 
-/** Whether this process may read what nobody may, as root may. */
+/** Whether this process may read a file with mode 0, as root may. */
 function readsAnything(): boolean {
   const path = Deno.makeTempFileSync();
   try {
@@ -52,12 +52,12 @@ function readsAnything(): boolean {
   }
 }
 
-Deno.test("openStores() and checkStore() name the permission that is missing, where one is", () =>
+Deno.test("openStores() and checkStore() name the missing permission", () =>
   withFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/gate.db`, "something");
     Deno.chmodSync(`${folder}/gate.db`, 0);
     const missing = /may not read and write ".*\/gate\.db", which belongs to user \d+ with mode 0$/;
-    // Whoever may read what nobody may learns what is wrong with the file itself.
+    // A process that may read every file reports the problem of the file itself.
     const says = readsAnything() ? /not a database/ : missing;
     await assert.rejects(openStores(storesOptions(folder, WAL_FULL), sha256), says);
     await assert.rejects(checkStore(`${folder}/gate.db`, { sha256 }), says);

@@ -1,9 +1,9 @@
 /**
  * The compare-and-set append in SQL.
  *
- * The fast path is two statements a record: one that moves the head if it is the expected one and the operation is new, one that inserts.
- * Only when the first finds nothing to move is it asked why. Everything that can be computed is computed before the operation waits for
- * the writer.
+ * The fast path takes two statements for each record: the first moves the head if it is the expected one and the operation is new, the
+ * second inserts. Only where the first moves nothing, further statements find the reason. All computation happens before the operation
+ * waits for the writer.
  *
  * @module
  */
@@ -44,10 +44,10 @@ const FIND_RUN = `SELECT runs.scenario_id, runs.law_identity, runs.revision, run
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
   WHERE runs.namespace_id = ? AND runs.run_id = ?`;
 
-/** An append made ready to be applied; to be called inside a transaction. */
+/** A prepared append; to be called inside a transaction. */
 export type PreparedAppend = (connection: Connection) => AppendResult;
 
-/** Computes whatever an append needs but the comparison and the writing. The append must have the right shape. */
+/** Computes everything that an append needs except comparing and writing. The append must have passed `assertAppend`. */
 export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
   const rows: readonly RecordValues[] = append.records.map((record) => toValues(sha256, append.run_key, record));
   return (connection) => {
@@ -103,11 +103,11 @@ function moveHead(connection: Connection, append: Append): boolean {
 function ends(append: Append): { readonly first: StoredRecord; readonly last: StoredRecord } {
   const first = append.records[0];
   const last = append.records.at(-1);
-  if (first === undefined || last === undefined) throw new StoreError("corrupt", "Cannot append: there is no record");
+  if (first === undefined || last === undefined) throw new StoreError("corrupt", "Cannot append: no record is given");
   return { first, last };
 }
 
-/** Why nothing was moved: operations first, the head second. */
+/** The reason why nothing was moved: operations are compared first, the head second. */
 function refusal(connection: Connection, sha256: Sha256, append: Append): AppendResult {
   const { run_key } = append;
   for (const { receipt: { operation } } of append.records) {
@@ -144,11 +144,11 @@ export function findCreation(connection: Connection, sha256: Sha256, namespaceId
   if (row === undefined) return null;
   const run_key = { namespace_id: namespaceId, run_id: text(row, "run_id") };
   if (row["family"] === "create_run" && row["operation"] === id) return toReceipt(sha256, run_key, row);
-  throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is not there`);
+  throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is missing`);
 }
 
 /**
- * Head of a run: the row that says so is compared with the records, of which the last one has to be the head.
+ * Head of a run. The row of the run is compared with the records, whose last one must be the head.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -157,7 +157,7 @@ export function findRun(connection: Connection, runKey: RunKey): RunHead | null 
   if (row === undefined) return null;
   const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
   if (row["record_id"] !== head.record_id) {
-    throw corruptRecord(runKey, head.revision, "its head names another record than the one that is there");
+    throw corruptRecord(runKey, head.revision, "its head names another record");
   }
   if (row["last"] !== head.revision) {
     throw corruptRecord(runKey, head.revision, `its head is not its last record, which has revision ${row["last"]}`);

@@ -13,13 +13,13 @@ import { text } from "./rows.ts";
 const PUT_ARTIFACT = "INSERT INTO artifacts (identity, kind, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
 const GET_ARTIFACT = "SELECT kind, body FROM artifacts WHERE identity = ?";
 
-/** Writes an artifact unless it is there; to be called inside a transaction. */
+/** Writes an artifact unless it exists; to be called inside a transaction. */
 export function writeArtifact(connection: Connection, artifact: Artifact): void {
   connection.statement(PUT_ARTIFACT).run(artifact.identity, artifact.kind, artifact.body);
 }
 
 /**
- * An artifact, hashed again.
+ * An artifact, verified by its hash.
  *
  * @throws {StoreError} `corrupt`
  */

@@ -1,5 +1,5 @@
 /**
- * The parts of a check that look at rows one by one: laws, artifacts, schemas, and rows that nothing refers to.
+ * The parts of a check that visit rows one by one: laws, artifacts, schemas, and orphaned rows.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import type { Checking } from "../check_types.ts";
 import { hashesTo } from "../record_check.ts";
 import { lawProblems, toLaw } from "./laws.ts";
 import { integer, type Row, text } from "./rows.ts";
-import { saysItsNames, toSchema } from "./schema_registry.ts";
+import { matchesNames, toSchema } from "./schema_registry.ts";
 
 /** Rows after which the event loop gets a turn. */
 const TURN_EVERY = 64;
 
-/** Every law against its identity, its seal, and the names that it states itself. */
+/** Compares every law with its identity, its seal, and the names in its text. */
 export async function checkLaws(checking: Checking): Promise<void> {
   const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "laws", (row) => {
@@ -25,18 +25,19 @@ export async function checkLaws(checking: Checking): Promise<void> {
   });
 }
 
-/** Every artifact against its identity. */
+/** Compares every artifact with its identity. */
 export async function checkArtifacts(checking: Checking): Promise<void> {
   const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "artifacts", (row) => {
     counts.artifacts += 1;
-    const [kind, identity] = [text(row, "kind"), text(row, "identity")];
+    const kind = text(row, "kind");
+    const identity = text(row, "identity");
     if (hashesTo(sha256, kind, identity, text(row, "body"))) return;
     report("artifact", `Artifact "${identity}" of kind "${kind}" does not hash to its identity`);
   });
 }
 
-/** Every schema against its seal and the identity of its document. */
+/** Compares every schema with its seal and the identity of its document. */
 export async function checkSchemas(checking: Checking): Promise<void> {
   const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "schemas", (row) => {
@@ -44,7 +45,7 @@ export async function checkSchemas(checking: Checking): Promise<void> {
     const namespace_id = integer(row, "namespace_id");
     try {
       const schema = toSchema(sha256, row);
-      if (saysItsNames(sha256, schema)) return;
+      if (matchesNames(sha256, schema)) return;
       const { schema_id, schema_identity } = schema;
       report("schema", `Schema "${schema_id}" does not hash to "${schema_identity}", or states other names`, {
         namespace_id,
@@ -55,7 +56,7 @@ export async function checkSchemas(checking: Checking): Promise<void> {
   });
 }
 
-/** Records and snapshots of runs that are not there. */
+/** Reports records and snapshots whose run does not exist. */
 export async function checkOrphans(checking: Checking): Promise<void> {
   for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"]] as const) {
     const orphans = checking.connection.database.prepare(
@@ -68,8 +69,8 @@ export async function checkOrphans(checking: Checking): Promise<void> {
   }
 }
 
-/** Looks at every row of a table in pages, so that no read stays open while the loop turns. */
-async function eachRow(checking: Checking, table: string, look: (row: Row) => void): Promise<void> {
+/** Visits every row of a table in pages, so that no read stays open across turns of the event loop. */
+async function eachRow(checking: Checking, table: string, visit: (row: Row) => void): Promise<void> {
   const page = checking.connection.statement(
     `SELECT rowid AS position, * FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ${TURN_EVERY}`,
   );
@@ -77,7 +78,7 @@ async function eachRow(checking: Checking, table: string, look: (row: Row) => vo
   for (;;) {
     const rows = page.all(position);
     for (const row of rows) {
-      look(row);
+      visit(row);
       position = integer(row, "position");
     }
     await checking.turn();

@@ -1,5 +1,6 @@
 /**
- * The part of a check that looks at runs: the chain of each, its receipts, its head, what its records name, its snapshots.
+ * The part of a check that verifies runs: the chain of each run, its receipts, its head, the objects that its records name, and its
+ * snapshots.
  *
  * @module
  */
@@ -20,25 +21,25 @@ const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE r
 const LAW = "SELECT law FROM laws WHERE namespace_id = ? AND identity = ?";
 const HAS_ARTIFACT = "SELECT 1 FROM artifacts WHERE identity = ?";
 
-/** One run on its way through the check. */
+/** The check of one run. */
 interface RunCheck {
   readonly checking: Checking;
   readonly run: RunHead;
   readonly runRow: number;
   readonly creation: string;
   readonly law: string | null;
-  /** All records so far, where states are rebuilt. */
+  /** All records so far; empty where states are not rebuilt. */
   readonly folded: FoldedRecord[];
-  /** Whether the chain held so far; a broken one is not folded. */
+  /** Whether the chain has a problem; a broken chain is not folded. */
   broken: boolean;
 }
 
-/** Every run of the store. */
+/** Checks every run of the store. */
 export async function checkRuns(checking: Checking): Promise<void> {
   const { connection } = checking;
   let after: RunKey = { namespace_id: 0, run_id: "" };
   for (;;) {
-    // One transaction a run, so that its rows are of one moment while others append.
+    // One transaction for each run: all of its rows are of one moment, although others append.
     connection.statement("BEGIN").run();
     try {
       const row: Row | undefined = connection.statement(RUNS).get(after.namespace_id, after.run_id);
@@ -70,7 +71,7 @@ function startRun(checking: Checking, run_key: RunKey, row: Row): RunCheck {
 async function checkRun(check: RunCheck): Promise<void> {
   const { checking, run } = check;
   checking.counts.runs += 1;
-  if (check.law === null) problem(check, "run", `its law "${run.scenario_law_identity}" is not there`);
+  if (check.law === null) problem(check, "run", `its law "${run.scenario_law_identity}" is missing`);
   let revision = 0;
   let previous: Identity | null = null;
   for (;;) {
@@ -97,7 +98,7 @@ function checkRecord(check: RunCheck, row: Row, revision: number, previous: Iden
   const { checking, run } = check;
   const { sha256 } = checking.options;
   checking.counts.records += 1;
-  if (revision > run.head.revision) problem(check, "record", `it stands beyond the head`, revision);
+  if (revision > run.head.revision) problem(check, "record", "it is beyond the head", revision);
   let record: StoredRecord;
   try {
     record = toRecord(run.run_key, row);
@@ -106,7 +107,7 @@ function checkRecord(check: RunCheck, row: Row, revision: number, previous: Iden
   }
   checking.counts.material += record.material.length;
   const problems = recordProblems(sha256, { run_key: run.run_key, revision, previous }, record);
-  if (!sealHolds(sha256, run.run_key, row)) problems.push("its receipt is not the one that was written");
+  if (!sealHolds(sha256, run.run_key, row)) problems.push("its receipt differs from the written one");
   if (revision === 1) problems.push(...bindingProblems(run, record), ...creationProblems(check, record));
   problems.push(...namedProblems(check, record));
   for (const message of problems) problem(check, "record", message, revision);
@@ -114,14 +115,14 @@ function checkRecord(check: RunCheck, row: Row, revision: number, previous: Iden
   check.folded.push({ revision, record_id: record.record_id, record: record.record });
 }
 
-/** The first record is the creation, under the request that the run is found by. */
+/** The first record must be the creation with the request of the run's row. */
 function creationProblems(check: RunCheck, record: StoredRecord): string[] {
   const { family, identity } = record.receipt.operation;
   if (family === "create_run" && identity === check.creation) return [];
-  return ["it is not the creation that the run is found by"];
+  return ["it is not the creation of the run"];
 }
 
-/** What a record names and the store has to hold: payloads and retained values beside it, profiles, contracts and schemas once for all. */
+/** The objects that a record names must exist: payloads and retained values beside it; profiles, contracts and schemas as artifacts. */
 function namedProblems(check: RunCheck, record: StoredRecord): string[] {
   const members = parseObject(record.record);
   const body = member(members, "body");
@@ -138,9 +139,9 @@ function namedProblems(check: RunCheck, record: StoredRecord): string[] {
   const hasArtifact = check.checking.connection.statement(HAS_ARTIFACT);
   return [
     ...beside.filter((name) => typeof name === "string" && !kept.has(name))
-      .map((name) => `material "${String(name)}" that it names is not there`),
+      .map((name) => `material "${String(name)}" that it names is missing`),
     ...shared.filter((name) => typeof name === "string" && hasArtifact.get(name) === undefined)
-      .map((name) => `artifact "${String(name)}" that it names is not there`),
+      .map((name) => `artifact "${String(name)}" that it names is missing`),
   ];
 }
 
@@ -167,7 +168,7 @@ function checkSnapshots(check: RunCheck, last: number): void {
   if (newest !== last) rebuild(check, last);
 }
 
-/** The state that the records up to a revision fold to; null where no fold was handed in, or the chain is broken already. */
+/** The state that the records up to a revision fold to; null without a fold, or where the chain is broken. */
 function rebuild(check: RunCheck, revision: number): string | null {
   const { checking, law, folded } = check;
   const { fold } = checking.options;
@@ -183,7 +184,7 @@ function rebuild(check: RunCheck, revision: number): string | null {
 
 function missing(check: RunCheck, from: number, to: number): void {
   const which = from === to ? `record ${from} is` : `records ${from} to ${to} are`;
-  problem(check, "run", `${which} not there`, from);
+  problem(check, "run", `${which} missing`, from);
 }
 
 function problem(check: RunCheck, what: "run" | "record" | "snapshot", message: string, revision?: number): void {

@@ -1,5 +1,5 @@
 /**
- * One connection to a store's file, and how such a file is opened.
+ * Connections to a store's file.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { type StorageOptions, StoreError } from "../types.ts";
 import { toStoreError } from "./errors.ts";
 import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, schemaOf } from "./format.ts";
 
-/** A connection with the statements that were prepared on it. */
+/** A connection with its prepared statements. */
 export interface Connection {
   readonly path: string;
   readonly database: DatabaseSync;
-  /** The statement of an SQL text, prepared when first asked for: preparing anew for each call would cost two thirds of a point read. */
+  /** The statement of an SQL text, prepared once: preparing it for each call would cost two thirds of a point read. */
   readonly statement: (sql: string) => StatementSync;
 }
 
@@ -24,18 +24,18 @@ export type FileIdentity = Pick<Deno.FileInfo, "dev" | "ino" | "size">;
 
 /** The connection that writes, with the file that it has open. */
 export interface WriterConnection extends Connection {
-  /** The path with links followed: SQLite keeps the log beside that file. */
+  /** The path with links resolved: SQLite keeps the log beside that file. */
   readonly realPath: string;
-  /** The file that stood at the path when SQLite opened it. */
+  /** The file at the path when SQLite opened it. */
   readonly identity: FileIdentity;
 }
 
-/** What of the storage options a connection needs. */
+/** The storage options of a connection. */
 export type ConnectionOptions = Pick<StorageOptions, "journal_mode" | "sync_mode" | "busy_timeout_ms">;
 
 /**
- * The longest that SQLite itself waits for a lock. Its wait blocks the event loop, so it is kept short, and the writer and the readers do
- * the rest of `busy_timeout_ms` by coming back later.
+ * The longest wait of SQLite itself for a lock, in milliseconds. It blocks the event loop, so it is short; the writer and the readers
+ * retry for the rest of `busy_timeout_ms`.
  */
 const BUSY_SLICE_MILLIS = 10;
 
@@ -46,26 +46,26 @@ const BUSY_SLICE_MILLIS = 10;
  */
 const CHECKPOINT_PAGES = 2000;
 
-/** Refuses a file without a byte in it: one that was cut short, or of which another process is about to make a store. */
+/** The error for an empty file: it was cut short, or another process is creating a store in it. */
 export class EmptyFileError extends StoreError {
-  /** Milliseconds since somebody made or cut it; null where that is not known. */
+  /** Milliseconds since the file was created or cut; null where that is unknown. */
   readonly ageMillis: number | null;
 
   /** Builds the error for the file at a path. */
   constructor(path: string, ageMillis: number | null) {
-    const why = "it is empty, which no store is: restore a backup, or remove it for a new one";
+    const why = "it is empty: restore a backup, or remove it to create a new store";
     super("corrupt", `Cannot open store "${path}": ${why}`);
     this.ageMillis = ageMillis;
   }
 }
 
-/** Characters of a name that stands in a file, as a message has it. */
+/** Characters of a name from a file that a message shows. */
 const NAME_CHARACTERS = 64;
 
-/** Options of every connection: no foreign keys are declared, and nothing is read that is larger than any row may be. */
+/** Options of every connection: the tables declare no foreign keys, and values are limited to the largest row. */
 const DATABASE = { enableForeignKeyConstraints: false, limits: { length: ROW_BYTES_MAXIMUM } } as const;
 
-/** Tables, indexes, views and triggers; what SQLite makes for itself has no text, or a name of its own. */
+/** Tables, indexes, views and triggers, without SQLite's own objects. */
 const FIND_SCHEMA = `SELECT type, name, sql, (SELECT user_version FROM pragma_user_version) AS format
   FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql`;
 
@@ -83,25 +83,25 @@ function toConnection(database: DatabaseSync, path: string): Connection {
 }
 
 /**
- * Opens the connection that writes, and makes the file where there is none: folder 0700, file 0600.
+ * Opens the connection that writes, and creates a missing file: folder 0700, file 0600.
  *
- * @throws {StoreError} `corrupt` for a file that is empty or no database, `version_unsupported` for one of another format or program,
+ * @throws {StoreError} `corrupt` for an empty file or a file that is not a database, `version_unsupported` for another format or program,
  * `busy`, `io`
  */
 export function openWriterConnection(path: string, options: ConnectionOptions): WriterConnection {
-  const isMade = createFile(path);
+  const isCreated = createFile(path);
   try {
-    if (isMade) refuseOrphanedLog(path);
+    if (isCreated) refuseOrphanedLog(path);
     const { dev, ino, size } = Deno.statSync(path);
     const realPath = Deno.realPathSync(path);
-    return { ...openToWrite(path, options), realPath, identity: { dev, ino, size } };
+    return { ...openForWriting(path, options), realPath, identity: { dev, ino, size } };
   } catch (error) {
-    if (isMade && isEmptyFile(path)) Deno.removeSync(path);
+    if (isCreated && isEmptyFile(path)) Deno.removeSync(path);
     throw toStoreError(error, path, "open store");
   }
 }
 
-function openToWrite(path: string, options: ConnectionOptions): Connection {
+function openForWriting(path: string, options: ConnectionOptions): Connection {
   return opened(path, () => {
     const database = new DatabaseSync(path, { ...DATABASE, timeout: busySlice(options) });
     return guarded(database, () => {
@@ -113,7 +113,7 @@ function openToWrite(path: string, options: ConnectionOptions): Connection {
           `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
       );
       if (isNew) createTables(connection);
-      // After a change of the journal's mode SQLite makes the files beside the database at the first read.
+      // After a change of the journal mode, SQLite creates the files beside the database at the first read.
       else readFormat(connection);
       return connection;
     });
@@ -137,7 +137,7 @@ export function openReaderConnection(path: string, options: Pick<StorageOptions,
 }
 
 /**
- * Makes a database that nobody uses one file that can be moved, without a log beside it.
+ * Turns an unused database into one movable file, without a log beside it.
  *
  * @throws {StoreError} As {@link openWriterConnection}
  */
@@ -153,9 +153,9 @@ export function makeSelfContained(path: string): void {
 }
 
 /**
- * What the header of a file says.
+ * The format in the header of a file.
  *
- * @returns `current` for a store of a known format, `empty` for a database without anything in it
+ * @returns `current` for a store of a supported format, `empty` for an empty database
  * @throws {StoreError} `version_unsupported`
  */
 export function readFormat(connection: Connection): "current" | "empty" {
@@ -172,13 +172,13 @@ export function readFormat(connection: Connection): "current" | "empty" {
   throw unsupported(
     connection.path,
     version > FORMAT_VERSION
-      ? `its format version ${version} is newer than ${FORMAT_VERSION}, the newest that this program knows`
-      : `its format version ${version} is older than 1, the oldest that this program knows`,
+      ? `its format version ${version} is newer than ${FORMAT_VERSION}, the newest that this program supports`
+      : `its format version ${version} is older than 1, the oldest that this program supports`,
   );
 }
 
 /**
- * Refuses what is neither a store nor an empty database: what a start asks of a file.
+ * Requires a store or an empty database.
  *
  * @returns As {@link readFormat}
  * @throws {StoreError} `version_unsupported`, `corrupt`
@@ -191,8 +191,8 @@ export function requireStore(connection: Connection): "current" | "empty" {
 }
 
 /**
- * What keeps the tables and indexes from being those of a store, null for nothing: a trigger, or a table without its
- * constraints, could undo what is written.
+ * The first difference between the tables and indexes and those of a store, or null. A trigger, or a table without its constraints,
+ * could undo writes.
  */
 export function schemaFault(connection: Connection): string | null {
   const found = connection.database.prepare(FIND_SCHEMA).all();
@@ -203,7 +203,7 @@ export function schemaFault(connection: Connection): string | null {
     const isOwn = own.some((text) => partsOf(text).name === foreign["name"]);
     return isOwn
       ? `${object} was changed: restore a backup`
-      : `${object} is none of gate's: drop it or restore a backup`;
+      : `${object} is not part of a gate store: drop it or restore a backup`;
   }
   const missing = own.find((text) => !found.some((row) => row["sql"] === text));
   if (missing === undefined) return null;
@@ -211,13 +211,13 @@ export function schemaFault(connection: Connection): string | null {
   return `its ${type} ${quoteName(name)} is missing: restore a backup`;
 }
 
-/** What the text of a table or index makes. */
+/** The type and name in the SQL text of a table or index. */
 function partsOf(text: string): { readonly type: string; readonly name: string } {
   const [, type = "", name = ""] = text.split(" ");
   return { type: type.toLowerCase(), name };
 }
 
-/** A name that stands in a file, short enough for a message. */
+/** A name from a file, cut for a message. */
 function quoteName(name: string): string {
   return JSON.stringify(name.length > NAME_CHARACTERS ? `${name.slice(0, NAME_CHARACTERS)}...` : name);
 }
@@ -249,13 +249,13 @@ export function identityOf(path: string): FileIdentity | null {
 }
 
 /**
- * Why no store is made at a path: the log of one that is gone is beside it. SQLite would remove the log, and with it what only the log
- * holds. Null where there is no such log.
+ * The reason against creating a store at a path: the log of a missing store is beside it. SQLite would remove the log, and the commits
+ * in it. Null without such a log.
  */
 export function orphanedLog(path: string): string | null {
   const log = `${path}-wal`;
   if ((identityOf(log)?.size ?? 0) === 0) return null;
-  return `its file is gone and its log "${log}" is still there: put the file back, or move the log away`;
+  return `its file is missing, but its log "${log}" exists: restore the file, or move the log away`;
 }
 
 function refuseOrphanedLog(path: string): void {
@@ -263,7 +263,7 @@ function refuseOrphanedLog(path: string): void {
   if (why !== null) throw new StoreError("io", `Cannot open store "${path}": ${why}`);
 }
 
-/** Closes the database when what follows its opening fails. */
+/** Closes the database where a later step of opening fails. */
 function guarded(database: DatabaseSync, rest: () => Connection): Connection {
   try {
     return rest();
@@ -273,7 +273,7 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
   }
 }
 
-/** Makes the file where there is none: SQLite would by the process's mask, and a store's file is its owner's alone. */
+/** Creates a missing file, readable by its owner only; SQLite would use the umask of the process. Returns whether it was created. */
 function createFile(path: string): boolean {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
@@ -287,7 +287,7 @@ function createFile(path: string): boolean {
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
     const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
     if (folder === "" || isThere(folder)) {
-      throw new StoreError("io", `Cannot create store "${path}": no file can be made there`, { cause: error });
+      throw new StoreError("io", `Cannot create store "${path}": no file can be created there`, { cause: error });
     }
     createFolder(folder);
     return createFile(path);
@@ -311,24 +311,24 @@ function isThere(path: string): boolean {
   }
 }
 
-/** SQLite would also write to what is no file, a device say. */
+/** Rejects a path that is not a file: SQLite would also write to a device. */
 function refuseOther(path: string): void {
   const other = otherAt(path);
   if (other !== null) throw new StoreError("io", `Cannot open store "${path}": ${other}`);
 }
 
-/** What stands at a path that no store can be; null for a file, and for nothing. */
+/** The reason why the path cannot be a store; null for a file, and for a path that does not exist. */
 export function otherAt(path: string): string | null {
   try {
     const { isFile, isDirectory } = Deno.statSync(path);
     return isFile ? null : `it is ${isDirectory ? "a folder, expected" : "not"} a file`;
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) return fileReason(error) ?? String(error);
-    return isThere(path) ? "it is a link to nothing" : null;
+    return isThere(path) ? "it is a link to a missing file" : null;
   }
 }
 
-/** Whether there is a file without a byte in it. SQLite takes it for a new database, and removes the log beside it. */
+/** Whether the file exists and is empty. SQLite treats such a file as a new database, and removes the log beside it. */
 function isEmptyFile(path: string): boolean {
   try {
     const { isFile, size } = Deno.statSync(path);
@@ -343,7 +343,7 @@ function ageOf(path: string): number | null {
     const changed = Deno.statSync(path).mtime;
     return changed === null ? null : Date.now() - changed.getTime();
   } catch {
-    // Whoever made it has removed it again.
+    // The process that created the file removed it meanwhile.
     return null;
   }
 }
@@ -357,11 +357,13 @@ function setJournalMode(connection: Connection, mode: StorageOptions["journal_mo
   if (row?.["journal_mode"] === mode) return;
   throw new StoreError(
     "busy",
-    `Cannot open store "${connection.path}": journal mode stays "${String(row?.["journal_mode"])}" while others use it`,
+    `Cannot open store "${connection.path}": journal mode stays "${
+      String(row?.["journal_mode"])
+    }" while other processes use it`,
   );
 }
 
-/** Makes the tables, unless another process did so meanwhile. */
+/** Creates the tables, unless another process did so meanwhile. */
 function createTables(connection: Connection): void {
   const { database } = connection;
   database.prepare("BEGIN IMMEDIATE").run();

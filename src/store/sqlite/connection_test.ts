@@ -22,7 +22,7 @@ function database(path: string, sql: string): void {
   file.close();
 }
 
-/** A store with enough in it to be cut anywhere. */
+/** A store with enough content to be cut anywhere. */
 async function fullStore(folder: string): Promise<string> {
   const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
   const operations = Array.from({ length: 100 }, (_, index) => ({ operation: `op ${index}`, filling: 500 }));
@@ -31,14 +31,14 @@ async function fullStore(folder: string): Promise<string> {
   return `${folder}/gate.db`;
 }
 
-/** What stands where the store should be, what opening says. */
+/** The file in place of the store, and the error of opening. */
 const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreErrorCode | null, RegExp][] = [
   ["nothing", () => {}, null, /^$/],
   [
     "an empty file",
     (path) => Deno.writeTextFile(path, ""),
     "corrupt",
-    /: it is empty, which no store is: restore a backup, or remove it for a new one$/,
+    /: it is empty: restore a backup, or remove it to create a new store$/,
   ],
   ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), null, /^$/],
   ["a store", (path) => database(path, CREATE_TABLES), null, /^$/],
@@ -61,7 +61,7 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
     `a store with ${what}`,
     (path) => database(path, `${CREATE_TABLES}; ${sql}`),
     "corrupt",
-    new RegExp(`: its ${object.replaceAll(".", "\\.")} is none of gate's: drop it or restore a backup$`),
+    new RegExp(`: its ${object.replaceAll(".", "\\.")} is not part of a gate store: drop it or restore a backup$`),
   ]),
   ...([
     ["another column", "ALTER TABLE runs ADD COLUMN note TEXT", 'table "runs" was changed'],
@@ -80,8 +80,8 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
   ["text", (path) => Deno.writeTextFile(path, "No database ".repeat(100)), "corrupt", /the file is not a database/],
   ["a few bytes", (path) => Deno.writeTextFile(path, "SQLite"), "corrupt", /the file is not a database/],
   ["a folder", (path) => Deno.mkdir(path), "io", /it is a folder, expected a file/],
-  ["a link to nothing", (path) => Deno.symlink("none.db", path), "io", /it is a link to nothing$/],
-  ["a link to itself", (path) => Deno.symlink(path, path), "io", /its links lead in a circle$/],
+  ["a link to nothing", (path) => Deno.symlink("none.db", path), "io", /it is a link to a missing file$/],
+  ["a link to itself", (path) => Deno.symlink(path, path), "io", /its links form a loop$/],
   ["a device", (path) => Deno.symlink("/dev/null", path), "io", /it is not a file$/],
   [
     "another program's database",
@@ -129,13 +129,13 @@ for (const [what, prepare, code, message] of OPENINGS) {
     }));
 }
 
-Deno.test("openStores() makes no store beside the log of one that is gone, and leaves the log as it is", () =>
+Deno.test("openStores() creates no store beside the log of a missing store, and keeps the log", () =>
   withFolder(async (folder) => {
     const path = `${folder}/gate.db`;
     await Deno.writeTextFile(`${path}-wal`, "what is left");
     await assert.rejects(
       openStores(storesOptions(folder, WAL_FULL), sha256),
-      /its file is gone and its log ".*" is still/,
+      /its file is missing, but its log ".*" exists/,
     );
     assert.equal(await Deno.readTextFile(`${path}-wal`), "what is left");
     assert.deepEqual((await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name), ["gate.db-wal"]);
@@ -143,7 +143,7 @@ Deno.test("openStores() makes no store beside the log of one that is gone, and l
     await closeStores(await openStores(storesOptions(folder, WAL_FULL), sha256));
   }));
 
-Deno.test("openStores() leaves the log beside an empty file alone, and waits for another process that makes a store of it", () =>
+Deno.test("openStores() keeps the log beside an empty file, and waits for another process that creates a store in it", () =>
   withFolder(async (folder) => {
     const path = `${folder}/gate.db`;
     await Deno.writeTextFile(path, "");
@@ -157,7 +157,8 @@ Deno.test("openStores() leaves the log beside an empty file alone, and waits for
     database(path, CREATE_TABLES);
     await closeStores(await patient);
 
-    const [old, fresh] = [`${folder}/old/gate.db`, `${folder}/fresh/gate.db`];
+    const old = `${folder}/old/gate.db`;
+    const fresh = `${folder}/fresh/gate.db`;
     for (const file of [old, fresh]) {
       await Deno.mkdir(dirname(file));
       await Deno.writeTextFile(file, "");
@@ -167,7 +168,7 @@ Deno.test("openStores() leaves the log beside an empty file alone, and waits for
       const since = performance.now();
       const opening = openStores(storesOptions(dirname(file), WAL_FULL, { busy_timeout_ms: 60_000 }), sha256);
       await assert.rejects(opening, /it is empty/);
-      assert.ok(performance.now() - since < longest, "nobody makes a store of it any more");
+      assert.ok(performance.now() - since < longest, "no process creates a store in it any more");
     }
   }));
 
@@ -179,9 +180,12 @@ Deno.test(
       await Deno.writeTextFile(`${folder}/file`, "");
       await Deno.symlink("none", `${folder}/link`);
       const rows: readonly (readonly [path: string, RegExp])[] = [
-        ["/proc/gate.db", /^Cannot create store "\/proc\/gate.db": (?:gate may not use it|no file can be made there)$/],
-        [`${folder}/file/gate.db`, /^Cannot create store ".*gate.db": what stands above it is not a folder$/],
-        [`${folder}/link/gate.db`, /^Cannot create store ".*gate.db": no file can be made there$/],
+        [
+          "/proc/gate.db",
+          /^Cannot create store "\/proc\/gate.db": (?:gate has no permission to use it|no file can be created there)$/,
+        ],
+        [`${folder}/file/gate.db`, /^Cannot create store ".*gate.db": a part of its path is not a folder$/],
+        [`${folder}/link/gate.db`, /^Cannot create store ".*gate.db": no file can be created there$/],
       ];
       for (const [path, message] of rows) {
         assert.throws(() => openWriterConnection(path, STORAGE), (error) => {
@@ -193,7 +197,7 @@ Deno.test(
     }),
 );
 
-Deno.test("openWriterConnection() leaves no empty file where no store could be made", () =>
+Deno.test("openWriterConnection() removes the empty file where no store could be created", () =>
   withFolder((folder) => {
     const options = { ...STORAGE, journal_mode: "of no kind" as "wal" };
     assert.throws(() => openWriterConnection(`${folder}/gate.db`, options), StoreError);
@@ -233,7 +237,7 @@ Deno.test(
     }),
 );
 
-Deno.test("openStores() keeps what was there, in either journal mode", () =>
+Deno.test("openStores() keeps the content, in either journal mode", () =>
   withFolder(async (folder) => {
     const append = appendTo(runKey("one"), null, "create", "a");
     const first = await openStores(storesOptions(folder, WAL_FULL), sha256);
@@ -246,7 +250,7 @@ Deno.test("openStores() keeps what was there, in either journal mode", () =>
     }
   }));
 
-Deno.test("openStores() takes runs and schemas apart or together", () =>
+Deno.test("openStores() opens runs and schemas in one file or two", () =>
   withFolder(async (folder) => {
     const { run, schemas } = storesOptions(folder, WAL_FULL);
     const apart = await openStores({ run, schemas: { ...schemas, path: `${folder}/schemas.db` } }, sha256);
@@ -257,7 +261,7 @@ Deno.test("openStores() takes runs and schemas apart or together", () =>
       openStores({ run, schemas: { ...schemas, batch_max_ops: 1 } }, sha256),
       /"batch_max_ops" differs/,
     );
-    await assert.rejects(openStores({ run: { ...run, path: null }, schemas }, sha256), /there is no path/);
+    await assert.rejects(openStores({ run: { ...run, path: null }, schemas }, sha256), /no path is configured/);
   }));
 
 Deno.test("openStores() waits for another process no longer than busy_timeout_ms", () =>
@@ -275,7 +279,7 @@ Deno.test("openStores() waits for another process no longer than busy_timeout_ms
     other.close();
   }));
 
-Deno.test("openWriterConnection() sets what the options say", () =>
+Deno.test("openWriterConnection() applies the options", () =>
   withFolder((folder) => {
     for (const [sync_mode, synchronous] of [["full", 2], ["normal", 1]] as const) {
       for (const journal_mode of ["wal", "delete"] as const) {
@@ -289,12 +293,12 @@ Deno.test("openWriterConnection() sets what the options say", () =>
     return Promise.resolve();
   }));
 
-Deno.test("A connection takes rows up to a limit, and none beyond", () =>
+Deno.test("A connection accepts rows up to the limit", () =>
   withFolder((folder) => {
     const path = `${folder}/gate.db`;
     const connections = [openWriterConnection(path, STORAGE), openReaderConnection(path, STORAGE)];
     for (const { statement } of connections) {
-      // A row of zeros is measured before there is memory for it.
+      // The size of a row of zeros is checked before memory is allocated for it.
       const measure = (bytes: number): unknown =>
         statement("SELECT length(zeroblob(?)) AS bytes").get(bytes)?.["bytes"];
       for (const bytes of [ROW_BYTES_MAXIMUM - 1, ROW_BYTES_MAXIMUM]) assert.equal(measure(bytes), bytes);

@@ -1,5 +1,5 @@
 /**
- * From what SQLite says to what a store says.
+ * Maps errors of SQLite to errors of a store.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { fileReason } from "../file_reason.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
 import { ROW_BYTES_MAXIMUM } from "./format.ts";
 
-/** Primary result codes (https://www.sqlite.org/rescode.html) that mean something to a caller. */
+/** Primary result codes (https://www.sqlite.org/rescode.html) with a code or message of their own. */
 const BUSY = 5;
 const LOCKED = 6;
 const CORRUPT = 11;
@@ -17,7 +17,7 @@ const TOO_BIG = 18;
 const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 
-/** When a caller that met a busy database should come back, milliseconds. */
+/** The delay after which a caller should retry on a busy database, in milliseconds. */
 const BUSY_RETRY_AFTER_MILLIS = 100;
 
 /** The primary result code of an error from `node:sqlite`; null for any other error. */
@@ -26,7 +26,7 @@ function primaryCode(error: unknown): number | null {
   return error.errcode & 0xff;
 }
 
-/** Tells whether another connection holds a lock that this one waited for in vain. */
+/** Whether the wait for another connection's lock timed out. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === "busy";
   const code = primaryCode(error);
@@ -34,15 +34,15 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * The store's error for anything that was thrown.
+ * The store error for any thrown error.
  *
  * @param path The database file
- * @param doing What could not be done, as in `append to`
+ * @param action The failed action, such as `append to`
  */
-export function toStoreError(error: unknown, path: string, doing: string): StoreError {
+export function toStoreError(error: unknown, path: string, action: string): StoreError {
   if (error instanceof StoreError) return error;
   const { code, why } = describe(error);
-  return new StoreError(code, `Cannot ${doing} "${path}": ${why}`, {
+  return new StoreError(code, `Cannot ${action} "${path}": ${why}`, {
     cause: error,
     ...(code === "busy" ? { retryAfterMillis: BUSY_RETRY_AFTER_MILLIS } : {}),
   });

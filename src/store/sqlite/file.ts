@@ -1,5 +1,5 @@
 /**
- * A store's file with its writer and its readers, shared by what lives in it.
+ * A store's file with its writer and its readers, which the stores in the file share.
  *
  * @module
  */
@@ -22,39 +22,39 @@ export interface StoreFile {
   readonly readers: ReaderPool;
   readonly heads: HeadCache;
   readonly guard: FileGuard;
-  /** One more user of the file. */
+  /** Adds a user of the file. */
   readonly retain: () => void;
-  /** One user less; the last one commits what is queued and closes, or abandons a file that is no longer the one at the path. */
+  /** Removes a user. The last one commits queued operations and closes the file, or abandons a file that was removed or replaced. */
   readonly release: () => Promise<void>;
 }
 
-/** Told something about a store that whoever runs it should know. */
+/** Receives a message for the operator of the store. */
 export type Notice = (message: string) => void;
 
-/** How long an opening that met a busy database stays away, milliseconds. */
+/** The pause before another attempt to open a busy database, in milliseconds. */
 const BUSY_PAUSE_MILLIS = 10;
 
 /**
- * How long a file may be without a byte while somebody makes a store of it, milliseconds: between the two, the process that makes it
- * does nothing else. One that has been empty for longer is no store and becomes none.
+ * How long a file may be empty while another process creates a store in it, in milliseconds. That process does nothing else in between,
+ * so a file that is empty for longer never becomes a store.
  */
 const EMPTY_MILLIS = 1000;
 
 /**
- * Connections to files that were removed or replaced. To close one could write its log into a file that another process has open with a
- * log of its own, and so could their collection as garbage. They stay open until the process exits, which closes none of them.
+ * Connections to files that were removed or replaced. Closing or garbage-collecting one could write its log into a file that another
+ * process has open with a log of its own. They stay open until the process exits, and the exit closes none of them.
  */
 const ABANDONED: Connection[] = [];
 
 /**
- * Opens a store's file, making it where there is none. Reads no more than the header and how much it holds.
+ * Opens a store's file, or creates it. Reads only the header and the number of rows.
  *
- * @param notice Told in a sentence where the store holds less than was once committed to it
+ * @param notice Receives a sentence where the store holds less than was once committed to it
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  */
 export async function openStoreFile(options: StorageOptions, notice: Notice = () => {}): Promise<StoreFile> {
   const path = storePath(options);
-  return await openPatiently(path, options, () => {
+  return await openWithRetries(path, options, () => {
     const connection = openWriterConnection(path, options);
     try {
       return useConnection(connection, options, notice);
@@ -73,7 +73,7 @@ function useConnection(connection: WriterConnection, options: StorageOptions, no
   const mark = keepMark(connection);
   const loss = findLoss(connection);
   if (loss !== null) {
-    notice(`Store "${path}" is not what it was: ${loss}. A backup was restored, or its files were changed`);
+    notice(`Store "${path}" lost data: ${loss}. A backup was restored, or its files were changed`);
   }
   const writer = createWriter(connection, options, { verify: guard.verify, committed: mark.committed });
   const readers = createReaderPool(path, options, guard);
@@ -101,22 +101,22 @@ function isVerified(guard: FileGuard): boolean {
   }
 }
 
-/** The absolute path of a store's file, so that names that SQLite takes for something else are plain names. */
+/** The absolute path of a store's file, because SQLite gives some relative names a special meaning. */
 export function storePath(options: Pick<StorageOptions, "path">): string {
   if (options.path === null || options.path === "") {
-    throw new StoreError("io", 'Cannot open a store of type "sqlite": there is no path');
+    throw new StoreError("io", 'Cannot open a store of type "sqlite": no path is configured');
   }
   return resolve(options.path);
 }
 
-async function openPatiently(path: string, options: StorageOptions, open: () => StoreFile): Promise<StoreFile> {
+async function openWithRetries(path: string, options: StorageOptions, open: () => StoreFile): Promise<StoreFile> {
   const since = performance.now();
   for (;;) {
     try {
       return open();
     } catch (error) {
-      const mayPass = isBusy(error) || error instanceof EmptyFileError;
-      if (!mayPass) throw (await import("./access.ts")).explainAccess(error, path);
+      const isTemporary = isBusy(error) || error instanceof EmptyFileError;
+      if (!isTemporary) throw (await import("./access.ts")).explainAccess(error, path);
       const waited = performance.now() - since;
       if (waited >= options.busy_timeout_ms) throw error;
       if (error instanceof EmptyFileError && Math.max(waited, error.ageMillis ?? 0) >= EMPTY_MILLIS) throw error;

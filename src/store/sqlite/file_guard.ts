@@ -1,10 +1,10 @@
 /**
- * Compares the files that SQLite has open with the files that the path names now.
+ * Compares the files that SQLite has open with the files at the path.
  *
- * SQLite goes on with files that were removed or replaced: it commits into them without an error, and the next process that opens the
- * path sees none of it. Two processes with different `-shm` files do not see each other's locks and overwrite each other's commits. So
- * each commit, each turn of the event loop with reads, and readiness compare device and inode of all files, and the length of the
- * write-ahead log.
+ * SQLite continues with files that were removed or replaced: it commits into them without an error, and the next process that opens the
+ * path does not see these commits. Two processes with different `-shm` files do not see each other's locks, and overwrite each other's
+ * commits. So each commit, each turn of the event loop with reads, and each readiness check compares device and inode of all files, and
+ * the length of the write-ahead log.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Connection, FileIdentity, WriterConnection } from "./connection.ts
 import { identityOf } from "./connection.ts";
 import { integer } from "./rows.ts";
 
-/** Compares the files of one store. Once one differs, every later comparison fails: only a new process may open the path again. */
+/** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
 export interface FileGuard {
   /**
    * Compares now.
@@ -26,7 +26,7 @@ export interface FileGuard {
    */
   readonly verify: () => void;
   /**
-   * Compares at the first call in a turn of the event loop, and repeats what that found.
+   * Compares at the first call in a turn of the event loop; later calls in the turn repeat the result.
    *
    * @throws {StoreError} As `verify`
    */
@@ -47,11 +47,11 @@ const FRAME_HEADER_BYTES = 24;
 /** Reports how many frames of the log are valid, without moving any. */
 const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
 
-/** Comparisons that have to find a log too short: between two of them another process may have emptied it as SQLite does. */
+/** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
 const SHORT_FINDINGS = 3;
 
 /**
- * Starts to guard the files of a connection that was just opened.
+ * Creates a guard for the files of a connection that was just opened.
  *
  * @throws {StoreError} As {@link FileGuard.verify}
  */
@@ -87,7 +87,7 @@ export function createFileGuard(
 
 function openedFiles(connection: WriterConnection, mode: StorageOptions["journal_mode"]): readonly OpenedFile[] {
   const { path, realPath, identity } = connection;
-  // SQLite keeps the log and its index beside the file that a link leads to, for as long as a connection is open.
+  // While a connection is open, SQLite keeps the log and its index beside the target of a link.
   const beside = mode === "wal" ? ["-wal", "-shm"] : [];
   return [
     { name: "file", path, identity },
@@ -99,14 +99,14 @@ function openedFiles(connection: WriterConnection, mode: StorageOptions["journal
   ];
 }
 
-/** How a file differs from the one that was opened; null where it is that one. */
+/** The difference between a file and the opened one; null where both are the same file. */
 function differenceOf({ name, path, identity }: OpenedFile): string | null {
-  const now = lookAt(path);
+  const now = identityNow(path);
   if (now === null) return `its ${name} was removed or renamed`;
   return now.dev === identity?.dev && now.ino === identity.ino ? null : `its ${name} was replaced by another`;
 }
 
-function lookAt(path: string): FileIdentity | null {
+function identityNow(path: string): FileIdentity | null {
   try {
     return identityOf(path);
   } catch (error) {
@@ -121,7 +121,7 @@ function isCutShort(connection: WriterConnection, frameBytes: number): boolean {
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
     const row = connection.statement(WAL_STATE).get();
     const frames = row === undefined ? 0 : integer(row, "log");
-    if (frames <= 0 || (lookAt(wal)?.size ?? 0) >= WAL_HEADER_BYTES + frames * frameBytes) return false;
+    if (frames <= 0 || (identityNow(wal)?.size ?? 0) >= WAL_HEADER_BYTES + frames * frameBytes) return false;
   }
   return true;
 }

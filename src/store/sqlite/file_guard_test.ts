@@ -13,7 +13,7 @@ import { createFileGuard } from "./file_guard.ts";
 
 const OPTIONS = storesOptions("", WAL_FULL).run;
 
-/** What SQLite and gate themselves do to the files of a store that others have open. */
+/** Legitimate changes by SQLite and gate to files that other processes have open. */
 const LEGITIMATE: Readonly<Record<string, (folder: string, round: number) => Promise<void> | void>> = {
   "a passive checkpoint": (folder) => pragma(folder, "wal_checkpoint(PASSIVE)"),
   "a full checkpoint": (folder) => pragma(folder, "wal_checkpoint(FULL)"),
@@ -48,7 +48,7 @@ async function vacuum(folder: string): Promise<void> {
   assert.ok(success);
 }
 
-Deno.test("a store takes what SQLite does to its files for what it is, over 5 rounds and 2 restarts", () =>
+Deno.test("a store accepts SQLite's own changes to its files, over 5 rounds and 2 restarts", () =>
   withFolder(async (folder) => {
     let head = null;
     for (const start of [1, 2, 3]) {
@@ -71,7 +71,7 @@ Deno.test("a store takes what SQLite does to its files for what it is, over 5 ro
 const WRITER = fileURLToPath(new URL("../../../tests/simulation/store_writer.ts", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../../deno.json", import.meta.url));
 
-/** Appends in a process of its own, which opens the store and closes it. */
+/** Appends in a separate process, which opens and closes the store. */
 async function write(folder: string, name: string, appends: number): Promise<void> {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--allow-all", "--config", CONFIG, WRITER, folder, name, "4", `${appends}`],
@@ -82,7 +82,7 @@ async function write(folder: string, name: string, appends: number): Promise<voi
   assert.equal(code, 0, new TextDecoder().decode(stderr));
 }
 
-Deno.test("a store takes the work of other processes for what it is, while the log is emptied under all of them", () =>
+Deno.test("a store accepts the work of other processes while the log is emptied", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 20_000 }), sha256);
     await stores.runs.putLaw(LAW);
@@ -100,7 +100,7 @@ Deno.test("a store takes the work of other processes for what it is, while the l
     assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
   }));
 
-Deno.test("three processes that open and close a store by turns see its log come and go, and take it for what it is", () =>
+Deno.test("three processes that open and close a store by turns accept that its log appears and disappears", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
     await stores.runs.putLaw(LAW);
@@ -112,11 +112,11 @@ Deno.test("three processes that open and close a store by turns see its log come
     assert.deepEqual([problems, counts.runs], [[], 3 * 5 * 4]);
   }));
 
-/** Bytes that are cut from the end of a log of which every byte is in use, and whether that is seen. */
+/** Bytes cut from the end of a log whose bytes are all in use, and whether the guard detects it. */
 const CUTS: readonly (readonly [bytes: number, isSeen: boolean])[] = [[0, false], [1, true], [4096, true]];
 
 for (const [bytes, isSeen] of CUTS) {
-  Deno.test(`createFileGuard() ${isSeen ? "sees" : "accepts"} a log that is shorter by ${bytes} bytes`, () =>
+  Deno.test(`createFileGuard() ${isSeen ? "detects" : "accepts"} a log that is shorter by ${bytes} bytes`, () =>
     withFolder(async (folder) => {
       const path = `${folder}/gate.db`;
       const connection = openWriterConnection(path, OPTIONS);
@@ -127,7 +127,7 @@ for (const [bytes, isSeen] of CUTS) {
       const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === "file_lost";
       if (isSeen) assert.throws(guard.verify, isLost);
       else guard.verify();
-      // Once lost it stays lost, also when the files are put right.
+      // A lost store stays lost, also after the files are restored.
       await Deno.truncate(`${path}-wal`, size);
       if (isSeen) assert.throws(guard.verify, isLost);
       connection.database.close();
@@ -135,7 +135,7 @@ for (const [bytes, isSeen] of CUTS) {
     }));
 }
 
-Deno.test("createFileGuard() compares once a turn where that is asked, and follows links", () =>
+Deno.test("createFileGuard() compares once a turn on request, and follows links", () =>
   withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/real`);
     await Deno.symlink(`${folder}/real/gate.db`, `${folder}/link.db`);

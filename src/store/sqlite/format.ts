@@ -1,9 +1,8 @@
 /**
- * The format of a store's file: tables, and the two numbers in the header by which a file says what it is.
+ * The format of a store's file: its tables, and the two numbers in the header that identify program and version.
  *
- * A record is one row, so that an accepted mutation dirties as few pages as can be; rows stand in the order of acceptance over all runs,
- * which keeps the pages of one commit together. What a point read needs stands before the long texts, whose overflow pages it then never
- * touches.
+ * A record is one row, so that an accepted mutation changes as few pages as possible. Rows are in the order of acceptance over all runs,
+ * which keeps the pages of one commit together. The columns of a point read precede the long texts, so it never reads overflow pages.
  *
  * @module
  */
@@ -17,13 +16,13 @@ export const APPLICATION_ID = 0x47415445;
  */
 export const FORMAT_VERSION = 2;
 
-/** The format of a file that was just made. */
+/** The format of a new file. */
 const FIRST_FORMAT = 1;
 
-/** Bytes of one row: more than any call that gate takes leaves behind, and no more than one machine may well hold. */
+/** Bytes of one row: more than any accepted call produces, and few enough for the memory of one machine. */
 export const ROW_BYTES_MAXIMUM = 256 * 1024 * 1024;
 
-/** What makes an empty database a store. */
+/** The statements that turn an empty database into a store. */
 export const CREATE_TABLES = `
 CREATE TABLE laws (
   law_row INTEGER PRIMARY KEY,
@@ -90,7 +89,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${FIRST_FORMAT};
 `;
 
-/** The tenants that a schema was registered for: 0 for a caller without one. A schema without rows counts for all. */
+/** The tenants for which a schema was registered: 0 for a caller without tenants. A schema without rows counts for all. */
 const TENANTS_TABLE = `CREATE TABLE schema_tenants (
   namespace_id INTEGER NOT NULL,
   schema_id TEXT NOT NULL,
@@ -99,13 +98,13 @@ const TENANTS_TABLE = `CREATE TABLE schema_tenants (
   UNIQUE (namespace_id, tenant, schema_id, version)
 ) STRICT`;
 
-/** What makes a store of format 1 one of format 2, inside a transaction. */
+/** The statements that turn format 1 into format 2, inside a transaction. */
 export const SCHEMA_TENANTS = `${TENANTS_TABLE}; PRAGMA user_version = 2`;
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
   .filter((text) => text.startsWith("CREATE ")).sort();
 
-/** The tables and indexes of a store of a format as SQLite keeps their texts. */
+/** The SQL texts of the tables and indexes of a format, as SQLite stores them. */
 export function schemaOf(format: number): readonly string[] {
   return format >= 2 ? [...SCHEMA, TENANTS_TABLE] : SCHEMA;
 }

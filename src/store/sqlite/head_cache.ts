@@ -1,6 +1,6 @@
 /**
- * Heads kept in memory, so that most calls need not ask SQL for one: this process knows what it commits itself, and SQLite
- * tells when another connection has committed.
+ * A cache of heads, so that most calls need no query. This process knows its own commits, and SQLite reports whether another
+ * connection has committed.
  *
  * @module
  */
@@ -12,17 +12,17 @@ import type { RunHead } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import { integer } from "./rows.ts";
 
-/** Heads kept. */
+/** Heads in the cache. */
 const HEADS_KEPT = 8192;
 
-/** Changes when another connection has committed; commits of the asking connection do not count. */
+/** Changes after a commit of another connection; commits of the querying connection do not count. */
 const DATA_VERSION = "PRAGMA data_version";
 
-/** The heads that are known to be the committed ones. */
+/** The heads that are known to be committed. */
 export interface HeadCache {
-  /** The committed head of a run; undefined where it has to be read. */
+  /** The committed head of a run; undefined where it must be read. */
   readonly get: (runKey: RunKey) => RunHead | undefined;
-  /** Tells of a head that was read or committed by this process. */
+  /** Stores a head that this process read or committed. */
   readonly set: (head: RunHead) => void;
 }
 
@@ -30,7 +30,7 @@ function nameOf({ namespace_id, run_id }: RunKey): string {
   return `${namespace_id} ${run_id}`;
 }
 
-/** Null where it cannot be told now; the reader that asks next says why. */
+/** The data version; null after an error, which the next read reports. */
 function dataVersion(writer: Connection): number | null {
   try {
     const row = writer.statement(DATA_VERSION).get();
@@ -41,8 +41,8 @@ function dataVersion(writer: Connection): number | null {
 }
 
 /**
- * A cache over the connection that writes. It asks for the data version once a turn of the event loop: whatever a caller
- * knew when it sent a call was committed before the turn in which the call is read.
+ * A cache over the connection that writes. It queries the data version once in each turn of the event loop. That is enough: every
+ * commit that a caller knew of when it sent a call precedes the turn in which the call is read.
  */
 export function createHeadCache(writer: Connection): HeadCache {
   const heads = new BoundedMap<string, RunHead>(HEADS_KEPT);

@@ -31,7 +31,7 @@ function commit(connection: Connection, identity: string): void {
   connection.database.prepare("INSERT INTO artifacts (identity, kind, body) VALUES (?, 'schema', '{}')").run(identity);
 }
 
-Deno.test("createHeadCache() knows a head until another connection commits", () =>
+Deno.test("createHeadCache() returns a head until another connection commits", () =>
   withConnections(async (own, other) => {
     const heads = createHeadCache(own);
     assert.equal(heads.get(RUN), undefined);

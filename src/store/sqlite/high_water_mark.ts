@@ -1,9 +1,9 @@
 /**
- * The high-water mark: a small file beside a store that says how much was committed to it at the least.
+ * The high-water mark: a small file beside a store with a lower bound of what was committed to it.
  *
- * A database that lost its tail, or was removed with its log and made anew, is sound in itself. The mark is how the next start sees it.
- * It is written after commits, at most once a second, and at the close; so it never claims more than was committed, and it knows nothing
- * of the last second before a process was killed. It is no part of the store: without it nothing is refused.
+ * A database that lost its end, or was removed with its log and created again, is consistent in itself. The mark shows the loss at the
+ * next start. It is written after commits, at most once a second, and at the close. So it never claims more than was committed, and it
+ * misses the last second before a process was killed. It is not part of the store: without it, nothing is rejected.
  *
  * @module
  */
@@ -16,12 +16,12 @@ import type { Connection, WriterConnection } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
 import { integer, type Row } from "./rows.ts";
 
-/** How much a store holds. Rows are never removed, so that no number ever falls. */
+/** The numbers of rows of a store. Rows are never removed, so no number ever decreases. */
 interface Position {
   readonly laws: number;
   readonly records: number;
   readonly schemas: number;
-  /** Identity of the last record; null where there is none. */
+  /** Identity of the last record; null without records. */
   readonly record_id: string | null;
 }
 
@@ -29,14 +29,14 @@ interface Position {
 export interface MarkKeeper {
   /** Reports a commit: the mark is written within {@link MARK_MILLISECONDS}. */
   readonly committed: () => void;
-  /** Ends it; the mark is written once more unless the store lost its files. */
+  /** Stops; writes the mark once more unless the store lost its files. */
   readonly close: (isLost: boolean) => void;
 }
 
-/** How long a commit may go without a mark, in milliseconds. */
+/** The longest delay between a commit and its mark, in milliseconds. */
 const MARK_MILLISECONDS = 1_000;
 
-/** Bytes of a mark: always as many, so that one is replaced by one write. */
+/** Bytes of a mark: a constant size, so that one write replaces it. */
 const MARK_BYTES = 512;
 
 const POSITION = `SELECT (SELECT coalesce(max(law_row), 0) FROM laws) AS laws,
@@ -49,17 +49,17 @@ const RECORD_ID = "SELECT record_id FROM records WHERE record_row = ?";
 const COUNTS = ["laws", "records", "schemas"] as const;
 
 /**
- * Where the mark of a store is: a name that a pattern for the store's own files does not match.
+ * The path of a store's mark. A pattern for the store's own files does not match its name.
  *
- * @param path The store's file with links followed
+ * @param path The store's file with links resolved
  */
 export function markPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.mark`);
 }
 
-/** What a store lost since its mark was written, in words; null where it lost nothing, and where there is no mark. */
+/** The loss of a store since its mark was written, as a message; null without a loss or without a mark. */
 export function findLoss(connection: Connection): string | null {
-  // The mark first: what it says was committed before the database is read.
+  // The mark is read first, so its content was committed before the database is read.
   const mark = readMark(markPath(Deno.realPathSync(connection.path)));
   return mark === null ? null : lossSince(mark, connection);
 }
@@ -70,14 +70,14 @@ function lossSince(mark: Position, connection: Connection): string | null {
   const fewer = COUNTS.filter((name) => now[name] < mark[name]);
   if (fewer.length > 0) {
     const counts = fewer.map((name) => `${now[name]} of at least ${mark[name]} ${name}`).join(", ");
-    return `it lost what was accepted, and holds ${counts}`;
+    return `it holds ${counts}`;
   }
   if (mark.record_id === null) return null;
   const found = connection.statement(RECORD_ID).get(mark.records)?.["record_id"];
-  return found === mark.record_id ? null : `its record ${mark.records} is not the one that was accepted there`;
+  return found === mark.record_id ? null : `its record ${mark.records} differs from the accepted one`;
 }
 
-/** Keeps the mark of a store that was just opened. What it lost stays in the mark until something new is committed. */
+/** Maintains the mark of a store that was just opened. A loss stays visible until the next commit. */
 export function keepMark(connection: WriterConnection): MarkKeeper {
   const path = markPath(connection.realPath);
   let written = readPosition(connection);
@@ -103,7 +103,7 @@ export function keepMark(connection: WriterConnection): MarkKeeper {
   };
 }
 
-/** Null where the file is damaged there: whoever reads it next is told so. */
+/** The numbers of rows; null where the file is damaged, which the next read reports. */
 function readPosition(connection: Connection): Position | null {
   const row = positionRow(connection);
   if (row === null) return null;
@@ -126,12 +126,12 @@ function positionRow(connection: Connection): Row | null {
   }
 }
 
-/** A mark that cannot be written is no reason to refuse what was committed. */
+/** Ignores a failed write of the mark, because the commit succeeded. */
 function attempt(update: () => void): void {
   try {
     update();
   } catch {
-    // The mark that is there still claims no more than was committed.
+    // The existing mark still claims no more than was committed.
   }
 }
 
@@ -141,7 +141,7 @@ function write(path: string, position: Position): void {
   file.writeSync(bytes);
 }
 
-/** A file that is no mark counts as none. */
+/** The mark; null for any other file. */
 function readMark(path: string): Position | null {
   try {
     const { isFile, size } = Deno.statSync(path);

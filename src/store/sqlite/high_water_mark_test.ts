@@ -13,14 +13,14 @@ interface Mark {
   readonly record_id: string | null;
 }
 
-/** A text of so many bytes. */
+/** A text padded to the size of a mark. */
 function sized(text: string, bytes = 512): string {
   return `${text.padEnd(bytes - 1)}\n`;
 }
 
-const LOST = "it lost what was accepted, and holds ";
+const LOST = "it holds ";
 
-/** What the mark of a store with one record and one schema says, and what a start says of it. */
+/** The content of the mark of a store with one record and one schema, and the notice at a start. */
 const MARKS: readonly (readonly [what: string, write: (mark: Mark) => string | null, says: string | null])[] = [
   ["what the store holds", (mark) => sized(JSON.stringify(mark)), null],
   ["less than it holds", (mark) => sized(JSON.stringify({ ...mark, records: 0, record_id: null })), null],
@@ -33,9 +33,9 @@ const MARKS: readonly (readonly [what: string, write: (mark: Mark) => string | n
   [
     "another last record",
     (mark) => sized(JSON.stringify({ ...mark, record_id: "c".repeat(64) })),
-    "its record 1 is not the one that was accepted there",
+    "its record 1 differs from the accepted one",
   ],
-  ["nothing, as it is not there", () => null, null],
+  ["nothing, as it does not exist", () => null, null],
   ["nothing, of 511 bytes", (mark) => sized(JSON.stringify({ ...mark, records: 2 }), 511), null],
   ["nothing, of 513 bytes", (mark) => sized(JSON.stringify({ ...mark, records: 2 }), 513), null],
   ["nothing, as it is no JSON", () => sized("{"), null],
@@ -45,7 +45,7 @@ const MARKS: readonly (readonly [what: string, write: (mark: Mark) => string | n
 ];
 
 for (const [what, write, says] of MARKS) {
-  Deno.test(`a mark that says ${what}: ${says ?? "a start says nothing"}`, () =>
+  Deno.test(`a mark of ${what}: ${says ?? "no notice"}`, () =>
     withFolder(async (folder) => {
       const options = storesOptions(folder, WAL_FULL);
       const path = markPath(await Deno.realPath(folder) + "/gate.db");
@@ -62,13 +62,13 @@ for (const [what, write, says] of MARKS) {
       const second = await openStores(options, sha256, (message) => said.push(message));
       await second.runs.ready();
       await closeStores(second);
-      const message = `Store "${options.run.path}" is not what it was: ${says}.`;
+      const message = `Store "${options.run.path}" lost data: ${says}.`;
       assert.deepEqual(said.map((line) => line.slice(0, message.length)), says === null ? [] : [message]);
       if (says !== null) assert.equal(await Deno.readTextFile(path), text, "a loss stays in the mark");
     }));
 }
 
-Deno.test("a store whose records cannot be read opens all the same, and its mark stays", () =>
+Deno.test("a store whose records cannot be read still opens, and its mark stays", () =>
   withFolder(async (folder) => {
     const options = storesOptions(folder, WAL_FULL);
     const first = await openStores(options, sha256);
@@ -91,7 +91,7 @@ Deno.test("a store whose records cannot be read opens all the same, and its mark
     assert.equal(await Deno.readTextFile(markPath(`${folder}/gate.db`)), mark);
   }));
 
-Deno.test("the mark is its owner's alone, and a store without one gets it at the start", {
+Deno.test("only the owner may read the mark, and a store without a mark gets one at the start", {
   ignore: Deno.build.os === "windows",
 }, () =>
   withFolder(async (folder) => {

@@ -19,13 +19,13 @@ const HAS_SCENARIO = `SELECT ${NAMES} FROM laws WHERE namespace_id = ? AND scena
 const LIST_LAWS = `SELECT ${NAMES} FROM laws
   WHERE namespace_id = ? AND (scenario_id, identity) > (?, ?) ORDER BY scenario_id, identity LIMIT ?`;
 
-// From each namespace to the next by the index, whatever number of laws they hold.
+// Steps from each namespace to the next by the index; the cost does not depend on the number of laws.
 const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
     SELECT min(namespace_id) FROM laws WHERE namespace_id > ?
     UNION ALL SELECT (SELECT min(namespace_id) FROM laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
   SELECT id FROM found WHERE id IS NOT NULL LIMIT ?`;
 
-/** Writes a law unless it is there; to be called inside a transaction. */
+/** Writes a law unless it exists; to be called inside a transaction. */
 export function writeLaw(connection: Connection, seal: string, law: StoredLaw): "stored" | "exists" {
   const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
   const { changes } = connection.statement(PUT_LAW)
@@ -34,7 +34,7 @@ export function writeLaw(connection: Connection, seal: string, law: StoredLaw): 
 }
 
 /**
- * A law, hashed again.
+ * A law, verified by its hash.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -52,7 +52,7 @@ export function readLaw(
   throw new StoreError("corrupt", `Cannot read law "${identity}" of namespace ${namespaceId}: ${problem}`);
 }
 
-/** The law of a row, nothing compared. */
+/** The law of a row, not verified. */
 export function toLaw(row: Row): StoredLaw {
   return { ...namesOf(row), law: text(row, "law") };
 }
@@ -66,7 +66,7 @@ function namesOf(row: Row): Omit<StoredLaw, "law"> {
   };
 }
 
-/** The names of a law by which it is found, their seal compared. */
+/** The names of a law, verified by their seal. */
 function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
   const names = namesOf(row);
   if (sealLaw(sha256, names) === text(row, "seal")) return names;
@@ -76,9 +76,9 @@ function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
   );
 }
 
-const OTHER_NAMES = "the names of the law are not those that were written";
+const OTHER_NAMES = "the names of the law differ from the written ones";
 
-/** Everything that is wrong with a law that was read. */
+/** Every problem of a law that was read. */
 export function lawProblems(sha256: Sha256, row: Row, law: StoredLaw): string[] {
   const problems: string[] = [];
   if (!hashesTo(sha256, "scenario-law", law.scenario_law_identity, law.law)) {
@@ -93,7 +93,7 @@ export function lawProblems(sha256: Sha256, row: Row, law: StoredLaw): string[] 
 }
 
 /**
- * Tells whether a scenario has any law.
+ * Whether a scenario has a law.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -122,7 +122,7 @@ export function listLaws(
     });
 }
 
-/** Namespaces that hold laws. Nothing is relied on here: their laws are checked when they are read. */
+/** Namespaces that hold laws. The rows are not verified here; reading a law verifies it. */
 export function listNamespaces(connection: Connection, after: number, limit: number): number[] {
   return connection.statement(LIST_NAMESPACES).all(after, limit).map((row) => integer(row, "id"));
 }

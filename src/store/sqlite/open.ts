@@ -1,5 +1,5 @@
 /**
- * Opening stores on SQLite.
+ * Opens stores on SQLite.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { createSqliteSchemaRegistry } from "./schema_registry.ts";
 type RunStorage = StorageOptions & { readonly max_versions: number | null };
 type SchemaStorage = StorageOptions & SchemaLimits;
 
-/** Opens a run store on a file of its own. */
+/** Opens a run store in a separate file. */
 export async function openSqliteRunStore(options: RunStorage, sha256: Sha256, notice?: Notice): Promise<RunStore> {
   return createSqliteRunStore(await openStoreFile(options, notice), { max_versions: options.max_versions, sha256 });
 }
 
-/** Opens a schema registry on a file of its own. */
+/** Opens a schema registry in a separate file. */
 export async function openSqliteSchemaRegistry(
   options: SchemaStorage,
   sha256: Sha256,
@@ -29,9 +29,9 @@ export async function openSqliteSchemaRegistry(
 }
 
 /**
- * Opens both stores. On one path they share its connections, and must then agree on how these work.
+ * Opens both stores. With one path they share connections, and their settings must be equal.
  *
- * @throws {StoreError} `io` where they disagree, otherwise as {@link openStoreFile}
+ * @throws {StoreError} `io` where the settings differ, else as {@link openStoreFile}
  */
 export async function openSqliteStores(
   options: { readonly run: RunStorage; readonly schemas: SchemaStorage },

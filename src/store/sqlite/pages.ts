@@ -1,5 +1,5 @@
 /**
- * Reading the records of a run, slice by slice, each verified when it is read.
+ * Reads the records of a run in slices, and verifies each record.
  *
  * @module
  */
@@ -16,16 +16,16 @@ import { corruptRecord, RECORD_COLUMNS, sealHolds, toRecord } from "./rows.ts";
 const RECORDS = `SELECT ${RECORD_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.revision > ? ORDER BY r.revision`;
 
-/** Bytes of records after which the event loop gets a turn: about a millisecond of hashing and parsing. */
+/** Bytes of records between two turns of the event loop: about a millisecond of hashing and parsing. */
 const SLICE_BYTES = 262144;
 
-/** Records after which the event loop gets a turn, however short they are. */
+/** Records between two turns of the event loop. */
 const SLICE_RECORDS = 64;
 
-/** A page on its way. */
+/** A page that is being read. */
 export interface PageReading {
   readonly run_key: RunKey;
-  /** Revision that the page starts after. */
+  /** The revision before the page. */
   readonly after: number;
   readonly limit: number;
   readonly maximumBytes: number;
@@ -36,20 +36,20 @@ export interface PageReading {
 /**
  * Reads and verifies the next slice of a page.
  *
- * @returns Whether there is more to read
+ * @returns Whether more slices follow
  * @throws {StoreError} `corrupt`, naming run and revision
  */
 export function readSlice(connection: Connection, sha256: Sha256, page: PageReading): boolean {
-  // One transaction, so that the rows and the head are of one moment.
+  // One transaction: the rows and the head are of one moment.
   connection.statement("BEGIN").run();
   try {
-    return takeRows(connection, sha256, page);
+    return readRows(connection, sha256, page);
   } finally {
     rollback(connection);
   }
 }
 
-function takeRows(connection: Connection, sha256: Sha256, page: PageReading): boolean {
+function readRows(connection: Connection, sha256: Sha256, page: PageReading): boolean {
   const run = findRun(connection, page.run_key);
   if (run === null || page.records.length >= page.limit) return false;
   const start = page.records.length;
@@ -63,14 +63,14 @@ function takeRows(connection: Connection, sha256: Sha256, page: PageReading): bo
     page.bytes += recordBytes(record);
     if (page.bytes > page.maximumBytes && page.records.length > 0) return false;
     if (!sealHolds(sha256, page.run_key, row)) {
-      throw corruptRecord(page.run_key, record.revision, "its receipt is not the one that was written");
+      throw corruptRecord(page.run_key, record.revision, "its receipt differs from the written one");
     }
     verifyRecord(sha256, page, run, record);
     page.records.push(record);
   }
   const reached = page.after + page.records.length;
   if (reached < run.head.revision && page.records.length < page.limit) {
-    throw corruptRecord(page.run_key, reached + 1, "the record is not there");
+    throw corruptRecord(page.run_key, reached + 1, "the record is missing");
   }
   return false;
 }
@@ -80,7 +80,7 @@ function verifyRecord(sha256: Sha256, page: PageReading, run: RunHead, record: S
   const previous: Identity | null | undefined = revision === 1 ? null : page.records.at(-1)?.record_id;
   const problems = recordProblems(sha256, { run_key: page.run_key, revision, previous }, record);
   const { head } = run;
-  if (revision > head.revision) problems.push(`record stands beyond the head at ${head.revision}`);
+  if (revision > head.revision) problems.push(`record is beyond the head at ${head.revision}`);
   if (revision === head.revision && record.record_id !== head.record_id) problems.push("the head names another record");
   const [problem] = problems;
   if (problem !== undefined) throw corruptRecord(page.run_key, revision, problem);

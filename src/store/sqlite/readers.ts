@@ -1,12 +1,14 @@
 /**
  * The connections that read.
  *
- * With a synchronous API a connection is busy only while a call is on the stack, so a pool cannot make one read overtake another within a
- * turn of the event loop. What the pool bounds is what goes on across turns: a page of many or long records is read and verified in
- * slices, the loop turning between them, and `read_pool_size` is how many such pages are under way at once; a further one waits. Point
- * reads never wait: they share the first connection, which long reads take only when there is no other, so that these do not sweep its
- * page cache. No transaction stays open across a turn: what was accepted never changes, so slices need none, and an open read would hold
- * up checkpoints, and without a write-ahead log every commit of this very process. Connections are opened when first needed.
+ * The API is synchronous, so within one turn of the event loop reads cannot overtake each other. The pool bounds reads across turns: a
+ * page of many or long records is read and verified in slices, with a turn between them. At most `read_pool_size` such pages are read at
+ * one time; further ones wait.
+ *
+ * Point reads never wait. They share the first connection, which long reads use last, so that long reads do not evict its page cache.
+ *
+ * No transaction stays open across a turn. Accepted records never change, so slices need none; and an open read would delay checkpoints,
+ * and without a write-ahead log every commit of this process. Connections are opened on first use.
  *
  * @module
  */
@@ -20,19 +22,19 @@ import type { FileGuard } from "./file_guard.ts";
 
 /** Reading connections to one file. */
 export interface ReaderPool {
-  /** A short read of one or a few rows. Sees what any process has committed. */
+  /** A short read of a few rows. It sees the commits of every process. */
   readonly point: <Result>(read: (connection: Connection) => Result) => Promise<Result>;
   /**
-   * A read in slices. `slice` is called, a turn of the loop apart, until it returns false.
+   * A read in slices. `slice` is called once in a turn of the event loop, until it returns false.
    *
-   * @param slice Reads a part; returns whether there is more to do
+   * @param slice Reads a part; returns whether more parts follow
    */
   readonly long: (slice: (connection: Connection) => boolean) => Promise<void>;
-  /** Lets what is being read end with an error, and gives the connections to the caller, who closes them. */
+  /** Lets running reads fail, and returns the connections, which the caller closes. */
   readonly end: () => Promise<readonly Connection[]>;
 }
 
-/** What of the storage options the readers need. */
+/** The storage options of the readers. */
 export type ReaderOptions = Pick<StorageOptions, "busy_timeout_ms" | "read_pool_size">;
 
 interface PoolState {
@@ -40,21 +42,21 @@ interface PoolState {
   readonly options: ReaderOptions;
   readonly guard: FileGuard;
   readonly connections: (Connection | undefined)[];
-  /** Places of connections that no long read has; the last is taken first. */
+  /** Indexes of connections without a long read; the last one is used first. */
   readonly free: number[];
   readonly waiting: (() => void)[];
   closed: boolean;
 }
 
-/** How long a read that met a busy database stays away, milliseconds. */
+/** The pause before a retry on a busy database, in milliseconds. */
 const BUSY_PAUSE_MILLIS = 5;
 
-/** Makes a pool; opens nothing yet. Nothing is read from a file that is no longer the one that the path names. */
+/** Creates a pool without open connections. It never reads from a file that was removed or replaced. */
 export function createReaderPool(path: string, options: ReaderOptions, guard: FileGuard): ReaderPool {
-  const places = Array.from({ length: options.read_pool_size }, (_, place) => place);
-  const state: PoolState = { path, options, guard, connections: [], free: places, waiting: [], closed: false };
+  const indexes = Array.from({ length: options.read_pool_size }, (_, index) => index);
+  const state: PoolState = { path, options, guard, connections: [], free: indexes, waiting: [], closed: false };
   return {
-    point: (read) => retrying(state, () => read(connectionAt(state, 0))),
+    point: (read) => withRetries(state, () => read(connectionAt(state, 0))),
     long: (slice) => readLong(state, slice),
     end: async () => {
       state.closed = true;
@@ -64,30 +66,31 @@ export function createReaderPool(path: string, options: ReaderOptions, guard: Fi
   };
 }
 
-function connectionAt(state: PoolState, place: number): Connection {
+function connectionAt(state: PoolState, index: number): Connection {
   if (state.closed) throw new StoreError("closed", `Cannot read "${state.path}": it is closed`);
   state.guard.verifyThisTurn();
-  const known = state.connections[place];
+  const known = state.connections[index];
   if (known !== undefined) return known;
-  const opened = state.connections[place] = openReaderConnection(state.path, state.options);
-  // The path may have named another file by then.
+  const opened = openReaderConnection(state.path, state.options);
+  state.connections[index] = opened;
+  // The path may name another file by now.
   state.guard.verify();
   return opened;
 }
 
 async function readLong(state: PoolState, slice: (connection: Connection) => boolean): Promise<void> {
   while (state.free.length === 0) await new Promise<void>((resolve) => state.waiting.push(resolve));
-  const place = state.free.pop() ?? 0;
+  const index = state.free.pop() ?? 0;
   try {
-    while (await retrying(state, () => slice(connectionAt(state, place)))) await turn();
+    while (await withRetries(state, () => slice(connectionAt(state, index)))) await turn();
   } finally {
-    state.free.push(place);
+    state.free.push(index);
     state.waiting.shift()?.();
   }
 }
 
-/** Reads, and comes back while another process holds the database, for at most `busy_timeout_ms`. */
-async function retrying<Result>(state: PoolState, read: () => Result): Promise<Result> {
+/** Reads, with retries while another process holds the database, for at most `busy_timeout_ms`. */
+async function withRetries<Result>(state: PoolState, read: () => Result): Promise<Result> {
   const since = performance.now();
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 /**
- * Rows of the records table and the records they are.
+ * Rows of the table `records`, and their records.
  *
  * @module
  */
@@ -10,36 +10,36 @@ import { materialNames, sealReceipt } from "../seal.ts";
 import { MATERIAL_MAXIMUM } from "../size.ts";
 import { type Receipt, type StoredRecord, StoreError } from "../types.ts";
 
-/** A row as `node:sqlite` gives it: an object without prototype, a text or a number a column. */
+/** A row of `node:sqlite`: an object without prototype, with a text or number for each column. */
 export type Row = Record<string, unknown>;
 
 /** A text column. */
 export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== "string") {
-    throw new StoreError("corrupt", `Cannot read the store: column "${column}" is no text`);
+    throw new StoreError("corrupt", `Cannot read the store: column "${column}" is not text`);
   }
   return value;
 }
 
-/** A whole-number column. */
+/** An integer column. */
 export function integer(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw new StoreError("corrupt", `Cannot read the store: column "${column}" is no whole number`);
+  throw new StoreError("corrupt", `Cannot read the store: column "${column}" is not an integer`);
 }
 
-/** The columns of {@link toReceipt}, in the order in which they stand in the row. */
+/** The columns of {@link toReceipt}, in the order of the row. */
 export const RECEIPT_COLUMNS =
   "r.revision, r.record_id, r.family, r.operation, r.invocation_identity, r.material_names, r.seal, r.result";
 
 /** The columns of {@link toRecord}. */
 export const RECORD_COLUMNS = `${RECEIPT_COLUMNS}, r.record, r.material`;
 
-/** What a record is stored as, for {@link INSERT_RECORD}. */
+/** The columns of a stored record, for {@link INSERT_RECORD}. */
 export type RecordValues = readonly (string | number)[];
 
-/** Inserts one record of a run that is there. */
+/** Inserts one record of an existing run. */
 export const INSERT_RECORD = `INSERT INTO records
   (run_row, revision, record_id, family, operation, invocation_identity, material_names, seal, result, record, material)
   VALUES ((SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -77,19 +77,19 @@ export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord):
 }
 
 /**
- * The receipt of a row, its seal compared.
+ * The receipt of a row, verified by its seal.
  *
  * @throws {StoreError} `corrupt`
  */
 export function toReceipt(sha256: Sha256, run_key: RunKey, row: Row): Receipt {
   const receipt = receiptOf(run_key, row);
   if (!sealHolds(sha256, run_key, row)) {
-    throw corruptRecord(run_key, receipt.revision, "its receipt is not the one that was written");
+    throw corruptRecord(run_key, receipt.revision, "its receipt differs from the written one");
   }
   return receipt;
 }
 
-/** Tells whether the seal of a row is that of its receipt. */
+/** Whether the seal of a row matches its receipt. */
 export function sealHolds(sha256: Sha256, run_key: RunKey, row: Row): boolean {
   const { revision, operation, invocation_identity, result } = receiptOf(run_key, row);
   const names = { record_id: text(row, "record_id"), material_names: text(row, "material_names") };
@@ -108,7 +108,7 @@ function receiptOf(run_key: RunKey, row: Row): Receipt {
 }
 
 /**
- * The record of a row, nothing compared but the count of its material.
+ * The record of a row. Only the number of pieces of material is verified.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -127,12 +127,12 @@ export function toRecord(run_key: RunKey, row: Row): StoredRecord {
   return { revision, record_id: text(row, "record_id"), record: text(row, "record"), material, receipt };
 }
 
-/** So many lines of a text at most. Canonical texts hold no line feed, so that lines part them; no text at all is no line. */
+/** At most `most` lines of a text. Canonical texts have no line feed, so lines separate them; an empty text has no line. */
 function lines(joined: string, most: number): string[] {
   return joined === "" ? [] : joined.split("\n", most);
 }
 
-/** The error for a record that is not what was written. */
+/** The error for a record that differs from the written one. */
 export function corruptRecord(run_key: RunKey, revision: number, why: string): StoreError {
   return new StoreError(
     "corrupt",

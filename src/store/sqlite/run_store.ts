@@ -30,13 +30,13 @@ import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM runs
   WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT ?`;
 
-/** What a run store on SQLite needs beside its file. */
+/** Options of a run store on SQLite. */
 export interface RunStoreOptions {
   readonly max_versions: number | null;
   readonly sha256: Sha256;
 }
 
-/** A run store on an open file. Closing it lets go of the file. */
+/** A run store on an open file. Closing the store releases the file. */
 export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions): RunStore {
   const { sha256 } = options;
   const use = openGate(file.path);
@@ -86,14 +86,14 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
   };
 }
 
-/** Lets calls through until it is closed. */
+/** Runs calls until it is closed. */
 export interface Gate {
   <Result>(call: () => Promise<Result>): Promise<Result>;
   /** Closes, calling `release` the first time only. */
   readonly close: (release: () => Promise<void>) => Promise<void>;
 }
 
-/** An open {@link Gate} before a file that may be shared. */
+/** An open {@link Gate} for a file that may be shared. */
 export function openGate(path: string): Gate {
   let closing: Promise<void> | null = null;
   const use = async <Result>(call: () => Promise<Result>): Promise<Result> => {
@@ -103,7 +103,7 @@ export function openGate(path: string): Gate {
   return Object.assign(use, { close: (release: () => Promise<void>): Promise<void> => closing ??= release() });
 }
 
-/** Proves that a write and a read get through. */
+/** Proves that the store can write and read. */
 export async function ready(file: StoreFile): Promise<void> {
   await file.writer.submit(0, () => undefined);
   await file.readers.point((connection) => connection.statement("SELECT max(run_row) FROM runs").get());

@@ -18,11 +18,11 @@ import { integer, type Row, text } from "./rows.ts";
 import { openGate, ready } from "./run_store.ts";
 
 const EXISTS = "SELECT 1 FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
-/** Schemas of a namespace of which it is not known for whom they were registered. */
+/** Schemas of a namespace without known tenants. */
 const COUNT_OF_ALL = `SELECT count(*) AS entries FROM schemas AS s WHERE namespace_id = ?1 AND NOT EXISTS (
   SELECT 1 FROM schema_tenants AS t
   WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version)`;
-/** Most schemas of one tenant, of all tenants or of those in a JSON array. */
+/** The largest number of schemas of one tenant, over all tenants or over those in a JSON array. */
 const COUNT_OF_TENANT =
   `SELECT coalesce(max(entries), 0) AS entries FROM (SELECT count(*) AS entries FROM schema_tenants
   WHERE namespace_id = ?1 AND (?2 IS NULL OR tenant IN (SELECT value FROM json_each(?2))) GROUP BY tenant)`;
@@ -34,7 +34,7 @@ const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND 
 const LIST = `SELECT * FROM schemas
   WHERE namespace_id = ? AND (schema_id, version) > (?, ?) ORDER BY schema_id, version LIMIT ?`;
 
-/** A schema registry on an open file. Closing it lets go of the file. */
+/** A schema registry on an open file. Closing the registry releases the file. */
 export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits, sha256: Sha256): SchemaRegistry {
   const use = openGate(file.path);
   return {
@@ -52,7 +52,7 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
           const row = connection.statement(GET).get(namespaceId, schemaId, version);
           if (row === undefined) return null;
           const schema = toSchema(sha256, row);
-          if (!saysItsNames(sha256, schema)) throw corruptSchema(schema);
+          if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
           return schema;
         })
       ),
@@ -69,7 +69,7 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
   };
 }
 
-/** A schema on its way into the registry. */
+/** A schema to register. */
 interface Registration {
   readonly schema: SchemaRecord;
   readonly seal: string;
@@ -77,7 +77,7 @@ interface Registration {
   readonly tenants: readonly number[] | null;
 }
 
-/** Existence is looked at before the limit, so that repeating a registration tells the same at a full registry. */
+/** Existence is checked before the limit, so that a repeated registration has the same result in a full registry. */
 function register(
   connection: Connection,
   { schema, seal, tenants }: Registration,
@@ -94,7 +94,7 @@ function register(
   return "registered";
 }
 
-/** The schemas of a namespace that count for the fullest of some tenants. Makes the table that they are counted by. */
+/** The largest number of schemas that count for one of the tenants in a namespace. Creates the table of tenants. */
 function entriesFor(connection: Connection, namespaceId: number, tenants: readonly number[] | null): number {
   if (!keepsTenants(connection)) connection.database.exec(SCHEMA_TENANTS);
   const ofAll = connection.statement(COUNT_OF_ALL).get(namespaceId);
@@ -110,7 +110,7 @@ function keepsTenants(connection: Connection): boolean {
 }
 
 /**
- * The schema of a row, its seal compared.
+ * The schema of a row, verified by its seal.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -130,12 +130,12 @@ export function toSchema(sha256: Sha256, row: Row): SchemaRecord {
 function corruptSchema({ schema_id, version, namespace_id }: SchemaRecord): StoreError {
   return new StoreError(
     "corrupt",
-    `Cannot read schema "${schema_id}" version "${version}" of namespace ${namespace_id}: it is not what was written`,
+    `Cannot read schema "${schema_id}" version "${version}" of namespace ${namespace_id}: it differs from the written one`,
   );
 }
 
-/** Whether a record is of the names that it is found by, and its document hashes to the identity beside it. */
-export function saysItsNames(sha256: Sha256, schema: SchemaRecord): boolean {
+/** Whether a record has the names of its row, and its document hashes to the identity of the row. */
+export function matchesNames(sha256: Sha256, schema: SchemaRecord): boolean {
   const record = parseObject(schema.record);
   const document = member(record, "schema") as JsonValue | undefined;
   return document !== undefined && identify(sha256, "schema", document) === schema.schema_identity &&

@@ -11,7 +11,7 @@ import type { Snapshot } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import { corruptRecord, integer, type Row, text } from "./rows.ts";
 
-// A snapshot beyond the head, or of no run, is not kept: it would be of something that was never accepted.
+// A snapshot beyond the head or without a run is not stored: its state was never accepted.
 const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
   SELECT run_row, ?3, ?4, ?5 FROM runs WHERE namespace_id = ?1 AND run_id = ?2 AND revision >= ?3
   ON CONFLICT DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state RETURNING run_row`;
@@ -21,7 +21,7 @@ const GET_SNAPSHOT =
   `SELECT s.revision, s.state_identity, s.state FROM runs JOIN snapshots AS s ON s.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND s.revision <= ? ORDER BY s.revision DESC LIMIT 1`;
 
-/** Writes a snapshot and drops those beyond `kept`; to be called inside a transaction. */
+/** Writes a snapshot and removes those beyond `kept`; to be called inside a transaction. */
 export function writeSnapshot(connection: Connection, runKey: RunKey, snapshot: Snapshot, kept: number): void {
   const { revision, state_identity, state } = snapshot;
   const row = connection.statement(PUT_SNAPSHOT)
@@ -30,7 +30,7 @@ export function writeSnapshot(connection: Connection, runKey: RunKey, snapshot: 
 }
 
 /**
- * The newest snapshot at or below a revision, hashed again.
+ * The newest snapshot at or below a revision, verified by its hash.
  *
  * @throws {StoreError} `corrupt`
  */
@@ -43,13 +43,13 @@ export function readSnapshot(connection: Connection, sha256: Sha256, runKey: Run
   throw corruptRecord(runKey, snapshot.revision, problem);
 }
 
-/** The snapshot of a row, nothing compared. */
+/** The snapshot of a row, not verified. */
 export function toSnapshot(row: Row): Snapshot {
   const state_identity = text(row, "state_identity");
   return { revision: integer(row, "revision"), state_identity, state: text(row, "state") };
 }
 
-/** Everything that is wrong with a snapshot by itself. */
+/** Every problem of a snapshot alone. */
 export function snapshotProblems(sha256: Sha256, snapshot: Snapshot): string[] {
   const problems: string[] = [];
   if (identifyCanonical(sha256, "run-state", snapshot.state) !== snapshot.state_identity) {

@@ -1,12 +1,13 @@
 /**
- * The writer: takes operations from many callers and commits them together.
+ * The writer commits the operations of many callers together.
  *
- * `node:sqlite` is synchronous, and a commit costs as much as a flush of the disk whatever it carries. So operations wait in a queue until
- * the event loop has no more ready work that adds to it, at the latest for `batch_max_wait_ms`, and are then applied in one transaction. A
- * lone caller waits for one turn of the loop, not for the clock. Each operation makes its own comparisons inside the transaction and
- * writes nothing where they fail; one that fails in a way nobody expected makes the whole transaction roll back, and the batch is repeated
- * with a transaction for each operation, so that only the failing caller sees the failure. Nobody is answered before the commit, or
- * when the files of the store are no longer those that the path names.
+ * `node:sqlite` is synchronous, and each commit costs a flush of the disk, however small it is. So operations wait in a queue until the
+ * event loop has no more ready work that adds to it, at most `batch_max_wait_ms`, and are then applied in one transaction. A single caller
+ * waits for one turn of the loop, not for the clock.
+ *
+ * Each operation makes its own comparisons inside the transaction, and writes nothing where they fail. An unexpected failure rolls back
+ * the whole transaction. The batch is then repeated with one transaction for each operation, so that only the failing caller sees the
+ * failure. Callers are answered after the commit, and only if the files of the store are still those at the path.
  *
  * @module
  */
@@ -17,31 +18,31 @@ import { type StorageOptions, StoreError, type WriterLoad } from "../types.ts";
 import { type Connection, rollback } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 
-/** What of the storage options the writer needs. */
+/** The storage options of the writer. */
 export type WriterOptions = Pick<
   StorageOptions,
   "busy_timeout_ms" | "batch_max_ops" | "batch_max_bytes" | "batch_max_wait_ms" | "writer_queue_capacity"
 >;
 
-/** A queue of operations before one connection. */
+/** A queue of operations for one connection. */
 export interface Writer {
   /**
-   * Queues an operation. `apply` runs inside a transaction, possibly more than once, and either writes what belongs to it or nothing.
+   * Queues an operation. `apply` runs inside a transaction, possibly more than once, and writes either all of the operation or nothing.
    *
-   * @param bytes What it counts towards `batch_max_bytes`
-   * @returns What `apply` returned, after the commit
-   * @throws {StoreError} `queue_full`, `busy`, `closed`, or what went wrong
+   * @param bytes The size of the operation for `batch_max_bytes`
+   * @returns The result of `apply`, after the commit
+   * @throws {StoreError} `queue_full`, `busy`, `closed`, or the failure of the transaction
    */
   readonly submit: <Result>(bytes: number, apply: (connection: Connection) => Result) => Promise<Result>;
-  /** How busy it is, and has been. */
+  /** The load of the writer. */
   readonly load: () => WriterLoad;
-  /** Refuses what comes from now on; resolves when the queue is empty. */
+  /** Rejects further operations; resolves once the queue is empty. */
   readonly drain: () => Promise<void>;
 }
 
-/** What is done around each transaction. */
+/** Calls around each transaction. */
 export interface CommitHooks {
-  /** Called before a transaction begins and before anybody is answered; throws where the files are not those that were opened. */
+  /** Called before a transaction begins and before callers are answered; throws where the opened files were removed or replaced. */
   readonly verify: () => void;
   /** Called after a commit. */
   readonly committed: () => void;
@@ -60,21 +61,21 @@ interface WriterState {
   readonly options: WriterOptions;
   readonly hooks: CommitHooks;
   readonly queue: Operation[];
-  /** Whether a look at the queue is on its way. */
+  /** Whether the next visit of the queue is scheduled. */
   scheduled: boolean;
-  /** Length of the queue at the last look. */
-  seen: number;
-  /** Operations at the front that failed as a batch and go one by one. */
+  /** Length of the queue at the last visit. */
+  lastLength: number;
+  /** Operations at the front whose batch failed; they are committed one by one. */
   alone: number;
   batches: number;
   operations: number;
   draining: (() => void)[] | null;
 }
 
-/** How long a batch that met a busy database stays away, milliseconds. */
+/** The pause before a retry on a busy database, in milliseconds. */
 const BUSY_PAUSE_MILLIS = 5;
 
-/** Starts a writer on a connection, which it then has to itself. */
+/** Starts a writer, which uses its connection exclusively. */
 export function createWriter(connection: Connection, options: WriterOptions, hooks: CommitHooks): Writer {
   const state: WriterState = {
     connection,
@@ -82,7 +83,7 @@ export function createWriter(connection: Connection, options: WriterOptions, hoo
     hooks,
     queue: [],
     scheduled: false,
-    seen: 0,
+    lastLength: 0,
     alone: 0,
     batches: 0,
     operations: 0,
@@ -111,30 +112,30 @@ function refusal(state: WriterState): StoreError | null {
   const { connection, options, queue } = state;
   if (state.draining !== null) return new StoreError("closed", `Cannot write to "${connection.path}": it is closed`);
   if (queue.length < options.writer_queue_capacity) return null;
-  return new StoreError("queue_full", `Cannot write to "${connection.path}": ${queue.length} operations wait already`, {
+  return new StoreError("queue_full", `Cannot write to "${connection.path}": ${queue.length} operations are waiting`, {
     retryAfterMillis: options.batch_max_wait_ms,
   });
 }
 
 function schedule(state: WriterState): void {
   state.scheduled = true;
-  state.seen = state.queue.length;
-  setImmediate(look, state);
+  state.lastLength = state.queue.length;
+  setImmediate(visitQueue, state);
 }
 
-/** Commits a batch, unless more operations are still coming in and there is time to take them along. */
-function look(state: WriterState): void {
+/** Commits a batch, unless more operations are still arriving and the batch may wait for them. */
+function visitQueue(state: WriterState): void {
   const { queue, options } = state;
   const first = queue[0];
   if (first === undefined) {
     state.scheduled = false;
     return;
   }
-  const growing = queue.length > state.seen && queue.length < options.batch_max_ops;
+  const growing = queue.length > state.lastLength && queue.length < options.batch_max_ops;
   if (growing && performance.now() - first.since < options.batch_max_wait_ms) return schedule(state);
   const pause = flush(state);
   if (queue.length === 0) finish(state);
-  else if (pause) setTimeout(look, BUSY_PAUSE_MILLIS, state);
+  else if (pause) setTimeout(visitQueue, BUSY_PAUSE_MILLIS, state);
   else schedule(state);
 }
 
@@ -146,7 +147,7 @@ function finish(state: WriterState): void {
 /**
  * Commits the operations at the front of the queue.
  *
- * @returns Whether the database is busy and the operations stay in the queue for another try
+ * @returns Whether the database is busy and the operations stay in the queue for a retry
  */
 function flush(state: WriterState): boolean {
   const { connection, hooks, queue } = state;
@@ -158,9 +159,9 @@ function flush(state: WriterState): boolean {
     for (const operation of batch) results.push(operation.apply(connection));
     connection.statement("COMMIT").run();
   } catch (error) {
-    return failed(state, batch, error);
+    return handleFailure(state, batch, error);
   }
-  leave(state, batch.length);
+  dequeue(state, batch.length);
   state.batches++;
   state.operations += batch.length;
   const fault = faultAfterCommit(state);
@@ -171,7 +172,7 @@ function flush(state: WriterState): boolean {
   return false;
 }
 
-/** Why nobody may be answered, although the transaction was committed; null where everybody may. */
+/** The reason to reject all callers although the transaction was committed; null where they may be answered. */
 function faultAfterCommit({ connection, hooks }: WriterState): StoreError | null {
   try {
     hooks.verify();
@@ -182,7 +183,7 @@ function faultAfterCommit({ connection, hooks }: WriterState): StoreError | null
   }
 }
 
-function failed(state: WriterState, batch: readonly Operation[], error: unknown): boolean {
+function handleFailure(state: WriterState, batch: readonly Operation[], error: unknown): boolean {
   const { connection } = state;
   let cause = error;
   try {
@@ -195,27 +196,27 @@ function failed(state: WriterState, batch: readonly Operation[], error: unknown)
     state.alone = batch.length;
     return false;
   }
-  leave(state, 1);
+  dequeue(state, 1);
   batch[0]?.reject(toStoreError(cause, connection.path, "write to"));
   return false;
 }
 
-/** Gives up on the operations that have waited for `busy_timeout_ms`; the queue is in order of arrival. */
+/** Rejects the operations that have waited for `busy_timeout_ms`; the queue is in order of arrival. */
 function rejectOverdue(state: WriterState, error: unknown): boolean {
   const { connection, options, queue } = state;
   const latest = performance.now() - options.busy_timeout_ms;
   const overdue = queue.filter((operation) => operation.since <= latest);
-  leave(state, overdue.length);
+  dequeue(state, overdue.length);
   for (const operation of overdue) operation.reject(toStoreError(error, connection.path, "write to"));
   return true;
 }
 
-function leave(state: WriterState, count: number): void {
+function dequeue(state: WriterState, count: number): void {
   state.queue.splice(0, count);
   state.alone = Math.max(0, state.alone - count);
 }
 
-/** How many operations go into the next transaction: at least one, otherwise within both limits. */
+/** The number of operations in the next transaction: at least one, and otherwise within both limits. */
 function batchLength(state: WriterState): number {
   const { queue, options } = state;
   if (state.alone > 0) return 1;

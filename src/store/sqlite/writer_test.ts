@@ -10,7 +10,7 @@ import { createWriter, type Writer } from "./writer.ts";
 const PUT =
   "INSERT INTO laws (namespace_id, scenario_id, identity, graph_identity, seal, law) VALUES (1, ?, ?, '', '', '')";
 
-/** An operation that leaves its name behind. */
+/** An operation that writes its name. */
 function put(name: string): (connection: Connection) => string {
   return (connection) => {
     connection.statement(PUT).run(name, name);
@@ -22,9 +22,9 @@ interface Bench {
   readonly writer: Writer;
   readonly connection: Connection;
   readonly path: string;
-  /** Names that a connection of its own can see. */
+  /** Names that a separate connection reads. */
   readonly committed: () => string[];
-  /** Operations that each committed transaction held. */
+  /** The number of operations in each committed transaction. */
   readonly batches: () => number[];
 }
 
@@ -35,7 +35,7 @@ async function withWriter(changes: Partial<StorageOptions>, run: (bench: Bench) 
     const plain = openWriterConnection(path, options);
     const sizes: number[] = [];
     let size = 0;
-    // Counts what runs between one BEGIN and its COMMIT, beside doing it.
+    // Counts the operations between BEGIN and COMMIT, and runs them.
     const statement: Connection["statement"] = (sql) => {
       if (sql.startsWith("BEGIN")) size = 0;
       if (sql === PUT) size += 1;
@@ -100,7 +100,7 @@ for (const [count, bytes, changes, expected] of BATCHES) {
 }
 
 for (const [count, refused] of [[3, 0], [4, 0], [5, 1]] as const) {
-  Deno.test(`submit() of ${count} before a capacity of 4 refuses ${refused}`, () =>
+  Deno.test(`submit() of ${count} with a capacity of 4 rejects ${refused}`, () =>
     withWriter({ writer_queue_capacity: 4, batch_max_wait_ms: 7 }, async ({ writer, committed }) => {
       const results = await Promise.allSettled(names(count).map((name) => writer.submit(1, put(name))));
       const errors = results.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
@@ -114,11 +114,11 @@ for (const [count, refused] of [[3, 0], [4, 0], [5, 1]] as const) {
     }));
 }
 
-Deno.test("submit() of an operation that fails harms no other, whatever it wrote before", () =>
+Deno.test("submit() of a failing operation does not affect others, even after it has written", () =>
   withWriter({}, async ({ writer, committed }) => {
     const failing = (connection: Connection): never => {
       connection.statement(PUT).run("left behind", "left behind");
-      throw new Error("Nobody expected this");
+      throw new Error("An unexpected failure");
     };
     const results = await Promise.allSettled([
       writer.submit(1, put("a")),
@@ -132,13 +132,13 @@ Deno.test("submit() of an operation that fails harms no other, whatever it wrote
     assert.deepEqual(committed(), ["a", "b", "c"]);
   }));
 
-Deno.test("submit() waits for a lone caller's turn, not for the clock", () =>
+Deno.test("submit() of a single caller waits for a turn, not for the clock", () =>
   withWriter({ batch_max_wait_ms: 60_000 }, async ({ writer, batches }) => {
     for (const name of names(5)) await writer.submit(1, put(name));
     assert.deepEqual(batches(), [1, 1, 1, 1, 1]);
   }));
 
-Deno.test("submit() takes no longer than batch_max_wait_ms however steadily others come", () =>
+Deno.test("submit() waits at most batch_max_wait_ms while others keep arriving", () =>
   withWriter(
     { batch_max_wait_ms: 5, batch_max_ops: 1_000_000, writer_queue_capacity: 1_000_000 },
     async ({ writer }) => {
@@ -155,7 +155,7 @@ Deno.test("submit() takes no longer than batch_max_wait_ms however steadily othe
     },
   ));
 
-Deno.test("submit() comes back while another holds the database, the loop turning meanwhile", () =>
+Deno.test("submit() retries while another connection holds the database, without blocking the loop", () =>
   withWriter({ busy_timeout_ms: 5000 }, async ({ writer, path, committed }) => {
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
@@ -206,7 +206,7 @@ Deno.test("submit() on a full disk fails the operations that do not fit and chan
     assert.equal(await writer.submit(1, put("c")), "c");
   }));
 
-Deno.test("drain() waits for what is queued and refuses what comes", () =>
+Deno.test("drain() waits for queued operations and rejects further ones", () =>
   withWriter({ batch_max_ops: 2 }, async ({ writer, committed }) => {
     const queued = names(5).map((name) => writer.submit(1, put(name)));
     const drained = writer.drain();
@@ -216,7 +216,7 @@ Deno.test("drain() waits for what is queued and refuses what comes", () =>
     await Promise.all(queued);
   }));
 
-Deno.test("a commit whose files differ afterwards is nobody's answer, and is not made again", () =>
+Deno.test("a commit whose files differ afterwards rejects every caller, and is not repeated", () =>
   withFolder(async (folder) => {
     const connection = openWriterConnection(`${folder}/gate.db`, STORAGE);
     let calls = 0;
