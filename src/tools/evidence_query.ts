@@ -29,7 +29,7 @@ const input = z.strictObject({
   query: z.strictObject({
     provider_id: name,
     check_id: name,
-    params: anyJson.optional().describe("As the check's params_schema says"),
+    params: anyJson.optional().describe("By the check's params_schema"),
   }),
   context: briefly(
     z.strictObject({
@@ -44,7 +44,7 @@ const input = z.strictObject({
     }),
     "{namespace_id, trigger_time: {kind: unix_millis | logical, value}, run_id?, ...}",
   )
-    .describe("In whose name; trigger_time is what checks of time go by. No run needs to exist"),
+    .describe("Context of the query; checks of time use trigger_time. No run needs to exist"),
 });
 
 type Input = z.output<typeof input>;
@@ -58,18 +58,18 @@ export function evidenceQuery(services: Services): Tool {
       "Runs one check of a provider and shows its result; records nothing. value null without error: nothing was found, or the " +
       "operator does not disclose it.",
     details:
-      "Runs one check of an evidence provider and shows what it says; nothing is recorded and no run moves. Use " +
+      "Runs one check of an evidence provider and returns its result; nothing is recorded and no run moves. Use " +
       "it to try a check before a scenario binds it. value null without error means that nothing was found; error says " +
-      "why there is no answer to rely on. Without the operator's leave for raw values, value, content_type, evidence_hash " +
+      "why there is no reliable answer. Unless the operator permits raw values, value, content_type, evidence_hash " +
       "and signature are null.",
     hints: READS_AND_ACQUIRES,
     input,
     output: closed({ result: ref("queried") }),
-    act: (input, _raw, call) => ask(services, input, call),
+    act: (input, _raw, call) => query(services, input, call),
   });
 }
 
-async function ask(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
+async function query(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
   const { providers, schemaSandbox, environment, config } = services;
   const provider = providers.get(query.provider_id);
   if (provider === undefined) {
@@ -99,11 +99,13 @@ async function ask(services: Services, { query, context }: Input, call: Call): P
   return withinAnswer({ result: asJson(disclosed) });
 }
 
-/** The answer, unless its value is too large to be told. It cannot be left out: no value means that nothing was found. */
+/**
+ * The answer; an error where its value is too large. A value cannot be omitted: no value means that nothing was found.
+ */
 function withinAnswer(result: JsonObject): ToolAnswer {
   const text = JSON.stringify(result);
   const bytes = sentBytes(text);
   if (bytes <= RESULT_BYTES) return textAnswer(text);
-  const message = `Cannot answer: told as JSON and as text the result takes ${bytes} bytes, more than ${RESULT_BYTES}`;
+  const message = `Cannot answer: as JSON and as text the result takes ${bytes} bytes, more than ${RESULT_BYTES}`;
   return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
 }

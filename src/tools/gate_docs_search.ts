@@ -16,7 +16,7 @@ import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "gate_docs_search", group: "Read", audit: "request" } as const;
 
-/** UTF-16 code units of a query. */
+/** Most UTF-16 code units of a query. */
 export const QUERY_CHARACTERS_MAXIMUM = 4096;
 
 const ROLE: JsonObject = { enum: [...DOC_ROLES] };

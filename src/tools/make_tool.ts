@@ -1,5 +1,6 @@
 /**
- * Makes tools from their parts. The decoder of a tool is also its published input schema, and a schema is built when it is
+ * Makes tools from their parts. The decoder of a tool is also its published input schema, and a schema is built when it
+ * is
  * first read.
  *
  * @module
@@ -55,7 +56,8 @@ export interface ToolParts<Schema extends z.ZodType>
   /** Further access rules of the tool; null where they admit the call. */
   readonly admit?: (input: z.output<Schema>, call: Call) => ToolError | null;
   /**
-   * Acts on the decoded arguments of an authorised caller. Failures of the store, the schema sandbox and the authorities may
+   * Acts on the decoded arguments of an authorised caller. Failures of the store, the schema sandbox and the
+   * authorities may
    * be thrown: they become domain errors.
    *
    * @param input The decoded arguments
@@ -94,7 +96,8 @@ export function makeTool<Schema extends z.ZodType>(
 }
 
 /**
- * The order of a call: roles, decoding, namespace, rules of the tool, audit log, act. Roles come first, so that a caller
+ * The order of a call: roles, decoding, namespace, rules of the tool, audit log, act. Roles come first, so that a
+ * caller
  * without the role learns nothing about its arguments. One function, since each frame is on the path of every mutation.
  */
 function handlerOf<Schema extends z.ZodType>(services: AccessServices, parts: ToolParts<Schema>): Tool["handle"] {

@@ -38,7 +38,7 @@ const input = z.strictObject({
   scenario_id: name.exactOptional(),
   scenario_law_identity: identity.exactOptional(),
   spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
-  stage_id: name.exactOptional().describe("Left out: the first root"),
+  stage_id: name.exactOptional().describe("Omitted: the first root"),
   data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
   payload: anyJson,
 });
@@ -51,15 +51,15 @@ export function precheck(services: Services): Tool {
     ...NAMED,
     title: "Precheck data against a stage",
     description:
-      "Predicts what a stage would make of plain data before there is a run: each member of payload is the asserted value of the " +
+      "Predicts the decision of a stage on plain data, without a run: each member of payload is the asserted value of the " +
       "condition of that name. Name the law by scenario_id, scenario_law_identity or spec.",
     details:
-      "Says what a stage would make of plain data, before there is a run: the payload has to meet the data shape, and each of " +
+      "Predicts the decision of a stage on plain data, without a run: the payload has to meet the data shape, and each of " +
       "its members is taken as the asserted value of the condition of the same name (any other payload, of a stage's only " +
       "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +
-      "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here, whatever it says; " +
-      "outcome_without_lane is what it says, and conditions in missing with minimum_lane verified need evidence that an " +
-      "evaluation takes or acquires. requires_all_bindings rejects nothing here: all bindings count as agreeing with the asserted " +
+      "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here; outcome_without_lane is " +
+      "the outcome of the data itself, and conditions in missing with minimum_lane verified need evidence that an evaluation " +
+      "takes or acquires. requires_all_bindings rejects nothing here: all bindings count as agreeing with the asserted " +
       "value. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
@@ -100,7 +100,7 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   }
   const values = valuesOf(stage, shape, payload);
   if (values === null) {
-    const message = "Cannot precheck: a payload that is no object needs a stage of exactly one condition";
+    const message = "Cannot precheck: a payload that is not an object needs a stage with exactly one condition";
     return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
   }
   const judged = await withVerdicts(services, namespace_id, stage, values);
@@ -124,12 +124,14 @@ function shapeNotFound({ namespace_id, data_shape }: Input): ToolAnswer {
   const message = `Cannot find schema ${JSON.stringify(schema_id)} version ${JSON.stringify(version)} in namespace ` +
     `${namespace_id}`;
   return failure("schema_not_found", message, {
-    ...{ namespace_id, schema_id, version },
-    next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "See which schemas are registered" }],
+    namespace_id,
+    schema_id,
+    version,
+    next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "List the registered schemas" }],
   });
 }
 
-/** What the payload asserts of each condition; null where it cannot be told apart. */
+/** The asserted value of each condition; null where the payload has no members and the stage several conditions. */
 function valuesOf(stage: CompiledStage, { isObject }: DataShape, payload: JsonValue): AssertedValue[] | null {
   const [only] = stage.conditions;
   if (isJsonObject(payload) && (isObject || stage.conditions.length > 1)) {
@@ -142,7 +144,7 @@ function valuesOf(stage: CompiledStage, { isObject }: DataShape, payload: JsonVa
   return [{ condition_id: only.condition.condition_id, value: payload }];
 }
 
-/** The values with the verdicts of the schemas that their conditions name. */
+/** Adds the verdicts of the schemas of conditions to their values. */
 async function withVerdicts(
   services: Services,
   namespaceId: number,

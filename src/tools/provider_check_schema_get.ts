@@ -23,8 +23,9 @@ export function providerCheckSchemaGet(services: Services): Tool {
     title: "Get the schema of a check",
     description:
       "Returns what a check of a provider takes and yields. Use it to write an acquisition binding or an evidence_query.",
-    details: "Gets what one check of an evidence provider takes and yields: JSON Schemas of params and result, the " +
-      "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to ask with " +
+    details:
+      "Returns what one check of an evidence provider takes and yields: JSON Schemas of params and result, the " +
+      "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to query with " +
       "evidence_query.",
     hints: READS,
     namespaced: false,

@@ -22,9 +22,10 @@ export function providerContractGet(services: Services): Tool {
     title: "Get a provider's contract",
     description:
       "Returns the whole contract of an evidence provider. provider_check_schema_get returns one check alone.",
-    details: "Gets the whole capability contract of an evidence provider: its checks with params and result schemas, " +
+    details:
+      "Returns the whole capability contract of an evidence provider: its checks with params and result schemas, " +
       "comparators, anchors and content types. A run stays bound to the contract it began with. " +
-      "provider_check_schema_get gives one check alone.",
+      "provider_check_schema_get returns one check alone.",
     hints: READS,
     namespaced: false,
     input: z.strictObject({ provider_id: name }),

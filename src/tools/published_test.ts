@@ -12,7 +12,9 @@ import type { Tool } from "./framework/types.ts";
 const FILE = new URL("published.json", import.meta.url);
 const REWRITE = Deno.args.includes("--rewrite");
 
-/** Bytes that a whole `tools/list` may take, and tokens of names, descriptions and arguments, whatever tools there are. */
+/**
+ * Bytes that a whole `tools/list` may take, and tokens of names, descriptions and arguments, whatever tools there are.
+ */
 const LIST_BYTES_MAXIMUM = 32_000;
 const LIST_TOKENS_MAXIMUM = 4_500;
 

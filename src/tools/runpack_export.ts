@@ -44,7 +44,7 @@ function unauthorized(error: ToolError, raw: JsonObject): ToolAnswer {
   return refused("unauthorized", { reason: error.code, message: error.message }, [next]);
 }
 
-/** What a failure says to a caller: paths and addresses stay on this machine. */
+/** The message of a failure: only local callers get paths and addresses. */
 function messageFor(call: Call, message: string, generic: string): string {
   return call.principal.authMethod === "local" ? message : generic;
 }
@@ -57,31 +57,31 @@ function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
     }
     case "run_not_found": {
       const list = { tool: "scenarios_list", arguments_hint: { namespace_id: run.namespace_id } };
-      const why = "No run has this run_id in the namespace: name the run_id that its start gave";
+      const why = "No run has this run_id in the namespace: name the run_id that scenario_start returned";
       return refused("run_not_found", { ...run }, [{ ...list, why }]);
     }
     case "repository_unavailable": {
       const { message, runpack_identity } = publication;
       const why = runpack_identity === null
         ? "Nothing was published: call again once the repository can be written"
-        : "The runpack is kept here and was not mirrored: call again once the object store is up";
-      const told = messageFor(call, message, "Cannot publish runpack: a repository is unavailable");
+        : "The runpack is stored here but not mirrored: call again once the object store is available";
+      const shown = messageFor(call, message, "Cannot publish runpack: a repository is unavailable");
       const known = runpack_identity === null ? {} : { runpack_identity };
-      return refused("repository_unavailable", { message: told, ...known, retryable: true }, [again(run, why)]);
+      return refused("repository_unavailable", { message: shown, ...known, retryable: true }, [again(run, why)]);
     }
     case "limit_exceeded":
     case "integrity_failure":
     case "condition_not_found": {
-      // Nothing is withheld by this tool, so a condition that is not found cannot come of it.
+      // This tool withholds nothing, so it cannot name an unknown condition.
       const outcome = publication.outcome === "limit_exceeded" ? "limit_exceeded" : "integrity_failure";
       const generic = outcome === "limit_exceeded"
-        ? "Cannot publish runpack: the run does not fit into one"
-        : "Cannot publish runpack: what is stored is not what was accepted";
-      const told = messageFor(call, publication.message, generic);
+        ? "Cannot publish runpack: the run is too large"
+        : "Cannot publish runpack: the store differs from what was accepted";
+      const shown = messageFor(call, publication.message, generic);
       const why = outcome === "limit_exceeded"
-        ? "The run does not fit into a runpack: its records can be read without one"
+        ? "The run is too large for a runpack: read its records with scenario_history"
         : 'Nothing was published: the operator has to run "gate store check"';
-      return refused(outcome, { message: told }, [again(run, why)]);
+      return refused(outcome, { message: shown }, [again(run, why)]);
     }
   }
 }

@@ -84,7 +84,9 @@ for (const store of STORES) {
     }, { store }));
 }
 
-/** Submits until it is accepted so often, each time at the head that the last answer told; gives the head it ends with. */
+/**
+ * Submits until it is accepted so often, each time at the head that the last answer told; gives the head it ends with.
+ */
 async function submitMany(
   { bench, started }: Scene,
   writer: number,
@@ -189,7 +191,7 @@ const REFUSALS: readonly {
     publisher: () => answering({ outcome: "limit_exceeded", message: "Cannot export the law: it is too large" }),
     next: "runpack_export",
     local: /Cannot export the law/,
-    remote: /does not fit/,
+    remote: /too large/,
   },
   {
     outcome: "integrity_failure",
@@ -201,7 +203,7 @@ const REFUSALS: readonly {
     },
     next: "runpack_export",
     local: /exists and it holds other bytes/,
-    remote: /"Cannot publish runpack: what is stored is not what was accepted"/,
+    remote: /"Cannot publish runpack: the store differs from what was accepted"/,
   },
   {
     outcome: "repository_unavailable",

@@ -33,7 +33,7 @@ const input = z.strictObject({
       objects: limit,
       records: limit,
       tree_nodes: limit,
-    }).nullable().describe("Limits; what they leave open is unavailable: budget_exhausted"),
+    }).nullable().describe("Limits; a claim beyond them is unavailable: budget_exhausted"),
     { type: ["object", "null"] },
   ).exactOptional(),
 });
@@ -51,25 +51,26 @@ export function runpackVerify(services: Services): Tool {
       "Verifies a runpack that was exported here, from its own material alone: no network, provider or clock. The report " +
       "has one status for each of 29 claims: satisfied, violated (with reason), unavailable (the material cannot settle " +
       "it) or not_requested. Profile integrity_only_v1 evaluates three claims on bytes; full_replay_v1 decides every " +
-      "record again. runpack_export gives the runpack_identity.",
+      "record again. runpack_export returns the runpack_identity.",
     hints: READS,
     input,
     output: closed({ report: ref("report") }),
-    // The namespace is that of the manifest, which has to be read first.
+    // The namespace is in the manifest, which has to be read first.
     namespaced: false,
     act: (decoded, _raw, call) => verify(services, decoded, call),
   });
 }
 
 /**
- * The answer of a runpack that is not there, and of one that the caller may not see. Where a namespace authority is asked, it
- * may be out, which would show that there is something to ask about: so both say that it may.
+ * The answer for a missing runpack, and for one that the caller may not see. An unavailable namespace authority must
+ * not reveal
+ * that a runpack exists: so with an authority both messages are the same.
  */
 function notFound({ namespaces }: Pick<Services, "namespaces">, { runpack_identity }: Input): ToolAnswer {
-  const asked = namespaces === null ? "" : ", or its namespace authority does not let it be seen now";
-  const message = `Cannot find runpack "${runpack_identity}": it was not exported here${asked}`;
+  const orHidden = namespaces === null ? "" : ", or its namespace authority does not permit access now";
+  const message = `Cannot find runpack "${runpack_identity}": it was not exported here${orHidden}`;
   const again =
-    "If an export gave this identity, wait a moment and call again: the namespace authority may give no answer now";
+    "If an export returned this identity, wait a moment and call again: the namespace authority may be unavailable now";
   const why = "Export the run: the answer has the runpack_identity";
   return failure("runpack_not_found", message, {
     runpack_identity,
@@ -102,15 +103,16 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
     return success({ report: reportAsJson(report) });
   } catch (error) {
     if (!(error instanceof SchemaSandboxError) && call.signal.aborted) {
-      return failure("schema_worker_unavailable", "Cannot verify runpack: the caller is gone");
+      return failure("schema_worker_unavailable", "Cannot verify runpack: the caller disconnected");
     }
     throw error;
   }
 }
 
 /**
- * Whether a caller may see a pack: by the namespace that its manifest names. One whose manifest cannot be trusted to
- * name it shows its report to those alone who are not bound to namespaces.
+ * Whether a caller may see a pack, by the namespace of its manifest. Where the manifest does not prove a namespace,
+ * only local
+ * callers without roles may see the report.
  */
 async function isVisible(
   services: Services,
@@ -129,7 +131,7 @@ async function isVisible(
   return await authorise(services, NAMED, call, named.manifest.run_key.namespace_id) === null;
 }
 
-/** The public keys of `trust` and of the providers' own; null where there is none. */
+/** The public keys of `trust` and of the providers; null without keys. */
 function trustedKeysOf({ profiles }: Services): readonly TrustedPublicKey[] | null {
   const keys = new Map<string, Uint8Array>();
   for (const { keys: trusted } of profiles) {
@@ -146,7 +148,7 @@ function validatorOf({ schemaSandbox }: Services): ValidateSchema {
     try {
       return await schemaSandbox.validate(name, schema, value) === "valid" ? "valid" : "invalid";
     } catch (error) {
-      // No validator can run it. Any other failure is of here and now, and none of them may change a report.
+      // No validator can run this schema. Any other failure is local and must not change a report.
       if (error instanceof SchemaSandboxError && error.code === "schema_refused") return null;
       throw error;
     }

@@ -1,5 +1,5 @@
 /**
- * The tools with everything beneath them: opened and closed as one, for whoever serves them.
+ * The tools with their stores and providers, opened and closed together.
  *
  * @module
  */
@@ -21,36 +21,36 @@ import { createServices } from "./services/services.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
 
-/** What a configuration has no member for. */
+/** Options beside the configuration. */
 export interface RuntimeOptions {
-  /** Absolute path of the folder for what is written beside the stores. */
+  /** Absolute path of the data folder, for files beside the stores. */
   readonly dataDir: string;
-  /** The file of the key that signs runpacks; null for none. */
+  /** The file of the key that signs runpacks; null for unsigned runpacks. */
   readonly signingKey: string | null;
-  /** The documentation where others serve it too; that of the configuration unless given. */
+  /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
-  /** Told in a sentence where a store holds less than was once committed to it. */
+  /** Called with a sentence where a store has less than was once committed. */
   readonly storeNotice?: (message: string) => void;
 }
 
 /** Open tools. */
 export interface ToolRuntime {
   readonly tools: ReadonlyMap<ToolName, Tool>;
-  /** Names of what cannot take a write and a read now. */
+  /** Names of stores and repositories that fail a write or a read now. */
   readonly unready: () => Promise<readonly string[]>;
-  /** The namespaces that a caller may use and whose number begins with a text. */
-  readonly namespaces: (begun: string, call: Call) => Promise<NamespaceList>;
-  /** What it counts about itself. */
+  /** The namespaces with a prefix that a caller may use. */
+  readonly namespaces: (prefix: string, call: Call) => Promise<NamespaceList>;
+  /** The metrics. */
   readonly measures: () => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the stores and providers that a configuration names, and the tools over them. Nothing of a provider runs before it is first asked.
+ * Opens the stores and providers of a configuration, and the tools on them. A provider starts with its first query.
  *
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`: a store cannot be opened
- * @throws {ConfigError} When a document, provider or key cannot be used as it is configured; it holds every problem
+ * @throws {ConfigError} When a configured document, provider or key cannot be used; it lists every problem
  * @throws {KeyError} When the key that signs runpacks cannot be read
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
@@ -82,7 +82,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch(
         (error) => {
-          // What could not be loaded is tried again.
+          // After a failure the next use tries again.
           publisher = null;
           throw error;
         },
@@ -90,8 +90,14 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     const services = settle(
       await attempt(() =>
         createServices({
-          ...{ config, ...stores, schemaSandbox, namespaces, providers, publisher: openPublisher },
-          ...{ dataDir: options.dataDir, verifyPack: async (...asked) => await (await packThread()).verify(...asked) },
+          config,
+          ...stores,
+          schemaSandbox,
+          namespaces,
+          providers,
+          publisher: openPublisher,
+          dataDir: options.dataDir,
+          verifyPack: async (...request) => await (await packThread()).verify(...request),
           ...options.docs === undefined ? {} : { docs: options.docs },
         })
       ),
@@ -99,8 +105,8 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     return {
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),
-      namespaces: async (begun, call) =>
-        await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, begun, call),
+      namespaces: async (prefix, call) =>
+        await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, prefix, call),
       measures: () => [...storeMeasures(stores.runs), ...measures()],
       close,
     };
@@ -110,7 +116,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   }
 }
 
-/** Reads documents that depend on the operator's settings, so that what is wrong with them shows at the start. */
+/** Reads documents of the operator's settings, so that their faults show at start-up. */
 async function readConfiguredDocs({ config_path }: GateConfig, docs: Documentation | undefined): Promise<void> {
   if (docs?.isConfigured !== true) return;
   await docs.load().catch((error: unknown) => {
@@ -118,12 +124,12 @@ async function readConfiguredDocs({ config_path }: GateConfig, docs: Documentati
   });
 }
 
-/** Whether what {@link openRuntime} throws is of what the configuration or a flag names. */
+/** Whether an error of {@link openRuntime} is a fault of the configuration or of a flag. */
 export function isMistaken(thrown: unknown): boolean {
   return thrown instanceof ConfigError || thrown instanceof Error && thrown.name === "KeyError";
 }
 
-/** Whether what {@link openRuntime} throws is of a store, and not of how the service was set up. */
+/** Whether an error of {@link openRuntime} is a failure of a store. */
 export function isStoreFailure(thrown: unknown): boolean {
   return thrown instanceof StoreError;
 }
@@ -144,7 +150,7 @@ async function publisherOf(
   return openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer, exportRun });
 }
 
-/** What verifies and exports beside the thread that serves; it starts with its first work. */
+/** The thread that verifies and exports runpacks; its worker starts with the first job. */
 async function openPackThread({ dataDir }: RuntimeOptions): Promise<PackThread> {
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { createPackThread } = await import("./packs/pack_thread.ts");
@@ -163,7 +169,7 @@ async function unreadyOf(
   ];
 }
 
-/** The name of a store, with what is wrong with it where that may be shown. */
+/** The name of a store, with the reason where it may be shown. */
 function unreadyStore(name: string, reason: unknown): string {
   const why = reason instanceof StoreError ? reason.publicReason : null;
   return why === null ? name : `${name}: ${why}`;

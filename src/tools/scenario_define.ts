@@ -45,7 +45,7 @@ export function scenarioDefine(services: Services): Tool {
   });
 }
 
-/** Whoever names schemas learns whether they are there, and later what they make of values: as much as getting them. */
+/** Naming a schema shows whether it exists, and later its verdicts on values, so it needs the permission to get it. */
 function refuseNamedSchemas(services: Services, spec: JsonObject, call: Call): ToolError | null {
   const namespaceId = member(spec, "namespace_id");
   if (typeof namespaceId !== "number" || schemasNamed(spec).size === 0) return null;

@@ -49,8 +49,8 @@ const input = z.strictObject({
     .describe("What you observed, one item a condition or more; value_type is the condition's domain"),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
-    "[{binding_id, trigger_time?}]: bindings to run; left out: all, []: none",
-  ).describe("Which of the stage's acquisition bindings to run: left out = all, [] = none").exactOptional(),
+    "[{binding_id, trigger_time?}]: bindings to run; omitted: all, []: none",
+  ).describe("Which of the stage's acquisition bindings to run: omitted = all, [] = none").exactOptional(),
 });
 
 type Input = z.output<typeof input>;
@@ -66,7 +66,7 @@ export function scenarioEvaluateStage(services: Services): Tool {
       `it: evidence of earlier calls does not count. ${HEAD_RULE}`,
     details: "Evaluates an open stage with the evidence of this call and records the attempt. attempt.outcome true " +
       "completes the stage; false or unknown leaves it open to be evaluated again with other evidence. Missing, " +
-      "unqualified or disagreeing evidence is unknown, never true: attempt.trace says why for each condition, " +
+      "unqualified or disagreeing evidence is unknown, never true: attempt.trace has the reason for each condition, " +
       "attempt.missing which sets of conditions would complete the stage beside the evidence of this call. Send that " +
       "evidence again with them: evidence of earlier calls does not count. Lists that exceed 1 MiB are cut (trace_left_out, " +
       "evidence_left_out), the record in scenario_history has them whole. " +

@@ -27,7 +27,7 @@ export function scenarioHistory(services: Services): Tool {
       "Returns the accepted records of a run in order: who did what, when, on what evidence. Next page: after_revision = " +
       "next_after_revision.",
     details:
-      "Gives the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
+      "Returns the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
       "on what evidence. Values and payloads are named by identity only. A page at a time: call again with " +
       "after_revision = next_after_revision until it is null.",
     hints: READS,
@@ -50,7 +50,7 @@ export function scenarioHistory(services: Services): Tool {
       const fetched = await services.runs.listRecords(runKey, after_revision ?? 0, limit + 1, PAGE_CHARACTERS);
       const page = cutPage(fetched, limit, itemText);
       const records = page.items.map(itemText);
-      // The store may itself have stopped at the size of a page, so the head says whether more follow.
+      // The store may have stopped at the size of a page, so the head shows whether more records follow.
       const end = page.items.at(-1)?.revision ?? null;
       const next = end !== null && (page.last !== null || end < run.state.head.revision) ? end : null;
       return textAnswer(`{"records":[${records.join(",")}],"next_after_revision":${next}}`);

@@ -40,7 +40,7 @@ import type { Call, Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_next", group: "Run", audit: "mutation" } as const;
 
-/** Outcomes of the tools that take steps, beside `accepted`. */
+/** Outcomes of `scenario_next` and `scenario_trigger` beside `accepted`. */
 export const STEP_REFUSALS: readonly string[] = [
   "stale",
   "operation_conflict",
@@ -58,13 +58,13 @@ const input = z.strictObject({
   ...runMembers,
   expected_head: expectedHead,
   request_id: operationId,
-  stage_id: name.exactOptional().describe("Left out: a stage without an attempt, else the one with the oldest"),
+  stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the one with the oldest"),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
     "As in scenario_evaluate_stage",
   ).exactOptional(),
-  feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to tell; the operator may grant less"),
+  feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to return; the operator may grant less"),
 });
 
 type Input = z.output<typeof input>;
@@ -80,22 +80,22 @@ export function scenarioNext(services: Services): Tool {
       `it: evidence of earlier calls does not count. ${HEAD_RULE} Repeat until run_status is complete.`,
     details:
       "Takes one step of a run: opens a stage if it is not open yet and evaluates it with the evidence of this call, both or " +
-      "neither. decision.kind says what came of it: advance (the stage is complete, go on with the next), hold (it stays " +
+      "neither. decision.kind is the result: advance (the stage is complete, go on with the next), hold (it stays " +
       "open: decision.unmet names the conditions in the way), complete (the run is). opened: {stage_open_record_id, " +
       "entry_intents} where the stage was opened. feedback.attempts has, unless the attempt is true, " +
       "causes (for each condition in the way a code for every item that did not count) and missing (the sets of conditions that " +
       "would complete the stage beside the evidence of this call: send that again with them, evidence of earlier calls does not " +
-      "count). Level trace adds the trace, evidence the items; withheld: your level leaves out some of these. " +
+      "count). Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
-      "call again at accepted_head until run_status is complete. recorded false (only without stage_id): the stage stands as its last " +
-      "attempt left it, nothing was recorded; bring other evidence or name another stage.",
+      "call again at accepted_head until run_status is complete. recorded false (only without stage_id): the stage is as after its last " +
+      "attempt, nothing was recorded; bring other evidence or name another stage.",
     hints: WRITES_AND_ACQUIRES,
     input,
     output: outcomeOf(["next_step", "unrecorded_step"], STEP_REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head, request_id, stage_id } = input;
-      const taken = await runDerivedMutation(services, {
+      const accepted = await runDerivedMutation(services, {
         tool: NAMED.name,
         input: raw,
         run_key: runKeyOf(namespace_id, run_id),
@@ -105,7 +105,7 @@ export function scenarioNext(services: Services): Tool {
         first: ["open_stage", "evaluate_stage"],
         decide: (run, requestOf, mint) => decideNext(services, input, { run, requestOf, mint, call }),
       }, call);
-      const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
+      const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       return outcomeAnswer(outcome, () => {
         const stage = stage_id === undefined ? {} : { stage_id };
         const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
@@ -140,7 +140,7 @@ async function decideNext(
     acquired: [],
     acquisition_failures: [],
   };
-  // Evidence comes before policy: nothing is disclosed for a call that brings evidence of something else.
+  // Evidence is checked before policy: nothing is disclosed for a call with evidence of another condition.
   const open = withOpenStage(state, stage_id);
   const admitted = admitEvaluation(law, open, command, services.environment);
   if ("outcome" in admitted) return admitted;
@@ -157,7 +157,7 @@ async function decideNext(
   return await repeatedStep(services, law, state, decided) ?? decided;
 }
 
-/** What an evaluation amounts to that differs in nothing from the last attempt of its stage; null where it is to be recorded. */
+/** The earlier attempt that an evaluation repeats exactly; null where the evaluation is to be recorded. */
 async function repeatedStep(
   services: Services,
   law: CompiledLaw,
@@ -171,12 +171,12 @@ async function repeatedStep(
   return last === null ? null : { law, steps: [readStep(last)], state, recorded: false };
 }
 
-async function answer(services: Services, input: Input, call: Call, taken: AcceptedCall): Promise<Outcome> {
+async function answer(services: Services, input: Input, call: Call, accepted: AcceptedCall): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, input.feedback);
-  const opened = fromReceiptOf(taken.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);
-  const [decision] = decisionsOf(taken);
+  const opened = fromReceiptOf(accepted.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);
+  const [decision] = decisionsOf(accepted);
   if (decision === undefined) throw new RangeError("Cannot answer: no stage was evaluated");
   const own = { decision, ...opened === null ? {} : { opened } };
-  return { outcome: "accepted", result: stepsResult(taken, own, await feedbackMember(services, taken, granted)) };
+  return { outcome: "accepted", result: stepsResult(accepted, own, await feedbackMember(services, accepted, granted)) };
 }

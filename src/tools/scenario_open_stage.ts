@@ -39,7 +39,7 @@ export function scenarioOpenStage(services: Services): Tool {
       "Next: scenario_evaluate_stage.",
     details: "Opens a stage of the ready frontier: work on it may begin. The answer holds the entry intents with " +
       "their payloads, proposed this once, and stage_open_record_id for submissions in the scope of the stage. Where 1 MiB " +
-      "is not enough, a packet's payload stands at its first intent, or is left out (payload_left_out: the runpack has it). " +
+      "is not enough, a packet's payload stands at its first intent, or is omitted (payload_left_out: the runpack has it). " +
       "Other stages are not touched. expected_head must be the run's current head, else the outcome is stale and its result is " +
       "the current head. Retry a lost answer with the same operation_id and arguments. Next: scenario_evaluate_stage at " +
       "the accepted_head returned.",

@@ -49,7 +49,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
     ...NAMED,
     title: "Precheck a stage",
     description:
-      "Predicts what scenario_evaluate_stage would say of this evidence, with causes and what is missing. Records nothing and " +
+      "Predicts what scenario_evaluate_stage would answer to this evidence, with causes and what is missing. Records nothing and " +
       "needs no run.",
     details:
       "Try evidence without recording anything: predicts the outcome of scenario_evaluate_stage, true, false or unknown, with the " +
@@ -70,11 +70,11 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return stageNotFound(law, stage_id);
   const evidence = input.caller_evidence ?? [];
-  // Evidence that is rejected is not run through schemas.
+  // Rejected evidence is not validated with schemas.
   const first = judge(services, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
   const verifiedOnly = verifiedOnlyUnder(services.environment.profile);
-  const told = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
+  const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
     cutAnswer({
       ...precheckResult(precheck),
       ...causesMember(unmetCauses(stage, precheck.trace, precheck.evidence.map(judgedFromPrecheck))),
@@ -84,15 +84,15 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
     const [failed] = verdicts;
-    if (failed === undefined) return told(first);
+    if (failed === undefined) return answer(first);
     throw failed.error;
   }
-  if (verdicts.size === 0) return told(first);
+  if (verdicts.size === 0) return answer(first);
   const second = judge(services, law, stage, input, verdicts);
-  return second.ok ? told(second) : rejected(stage_id, second);
+  return second.ok ? answer(second) : rejected(stage_id, second);
 }
 
-/** The values that bindings are assumed to acquire, as evidence whose schemas are judged; one in each place. */
+/** The assumed values of bindings as evidence for schema verdicts, at the same indexes. */
 function assumedEvidence(law: CompiledLaw, input: Input): Pick<CallerEvidence, "condition_id" | "value">[] {
   return (input.local_acquisition ?? []).map(({ binding_id, value }) => ({
     condition_id: law.bindingIndex.get(binding_id)?.condition_id ?? "",
@@ -130,7 +130,7 @@ async function lawNotFound(services: Services, input: Input): Promise<ToolAnswer
   const next = [{
     tool: "scenarios_list",
     arguments_hint: { namespace_id },
-    why: "See which scenarios and laws there are",
+    why: "List the scenarios and laws",
   }];
   const quoted = JSON.stringify(scenario_id);
   if (!await services.runs.hasScenario(namespace_id, scenario_id)) {

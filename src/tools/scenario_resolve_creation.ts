@@ -22,7 +22,7 @@ export function scenarioResolveCreation(services: Services): Tool {
     title: "Resolve a run creation",
     description:
       "Reports what became of a scenario_start whose answer was lost. Repeating the start unchanged does the same.",
-    details: "Tells what became of a scenario_start whose answer was lost: accepted with the original result, or " +
+    details: "Reports what became of a scenario_start whose answer was lost: accepted with the original result, or " +
       "known_unaccepted. Starts nothing. invocation_identity is that of the start; repeating scenario_start with the same " +
       "arguments gives the same answer and needs no identity.",
     hints: READS,

@@ -31,9 +31,9 @@ export function scenarioResolveMutation(services: Services): Tool {
     title: "Resolve a mutation",
     description:
       "Reports what became of an open, evaluate or submit whose answer was lost. Repeating the call unchanged does the same.",
-    details: "Tells what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
-      "result, or known_unaccepted. Looks at receipts only, whatever the head is now. Repeating the call unchanged gives " +
-      "the same answer, carries out what was not accepted, and needs no invocation_identity. A request_id or trigger_id is no " +
+    details: "Reports what became of an open, evaluate or submit whose answer was lost: accepted with the original " +
+      "result, or known_unaccepted. Reads receipts only, at any head. Repeating the call unchanged gives " +
+      "the same answer, executes what was not accepted, and needs no invocation_identity. A request_id or trigger_id is no " +
       "operation_id: repeat scenario_next and scenario_trigger themselves.",
     hints: READS,
     input: z.strictObject({
@@ -60,8 +60,8 @@ export function scenarioResolveMutation(services: Services): Tool {
           tool: TOOL_OF[family],
           arguments_hint: { namespace_id, run_id, operation_id: identity },
           why:
-            "No operation with this id was accepted: send its call again, unchanged. A request_id or trigger_id is none: " +
-            "send the call that has it again",
+            "No operation with this id was accepted: send its call again, unchanged. A request_id or trigger_id is not an " +
+            "operation_id: send the call that has it again",
         },
       });
     },

@@ -35,7 +35,7 @@ export function scenarioStart(services: Services): Tool {
       "the same run. head is the first expected_head. Next: scenario_status, then scenario_open_stage.",
     details: "Starts a run of one exact scenario law. run_id and acceptance time are minted here; no stage is opened " +
       "yet. Pick a fresh random creation_request_id: the same call again gives the same run and the same answer, so a lost " +
-      "answer is got back by repeating it. The answer's head is the expected_head of your first mutation. Next: " +
+      "answer is returned again by repeating it. The answer's head is the expected_head of your first mutation. Next: " +
       "scenario_status for the ready frontier, then scenario_open_stage.",
     hints: WRITES,
     input: z.strictObject({

@@ -28,10 +28,10 @@ import type { Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as const;
 
-/** Which part of what the stages themselves leave free the attempts may take; the rest is for what is missing. */
+/** The share of the attempts in the bytes that the stages leave; the rest is for `missing`. */
 const ATTEMPTS_SHARE = 0.5;
 
-/** The answer for a state, which never changes: a run that is asked about often is written out once a head. */
+/** Cached answers: a state never changes, so the status of a run is serialised once for each head. */
 const TEXTS = new WeakMap<RunState, string>();
 
 /** The tool `scenario_status`. */
@@ -44,7 +44,7 @@ export function scenarioStatus(services: Services): Tool {
       "smallest sets of conditions that would complete each stage.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
-      "be opened now), and the last 20 attempts as scenario_evaluate_stage gave them. With include [missing] also, for " +
+      "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
       "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +
       "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first.",
     hints: READS,
@@ -72,7 +72,7 @@ export function scenarioStatus(services: Services): Tool {
   });
 }
 
-/** The answer with what the stages lack, as far as one answer can hold it. */
+/** Adds `missing` to the answer, as far as one answer can hold it. */
 async function withMissingStages(text: string, run: ProjectedRun, profile: OperatorProfile): Promise<string> {
   const maximum = RESULT_BYTES - sentBytes(text) - sentBytes(',"missing":[]');
   return `${text.slice(0, -1)},"missing":${await missingOfRunText(run, profile, maximum)}}`;
@@ -83,7 +83,7 @@ function statusText(state: RunState, causes: ReadonlyMap<string, JsonObject>): s
     ...asJson(attempt) as JsonObject,
     ...causes.get(attempt.record_id),
   }));
-  // Canonical, so that every process says the same, whether it decided the records or read them.
+  // Canonical, so that every process gives the same text, whether it decided the records or read them.
   const textWith = (attempts: readonly JsonValue[]): string =>
     canonicalize(asJson({
       accepted_head: { record_id: state.head.record_id, revision: state.head.revision },
@@ -106,8 +106,9 @@ function statusText(state: RunState, causes: ReadonlyMap<string, JsonObject>): s
 }
 
 /**
- * The newest attempts, oldest first, as many as take at most `maximum` bytes. The last one is always among them, its trace and
- * evidence cut where it is too large by itself. The others are counted, and in the history.
+ * The newest attempts in at most `maximum` bytes, oldest first. The last attempt is always among them; its trace and
+ * evidence
+ * are cut where it alone is too large. `recent_attempts_left_out` counts the others, which the history has.
  */
 function recentAttempts(attempts: readonly JsonObject[], maximum: number): readonly JsonValue[] {
   const shown: JsonValue[] = [];

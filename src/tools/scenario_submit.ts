@@ -48,7 +48,7 @@ export function scenarioSubmit(services: Services): Tool {
       HEAD_RULE,
     details:
       "Stores an artifact in the run for ever: never send secrets. It is no evidence: a submission neither opens " +
-      "nor completes a stage. scope run_wide, or stage_open with the stage_open_record_id that scenario_open_stage gave. " +
+      "nor completes a stage. scope run_wide, or stage_open with the stage_open_record_id that scenario_open_stage returned. " +
       "payload json needs a JSON content_type, bytes another one; external names content by hash and is never fetched. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry " +
       "a lost answer with the same operation_id and arguments.",

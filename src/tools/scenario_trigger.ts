@@ -39,7 +39,7 @@ import type { Call, Tool } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_trigger", group: "Run", audit: "mutation" } as const;
 
-/** Content types of payloads that come without one. */
+/** Content types of payloads without one. */
 const CONTENT_TYPES = {
   json: "application/json",
   bytes: "application/octet-stream",
@@ -49,7 +49,7 @@ const CONTENT_TYPES = {
 const trigger = z.strictObject({
   trigger_id: operationId,
   kind: z.enum(["tick", "external_event", "backend_event"]),
-  time: timestamp.describe("For the checks; left out: the time now").exactOptional(),
+  time: timestamp.describe("For the checks; omitted: the time now").exactOptional(),
   source_id: name.describe("Who or what triggers"),
   payload: briefly(payload, "As in scenario_submit").exactOptional(),
   content_type: z.string().max(256).exactOptional().describe("Of the payload"),
@@ -74,10 +74,9 @@ export function scenarioTrigger(services: Services): Tool {
     description:
       "Reports an event to a run: stores its payload as a submission and evaluates every open stage that has acquisition " +
       `bindings, all or nothing. ${HEAD_RULE}`,
-    details:
-      "Tells a run that something happened: stores the payload, if there is one, as a run-wide submission, and evaluates every " +
+    details: "Reports an event to a run: stores the payload, if any, as a run-wide submission, and evaluates every " +
       "open stage that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
-      "where an acquisition fails, nothing. decisions has one entry a stage as scenario_next gives it. Without a payload and " +
+      "where an acquisition fails, nothing. decisions has one entry for each stage, as scenario_next returns it. Without a payload and " +
       "without such a stage the outcome is stage_not_open. Use scenario_next or scenario_evaluate_stage to bring evidence of " +
       "your own. expected_head must be the run's current head, else the outcome is stale and its result is the current head. " +
       "Retry a lost answer with the same trigger_id and arguments.",
@@ -87,7 +86,7 @@ export function scenarioTrigger(services: Services): Tool {
     act: async (input, raw, call) => {
       const { namespace_id, scenario_id, run_id, expected_head } = input;
       const { trigger_id, kind, source_id } = input.trigger;
-      const taken = await runDerivedMutation(services, {
+      const accepted = await runDerivedMutation(services, {
         tool: NAMED.name,
         input: raw,
         run_key: runKeyOf(namespace_id, run_id),
@@ -97,7 +96,7 @@ export function scenarioTrigger(services: Services): Tool {
         first: ["submit", "evaluate_stage"],
         decide: (run, requestOf, mint) => decideTrigger(services, input.trigger, { run, requestOf, mint, call }),
       }, call);
-      const outcome = "steps" in taken ? await answer(services, input, call, taken) : taken;
+      const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       return outcomeAnswer(outcome, () => {
         const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
         const own = { trigger: { trigger_id, kind, source_id } };
@@ -115,7 +114,7 @@ interface Deciding {
   readonly call: Call;
 }
 
-/** The open stages that have a binding, in id order, each as the evaluation of an ordinal. */
+/** The open stages with a binding, in id order, each as an evaluation with its ordinal. */
 function evaluations({ run: { law, state }, requestOf }: Deciding): EvaluateCommand[] {
   return state.stages.filter(({ stage_id, classification }) => {
     const bindings = law.stages[law.stageIndex.get(stage_id) ?? -1]?.bindings ?? [];
@@ -139,14 +138,14 @@ function submissionOf(input: Input["trigger"], { requestOf }: Deciding): Extract
   return { kind: "submit", ...requestOf("submit", 0), content_type, payload, scope: { kind: "run_wide" } };
 }
 
-/** A payload that cannot be submitted, in the words of the outcome that this tool has for it. */
+/** The outcome `evidence_rejected` for a payload that cannot be submitted; null where it can. */
 function refusePayload(services: Services, step: Step, { run: { law, state }, mint }: Deciding): Outcome | null {
   if (step.kind !== "submit") return null;
   const decision = decide(law, state, { ...step, expected_head: state.head }, mint(), services.environment);
   if (decision.outcome === "accepted") return null;
   const { reason, expected } = decision.result;
   const path = decision.outcome === "payload_rejected" ? "$.trigger.payload" : "$.trigger.content_type";
-  const message = expected === undefined ? `Payload is refused: ${reason}` : `Expected ${expected}`;
+  const message = expected === undefined ? `Payload is rejected: ${reason}` : `Expected ${expected}`;
   return { outcome: "evidence_rejected", result: { rejections: [{ code: decision.outcome, path, message }] } };
 }
 
@@ -182,7 +181,7 @@ async function decideTrigger(
   return decideSteps(law, state, steps, mint(), services.environment);
 }
 
-/** All bindings of the stage, at the trigger's time where it gives one. */
+/** All bindings of the stage at the time of the trigger; undefined where it has none. */
 function requestedBindings(
   { run: { law } }: Deciding,
   stageId: string,
@@ -193,10 +192,10 @@ function requestedBindings(
   return bindings.map(({ binding_id }) => ({ binding_id, trigger_time: time }));
 }
 
-async function answer(services: Services, input: Input, call: Call, taken: AcceptedCall): Promise<Outcome> {
+async function answer(services: Services, input: Input, call: Call, accepted: AcceptedCall): Promise<Outcome> {
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, undefined);
-  const submitted = fromReceiptOf(taken.steps, "artifact_submitted", ["submission"]);
-  const own: JsonObject = { ...submitted, decisions: decisionsOf(taken) };
-  return { outcome: "accepted", result: stepsResult(taken, own, await feedbackMember(services, taken, granted)) };
+  const submitted = fromReceiptOf(accepted.steps, "artifact_submitted", ["submission"]);
+  const own: JsonObject = { ...submitted, decisions: decisionsOf(accepted) };
+  return { outcome: "accepted", result: stepsResult(accepted, own, await feedbackMember(services, accepted, granted)) };
 }

@@ -20,8 +20,7 @@ export function schemasGet(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Get a JSON Schema",
-    description:
-      "Gives one registered schema record, exactly as it was registered. schemas_list shows which there are.",
+    description: "Returns one registered schema record, exactly as it was registered. schemas_list lists them.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
     output: closed({ record: ref("schema_record") }),
@@ -34,7 +33,7 @@ export function schemasGet(services: Services): Tool {
         namespace_id,
         schema_id,
         version,
-        next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "See which schemas are registered" }],
+        next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "List the registered schemas" }],
       });
     },
   });

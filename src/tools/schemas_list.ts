@@ -23,7 +23,7 @@ export function schemasList(services: Services): Tool {
     title: "List JSON Schemas",
     description: "Lists the schema records of a namespace. Next page: cursor = next_token.",
     details:
-      "Lists the schema records of a namespace, as schemas_get gives them, by schema_id and version, a page at a time: call again with " +
+      "Lists the schema records of a namespace, as schemas_get returns them, by schema_id and version, a page at a time: call again with " +
       "cursor = next_token until next_token is null.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),

@@ -75,7 +75,7 @@ async function register(
     const message = `Cannot register schema "${schema_id}" version "${version}": it exists, and schemas never change`;
     return failure("schema_exists", message, {
       ...key,
-      next: [{ tool: "schemas_get", arguments_hint: key, why: "Read what is registered" }],
+      next: [{ tool: "schemas_get", arguments_hint: key, why: "Read the registered schema" }],
     });
   }
   const message =
@@ -84,7 +84,9 @@ async function register(
   return failure("schema_entries_exhausted", message, { namespace_id, maximum_entries: max_entries });
 }
 
-/** Why the signing metadata is refused; null when it is in order. A key that is not trusted leaves it unverified. */
+/**
+ * Why the signing metadata is refused; null where it is accepted. The signature of an untrusted key is not verified.
+ */
 function refuseSigning(services: Services, input: SchemaRecordInput, record: JsonObject): ToolError | null {
   const { signing } = input;
   if (signing === undefined) {
@@ -106,7 +108,7 @@ function refuseSigning(services: Services, input: SchemaRecordInput, record: Jso
   );
 }
 
-/** What a record's signature is over: the record without `signing`, in a statement of its own kind. */
+/** The signed text of a record: the record without `signing`, in a statement of its own kind. */
 function signedText(record: JsonObject): string {
   const unsigned = Object.fromEntries(Object.entries(record).filter(([name]) => name !== "signing"));
   return canonicalize({ statement: "gate.schema/v1", record: isJsonObject(unsigned) ? unsigned : null });

@@ -1,9 +1,11 @@
 /**
- * The table of tools: everything that a dispatcher knows of this room.
+ * The table of tools.
  *
- * A server lists its tools to every client, and most clients call few of them. So what a tool publishes stands in a file,
- * `published.json`, and its module, with the decoder library, is loaded when it is first called. A test holds the file to
- * what the modules say.
+ * A server lists its tools to every client, and most clients call few of them. So the published form of the tools is a
+ * file,
+ * `published.json`, and the module of a tool, with the decoder library, is loaded with its first call. A test compares
+ * the
+ * file with the modules.
  *
  * @module
  */
@@ -16,7 +18,7 @@ import type { Tool, ToolAuditKind, ToolName } from "./framework/types.ts";
 
 type MakeTool = (services: Services) => Tool;
 
-/** The module of every tool of this build, in the order of `tools/list`: that of the work, from the law to the receipt. */
+/** The module of every tool, in the order of `tools/list`, which follows the work from law to receipt. */
 const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
   scenario_define: async () => (await import("./scenario_define.ts")).scenarioDefine,
   scenarios_list: async () => (await import("./scenarios_list.ts")).scenariosList,
@@ -44,25 +46,25 @@ const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
   gate_docs_search: async () => (await import("./gate_docs_search.ts")).gateDocsSearch,
 };
 
-/** The tools that a configuration can leave out, with what it takes. */
-const WANTED: Readonly<Record<ToolName, (services: Services) => boolean>> = {
+/** The tools that a configuration can disable. */
+const ENABLED: Readonly<Record<ToolName, (services: Services) => boolean>> = {
   gate_docs_search: ({ docs }) => docs.search,
 };
 
-/** The tools over some services, by name; none of their modules is loaded yet. */
+/** The enabled tools by name; their modules are not loaded yet. */
 export function createTools(services: Services): Map<ToolName, Tool> {
-  const wanted = PUBLISHED.filter(({ name }) => WANTED[name]?.(services) ?? true);
-  return new Map(wanted.map((tool) => [tool.name, lazyTool(tool, () => loadTool(tool.name, services))]));
+  const enabled = PUBLISHED.filter(({ name }) => ENABLED[name]?.(services) ?? true);
+  return new Map(enabled.map((tool) => [tool.name, lazyTool(tool, () => loadTool(tool.name, services))]));
 }
 
-/** Every tool as its module makes it, loaded: what it publishes is made of what it decodes with. */
+/** Loads every tool from its module; its published form is built from its decoder. */
 export async function loadTools(services: Services): Promise<Tool[]> {
   return await Promise.all(Object.keys(MODULES).map((name) => loadTool(name, services)));
 }
 
 async function loadTool(name: ToolName, services: Services): Promise<Tool> {
   const load = MODULES[name];
-  if (load === undefined) throw new Error(`Cannot load tool "${name}": it has no module`);
+  if (load === undefined) throw new Error(`Cannot load tool "${name}": its module is missing`);
   return (await load())(services);
 }
 
@@ -71,12 +73,12 @@ export function auditKindOf(name: string): ToolAuditKind {
   return PUBLISHED.find((tool) => tool.name === name)?.audit ?? "request";
 }
 
-/** A tool as it is published, whose module is loaded when it is first called. */
+/** A tool in its published form; its module is loaded with the first call. */
 export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => Promise<Tool>): Tool {
   const { title: _, ...hints } = annotations;
   let loading: Promise<Tool> | undefined;
   let loaded: Tool | undefined;
-  // What could not be loaded is tried again at the next call.
+  // After a failed load the next call tries again.
   const loadOnce = (): Promise<Tool> =>
     loading ??= load().then((tool) => loaded = tool).finally(() => loading = undefined);
   return {
@@ -88,12 +90,12 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
   };
 }
 
-/** The JSON Schema of a scenario spec, whole: what `tools/list` shows of it is shortened. */
+/** The full JSON Schema of a scenario spec; `tools/list` has a shortened one. */
 export async function fullSpecSchema(): Promise<JsonObject> {
   return (await import("./framework/full_schemas.ts")).FULL_SPEC_SCHEMA;
 }
 
-/** The JSON Schemas of a tool as one document, of its arguments unless `#/$defs/output` is named. */
+/** The JSON Schemas of a tool as one document: the schema of its arguments, and `#/$defs/output`. */
 export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
   return await (await import("./framework/full_schemas.ts")).fullToolSchema(tool);
 }

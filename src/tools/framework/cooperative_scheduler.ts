@@ -1,22 +1,22 @@
 /**
- * Long work on the thread of the server, done in short turns: whoever waits for something else is answered in between.
+ * Runs long work on the serving thread in short time slices, so that other requests are answered in between.
  *
  * @module
  */
 
-/** For how long one turn lasts, in milliseconds. */
+/** Length of one time slice, in milliseconds. */
 const TURN_MILLISECONDS = 10;
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Waits for a turn. Of all who wait one is let through at a time, so that the turns of many do not add up to a long one. */
+/** Waits for a time slice. One waiter gets one at a time, so that the slices of many do not add up to a long one. */
 function nextTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve)));
   return lastTurn;
 }
 
 /**
- * Does work that stops now and then, to its end.
+ * Runs a generator to its end; other requests may run at each `yield`.
  *
  * @example
  * ```ts

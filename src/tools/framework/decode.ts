@@ -1,6 +1,7 @@
 /**
- * Decoding of tool arguments: a zod schema says what they are, and is also what the tool publishes. All faults are
- * reported together, each with its place.
+ * Decodes tool arguments with a zod schema, which the tool also publishes. All faults are reported together, each with
+ * its
+ * path.
  *
  * @module
  */
@@ -14,35 +15,35 @@ import { didYouMean, quote, quoteAll } from "../../law/suggest.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
 
-/** One thing that is wrong with the arguments. */
+/** One fault of the arguments. */
 export interface InputIssue {
   /** JSON path into the arguments. */
   readonly path: string;
   readonly message: string;
   readonly expected: string;
-  /** What was there, in words that do not repeat it; absent where nothing was. */
+  /** A description of the value that does not repeat it; absent where the member is missing. */
   readonly got?: string;
 }
 
 /** Decoded arguments, or the error to answer with. */
 export type Decoded<T> = { readonly ok: true; readonly input: T } | { readonly ok: false; readonly error: ToolError };
 
-/** Issues of one answer; further ones are counted only. */
+/** Most issues of one answer; further ones are only counted. */
 export const ISSUES_MAXIMUM = 64;
 
-/** Metadata of a part: what is published of it in place of its whole schema. */
+/** Metadata of a schema: `tools/list` publishes this in its place. */
 export const BRIEF = "brief";
 
-/** Metadata of a part: what is published of it beside its schema where nothing is shortened. */
+/** Metadata of a schema: the full schema has these members too. */
 export const BESIDES = "besides";
 
-/** Metadata of a part: what `tools/list` shows of it beside its shortened schema. */
+/** Metadata of a schema: `tools/list` adds these members to the shortened schema. */
 export const LISTED = "listed";
 
-/** What `tools/list` leaves out: the whole schema has it, and errors name it. */
+/** Keywords that `tools/list` omits: the full schema has them, and errors name them. */
 const UNLISTED = ["description", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"];
 
-/** A member name longer than this stays out of paths. */
+/** Longest member name in a path. */
 const PATH_NAME_MAXIMUM = 256;
 
 type Path = readonly (string | number)[];
@@ -58,7 +59,7 @@ type ZodIssue = z.core.$ZodIssue;
 export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): Decoded<z.output<S>> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return { ok: true, input: parsed.data };
-  const issues = telling(parsed.error.issues).flatMap((issue) => describeIssue(schema, input, issue));
+  const issues = withoutFollowUps(parsed.error.issues).flatMap((issue) => describeIssue(schema, input, issue));
   const shown = issues.slice(0, ISSUES_MAXIMUM);
   const first = shown[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
@@ -69,8 +70,8 @@ export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): 
   };
 }
 
-/** Issues without what else is said of a value of the wrong type, such as how long it is. */
-function telling(issues: readonly ZodIssue[]): readonly ZodIssue[] {
+/** The issues, where a value of the wrong type has no further ones, such as its length. */
+function withoutFollowUps(issues: readonly ZodIssue[]): readonly ZodIssue[] {
   const place = (issue: ZodIssue): string => formatPath(issue.path as Path);
   const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(place));
   return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(place(issue)));
@@ -124,13 +125,13 @@ function valueAt(input: JsonValue, path: Path): JsonValue | undefined {
   return value;
 }
 
-/** What is published of the schemas that were not met: arguments may have thousands of faults. */
-const KNOWN = new WeakMap<z.ZodType, JsonObject>();
+/** Published forms of schemas with faults, kept since arguments may have thousands of faults. */
+const PUBLISHED_FORMS = new WeakMap<z.ZodType, JsonObject>();
 
-/** What is published at a path; nothing where alternatives make that depend on the value. */
+/** The published schema at a path; undefined where alternatives make it depend on the value. */
 function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
-  const published = KNOWN.get(schema) ?? publishSchema(schema, true);
-  KNOWN.set(schema, published);
+  const published = PUBLISHED_FORMS.get(schema) ?? publishSchema(schema, true);
+  PUBLISHED_FORMS.set(schema, published);
   let at: JsonValue | undefined = published;
   for (const step of path) {
     if (!isJsonObject(at)) return undefined;
@@ -140,7 +141,7 @@ function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
   return at;
 }
 
-/** What a value may be that may also be null; the schema itself where that is not one thing. */
+/** The one alternative besides null; the schema itself where there are several. */
 function besidesNull(schema: JsonValue | undefined): JsonValue | undefined {
   const options = isJsonObject(schema) ? schema["anyOf"] : undefined;
   if (!isJsonArray(options)) return schema;
@@ -148,16 +149,16 @@ function besidesNull(schema: JsonValue | undefined): JsonValue | undefined {
   return others.length === 1 ? others[0] : schema;
 }
 
-/** The member names that a schema knows at a path. */
+/** The member names of a schema at a path. */
 function knownMembers(schema: z.ZodType, path: Path): string[] {
   const properties = propertiesOf(publishedAt(schema, path));
   return properties === null ? [] : Object.keys(properties);
 }
 
-/** The length of texts that are hex digits. */
+/** The pattern of a fixed number of hex digits. */
 const HEX_PATTERN = /^\^\[0-9a-f\]\{(\d+)\}\$$/;
 
-/** What has to be at a path, where more is published of it than a type; null else. */
+/** What the published schema expects at a path, where it has more than a type; null else. */
 function publishedWords(schema: z.ZodType, path: Path): string | null {
   const at = publishedAt(schema, path);
   if (!isJsonObject(at)) return null;
@@ -169,18 +170,17 @@ function publishedWords(schema: z.ZodType, path: Path): string | null {
     : alternatives(at);
 }
 
-/** The objects that are told apart by a constant member, in words; null where there are none. */
+/** The alternatives that a constant member distinguishes, in words; null without such a member. */
 function alternatives(at: JsonObject): string | null {
   const options = at["oneOf"];
   const constants = (isJsonArray(options) ? options : []).map((option) => {
-    const told = Object.entries(propertiesOf(option) ?? {});
-    return told.find(([, value]) => isJsonObject(value) && typeof value["const"] === "string") ?? null;
+    const properties = Object.entries(propertiesOf(option) ?? {});
+    return properties.find(([, value]) => isJsonObject(value) && typeof value["const"] === "string") ?? null;
   });
   const name = constants[0]?.[0];
-  if (name === undefined || !constants.every((told) => told?.[0] === name)) return null;
-  return `an object whose ${name} is ${
-    constants.map((told) => quoteValue((told?.[1] as JsonObject)["const"])).join(" or ")
-  }`;
+  if (name === undefined || !constants.every((constant) => constant?.[0] === name)) return null;
+  const values = constants.map((constant) => quoteValue((constant?.[1] as JsonObject)["const"]));
+  return `an object whose ${name} is ${values.join(" or ")}`;
 }
 
 function propertiesOf(published: JsonValue | undefined): JsonObject | null {
@@ -188,18 +188,16 @@ function propertiesOf(published: JsonValue | undefined): JsonObject | null {
   return isJsonObject(properties) ? properties : null;
 }
 
-/** What to leave out of a part. What a wrapper such as an optional holds is shortened already, but for the wrapper's own words. */
+/** The keywords to omit from a schema. The inner schema of a wrapper, such as an optional, is already shortened. */
 function unlisted(schema: z.core.$ZodType): readonly string[] {
   if (!("innerType" in schema._zod.def)) return UNLISTED;
   return z.globalRegistry.get(schema)?.description === undefined ? [] : ["description"];
 }
 
 /**
- * The JSON Schema (2020-12) that a tool publishes for a zod schema, without what says nothing: `$schema`, and the bounds
- * that every integer has.
+ * The JSON Schema (2020-12) that a tool publishes for a zod schema, without `$schema` and the bounds of every integer.
  *
- * @param schema What the arguments are decoded with
- * @param isWhole Whether nothing is shortened: the list of tools leaves out descriptions, patterns and bounds
+ * @param isWhole Whether it is full: the list of tools omits descriptions, patterns and bounds
  */
 export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
   const published = z.toJSONSchema(schema, {
@@ -208,8 +206,9 @@ export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
       const { [BRIEF]: brief, [BESIDES]: besides, [LISTED]: listed } = jsonSchema;
-      const left = isWhole ? [] : brief === undefined ? unlisted(zodSchema) : Object.keys(jsonSchema);
-      for (const name of [BRIEF, BESIDES, LISTED, ...left]) delete jsonSchema[name];
+      const shortened = brief === undefined ? unlisted(zodSchema) : Object.keys(jsonSchema);
+      const omitted = isWhole ? [] : shortened;
+      for (const name of [BRIEF, BESIDES, LISTED, ...omitted]) delete jsonSchema[name];
       Object.assign(jsonSchema, isWhole ? besides : brief ?? listed);
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

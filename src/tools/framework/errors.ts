@@ -1,5 +1,5 @@
 /**
- * Every domain error of the tools: a closed list of codes, each of one kind.
+ * Answers of tools, and their domain errors: a closed list of codes, each of one kind.
  *
  * @module
  */
@@ -10,20 +10,20 @@ import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
 import { StoreError, type StoreErrorCode } from "../../store/types.ts";
 import type { ToolAnswer, ToolError, ToolErrorKind } from "./types.ts";
 
-/** What an error is about, by code; whether the same call may succeed later. */
+/** The kind of each code. */
 const CODES = {
   // invalid_request
   /** Arguments do not meet the tool's input schema; `details.issues`. */
   invalid_input: "invalid_request",
-  /** The spec is no scenario law; `details.refusals`. */
+  /** The spec fails the proofs of a law; `details.refusals`. */
   invalid_spec: "invalid_request",
-  /** The document is no JSON Schema that can be enforced. */
+  /** The JSON Schema cannot be enforced. */
   invalid_schema: "invalid_request",
-  /** A page cursor of another query, or none at all. */
+  /** A page cursor of another query, or invalid. */
   invalid_cursor: "invalid_request",
   /** Evidence of a precheck does not fit the law; `details.rejections`. */
   evidence_rejected: "invalid_request",
-  /** Params do not fit the check that they are for. */
+  /** Params do not meet the schema of their check. */
   params_invalid: "invalid_request",
   /** The payload of a precheck does not meet its data shape. */
   payload_invalid: "invalid_request",
@@ -37,9 +37,9 @@ const CODES = {
   run_not_found: "not_found",
   stage_not_found: "not_found",
   schema_not_found: "not_found",
-  /** No runpack of that identity in the local repository, or none that the caller may see. */
+  /** No runpack of that identity is in the local repository, or the caller may not see it. */
   runpack_not_found: "not_found",
-  /** No such provider is configured, or it is not shown. */
+  /** No such provider is configured, or discovery hides it. */
   provider_not_found: "not_found",
   check_not_found: "not_found",
   // conflict
@@ -64,26 +64,26 @@ const CODES = {
   response_too_large: "limit",
   /** The namespace holds `schema_registry.max_entries` schemas of the caller's tenant. */
   schema_entries_exhausted: "limit",
-  /** A JSON Schema, or a value under it, took too long to judge. */
+  /** The check of a JSON Schema, or of a value against it, took too long. */
   schema_deadline_exceeded: "limit",
   // unavailable
-  /** A provider could not be asked; `details.code` says why, `retryable` whether to try again. */
+  /** A query of a provider failed; `details.code` has the reason, `retryable` whether a retry can help. */
   acquisition_failed: "unavailable",
-  /** The store has more to write than it can take: try again. */
+  /** The queue of the store is full: try again. */
   store_busy: "unavailable",
   store_full: "unavailable",
   /** The server is shutting down. */
   store_closed: "unavailable",
-  /** The worker that runs JSON Schemas could not be started or died: try again. */
+  /** The worker of JSON Schemas did not start or ended: try again. */
   schema_worker_unavailable: "unavailable",
   /** A time or identity authority gave no stamp: try again. */
   authority_unavailable: "unavailable",
-  /** The namespace authority gave no answer that counts: try again. */
+  /** The namespace authority gave no valid answer: try again. */
   namespace_authority_unavailable: "unavailable",
   /** The audit log cannot be written, so nothing is changed: try again. */
   audit_unavailable: "unavailable",
   // internal
-  /** What the store holds is not what was written; nothing is answered from it. */
+  /** The store differs from what was written; no answer is made from it. */
   store_corrupt: "internal",
   store_version_unsupported: "internal",
   store_failed: "internal",
@@ -141,19 +141,22 @@ export function textAnswer(text: string): ToolAnswer {
   };
 }
 
-/** Error codes of the store, with what the caller is told; the store's own message may name files and stays inside. */
+/**
+ * The error code and message for each code of the store. The store's own message may name files, so callers never get
+ * it.
+ */
 const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCode, message: string]>> = {
   queue_full: ["store_busy", "Cannot write now: the queue of the store is full, try again"],
   busy: ["store_busy", "Cannot write now: another process holds the store, try again"],
-  corrupt: ["store_corrupt", 'Cannot answer: the store holds something other than was written, run "gate store check"'],
-  version_unsupported: ["store_version_unsupported", "Cannot answer: the store is of a version not known here"],
+  corrupt: ["store_corrupt", 'Cannot answer: the store differs from what was written, run "gate store check"'],
+  version_unsupported: ["store_version_unsupported", "Cannot answer: the store has an unknown version"],
   disk_full: ["store_full", "Cannot write: the disk of the store is full"],
   closed: ["store_closed", "Cannot answer: the server is shutting down, try again"],
   file_lost: ["store_failed", "Cannot answer: the store lost a file that it has open, the server has to be restarted"],
   io: ["store_failed", "Cannot answer: the store failed to read or write"],
 };
 
-/** The domain error that a failure of the store amounts to. */
+/** The domain error for a failure of the store. */
 export function storeFailure(error: StoreError): ToolError {
   const [code, message] = STORE_ERRORS[error.code];
   const { retryAfterMillis: wait, publicReason } = error;
@@ -185,7 +188,9 @@ export class AuthorityUnavailable extends Error {
   }
 }
 
-/** The domain error for an expected failure of the store, of the schema sandbox or of an authority; null for a defect. */
+/**
+ * The domain error for an expected failure of the store, of the schema sandbox or of an authority; null for a defect.
+ */
 export function domainErrorOf(thrown: unknown): ToolError | null {
   if (thrown instanceof StoreError) return storeFailure(thrown);
   if (thrown instanceof SchemaSandboxError) return sandboxFailure(thrown);

@@ -1,5 +1,5 @@
 /**
- * The schemas that the list of tools shortens, whole.
+ * The full schemas, which the list of tools shortens.
  *
  * @module
  */
@@ -18,10 +18,10 @@ export const FULL_SPEC_SCHEMA: JsonObject = {
   ...SPEC_SCHEMA,
 };
 
-/** The same within another document: its references stay within it by its own identifier. */
+/** The same schema within another document: with an identifier of its own, its references resolve within it. */
 const EMBEDDED_SPEC: JsonObject = { $id: "gate://schemas/scenario", ...SPEC_SCHEMA };
 
-/** The JSON Schemas of a tool as one document, which is that of its arguments. */
+/** The JSON Schemas of a tool as one document: the schema of its arguments, and `#/$defs/output`. */
 export async function fullToolSchema(tool: Tool): Promise<JsonObject> {
   const { details, input, output: { $defs: types = {}, ...output } } = await referenceOf(tool);
   const properties = member(input, "properties");

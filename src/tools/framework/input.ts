@@ -1,5 +1,5 @@
 /**
- * Parts that the inputs of several tools share.
+ * Schemas that the inputs of several tools share.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pagination.ts";
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Any JSON value, handed on as it is. */
+/** Any JSON value, passed by reference. */
 export const anyJson = z.unknown() as unknown as z.ZodType<JsonValue>;
 
-/** Any JSON object, handed on as it is; its own schema is published in place of one made from zod. */
+/** Any JSON object, passed by reference and published as a given schema. */
 export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
   const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
   const { description } = published;
@@ -28,12 +28,13 @@ export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
   return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published, ...listed });
 }
 
-/** What {@link CONTROL} does not match, as JSON Schemas say it. */
+/** The JSON Schema pattern of texts without {@link CONTROL} characters. */
 export const LINE_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
 
 /**
- * A line of text of so many bytes of UTF-8. The list of tools does not say the bound, which it would have to dozens of times;
- * JSON Schema counts characters, so what it says is met by every line and lets some pass that take more bytes.
+ * A line of text of at most `maximumBytes` bytes of UTF-8. The list of tools omits the bound, which would stand there
+ * dozens
+ * of times. JSON Schema counts characters, so the published bound is met by every valid line, and by some longer ones.
  */
 function line(maximumBytes: number): z.ZodString {
   return z.string().refine(
@@ -45,20 +46,20 @@ function line(maximumBytes: number): z.ZodString {
 /** A name: 1 to 256 bytes of UTF-8 without control characters. */
 export const name = line(SPEC_LIMITS.identifierBytes);
 
-/** A part of which the list of tools shows only the type and a hint. It is decoded as strictly. */
+/** A schema that the list of tools shows as its type and a hint. Decoding stays strict. */
 export function briefly<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   const isArray = schema instanceof z.ZodArray;
-  // Clients refuse arrays whose items they know nothing of.
+  // Some clients reject an array schema without items.
   const items = isArray ? { items: { type: "object" } } : {};
   return listedAs(schema, { type: isArray ? "array" : "object", ...items, description });
 }
 
-/** A part that the list of tools shows in another way. */
+/** A schema that the list of tools replaces with another one. */
 export function listedAs<Schema extends z.ZodType>(schema: Schema, listed: JsonObject): Schema {
   return schema.meta({ [BRIEF]: listed });
 }
 
-/** A part with what the list of tools says of it; {@link z.ZodType.describe} is for the whole schema alone. */
+/** A schema with a description in the list of tools; {@link z.ZodType.describe} is for the full schema alone. */
 export function hinted<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   return schema.meta({ [LISTED]: { description } });
 }
@@ -75,13 +76,13 @@ export const operationIdentity = z.string().regex(
 /** The namespace of a call. */
 export const namespaceId = z.int().min(1);
 
-/** Which run. */
+/** The members that name a run. */
 export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: operationIdentity };
 
-/** What descriptions of mutations say of their heads and identities. */
+/** The sentence on heads and identities in the description of each mutation. */
 export const HEAD_RULE = "expected_head is the last accepted_head. Retry a lost answer unchanged.";
 
-/** The exact head that a mutation follows. */
+/** The exact head of the run that a mutation extends. */
 export const expectedHead = listedAs(
   z.strictObject({ record_id: identity, revision: z.int().min(1) }),
   { type: "object" },
@@ -118,13 +119,13 @@ export const payload = briefly(
   "{kind: json, value} (JSON content_type) | {kind: bytes, base64} | {kind: external, content_ref: {uri, content_hash}}",
 );
 
-/** A point in time as callers write it. */
+/** A point in time. */
 export const timestamp = briefly(
   z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() }),
   "{kind: unix_millis | logical, value}",
 );
 
-/** Evidence that the caller brings. */
+/** Evidence of the caller. */
 export const callerEvidence = z.array(z.strictObject({
   condition_id: name,
   retention: briefly(

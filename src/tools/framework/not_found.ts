@@ -1,5 +1,5 @@
 /**
- * The errors of calls about a run or a stage that is not there.
+ * The errors for a run or a stage that does not exist.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { stageNames } from "../../run/refusal.ts";
 import { failure } from "./errors.ts";
 import type { ToolAnswer } from "./types.ts";
 
-/** The answer for a run that does not exist in the namespace, or is one of another scenario. */
+/** The answer for a run that does not exist in the namespace, or belongs to another scenario. */
 export function runNotFound(
   run: { readonly namespace_id: number; readonly scenario_id: string; readonly run_id: string },
 ): ToolAnswer {
@@ -28,7 +28,7 @@ export function runNotFound(
   });
 }
 
-/** The answer for a stage to precheck that the law does not have. */
+/** The answer to a precheck of a stage that the law does not have. */
 export function stageNotFound(law: CompiledLaw, stageId: string): ToolAnswer {
   const names = stageNames(law, stageId);
   const meant = didYouMean(stageId, names.nearest ?? []);

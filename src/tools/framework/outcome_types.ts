@@ -1,5 +1,5 @@
 /**
- * The types of outcomes: what accepted calls answer, and what every refusal says. Each is written once and closed.
+ * The types of outcomes: the results of accepted calls and of refusals. Each is written once and closed.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import {
   SUBMISSION_MEMBERS,
 } from "./record_types.ts";
 
-/** What an accepted mutation answers. */
+/** The result of an accepted mutation. */
 function acceptedMutation(own: Members, optional: Members = {}): JsonObject {
   return closed({
     accepted_head: ref("head"),
@@ -42,7 +42,7 @@ function acceptedMutation(own: Members, optional: Members = {}): JsonObject {
   }, optional);
 }
 
-/** What an accepted call of several steps answers. */
+/** The result of an accepted call of several steps. */
 function acceptedSteps(own: Members, optional: Members): JsonObject {
   const { operation_id: _, ...shared } = member(acceptedMutation({}), "properties") as Members;
   const step = closed({
@@ -115,7 +115,7 @@ function refused(required: Members, optional: Members = {}): JsonObject {
   return closed({ ...required, next: ref("next") }, optional);
 }
 
-/** The results of refusals, by outcome: wherever an outcome may come, its result is of the same type. */
+/** The results of refusals, by outcome: an outcome has a result of the same type in every tool. */
 const REFUSALS: JsonObject = {
   creation_conflict: refused({ creation_request_id: SHORT_IDENTITY, ...USED_BY }),
   scenario_not_found: refused({ namespace_id: INTEGER, scenario_id: TEXT }),
@@ -177,14 +177,14 @@ const REFUSALS: JsonObject = {
 /** The types of this module, by name. */
 export const OUTCOME_TYPES: JsonObject = { ...ACCEPTED, ...REFUSALS };
 
-/** The variant of an outcome. The result of `stale` is the head alone, so its next steps stand beside it. */
+/** The variant of a refusal. The result of `stale` is the head alone, so its next steps stand beside it. */
 function refusalOf(outcome: string): JsonObject {
   if (outcome === "stale") return closed({ outcome: { const: outcome }, result: ref("head"), next: ref("next") });
   if (member(REFUSALS, outcome) === undefined) throw new RangeError(`Cannot publish outcome "${outcome}": no type`);
   return closed({ outcome: { const: outcome }, result: ref(outcome) });
 }
 
-/** The refusals among the variants of an outcome. */
+/** The variants of refusals. */
 export function refusalsOf(outcomes: readonly string[]): JsonObject[] {
   return outcomes.map(refusalOf);
 }

@@ -1,6 +1,7 @@
 /**
- * How JSON Schemas of results are written. A schema names shared types by reference; {@link withTypes} puts those that it
- * reaches beside it. The list of tools shows the short form of {@link shortOutput}, since agents pay for every byte of it.
+ * Builds the JSON Schemas of results. A schema references shared types, and {@link withTypes} adds the types that it
+ * needs.
+ * The list of tools has the short form of {@link shortOutput}, since agents pay for every byte of it.
  *
  * @module
  */
@@ -13,7 +14,7 @@ export const TEXT: JsonObject = { type: "string" };
 export const INTEGER: JsonObject = { type: "integer" };
 /** True or false. */
 export const BOOLEAN: JsonObject = { type: "boolean" };
-/** An object whose members depend on something outside the contract, such as a JSON Schema that a caller wrote. */
+/** An object with any members, such as a JSON Schema of a caller. */
 export const OBJECT: JsonObject = { type: "object" };
 /** An identity: 64 lower-case hex digits. */
 export const IDENTITY: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
@@ -27,12 +28,12 @@ export const KLEENE: JsonObject = { enum: ["true", "false", "unknown"] };
 /** Members of an object, by name. */
 export type Members = Readonly<Record<string, JsonValue>>;
 
-/** An array of such items. */
+/** An array of items of one schema. */
 export function listOf(items: JsonObject): JsonObject {
   return { type: "array", items };
 }
 
-/** Such a value, or null. */
+/** A value of a schema, or null. */
 export function orNull(schema: JsonObject): JsonObject {
   return typeof schema["type"] === "string" && Object.keys(schema).length === 1
     ? { type: [schema["type"], "null"] }
@@ -69,7 +70,7 @@ export function ref(name: string): JsonObject {
   return { $ref: `${DEFINITIONS}${name}` };
 }
 
-/** The name that a schema refers to; null where it is no reference. */
+/** The type that a schema references; null for any other schema. */
 function referredName(schema: JsonObject): string | null {
   const reference = member(schema, "$ref");
   return typeof reference === "string" ? reference.slice(DEFINITIONS.length) : null;
@@ -77,7 +78,7 @@ function referredName(schema: JsonObject): string | null {
 
 function typeOf(types: JsonObject, name: string): JsonObject {
   const found = member(types, name);
-  if (!isJsonObject(found)) throw new RangeError(`Cannot publish schema: there is no result type "${name}"`);
+  if (!isJsonObject(found)) throw new RangeError(`Cannot publish schema: result type "${name}" is missing`);
   return found;
 }
 
@@ -97,7 +98,7 @@ function typesReached(schema: JsonValue, types: JsonObject): JsonObject {
   return reached;
 }
 
-/** A schema as a document: with the shared types that it reaches. */
+/** A schema as a document: with the shared types that it references, directly or not. */
 export function withTypes(schema: JsonObject, types: JsonObject): JsonObject {
   const reached = typesReached(schema, types);
   return Object.keys(reached).length === 0 ? schema : { ...schema, $defs: reached };
@@ -109,8 +110,8 @@ export function resultOrError(result: JsonObject): JsonObject {
 }
 
 /**
- * The short form of an output schema: the members of the result with their types, the names of its outcomes, and that a
- * domain error may stand in its place. Every value that meets the whole schema meets this one.
+ * The short form of an output schema: the members of the result with their types, the names of its outcomes, and the
+ * domain error as alternative. Every value that meets the full schema meets this one.
  */
 export function shortOutput(result: JsonObject, types: JsonObject): JsonObject {
   const properties = member(result, "properties") as JsonObject;
@@ -128,7 +129,7 @@ function shortMember(schema: JsonObject, types: JsonObject): JsonObject {
   return type === undefined ? {} : { type };
 }
 
-/** Variants that `outcome` tells apart, by the names of the outcomes; of others only their types. */
+/** Variants with a constant `outcome` as the names of the outcomes; others as their type. */
 function shortVariants(options: readonly JsonObject[]): JsonObject {
   const outcomes = options.map((option) => {
     const outcome = member((option["properties"] ?? {}) as JsonObject, "outcome");

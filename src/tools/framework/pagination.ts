@@ -1,5 +1,5 @@
 /**
- * Pages of lists: how many items, from where, and the cursor to the next.
+ * Pagination of lists: page size, start, and the cursor of the next page.
  *
  * @module
  */
@@ -10,26 +10,26 @@ import { RESULT_BYTES, sentBytes } from "./response_size.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
 
-/** Items of a page where the caller names no number. */
+/** Items of a page without `limit`. */
 export const PAGE_DEFAULT = 50;
 
 /** Most items of a page. */
 export const PAGE_MAXIMUM = 1000;
 
-/** Bytes of an answer that the items of one page may take together; a page holds at least one item whatever its size. */
+/** Most bytes of the items of a page in an answer; a page has at least one item of any size. */
 export const PAGE_BYTES: number = RESULT_BYTES - 32_768;
 
-/** Characters of items that are read for a page: no page holds more, since each is told twice. */
+/** Characters of items that are read for a page: no page can hold more, since an answer has each item twice. */
 export const PAGE_CHARACTERS: number = PAGE_BYTES / 2;
 
-/** Longest cursor that is looked at. */
+/** Longest cursor that is parsed. */
 export const CURSOR_CHARACTERS = 8192;
 
 const CURSOR_VERSION = 1;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What a cursor belongs to: it is refused under any other query. The page size is no part of it. */
+/** The query of a cursor: a cursor is invalid under any other query. The page size is not part of it. */
 export interface PageQuery {
   readonly tool: string;
   readonly namespaceId: number;
@@ -46,7 +46,7 @@ export function encodeCursor(query: PageQuery, key: readonly string[]): string {
 }
 
 /**
- * The key that a cursor continues after, or null where it is not one that {@link encodeCursor} wrote for the query.
+ * The key that a cursor continues after, or null where {@link encodeCursor} did not write it for the query.
  *
  * @param parts How many parts the key has
  */
@@ -56,7 +56,7 @@ export function decodeCursor(query: PageQuery, cursor: string, parts: number): s
   if (items === null || items.length !== 3 + parts) return null;
   const key = items.slice(3);
   if (!key.every((part) => typeof part === "string")) return null;
-  // Writing it again leaves one spelling for each cursor: no other version, tool, namespace, padding or white space.
+  // Encoding it again rejects every other spelling: version, tool, namespace, padding or white space.
   return encodeCursor(query, key) === cursor ? key : null;
 }
 
@@ -73,15 +73,15 @@ function readCursor(cursor: string): readonly JsonValue[] | null {
 /** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** The last item of the page where more follow, else null. */
+  /** The last item of the page where more items follow, else null. */
   readonly last: T | null;
 }
 
 /**
- * Cuts a page out of what was fetched: one item more than asked for shows that there is a next page.
+ * Cuts a page out of fetched items: one item more than `limit` shows that there is a next page.
  *
  * @param fetched At most `limit + 1` items in order
- * @param limit Items asked for
+ * @param limit Items of the page
  * @param textOf JSON text of an item
  */
 export function cutPage<T>(fetched: readonly T[], limit: number, textOf: (item: T) => string): Page<T> {
@@ -98,7 +98,7 @@ export function cutPage<T>(fetched: readonly T[], limit: number, textOf: (item: 
 }
 
 /**
- * Where a page starts.
+ * The start of a page.
  *
  * @param cursor The caller's cursor; null = at the beginning
  * @param parts How many parts the key of an item has
@@ -112,9 +112,9 @@ export function pageStart(
   const after = decodeCursor(query, cursor, parts);
   if (after !== null) return { ok: true, after };
   const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
-    `${query.namespaceId}; leave it out to start anew`;
+    `${query.namespaceId}; omit it to start at the beginning`;
   const arguments_hint = { namespace_id: query.namespaceId };
-  const next = [{ tool: query.tool, arguments_hint, why: "Start the list anew, without a cursor" }];
+  const next = [{ tool: query.tool, arguments_hint, why: "Start at the beginning, without a cursor" }];
   return { ok: false, error: toolError("invalid_cursor", message, { next }) };
 }
 

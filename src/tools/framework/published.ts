@@ -1,5 +1,5 @@
 /**
- * What every tool publishes, from the reviewed file: known before any tool is loaded.
+ * The published form of every tool, from the reviewed file: it is known before any tool is loaded.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import type { JsonObject } from "../../canonical/json.ts";
 import published from "../published.json" with { type: "json" };
 import type { Tool, ToolHints } from "./types.ts";
 
-/** What a tool publishes, as the file has it. */
+/** The published form of a tool, as in the file. */
 export interface PublishedTool extends Pick<Tool, "name" | "title" | "description" | "group" | "audit"> {
   readonly annotations: ToolHints & { readonly title: string };
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
 }
 
-/** What every tool publishes, in the order of their modules. */
+/** The published form of every tool, in the order of `tools/list`. */
 export const PUBLISHED = published as unknown as readonly PublishedTool[];

@@ -1,5 +1,5 @@
 /**
- * The types of what runs retain and show of it: heads, attempts, evidence, records. Each is written once and closed.
+ * The types of heads, attempts, evidence and records in results. Each is written once and closed.
  *
  * @module
  */
@@ -26,20 +26,20 @@ import {
   variants,
 } from "./output.ts";
 
-/** The types of specs that results show too: domains, targets, typed values. */
+/** The types of specs that results have too: domains, targets, typed values. */
 const SPEC_TYPES = member(SPEC_SCHEMA, "$defs") as JsonObject;
 const POLICY = member(member(SPEC_TYPES, "policy") as JsonObject, "properties") as Members;
 
-/** Where a stage stands. */
+/** The states of a stage. */
 export const CLASSIFICATION: JsonObject = oneOfNames("blocked", "ready_unopened", "open_incomplete", "complete");
-/** Where a run stands. */
+/** The states of a run. */
 export const RUN_STATUS: JsonObject = oneOfNames("active", "complete");
-/** How far evidence is trusted. */
+/** The trust lanes of evidence. */
 export const LANE: JsonObject = oneOfNames("verified", "asserted");
-/** What names a run. */
+/** The members that name a run. */
 export const RUN_MEMBERS: Members = { namespace_id: INTEGER, run_id: SHORT_IDENTITY };
 
-/** What names things, and when and by whom they were accepted. */
+/** Names, heads, and the time and origin of acceptance. */
 const RECORD_PARTS: JsonObject = {
   head: closed({ record_id: IDENTITY, revision: INTEGER }),
   run_key: closed(RUN_MEMBERS),
@@ -117,7 +117,7 @@ const ATTEMPT_DETAILS: Members = {
 };
 const SETS: Members = { sets: listOf(listOf(ref("needed"))), complete: BOOLEAN };
 
-/** Evaluations: what they saw, and what they lacked. */
+/** Evaluations: their trace and evidence, and what is missing. */
 const EVALUATION_PARTS: JsonObject = {
   observed_error: closed({ code: TEXT, message: TEXT }, { details: {} }),
   trace_item: closed(TRACE_MEMBERS, TRACE_REASON),
@@ -177,14 +177,14 @@ const EVALUATION_PARTS: JsonObject = {
   }),
 };
 
-/** What a submission retains. */
+/** The retained members of a submission. */
 export const SUBMISSION_MEMBERS: Members = {
   content_type: TEXT,
   scope: ref("scope"),
   payload_identity: IDENTITY,
   content_hash: ref("hash"),
 };
-/** What an intent retains. */
+/** The retained members of an intent. */
 export const INTENT_MEMBERS: Members = {
   intent_id: IDENTITY,
   packet_id: TEXT,
@@ -196,7 +196,7 @@ export const INTENT_MEMBERS: Members = {
   expiry: orNull(ref("time")),
 };
 
-/** What runs retain, as the history shows it. */
+/** Records, as the history returns them. */
 const RECORDED: JsonObject = {
   time_source: closed({ time_authority_id: TEXT, authority_revision: TEXT, reading_unix_millis: INTEGER }),
   attribution: closed({

@@ -1,12 +1,12 @@
 /**
- * What the list of tools shortens of a tool, whole.
+ * The full reference of a tool, which the list of tools shortens.
  *
  * @module
  */
 
 import type { Tool, ToolReference } from "./types.ts";
 
-/** The reference of a tool: what it lists, unless it has more to say. */
+/** The reference of a tool; its listed description and schemas where it has none. */
 export async function referenceOf(tool: Tool): Promise<ToolReference> {
   const { description: details, inputSchema: input, outputSchema: output } = tool;
   return await tool.reference?.() ?? { details, input, output };

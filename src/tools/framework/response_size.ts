@@ -1,6 +1,7 @@
 /**
- * Keeping answers within 1 MiB. What is too long to be told is cut at the same place whenever it is told, so a repeated
- * call gets the same bytes; how much is left out is said, and the records hold it all.
+ * Keeps answers within 1 MiB. A list that is too long is cut at the same item each time, so that a repeated call gets
+ * the
+ * same bytes. The answer counts the omitted items, and the records have all of them.
  *
  * @module
  */
@@ -17,14 +18,14 @@ export const ANSWER_BYTES = 2 ** 20;
 /** Bytes of an answer around its result. */
 const ENVELOPE_BYTES = 4096;
 
-/** Most bytes that the result of an answer may take, told twice. */
+/** Most bytes of the result of an answer, which has it twice: as JSON and as text. */
 export const RESULT_BYTES: number = ANSWER_BYTES - ENVELOPE_BYTES;
 
-/** Most bytes that one UTF-16 unit of a JSON text takes when it is told twice: three as it is, three within a string. */
+/** Most bytes of one UTF-16 unit of a JSON text in an answer: three in the JSON, three in the text. */
 const UNIT_BYTES = 6;
 
 /**
- * Bytes that a JSON text takes in an answer, which tells it twice: as it is, and within a string.
+ * Bytes of a JSON text in an answer, which has it twice: as it is, and within a string.
  *
  * @example
  * ```ts
@@ -38,12 +39,12 @@ export function sentBytes(text: string): number {
   return utf8Length(text) + utf8Length(JSON.stringify(text)) - 2;
 }
 
-/** Whether a JSON text is so short that it takes at most so many bytes whatever it holds; nothing is counted. */
+/** Whether a JSON text is so short that it surely takes at most `maximum` bytes; nothing is counted. */
 export function surelyFits(text: string, maximum: number): boolean {
   return text.length * UNIT_BYTES <= maximum;
 }
 
-/** Lists that are cut where a result is too large, and counted in `<name>_left_out`. */
+/** Lists that are cut where a result is too large; `<name>_left_out` counts the omitted items. */
 const LISTS: ReadonlySet<string> = new Set([
   "trace",
   "evidence",
@@ -58,26 +59,32 @@ const LISTS: ReadonlySet<string> = new Set([
 
 type Editable = Record<string, JsonValue>;
 
-/** The objects of a result whose members may be cut. Nothing that callers wrote is among them. */
+/** The objects of a result whose members may be cut. None of them comes from a caller. */
 function holdersOf(result: Editable): Editable[] {
   const { attempt, decision, decisions, opened, feedback } = result;
   const attempts = isJsonObject(feedback) ? feedback["attempts"] : undefined;
-  const inside = [attempt, decision, opened, ...isJsonArray(decisions) ? decisions : []];
-  return [result, ...[...inside, ...isJsonArray(attempts) ? attempts : []].filter(isJsonObject) as Editable[]];
+  const inside = [
+    attempt,
+    decision,
+    opened,
+    ...isJsonArray(decisions) ? decisions : [],
+    ...isJsonArray(attempts) ? attempts : [],
+  ];
+  return [result, ...inside.filter(isJsonObject) as Editable[]];
 }
 
-/** A part of a result that can be made smaller. */
+/** A part of a result that can be cut. */
 interface Part {
-  /** Shows as much of it as takes at most so many bytes, whatever was shown before; gives the bytes that it takes. */
-  readonly take: (maximum: number) => number;
+  /** Cuts the part to at most `maximum` bytes and returns the bytes that it takes. It may be called again. */
+  readonly cutTo: (maximum: number) => number;
 }
 
-/** A list, from its first item on. */
+/** A list, cut after its first items. */
 function listPart(holder: Editable, name: string, items: readonly JsonValue[]): Part {
   holder[name] = [];
   holder[`${name}_left_out`] = items.length;
   return {
-    take: (maximum) => {
+    cutTo: (maximum) => {
       let bytes = 0;
       let count = 0;
       for (const item of items) {
@@ -94,7 +101,7 @@ function listPart(holder: Editable, name: string, items: readonly JsonValue[]): 
   };
 }
 
-/** What a stage lacks is shown whole, or not at all: a part of a set would complete nothing. */
+/** The sets that a stage is missing, whole or omitted: a part of a set would complete nothing. */
 function missingPart(holder: Editable, missing: readonly JsonValue[]): Part {
   const bare = missing.map((one) => {
     const stage_id = isJsonObject(one) ? one["stage_id"] ?? "" : "";
@@ -103,17 +110,17 @@ function missingPart(holder: Editable, missing: readonly JsonValue[]): Part {
   const bytes = sentBytes(JSON.stringify(missing));
   holder["missing"] = bare;
   return {
-    take: (maximum) => {
+    cutTo: (maximum) => {
       holder["missing"] = bytes > maximum ? bare : missing;
       return bytes > maximum ? 0 : bytes;
     },
   };
 }
 
-/** Payloads of entry intents: that of each packet at its first intent, as far as they fit. */
+/** Payloads of entry intents: each packet has its payload at its first intent, as far as they fit. */
 function payloadPart(holder: Editable, payloads: ReadonlyMap<string, JsonValue>): Part {
   return {
-    take: (maximum) => {
+    cutTo: (maximum) => {
       let bytes = 0;
       const shown = new Set<JsonValue>();
       const intents = (holder["entry_intents"] as readonly JsonObject[]).map((intent) => {
@@ -152,8 +159,9 @@ function partsOf(holder: Editable): Part[] {
 }
 
 /**
- * A result that is told in at most so many bytes: its long lists cut, each to a share of what is left of the bytes after
- * everything else. The shares are equal, and what one does not need goes to the first that does.
+ * Cuts the long lists of a result, so that an answer with it takes at most `maximum` bytes. Each list gets an equal
+ * share of
+ * the bytes that the other members leave. A share that is not needed goes to the first list that needs more.
  *
  * @param text JSON text of an object
  * @returns The text itself where it fits
@@ -164,19 +172,19 @@ export function boundedText(text: string, maximum: number = RESULT_BYTES): strin
   const parts = holdersOf(result).flatMap(partsOf);
   let left = maximum - sentBytes(JSON.stringify(result));
   const taken = parts.map((part, index) => {
-    const bytes = part.take(left / (parts.length - index));
+    const bytes = part.cutTo(left / (parts.length - index));
     left -= bytes;
     return bytes;
   });
-  // What a part did not need of its share is there for the others.
+  // The unused rest of each share is given to the others.
   parts.forEach((part, index) => {
     left += taken[index] ?? 0;
-    left -= part.take(left);
+    left -= part.cutTo(left);
   });
   return JSON.stringify(result);
 }
 
-/** The answer that carries a result, its long lists cut where it is too large. */
+/** The answer with a result, its long lists cut where it is too large. */
 export function cutAnswer(result: JsonObject): ToolAnswer {
   return textAnswer(boundedText(JSON.stringify(result)));
 }

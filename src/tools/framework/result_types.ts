@@ -27,7 +27,7 @@ import {
 } from "./output.ts";
 import { LANE, RECORD_TYPES } from "./record_types.ts";
 
-/** What a check of a provider takes and yields. */
+/** The members of a check of a provider. */
 export const CHECK_MEMBERS: Members = {
   check_id: TEXT,
   params_required: BOOLEAN,
@@ -42,7 +42,7 @@ export const CHECK_MEMBERS: Members = {
 
 const METHOD: Members = { method: TEXT };
 
-/** What is registered, verified, or said of a call as a whole. */
+/** Registered documents, reports and errors. */
 const DOCUMENTS: JsonObject = {
   schema_record: closed({
     schema_id: TEXT,
@@ -103,7 +103,7 @@ const DOCUMENTS: JsonObject = {
 /** Every shared type, by name. */
 export const RESULT_TYPES: JsonObject = { ...RECORD_TYPES, ...OUTCOME_TYPES, ...DOCUMENTS };
 
-/** Members that an evaluation's trace brings with it. */
+/** The optional members beside the trace of a precheck. */
 export const PRECHECK_MEMBERS: Members = {
   causes: listOf(ref("unmet_cause")),
   missing: listOf(ref("stage_missing")),

@@ -85,7 +85,9 @@ for (const [tool, name, count, outcomes] of OUTCOMES) {
     }));
 }
 
-/** Where results hold what the contract leaves open: documents of others, and details that depend on an error's code. */
+/**
+ * Where results hold what the contract leaves open: documents of others, and details that depend on an error's code.
+ */
 const OPEN = [
   "next.items.arguments_hint",
   "schema_record.schema",
@@ -166,6 +168,6 @@ for (const [what, tool, answer, valid] of ANSWERS) {
 }
 
 Deno.test("a type or outcome that is not written cannot be published", () => {
-  assert.throws(() => withTypes(closed({ a: ref("nothing") }), RESULT_TYPES), /no result type "nothing"/);
+  assert.throws(() => withTypes(closed({ a: ref("nothing") }), RESULT_TYPES), /result type "nothing" is missing/);
   assert.throws(() => outcomeOf(["creation"], ["odd"]), /Cannot publish outcome "odd"/);
 });

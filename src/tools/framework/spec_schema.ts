@@ -1,6 +1,7 @@
 /**
- * What the list of tools says of a scenario specification: its members, closed, and how to write stages and conditions.
- * `gate://schemas/scenario` has the whole schema, and an invalid spec is answered with every fault and its path.
+ * The short schema of a scenario specification in the list of tools: its members, closed, and how to write stages and
+ * conditions. `gate://schemas/scenario` has the full schema, and the errors of an invalid spec name every fault and its
+ * path.
  *
  * @module
  */
@@ -8,7 +9,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 
-/** A condition on what callers submit, as the list shows one. */
+/** The example of a condition in the list. It counts evidence of callers. */
 export const EXAMPLE_CONDITION: JsonObject = {
   condition_id: "tests_pass",
   observation_domain: { domain: "Boolean" },
@@ -39,7 +40,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 const DEFINITIONS = member(SPEC_SCHEMA, "$defs") as JsonObject;
 
-/** The type of a member, or the constant that it is. */
+/** The type of a member, or its constant. */
 function typeOf(schema: JsonValue): JsonObject {
   const { $ref: reference, const: constant, type = "object" } = schema as Readonly<Record<string, JsonValue>>;
   if (constant !== undefined) return { const: constant };

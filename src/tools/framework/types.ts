@@ -1,5 +1,5 @@
 /**
- * The neutral shape of a tool: what a dispatcher needs to list and call it, whatever the transport and protocol revision.
+ * The shape of a tool that a dispatcher lists and calls. It does not depend on transport and protocol revision.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 
-/** Tool names with a handler in this build are the keys of the table in `table.ts`. */
+/** The name of a tool; `table.ts` has the tools of this build. */
 export type ToolName = string;
 
 /** The four hints of MCP tool annotations, all set on every tool. */
@@ -18,57 +18,60 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
-/** Whence a call came, for the audit log. */
+/** The origin of a call, for the audit log. */
 export interface CallOrigin {
   readonly transport: "stdio" | "http" | "sse";
-  /** IP address of the other end of the connection; null on stdio. */
+  /** IP address of the peer; null on stdio. */
   readonly peer_address: string | null;
-  /** What the client calls its request, validated; null where it says nothing. */
+  /** The correlation id of the client, validated; null where the client sends none. */
   readonly correlation_id: string | null;
-  /** What this process calls the request; unique. */
+  /** The correlation id of this process; unique. */
   readonly server_correlation_id: string;
-  /** `traceparent` of W3C Trace Context, validated; null where there is none. */
+  /** `traceparent` of W3C Trace Context, validated; null without one. */
   readonly traceparent: string | null;
 }
 
-/** What surrounds one call. */
+/** The context of one call. */
 export interface Call {
   readonly principal: Principal;
-  /** Aborted when the caller is gone; an append that is enqueued is not undone by it. */
+  /** Aborted when the caller disconnects; an append in the queue is still committed. */
   readonly signal: AbortSignal;
   readonly correlationId: string | null;
-  /** Absent where the call did not come over a transport. */
+  /** Absent for a call that came over no transport. */
   readonly origin?: CallOrigin;
-  /** Who writes the call to the audit log; absent where nobody does. */
+  /** Writes the call to the audit log; absent where calls are not audited. */
   readonly witness?: CallWitness;
 }
 
-/** A decision on the way of a call, for the audit log. */
+/** An access decision on a call, for the audit log. */
 export interface CallDecision {
   readonly decision: "role" | "namespace" | "registry";
   readonly allowed: boolean;
-  /** One word: the role that grants it, or the rule that decides. */
+  /** One word: the role that grants access, or the rule that decides. */
   readonly reason: string;
   readonly namespace_id: number | null;
 }
 
-/** What became of asking one provider, for the audit log. */
+/** The result of one query of a provider, for the audit log. */
 export interface CallAcquisition {
   readonly binding_id: string;
   readonly provider_id: string;
   readonly check_id: string;
-  /** `answered`; the code of an error that was observed; or that of a failure to ask at all. */
+  /** `answered`, the code of an observed error, or the code of a failed query. */
   readonly reason: string;
   readonly failed: boolean;
 }
 
 /** Writes a call to the audit log. */
 export interface CallWitness {
-  /** Takes note of a decision. */
+  /** Records a decision. */
   readonly decided: (decision: CallDecision) => void;
-  /** Writes what became of asking a provider. */
+  /** Writes the result of a query. */
   readonly acquired: (acquisition: CallAcquisition) => void;
-  /** Writes that the call begins, before it changes or reaches anything; false = it must not, it cannot be written. */
+  /**
+   * Writes that the call begins, before it changes anything or queries a provider. False = not written, so it must not
+   * begin.
+   */
   readonly begin: () => Promise<boolean>;
 }
 
@@ -82,14 +85,14 @@ export type ToolErrorKind =
   | "unavailable"
   | "internal";
 
-/** A next step that a refusal suggests. */
+/** A next step of a refusal. */
 export interface NextStep {
   readonly tool: string;
   readonly arguments_hint: JsonObject;
   readonly why: string;
 }
 
-/** A domain failure, told as an `isError` result `{error: {...}}`. */
+/** A domain error, returned as an `isError` result `{error: {...}}`. */
 export interface ToolError {
   /** Closed list, see `errors.ts`. */
   readonly code: string;
@@ -99,17 +102,17 @@ export interface ToolError {
   readonly details?: JsonObject;
 }
 
-/** What a tool answers. `text`, where given, is the JSON text of the result, so that it is written only once. */
+/** The answer of a tool. `text`, where given, is the JSON text of the result, so that it is serialised once. */
 export type ToolAnswer =
   | { readonly ok: true; readonly result: JsonObject; readonly text?: string }
   | { readonly ok: false; readonly error: ToolError };
 
-/** What the list of tools shortens, whole. Both schemas are closed everywhere. */
+/** The full description and schemas of a tool; the list of tools shortens them. Both schemas are closed everywhere. */
 export interface ToolReference {
   /** What the tool does, at length. */
   readonly details: string;
   readonly input: JsonObject;
-  /** A document: what it names as `#/$defs/<type>` stands in its `$defs`. */
+  /** A document: its `$defs` has every type that it references. */
   readonly output: JsonObject;
 }
 
@@ -122,16 +125,16 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly hints: ToolHints;
-  /** Group of tools that a role may be given (docs/guide/operations.md, "Who may do what"). */
+  /** The group of tools that a role may grant (docs/guide/operations.md, "Who may do what"). */
   readonly group: "Authoring" | "Run" | "Read" | "Audit";
   readonly audit: ToolAuditKind;
   /** Closed JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonObject;
-  /** `{type: "object", oneOf: [<result>, {error}]}`, of whose members only types and outcomes are listed. */
+  /** `{type: "object", oneOf: [<result>, {error}]}`; the members of a result have only their types and outcomes. */
   readonly outputSchema: JsonObject;
-  /** What the list shortens; what is listed is whole unless given. */
+  /** The full reference; the listed schemas are full unless given. */
   readonly reference?: () => Promise<ToolReference>;
-  /** Decodes, authorises on namespace and registry, acts. Never throws for bad input; what it throws is an internal error. */
+  /** Decodes, authorises and acts. Invalid input is an answer; a rejection is an internal error. */
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
 }
 
@@ -139,17 +142,17 @@ export interface Tool {
 export interface NamespaceList {
   /** In ascending order. */
   readonly ids: readonly number[];
-  /** False where there may be more than were looked at. */
+  /** False where there may be more. */
   readonly isWhole: boolean;
 }
 
-/** One number that the runtime tells of itself. */
+/** One metric of the runtime. */
 export interface Measure {
-  /** As Prometheus names metrics. */
+  /** A Prometheus metric name. */
   readonly name: string;
   readonly type: "gauge" | "counter";
   readonly help: string;
-  /** Of closed sets: names that the configuration gives, and words of ours. */
+  /** Values of closed sets: names of the configuration, and words of this program. */
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

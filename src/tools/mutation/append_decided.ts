@@ -25,7 +25,9 @@ export interface DecidedRecords {
   readonly artifacts?: readonly Artifact[];
 }
 
-/** The records as stored; or the receipt that the operation has already; or the outcome where the head is another one. */
+/**
+ * The records as stored; or the receipt that the operation has already; or the outcome where the head is another one.
+ */
 export type AppendedRecords = { readonly records: readonly StoredRecord[] } | { readonly receipt: Receipt } | Outcome;
 
 /** Whether a decision has records. */

@@ -1,5 +1,5 @@
 /**
- * Who asked, as records retain it: pseudonymous, never a token.
+ * The attribution of records: the pseudonymous principal of the call, never a token.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function attributionOf(services: Services, call: Call, tool: string, name
   const roles = services.config.server.auth?.principals.length
     ? matchingRoles(principal, { group: "Run", tool, namespaceId }).map(({ name }) => name)
     : [];
-  // In canonical order, as a record has it.
+  // The members are in canonical order, as in a record.
   return {
     auth_method: principal.authMethod,
     policy_class: principal.policyClass,

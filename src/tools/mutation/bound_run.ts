@@ -1,6 +1,6 @@
 /**
- * What a run was bound to at its creation: the contracts of its providers and the schemas of its conditions, whatever became
- * of either since.
+ * The contracts and schemas that a run was bound to at its creation. Later changes of providers and registry have no
+ * effect.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { BoundedMap } from "../../store/bounded_map.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
 
-/** Runs of which this is kept. */
+/** Runs whose first record is cached. */
 const KEPT_RUNS = 1024;
 
 const kept = new WeakMap<RunStore, BoundedMap<string, RunCreatedBody>>();
 
 /**
- * The body of a run's first record. It never changes, so it is read once.
+ * The body of the first record of a run. It never changes, so it is cached.
  *
  * @throws {StoreError} `corrupt` where the run has no such record
  */
@@ -50,14 +50,15 @@ export async function boundContracts(
   return new Map(contracts.map(({ provider_id, contract_identity }) => [provider_id, contract_identity]));
 }
 
-/** The schemas as they were bound when the run was created, whatever became of the registry since. */
+/** The schemas that the run was bound to at its creation, at any later state of the registry. */
 export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): FindSchema {
   return async ({ schema_id, version }) => {
     const { schemas } = await runCreated(services, runKey);
     const bound = schemas.find((entry) => entry.schema_id === schema_id && entry.version === version);
     const artifact = bound === undefined ? null : await services.runs.getArtifact(bound.schema_identity);
     if (artifact === null) {
-      const message = `Cannot read schema "${schema_id}" version "${version}": the law names it, yet it is gone`;
+      const message =
+        `Cannot read schema "${schema_id}" version "${version}": the law names it, but the store lacks it`;
       throw new StoreError("corrupt", message);
     }
     return { identity: artifact.identity, document: readJson(artifact.body) };
@@ -71,8 +72,9 @@ export interface BoundContract {
 }
 
 /**
- * The contracts that a new run of a law is bound to, in provider id order, and what to keep of them. A provider that is no
- * longer configured is bound to nothing, so nothing is ever acquired from it for this run.
+ * The contracts that a new run of a law is bound to, in provider id order, with their artifacts. A provider that is no
+ * longer
+ * configured has no contract here, so this run never acquires evidence from it.
  */
 export function contractsOf(
   { providers }: Pick<Services, "providers">,

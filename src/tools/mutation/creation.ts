@@ -1,5 +1,6 @@
 /**
- * How a run is created: receipt first, keyed by namespace and creation request; the run identity is minted by its authority.
+ * Creates runs. The receipt, by namespace and creation request, comes first; the identity authority allocates the run
+ * id.
  *
  * @module
  */
@@ -22,10 +23,10 @@ import { fromReceipt, type Outcome } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
-/** How often a run identity is drawn again where the one drawn exists: never expected with 128 bits. */
+/** Attempts to allocate a run id that does not exist yet. With 128 bits the first attempt is expected to succeed. */
 const ALLOCATION_ATTEMPTS = 4;
 
-/** A creation as the tool decoded it. */
+/** A decoded creation. */
 export interface Creation {
   readonly tool: string;
   readonly input: JsonObject;
@@ -57,7 +58,7 @@ function schemaDocument(record: string): JsonValue {
   return schema;
 }
 
-/** The schemas that a law's conditions validate with, bound by identity and kept for replay. */
+/** The schemas of a law's conditions, bound by identity and stored for replay. */
 async function schemasOf(
   services: Services,
   law: CompiledLaw,

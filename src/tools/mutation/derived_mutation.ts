@@ -1,8 +1,10 @@
 /**
- * How a call of several steps changes a run: all of its records in one append, or none (docs/format/records.md "Derived operations").
+ * How a call of several steps changes a run: one append with all of its records (docs/format/records.md "Derived
+ * operations").
  *
- * Each record leaves the receipt of its own operation, as if that had been called alone. The answer to the call is made of its records
- * and receipts, so a repetition makes the same answer from what is stored.
+ * Each record has the receipt of its own operation, as if that had been called alone. The answer is built from the
+ * records
+ * and receipts, so a repetition builds the same answer from the store.
  *
  * @module
  */
@@ -27,30 +29,33 @@ import { fromReceipt, type Outcome, runNotFound, stale } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
-/** Families of the operations that a call may be made of. */
+/** The operation families of the steps. */
 export type StepFamily = Exclude<OperationFamily, "create_run">;
 
-/** Records that are read at a time where a call is answered again. */
+/** Records of one read, where a call is answered again. */
 const REPLAY_PAGE = 64;
 
-/** One record of a call, as it was accepted. */
+/** One accepted record of a call. */
 export interface RecordedStep {
   readonly record: RunRecord;
   readonly record_id: Identity;
   /** The result in its receipt. */
   readonly result: JsonObject;
-  /** The retained objects that it names, as canonical text. */
+  /** The retained objects of the record, as canonical text. */
   readonly material: StoredRecord["material"];
 }
 
-/** What was accepted: enough to make the answer of. */
+/** The accepted steps of a call, from which its answer is built. */
 export interface AcceptedCall {
   readonly law: CompiledLaw;
   /** At least one. */
   readonly steps: readonly RecordedStep[];
-  /** After the last one. */
+  /** The state after the last step. */
   readonly state: RunState;
-  /** False where the call recorded nothing: its step is the earlier one that it repeats, and the state is the one that it met. */
+  /**
+   * False where the call recorded nothing: the step is the earlier one that it repeats, and the state is the current
+   * one.
+   */
   readonly recorded?: false;
 }
 
@@ -63,9 +68,9 @@ export interface DerivedMutation {
   readonly scenario_id: string;
   readonly expected_head: Head;
   readonly from: DerivedFrom;
-  /** Families of which its first record may be. */
+  /** Possible families of its first record. */
   readonly first: readonly StepFamily[];
-  /** The decision at a state whose head is the expected one; the stamps are minted by `mint`, after what is fetched from outside. */
+  /** Decides at a state whose head is the expected one. `mint` gives the stamps, after the queries of providers. */
   readonly decide: (
     run: ProjectedRun,
     requestOf: (family: StepFamily, ordinal: number) => Request,
@@ -83,7 +88,7 @@ function operationOf({ services, mutation }: Execution, family: StepFamily, ordi
   return derivedOperation(services.environment.primitives.sha256, mutation.from, family, ordinal);
 }
 
-/** A step as it is stored. */
+/** Reads a stored step. */
 export function readStep({ record, record_id, receipt, material }: StoredRecord): RecordedStep {
   return {
     record: readRecord(record),
@@ -93,7 +98,7 @@ export function readStep({ record, record_id, receipt, material }: StoredRecord)
   };
 }
 
-/** The records of a call that was accepted before, from the first on. */
+/** Reads the records of an accepted call, from its first one on. */
 async function readSteps(execution: Execution, firstRevision: number): Promise<RecordedStep[]> {
   const { services, mutation, invocation } = execution;
   const steps: RecordedStep[] = [];
@@ -114,7 +119,7 @@ async function readSteps(execution: Execution, firstRevision: number): Promise<R
   }
 }
 
-/** What the call did before; the conflict where another call has its id; null where there is none. */
+/** The accepted call with this id; a conflict where another call used the id; null where the id is unused. */
 async function findOriginal(execution: Execution, run: ProjectedRun): Promise<AcceptedCall | Outcome | null> {
   const { services, mutation, invocation } = execution;
   const receipts: Receipt[] = [];
@@ -153,7 +158,8 @@ function sameHead(a: Head, b: Head): boolean {
 }
 
 /**
- * Executes a call of several steps. The same id with the same invocation returns what was accepted the first time, at any
+ * Executes a call of several steps. The same id with the same invocation returns what was accepted the first time, at
+ * any
  * later head.
  *
  * @throws {AuthorityUnavailable} Where the time authority has no stamp

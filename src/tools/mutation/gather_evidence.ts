@@ -1,5 +1,5 @@
 /**
- * What an evaluation needs of the outside world before it is decided: verdicts of JSON Schemas, and what providers answer.
+ * Gathers the external inputs of an evaluation before its decision: verdicts of JSON Schemas and answers of providers.
  *
  * @module
  */
@@ -18,11 +18,11 @@ import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
-/** An evaluation before its decision. */
-export interface Evaluating {
+/** An evaluation that is not decided yet. */
+export interface PendingEvaluation {
   readonly law: CompiledLaw;
   readonly state: RunState;
-  /** Without acquired evidence yet. */
+  /** The command, without acquired evidence. */
   readonly command: EvaluateCommand;
   /** Which bindings to run; undefined = all of the stage. */
   readonly requested: readonly RequestedBinding[] | undefined;
@@ -31,15 +31,18 @@ export interface Evaluating {
 }
 
 /**
- * Gathers what a command needs.
+ * Gathers the verdicts and the evidence of a command.
  *
- * @returns The command with its schema verdicts and acquired evidence, or the refusal: nothing is run for a call that is refused anyway
+ * @returns The command with schema verdicts and acquired evidence; or the refusal, before any provider is queried
  */
-export async function gatherEvidence(services: Services, evaluating: Evaluating): Promise<EvaluateCommand | Refused> {
-  const { law, state, command, requested } = evaluating;
+export async function gatherEvidence(
+  services: Services,
+  pending: PendingEvaluation,
+): Promise<EvaluateCommand | Refused> {
+  const { law, state, command, requested } = pending;
   const { stage_id } = command;
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
-  if (stage === undefined || !needsTheOutside(stage, requested)) return command;
+  if (stage === undefined || !needsGathering(stage, requested)) return command;
   const admitted = admitEvaluation(law, state, command, services.environment);
   if ("outcome" in admitted) return admitted;
   const selection = selectBindings(stage, requested);
@@ -51,16 +54,16 @@ export async function gatherEvidence(services: Services, evaluating: Evaluating)
   if ("length" in verdicts) {
     return refusal("acquisition_failed", { stage_id, failures: verdicts.map(describeFailure) });
   }
-  const acquisition = await acquire(services, evaluating, selection.bindings);
-  tellWitness(evaluating.call, selection.bindings, acquisition);
+  const acquisition = await acquire(services, pending, selection.bindings);
+  auditQueries(pending.call, selection.bindings, acquisition);
   const { acquired, failures } = acquisition;
   return { ...command, schema_verdicts: verdicts, acquired, acquisition_failures: failures };
 }
 
-/** Asks the providers. The trigger time is a reading of the time authority, taken before they are asked. */
+/** Queries the providers. The trigger time is a reading of the time authority before the queries. */
 async function acquire(
   services: Services,
-  { law, state, command, call, mint }: Evaluating,
+  { law, state, command, call, mint }: PendingEvaluation,
   bindings: readonly SelectedBinding[],
 ): Promise<Acquisition> {
   if (bindings.length === 0) return { acquired: [], failures: [] };
@@ -85,7 +88,7 @@ async function acquire(
   });
 }
 
-function tellWitness(
+function auditQueries(
   { witness }: Call,
   bindings: readonly SelectedBinding[],
   { acquired, failures }: Acquisition,
@@ -99,7 +102,7 @@ function tellWitness(
   }
 }
 
-function needsTheOutside(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): boolean {
+function needsGathering(stage: CompiledStage, requested: readonly RequestedBinding[] | undefined): boolean {
   if ((requested?.length ?? stage.bindings.length) > 0) return true;
   return stage.conditions.some(({ condition: { observation_domain: domain } }) =>
     domain.domain === "Json" && domain.schema !== undefined

@@ -53,7 +53,8 @@ export function stale({ record_id, revision }: Head): Outcome {
 /**
  * The answer for an outcome.
  *
- * The result of `stale` is the current head and nothing else, so that it can be the next `expected_head`. Its next steps
+ * The result of `stale` is the current head and nothing else, so that it can be the next `expected_head`. Its next
+ * steps
  * stand beside it; every other refusal has them within its result.
  *
  * @param next Next steps of a refusal; not called for an accepted outcome

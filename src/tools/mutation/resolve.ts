@@ -1,6 +1,6 @@
 /**
- * Resolving a lost answer: the receipt of an accepted operation, or that there is none. Never compares or advances a head,
- * never creates a run, never asks an authority.
+ * Resolves a lost answer: the receipt of an accepted operation, or the outcome that it has no receipt. It compares and
+ * advances no head, creates no run and queries no authority.
  *
  * @module
  */
@@ -14,29 +14,29 @@ import type { NextStep, Tool, ToolAnswer, ToolError } from "../framework/types.t
 /** Outcomes of both resolving tools beside `accepted`. */
 export const RESOLVE_REFUSALS = ["known_unaccepted", "invocation_mismatch", "unauthorized", "indeterminate"];
 
-/** What is resolved. */
+/** The operation to resolve. */
 export interface Resolution {
   readonly tool: Pick<Tool, "name">;
   readonly invocation_identity: string;
-  /** Name of the operation among those in flight. */
+  /** Key of the lock of the operation. */
   readonly lockKey: string;
   readonly findReceipt: () => Promise<Receipt | null>;
-  /** Adds to an accepted answer what is told beside its receipt; nothing unless given. */
+  /** Adds to an accepted outcome the members that its receipt does not have. */
   readonly completeAnswer?: (outcome: Outcome) => Promise<Outcome>;
-  /** The arguments, for a step that asks again. */
+  /** The arguments, for the step that resolves again. */
   readonly input: JsonObject;
-  /** The step that carries the operation out, where no receipt shows that it was. */
+  /** The step that executes the operation, where it has no receipt. */
   readonly again: NextStep;
 }
 
-/** The answer of a call whose namespace is refused: an outcome, decided before anything is looked up. */
+/** The answer to a call in a refused namespace: an outcome, decided before anything is read. */
 export function unauthorized(tool: string, error: ToolError, input: JsonObject): ToolAnswer {
   const outcome = { outcome: "unauthorized", result: { reason: error.code, message: error.message } };
   const why = "Ask the operator for access, then call again";
   return outcomeAnswer(outcome, () => [{ tool, arguments_hint: { ...input }, why }]);
 }
 
-/** Resolves for a caller that may: the receipt, then what is in flight. */
+/** Resolves for an authorised caller. */
 export async function resolve(services: Services, resolution: Resolution): Promise<ToolAnswer> {
   const found = await find(services, resolution);
   const outcome = await resolution.completeAnswer?.(found) ?? found;
@@ -45,11 +45,11 @@ export async function resolve(services: Services, resolution: Resolution): Promi
 
 async function find(services: Services, resolution: Resolution): Promise<Outcome> {
   const { invocation_identity, lockKey } = resolution;
-  // Looked at first: an operation that ends while its receipt is being read must not be taken for one that never was.
-  const inFlight = services.operationLock.isHeld(lockKey);
+  // The lock is read first: an operation that ends while its receipt is read must not seem unaccepted.
+  const isExecuting = services.operationLock.isHeld(lockKey);
   const receipt = await resolution.findReceipt();
   if (receipt === null) {
-    return inFlight || services.operationLock.isHeld(lockKey)
+    return isExecuting || services.operationLock.isHeld(lockKey)
       ? { outcome: "indeterminate", result: { reason: "in_flight", retryable: true } }
       : { outcome: "known_unaccepted", result: { reason: "no_accepted_receipt" } };
   }

@@ -1,6 +1,7 @@
 /**
- * Verdicts of the JSON Schemas that conditions name on the caller's values. The kernel does not run schemas: it is handed
- * what was found, and retains it.
+ * Validates the caller's values with the JSON Schemas of their conditions. The kernel runs no schemas: it gets the
+ * verdicts
+ * and retains them.
  *
  * @module
  */
@@ -14,17 +15,17 @@ import type { CallerEvidence } from "../../run/evidence.ts";
 import { StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
 
-/** By index of the evidence item. */
+/** Verdicts by index of the evidence item. */
 export type SchemaVerdicts = ReadonlyMap<number, "valid" | "invalid">;
 
-/** No verdict on one item could be reached. */
+/** The failure to reach a verdict on one item. */
 export interface VerdictFailure {
   readonly index: number;
   readonly condition_id: string;
   readonly error: SchemaSandboxError;
 }
 
-/** The schemas as the registry holds them, for calls without a run. */
+/** The schemas of the registry, for calls without a run. */
 export function registeredSchemas(services: Services, namespaceId: number): FindSchema {
   return async ({ schema_id, version }) => {
     const found = await services.schemas.get(namespaceId, schema_id, version);
@@ -38,14 +39,14 @@ export function registeredSchemas(services: Services, namespaceId: number): Find
 function missing(schemaId: string, version: string): StoreError {
   return new StoreError(
     "corrupt",
-    `Cannot read schema "${schemaId}" version "${version}": the law names it, yet it is gone`,
+    `Cannot read schema "${schemaId}" version "${version}": the law names it, but the registry lacks it`,
   );
 }
 
 /**
- * Judges every value whose condition names a schema. Items that the kernel will reject are passed over.
+ * Validates every value whose condition names a schema. Items that the kernel will reject are skipped.
  *
- * @returns The verdicts, or the items on which none could be reached
+ * @returns The verdicts, or the items without one
  */
 export async function judgeSchemas(
   services: Services,

@@ -1,5 +1,5 @@
 /**
- * The answer to a call of several steps, made of its records and their receipts: made again, it is the same.
+ * Builds the answer to a call of several steps from its records and receipts; building it again gives the same answer.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { judgedBy } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { AcceptedCall, RecordedStep } from "./derived_mutation.ts";
 
-/** The decision on each stage that was evaluated, in order: it advances, holds, or completes the run. */
+/** The decision on each evaluated stage, in order: advance, hold or complete. */
 export function decisionsOf({ law, steps }: AcceptedCall): JsonObject[] {
   return steps.flatMap(({ record }) => {
     if (record.record_kind !== "stage_evaluated") return [];
@@ -23,11 +23,11 @@ export function decisionsOf({ law, steps }: AcceptedCall): JsonObject[] {
   });
 }
 
-/** Where the run stands now, and what the records of the call say of it. */
+/** The accepted head, and the members of the records of the call. */
 function recordsMembers({ steps, state, recorded }: AcceptedCall): object {
   if (recorded === false) return { accepted_head: state.head, recorded };
   const last = steps.at(-1);
-  if (last === undefined) throw new RangeError("Cannot answer: no step was taken");
+  if (last === undefined) throw new RangeError("Cannot answer: the call has no step");
   const { record } = last;
   return {
     accepted_head: { record_id: last.record_id, revision: record.revision },
@@ -38,11 +38,11 @@ function recordsMembers({ steps, state, recorded }: AcceptedCall): object {
   };
 }
 
-/** What all these answers have, around what is their own. */
-export function stepsResult(taken: AcceptedCall, own: JsonObject, feedback: JsonObject): JsonObject {
-  const { state } = taken;
+/** The result: the members that all these answers have, with those of one tool between them. */
+export function stepsResult(accepted: AcceptedCall, own: JsonObject, feedback: JsonObject): JsonObject {
+  const { state } = accepted;
   return {
-    ...asJson(recordsMembers(taken)) as JsonObject,
+    ...asJson(recordsMembers(accepted)) as JsonObject,
     ...own,
     ready_frontier: readyFrontier(state),
     run_status: state.status,
@@ -50,7 +50,7 @@ export function stepsResult(taken: AcceptedCall, own: JsonObject, feedback: Json
   };
 }
 
-/** Members of the receipt of the first step of a kind; none where there is no such step. */
+/** Members of the receipt of the first step of a kind; null without such a step. */
 export function fromReceiptOf(
   steps: readonly RecordedStep[],
   kind: RecordedStep["record"]["record_kind"],

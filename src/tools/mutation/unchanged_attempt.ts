@@ -1,6 +1,7 @@
 /**
- * Whether an evaluation repeats the last attempt of its stage. A step whose stage the caller did not name records nothing then: a
- * caller who polls a held run would otherwise add a record a call.
+ * Whether an evaluation repeats the last attempt of its stage. If the caller named no stage, the step then records
+ * nothing:
+ * polling a held run would otherwise add a record with each call.
  *
  * @module
  */
@@ -31,11 +32,11 @@ function comparedText(record: StoredEvaluation["record"], recordId: string): str
 }
 
 /**
- * The last attempt of the stage that a new record evaluates, where the new one has the same trace, values, errors and qualification.
+ * The last attempt of the stage of a new record, where both have the same trace, values, errors and qualification.
  *
- * @param record The record that was decided and is not stored
+ * @param record The decided record, which is not stored
  * @param recordId Its identity
- * @returns Null where the new attempt differs, or where the record is no evaluation
+ * @returns Null where the new attempt differs, or the record evaluates no stage
  */
 export async function findUnchangedAttempt(
   runs: Pick<RunStore, "listRecords">,

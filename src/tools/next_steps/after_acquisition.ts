@@ -1,6 +1,5 @@
 /**
- * What a caller can do after evidence that could not be acquired: most failures pass by themselves, the others need
- * somebody to mend something first.
+ * The next steps after a failed acquisition: most failures pass by themselves, the others need a repair first.
  *
  * @module
  */
@@ -14,23 +13,23 @@ import type { NextStep } from "../framework/types.ts";
 /** Every code of an acquisition that failed. */
 export type AcquisitionCode = OperationalCode | "provider_not_configured" | SchemaFailureCode;
 
-/** What helps: the same call later, a new run, another law; or somebody who mends what is broken, and then the same call. */
+/** What helps: the same call, perhaps after a repair; a new run; or another law. */
 type Help = "call" | "start" | "define";
 
-/** What helps against each failure that does not pass by itself, and why. */
+/** The remedy of each failure that does not pass by itself, with its reason. */
 const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: string]>> = {
-  timeout: ["call", "no answer came in time: have the provider looked at, then call again"],
-  dns_failed: ["call", "its host has no address: have the name mended, then call again"],
-  tls_failed: ["call", "its certificate cannot be trusted: have it mended, then call again"],
+  timeout: ["call", "no answer came in time: have the provider checked, then call again"],
+  dns_failed: ["call", "its host has no address: have the name corrected, then call again"],
+  tls_failed: ["call", "its certificate cannot be trusted: have it renewed, then call again"],
   destination_refused: ["call", "the operator allows no such destination: have it allowed, then call again"],
   destination_blocked: ["call", "its address is not public: have private networks allowed, then call again"],
-  connection_failed: ["call", "its host takes no connection: have it looked at, then call again"],
-  response_truncated: ["call", "the reply ended early: have the provider looked at, then call again"],
+  connection_failed: ["call", "its host accepts no connection: have it checked, then call again"],
+  response_truncated: ["call", "the reply ended early: have the provider checked, then call again"],
   response_too_large: ["define", "the answer is larger than a value may be: define a law whose check asks for less"],
-  worker_died: ["call", "its process ended: have the provider looked at, then call again"],
-  provider_unreachable: ["call", "it refuses gate, or gate may not reach it: have that mended, then call again"],
-  provider_protocol_error: ["call", "its reply is none: have the provider mended, then call again"],
-  provider_not_configured: ["call", "it is not configured any more: have it configured, then call again"],
+  worker_died: ["call", "its process ended: have the provider checked, then call again"],
+  provider_unreachable: ["call", "it refuses gate, or gate may not reach it: have that corrected, then call again"],
+  provider_protocol_error: ["call", "its reply is invalid: have the provider repaired, then call again"],
+  provider_not_configured: ["call", "it is no longer configured: have it configured, then call again"],
   contract_changed: ["start", "its contract is not the one that the run began with: start a new run"],
   cancelled: ["call", "the call ended before the answer came: call again and wait for it"],
   schema_deadline_exceeded: [
@@ -47,15 +46,18 @@ const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: stri
 /** Every code that has a remedy. */
 export const ACQUISITION_CODES: readonly string[] = Object.keys(REMEDIES);
 
-/** May pass where the machine was busy, and does not where the value is what takes so long: its remedy is told all the same. */
+/**
+ * This failure passes where the machine was busy, and lasts where the value takes too long: it has a remedy all the
+ * same.
+ */
 const MAY_LAST = "schema_deadline_exceeded";
 
 const PASSES = "Nothing was recorded: call again, unchanged, once the failure is over";
 
-/** Failures that are told one by one. */
-const TOLD = 4;
+/** Most failures with a step of their own. */
+const FAILURES_MAXIMUM = 4;
 
-/** What failed, as a sentence begins. */
+/** The failed part, as the beginning of a sentence. */
 function subjectOf(failure: JsonObject): string {
   const binding = textOf(failure, "binding_id");
   if (binding !== "") return `Binding ${JSON.stringify(binding)}`;
@@ -63,10 +65,10 @@ function subjectOf(failure: JsonObject): string {
   return condition === "" ? "The provider" : `Condition ${JSON.stringify(condition)}`;
 }
 
-/** The step against one failure that does not pass. */
+/** The step for one failure that does not pass by itself. */
 function remedyOf(failure: JsonObject, retry: Retry, start: JsonObject): NextStep {
   const code = textOf(failure, "code");
-  const [help, reason] = REMEDIES[code as AcquisitionCode] ?? ["call", "have the provider looked at, then call again"];
+  const [help, reason] = REMEDIES[code as AcquisitionCode] ?? ["call", "have the provider checked, then call again"];
   const why = `${subjectOf(failure)} failed with ${code}: ${reason}`;
   switch (help) {
     case "call":
@@ -79,10 +81,10 @@ function remedyOf(failure: JsonObject, retry: Retry, start: JsonObject): NextSte
 }
 
 /**
- * The steps after an acquisition that failed. What passes by itself is worth no step of its own beside what does not.
+ * The steps after a failed acquisition. A failure that passes by itself has no step beside one that does not.
  *
  * @param retry The call once more
- * @param start What is known of the arguments of `scenario_start`
+ * @param start The known arguments of `scenario_start`
  * @param takesBindings Whether the call may name the bindings to run
  */
 export function nextAfterAcquisition(
@@ -95,7 +97,7 @@ export function nextAfterAcquisition(
     member(failure, "retryable") !== true || textOf(failure, "code") === MAY_LAST
   );
   if (lasting.length === 0) return [retry({}, PASSES)];
-  const steps = lasting.slice(0, TOLD).map((failure) => remedyOf(failure, retry, start));
+  const steps = lasting.slice(0, FAILURES_MAXIMUM).map((failure) => remedyOf(failure, retry, start));
   if (!takesBindings) return steps;
   const why =
     "Or name in local_acquisition only the bindings that can be run, if any: the other conditions stay unknown " +

@@ -1,6 +1,7 @@
 /**
- * What a caller can do after each domain error: whoever fails is never left without a next step. Where only the operator
- * can help, the step is to ask for that, and then the same call.
+ * The next steps after each domain error: every error has at least one. Where only the operator can help, the step is
+ * to ask
+ * the operator, then to repeat the call.
  *
  * @module
  */
@@ -20,7 +21,7 @@ interface Failed {
 }
 
 /**
- * Arguments that only name things. A hint repeats these and no others: what may be large or confidential the caller has.
+ * Arguments that only name things. A hint repeats these alone: other arguments may be large or confidential.
  */
 const NAMING = [
   "namespace_id",
@@ -42,7 +43,7 @@ const NAMING = [
   "profile",
 ] as const;
 
-/** Characters of an argument that is repeated. */
+/** Most characters of a repeated argument. */
 const REPEATED_CHARACTERS = 512;
 
 /** The arguments of a call that only name things. */
@@ -59,7 +60,7 @@ function again({ tool, input }: Failed, why: string, change: JsonObject = {}): N
   return { tool, arguments_hint: { ...naming(input), ...change }, why };
 }
 
-/** The same call, whose arguments have to be changed in a way that a hint cannot show. */
+/** The same call, with a correction that a hint cannot show. */
 function corrected(why: string): (failed: Failed) => NextStep[] {
   return (failed) => [again(failed, why)];
 }
@@ -69,7 +70,7 @@ function unchanged(why: string): (failed: Failed) => NextStep[] {
   return corrected(`${why}, then call again, unchanged`);
 }
 
-/** The namespace that a call is about, for the tools that list what is there. */
+/** The namespace of a call, for the tools that list. */
 function inNamespace({ input }: Failed): JsonObject {
   const record = member(input, "record");
   const namespace_id = member(input, "namespace_id") ?? (isJsonObject(record) ? member(record, "namespace_id") : null);
@@ -77,7 +78,7 @@ function inNamespace({ input }: Failed): JsonObject {
 }
 
 function listScenarios(failed: Failed): NextStep[] {
-  const why = "See which scenarios and laws there are";
+  const why = "List the scenarios and laws";
   return [{ tool: "scenarios_list", arguments_hint: inNamespace(failed), why }];
 }
 
@@ -86,10 +87,10 @@ function listSchemas(why: string): (failed: Failed) => NextStep[] {
 }
 
 function listProviders(): NextStep[] {
-  return [{ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" }];
+  return [{ tool: "providers_list", arguments_hint: {}, why: "List the providers and their checks" }];
 }
 
-/** After a stage that the law does not have: the nearest one, else the first. */
+/** After an unknown stage: names the nearest one, else the first. */
 function nameStage(failed: Failed): NextStep[] {
   const nearest = firstOf(failed.details, "nearest");
   const stage_id = nearest ?? firstOf(failed.details, "stages") ?? "";
@@ -97,7 +98,7 @@ function nameStage(failed: Failed): NextStep[] {
   return [again(failed, why, { stage_id })];
 }
 
-/** After data that do not meet the shape that was named. */
+/** After data that do not meet their data shape. */
 function readShape(failed: Failed, why: string): NextStep[] {
   const shape = member(failed.input, "data_shape");
   const { schema_id = "", version = "" } = isJsonObject(shape) ? shape : {};
@@ -105,13 +106,13 @@ function readShape(failed: Failed, why: string): NextStep[] {
     {
       tool: "schemas_get",
       arguments_hint: { ...inNamespace(failed), schema_id, version },
-      why: "See what the data shape asks for",
+      why: "Read what the data shape requires",
     },
     again(failed, why),
   ];
 }
 
-/** Which check a query asked for, without its params. */
+/** The check of a query, without its params. */
 function askedCheck({ input }: Failed): JsonObject {
   const query = member(input, "query");
   const { provider_id = "", check_id = "" } = isJsonObject(query) ? query : {};
@@ -121,7 +122,7 @@ function askedCheck({ input }: Failed): JsonObject {
 function readCheck(failed: Failed): NextStep[] {
   const check = askedCheck(failed);
   return [
-    { tool: "provider_check_schema_get", arguments_hint: check, why: "See which params the check takes" },
+    { tool: "provider_check_schema_get", arguments_hint: check, why: "Read which params the check takes" },
     again(failed, "Correct the params and call again", { query: check }),
   ];
 }
@@ -144,18 +145,18 @@ function afterTooLarge(failed: Failed): NextStep[] {
   ];
 }
 
-/** After a check that could not be run outside of a run. */
+/** After a failed query outside of a run. */
 function afterFailedQuery(failed: Failed): NextStep[] {
   const query = askedCheck(failed);
   const code = String(member(failed.details, "code") ?? "");
   const why = failed.retryable
-    ? "Call again, unchanged, once the failure is over"
-    : `Failed with ${code}, which does not pass by itself: ask for something else, or have the operator mend the ` +
-      "provider, then call again";
+    ? "Call again, unchanged, once the provider is back"
+    : `Failed with ${code}, which does not pass by itself: query another check, or ask the operator to repair ` +
+      "the provider, then call again";
   return [again(failed, why, { query })];
 }
 
-/** Whoever is refused is told nothing but that. */
+/** After a refused access. The hint has no arguments, and the step shows nothing more. */
 function askForAccess({ tool }: Failed): NextStep[] {
   const why = "Ask the operator for access, or name a namespace that you may use, then call again";
   return [{ tool, arguments_hint: {}, why }];
@@ -170,7 +171,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   }],
   invalid_spec: corrected("Correct the spec at each path in details.refusals and call again"),
   invalid_schema: corrected("Correct the JSON Schema as the message says and call again"),
-  invalid_cursor: (failed) => [again(failed, "Start the list anew, without a cursor")],
+  invalid_cursor: (failed) => [again(failed, "Start at the beginning, without a cursor")],
   evidence_rejected: corrected("Correct what is wrong at each path in details.rejections and call again"),
   params_invalid: readCheck,
   payload_invalid: (failed) => readShape(failed, "Correct the payload as details.reason says and call again"),
@@ -181,12 +182,12 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   law_not_found: listScenarios,
   run_not_found: listScenarios,
   stage_not_found: nameStage,
-  schema_not_found: listSchemas("See which schemas are registered"),
+  schema_not_found: listSchemas("List the registered schemas"),
   runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),
   provider_not_found: listProviders,
   check_not_found: listProviders,
   law_exists: listScenarios,
-  schema_exists: listSchemas("See which schemas are registered; a changed one needs a version of its own"),
+  schema_exists: listSchemas("List the registered schemas; a changed schema needs a new version"),
   namespace_refused: askForAccess,
   role_refused: askForAccess,
   tool_not_allowed: askForAccess,
@@ -205,11 +206,11 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   schema_worker_unavailable: unchanged("Wait a moment"),
   authority_unavailable: unchanged("Nothing was recorded; wait a moment"),
   namespace_authority_unavailable: unchanged("Wait a moment"),
-  audit_unavailable: unchanged("Nothing was done; wait until the operator has mended the audit log"),
+  audit_unavailable: unchanged("Nothing was done; wait until the operator has repaired the audit log"),
   store_corrupt: unchanged('Ask the operator to run "gate store check" and to restore a backup'),
   store_version_unsupported: unchanged("Ask the operator to run the version of gate that wrote the store"),
-  store_failed: unchanged("Ask the operator to look at the log and at the disk of the store"),
-  internal: unchanged("Ask the operator to look at the log"),
+  store_failed: unchanged("Ask the operator to check the log and the disk of the store"),
+  internal: unchanged("Ask the operator to check the log"),
 };
 
 /** The steps after an error of a tool. */
@@ -217,7 +218,7 @@ export function nextOfError(tool: string, input: JsonObject, { code, details = {
   return STEPS[code as ToolErrorCode]({ tool, input, details, retryable });
 }
 
-/** An answer whose error, if it is one, says what to do next: what the tool itself says of it, else what its code asks for. */
+/** Adds next steps to an error: the steps of the tool, else those of its code. Returns other answers unchanged. */
 export function withNext(tool: string, input: JsonObject, answer: ToolAnswer): ToolAnswer {
   if (answer.ok || answer.error.details?.["next"] !== undefined) return answer;
   const { error } = answer;

@@ -11,7 +11,10 @@ import type { NextStep } from "../framework/types.ts";
 const SHAPE = { schema_id: "report", version: "1" };
 const QUERY = { provider_id: "scanner", check_id: "read", params: { url: "https://example.test/?token=s3cret" } };
 
-/** A code as it comes about: the tool, arguments that matter, the error's own details, then the steps and a word of their reason. */
+/**
+ * A code as it comes about: the tool, arguments that matter, the error's own details, then the steps and a word of
+ * their reason.
+ */
 type Row = readonly [
   code: ToolErrorCode,
   tool: string,
@@ -37,11 +40,11 @@ const ROWS: readonly Row[] = [
     ["evidence_query", /Correct/, { query: { provider_id: "scanner", check_id: "read" } }],
   ]],
   ["payload_invalid", "precheck", { ...IN_2, data_shape: SHAPE, payload: 1 }, {}, [
-    ["schemas_get", /asks for/, { ...IN_2, ...SHAPE }],
+    ["schemas_get", /requires/, { ...IN_2, ...SHAPE }],
     ["precheck", /payload/, { ...IN_2, data_shape: SHAPE }],
   ]],
   ["data_shape_rejected", "precheck", { ...IN_2, data_shape: SHAPE, payload: 1 }, {}, [
-    ["schemas_get", /asks for/, { ...IN_2, ...SHAPE }],
+    ["schemas_get", /requires/, { ...IN_2, ...SHAPE }],
     ["precheck", /every condition that details.refusals names/, { ...IN_2, data_shape: SHAPE }],
   ]],
   ["signature_invalid", "schemas_register", { record: {} }, {}, [["schemas_register", /Sign/, {}]]],
@@ -61,7 +64,7 @@ const ROWS: readonly Row[] = [
   ["provider_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /providers/, {}]]],
   ["check_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /checks/, {}]]],
   ["law_exists", "scenario_define", { spec: {} }, {}, [["scenarios_list", /laws/, {}]]],
-  ["schema_exists", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /version of its own/, IN_2]]],
+  ["schema_exists", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /new version/, IN_2]]],
   ["namespace_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["role_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["tool_not_allowed", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
@@ -135,7 +138,7 @@ Deno.test("withNext() keeps what a tool says itself, and leaves results alone", 
 const FAILURES: readonly (readonly [code: string, retryable: boolean, tool: string, why: RegExp])[] = [
   ["timeout", true, "scenario_evaluate_stage", /call again, unchanged/],
   ["timeout", false, "scenario_evaluate_stage", /no answer/],
-  ["dns_failed", false, "scenario_evaluate_stage", /name mended/],
+  ["dns_failed", false, "scenario_evaluate_stage", /name corrected/],
   ["tls_failed", false, "scenario_evaluate_stage", /certificate/],
   ["destination_refused", false, "scenario_evaluate_stage", /allowed/],
   ["destination_blocked", false, "scenario_evaluate_stage", /not public/],
@@ -155,7 +158,7 @@ const FAILURES: readonly (readonly [code: string, retryable: boolean, tool: stri
   ["schema_worker_failed", false, "scenario_evaluate_stage", /call again/],
   ["schema_overloaded", false, "scenario_evaluate_stage", /too much to do/],
   ["schema_closed", false, "scenario_evaluate_stage", /back/],
-  ["new_code_of_a_provider", false, "scenario_evaluate_stage", /looked at/],
+  ["new_code_of_a_provider", false, "scenario_evaluate_stage", /provider checked/],
 ];
 
 Deno.test("nextAfterAcquisition() retries what passes, and says for everything else what has to be mended", () =>

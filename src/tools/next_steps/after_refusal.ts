@@ -1,5 +1,6 @@
 /**
- * The next steps after a refused mutation, by outcome: each with its arguments, so that an agent can go on without asking.
+ * The next steps after a refused mutation, by outcome: each with its arguments, so that an agent can go on without
+ * asking.
  *
  * @module
  */
@@ -58,7 +59,9 @@ function headOf({ record_id, revision }: Head): JsonObject {
 
 type Steps = (refused: RefusedCall, result: JsonObject) => NextStep[];
 
-/** The steps after each outcome. A tool has some of these outcomes, and the same steps after them as every other tool. */
+/**
+ * The steps after each outcome. A tool has some of these outcomes, and the same steps after them as every other tool.
+ */
 const STEPS: Readonly<Record<string, Steps>> = {
   stale: afterStale,
   operation_conflict: afterConflict,
@@ -243,7 +246,7 @@ export function nextAfterCreation(input: JsonObject, { outcome, result }: Outcom
   const list = {
     tool: "scenarios_list",
     arguments_hint: { namespace_id },
-    why: "See which scenarios and laws there are",
+    why: "List the scenarios and laws",
   };
   switch (outcome) {
     case "creation_conflict": {

@@ -1,6 +1,5 @@
 /**
- * Next steps as far as their caller may take them: what the operator hides, or the caller's roles do not grant, is named to
- * nobody.
+ * Filters next steps: an answer names no tool that the operator hides or that the caller's roles do not grant.
  *
  * @module
  */
@@ -16,16 +15,16 @@ import { FRESH_ID } from "./shared_steps.ts";
 import { PUBLISHED } from "../framework/published.ts";
 import type { Call, NextStep, ToolAnswer } from "../framework/types.ts";
 
-/** Where results hold steps. Nothing that callers wrote stands there. */
-const PLACES: readonly (readonly string[])[] = [[], ["outcome"], ["outcome", "result"], ["publication", "result"]];
+/** Paths of next steps in results. No value of a caller stands there. */
+const STEP_PATHS: readonly (readonly string[])[] = [[], ["outcome"], ["outcome", "result"], ["publication", "result"]];
 
-/** How an answer with steps begins to name them; a text without it has none. */
+/** The beginning of next steps in a JSON text; a text without it has none. */
 const STEPS_BEGIN = '"next":[{';
 
-/** Leaves of an answer's next steps those that the caller may take. */
+/** Removes from an answer the next steps that the caller may not take. */
 export type OfferSteps = (tool: string, input: JsonObject, call: Call, answer: ToolAnswer) => ToolAnswer;
 
-/** Makes the function for a configuration; where nothing is restricted it leaves answers as they are. */
+/** Makes the filter for a configuration; without restrictions it returns answers unchanged. */
 export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps {
   const { tools, auth } = services.config.server;
   const rolesInForce = (auth?.principals.length ?? 0) > 0;
@@ -46,24 +45,24 @@ export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps
     return withSteps(answer, (steps) => {
       const left = steps.filter(isJsonObject).map((step) => mayTake(step) ? step : inOneCall(step))
         .filter((step) => step !== null && mayTake(step));
-      return left.length > 0 || steps.length === 0 ? left : [asJson(askOthers(tool, input))];
+      return left.length > 0 || steps.length === 0 ? left : [asJson(askOperator(tool, input))];
     });
   };
 }
 
-/** `scenario_next` in place of the step that opens or evaluates a stage, of which it does both; null for other steps. */
+/** `scenario_next` in place of a step that opens or evaluates a stage, since it does both; null for other steps. */
 function inOneCall({ tool, arguments_hint: hint, why = "" }: JsonObject): JsonObject | null {
   if (tool !== "scenario_open_stage" && tool !== "scenario_evaluate_stage" || !isJsonObject(hint)) return null;
   const { operation_id, ...rest } = hint;
-  // Another identity stands for a call that was made already.
+  // Any other id belongs to a call that was made before.
   if (operation_id !== FRESH_ID) return null;
   return { tool: "scenario_next", arguments_hint: { ...rest, request_id: FRESH_ID }, why };
 }
 
 type NextStepGroup = typeof PUBLISHED[number]["group"];
 
-function askOthers(tool: string, input: JsonObject): NextStep {
-  const why = "What comes next is not open to you here: ask the operator, or somebody who may; then call again";
+function askOperator(tool: string, input: JsonObject): NextStep {
+  const why = "You may not use the tools that come next here: ask the operator, or a caller who may, then call again";
   return { tool, arguments_hint: naming(input), why };
 }
 
@@ -76,11 +75,11 @@ function withSteps(answer: ToolAnswer, change: Change): ToolAnswer {
     return details === undefined ? answer : { ok: false, error: { ...error, details } };
   }
   if (answer.text !== undefined && !answer.text.includes(STEPS_BEGIN)) return answer;
-  const result = PLACES.reduce((result, place) => changed(result, place, change), answer.result);
+  const result = STEP_PATHS.reduce((result, place) => changed(result, place, change), answer.result);
   return result === answer.result ? answer : success(result);
 }
 
-/** An object in which the steps at a place are changed; the object itself where there are none. */
+/** An object with changed steps at a path; the object itself where it has no steps there. */
 function changed(object: JsonObject, place: readonly string[], change: Change): JsonObject {
   const [name = "next", ...rest] = place;
   const value = member(object, name);

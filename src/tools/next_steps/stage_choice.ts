@@ -1,5 +1,5 @@
 /**
- * Which stage a step is about, and why it may be none.
+ * Chooses the stage of a step, or the outcome where no stage can take one.
  *
  * @module
  */
@@ -16,14 +16,15 @@ function refused(outcome: string, result: object): Outcome {
   return { outcome, result: asJson(result) as JsonObject };
 }
 
-/** The outcome for a run that takes no steps any more; null while it does. */
+/** The outcome for a complete run, which takes no more steps; null for an active run. */
 export function runComplete({ status, head }: RunState): Outcome | null {
   return status === "complete" ? refused("run_complete", { accepted_head: head, run_status: status }) : null;
 }
 
 /**
- * The stage of a step that names none: the first that was never evaluated, else the one whose last attempt is oldest. An attempt that
- * `recent_attempts` no longer has is older than any other. Ties go by id, the order of the stages in the state.
+ * The stage of a step that names no stage: the first that was never evaluated, else the one with the oldest last
+ * attempt. An
+ * attempt that `recent_attempts` no longer has is older than any other. Ties are broken by id, the order of the stages.
  */
 function chooseStage({ stages, recent_attempts }: RunState): string | undefined {
   const able = stages.filter(({ classification }) =>
@@ -36,7 +37,7 @@ function chooseStage({ stages, recent_attempts }: RunState): string | undefined 
   return able[ages.indexOf(Math.min(...ages))]?.stage_id;
 }
 
-/** The stage that is named, else the one that {@link chooseStage} finds; or the outcome where it can take no step. */
+/** The named stage, else the one that {@link chooseStage} finds; or the outcome where it can take no step. */
 export function nextStage(law: CompiledLaw, state: RunState, named: string | undefined): FoundStage | Outcome {
   const complete = runComplete(state);
   const ready_frontier = readyFrontier(state);
@@ -56,7 +57,7 @@ export function nextStage(law: CompiledLaw, state: RunState, named: string | und
   }
 }
 
-/** The state as it would be with a stage open: what its evidence is checked against before it is opened. */
+/** The state with a stage open: evidence is checked against it before the stage is opened. */
 export function withOpenStage(state: RunState, stageId: string): RunState {
   const stages = state.stages.map((stage) =>
     stage.stage_id === stageId ? { ...stage, classification: "open_incomplete" as const } : stage

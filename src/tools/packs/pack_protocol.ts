@@ -1,6 +1,7 @@
 /**
- * What the host and the worker that verifies and exports runpacks say to each other. A job is one verification or one export;
- * what a job needs of the host it asks for, and waits for the answer.
+ * The messages between the host and the worker that verifies and exports runpacks. A job is one verification or one
+ * export.
+ * A job requests data of the host by a question, and waits for the answer.
  *
  * @module
  */
@@ -14,30 +15,30 @@ export type PackWork =
   | { readonly kind: "verify"; readonly root: string; readonly request: VerificationRequest }
   | { readonly kind: "export"; readonly source: Omit<ExportSource, "records" | "artifact"> };
 
-/** What the worker is told. */
+/** A message to the worker. */
 export type PackOrder =
   | { readonly order: "begin"; readonly job: number; readonly work: PackWork }
-  /** The answer to a question of the job; without `ok` the host has none, and the job ends. */
+  /** The answer to a question of the job; with `ok` false the host failed, and the job ends. */
   | { readonly order: "answer"; readonly job: number; readonly ok: boolean; readonly value: unknown }
-  /** Nobody waits for the job any more. */
+  /** The result of the job is no longer needed. */
   | { readonly order: "cancel"; readonly job: number };
 
-/** What a job asks of the host, with its arguments. */
+/** A request of a job to the host, with its arguments. */
 export type PackQuestion =
   | { readonly name: "records"; readonly after: number; readonly limit: number }
   | { readonly name: "artifact"; readonly identity: string }
-  /** Takes an object of the pack; answered once it is taken. */
+  /** Delivers an object of the pack; answered once the host has consumed it. */
   | { readonly name: "object"; readonly identity: string; readonly bytes: Uint8Array }
   | { readonly name: "schema"; readonly identity: string; readonly schema: string; readonly value: string };
 
-/** What the worker says. */
+/** A message of the worker. */
 export type PackReport =
   | { readonly report: "asks"; readonly job: number; readonly question: PackQuestion }
   | { readonly report: "done"; readonly job: number; readonly value: unknown }
   | {
     readonly report: "failed";
     readonly job: number;
-    /** Of an export that cannot be; null for anything else. */
+    /** The code of a failed export; null for any other failure. */
     readonly code: ExportErrorCode | null;
     readonly message: string;
   };

@@ -1,6 +1,7 @@
 /**
- * The host side of the worker that verifies and exports runpacks: started with the first job, given a few jobs at a time, and
- * ended once there has been none for a while.
+ * The host of the worker that verifies and exports runpacks. The worker starts with the first job, runs a few jobs at a
+ * time,
+ * and ends after a time without jobs.
  *
  * @module
  */
@@ -12,18 +13,18 @@ import type { VerificationReport } from "../../runpack/verify/types.ts";
 import type { PackOrder, PackQuestion, PackReport, PackWork } from "./pack_protocol.ts";
 import type { VerifyPack } from "./verify_pack.ts";
 
-/** Verifies and exports on a thread of its own. */
+/** Verifies and exports runpacks on a worker thread. */
 export interface PackThread {
   readonly verify: VerifyPack;
   readonly exportRun: typeof exportRun;
-  /** Ends the worker; jobs in work fail. */
+  /** Ends the worker; running jobs fail. */
   readonly close: () => void;
 }
 
-/** Jobs that are in work at one time; each request in work has one at most, so `max_inflight` bounds those that wait. */
+/** Jobs that run at one time. A request has at most one job, so `max_inflight` bounds the waiting jobs. */
 const JOBS_AT_ONCE = 2;
 
-/** How long the worker is kept without a job, in milliseconds. */
+/** How long the worker stays without a job, in milliseconds. */
 const IDLE_MILLISECONDS = 30_000;
 
 type Answer = (question: PackQuestion) => Promise<unknown>;
@@ -43,12 +44,12 @@ interface State {
   running: number;
   last: number;
   idle: ReturnType<typeof setTimeout> | undefined;
-  /** Why no more jobs are taken; null while they are. */
+  /** Why no more jobs are accepted; null while they are. */
   closed: Error | null;
 }
 
 /**
- * Makes the thread; nothing is started before it is first used.
+ * Creates the thread; the worker starts with the first job.
  *
  * @param folder The folder of the local repository
  */
@@ -69,12 +70,12 @@ export function createPackThread(folder: string): PackThread {
         if (question.name !== "schema") throw new TypeError(`Cannot answer "${question.name}" of a verification`);
         return await validateSchema(question.identity, readJson(question.schema), readJson(question.value));
       };
-      return await inTurn(
+      return await whenFree(
         state,
         () => perform(state, { kind: "verify", root, request }, answer, signal),
       ) as VerificationReport;
     },
-    exportRun: (_, source) => exportInTurn(state, source),
+    exportRun: (_, source) => exportOnThread(state, source),
     close: () => {
       state.closed = new Error("Cannot work on runpacks: gate is shutting down");
       end(state, state.closed);
@@ -82,8 +83,8 @@ export function createPackThread(folder: string): PackThread {
   };
 }
 
-/** Runs a job when it is its turn. */
-async function inTurn<Result>(state: State, work: () => Promise<Result>): Promise<Result> {
+/** Runs a job once fewer than {@link JOBS_AT_ONCE} others run. */
+async function whenFree<Result>(state: State, work: () => Promise<Result>): Promise<Result> {
   if (state.running >= JOBS_AT_ONCE) await new Promise<void>((resolve) => state.waiting.push(resolve));
   else state.running++;
   try {
@@ -95,7 +96,7 @@ async function inTurn<Result>(state: State, work: () => Promise<Result>): Promis
   }
 }
 
-async function* exportInTurn(state: State, source: ExportSource): AsyncGenerator<PackObject, ExportedPack> {
+async function* exportOnThread(state: State, source: ExportSource): AsyncGenerator<PackObject, ExportedPack> {
   const { records, artifact, ...rest } = source;
   const gone = new AbortController();
   let offered: { readonly object: PackObject; readonly taken: () => void } | null = null;
@@ -112,7 +113,7 @@ async function* exportInTurn(state: State, source: ExportSource): AsyncGenerator
     return null;
   };
   const work: PackWork = { kind: "export", source: rest };
-  const done = inTurn(state, () => perform(state, work, answer, gone.signal)) as Promise<ExportedPack>;
+  const done = whenFree(state, () => perform(state, work, answer, gone.signal)) as Promise<ExportedPack>;
   done.then(() => arrived.resolve(), () => arrived.resolve());
   try {
     for (;;) {
@@ -131,7 +132,7 @@ async function* exportInTurn(state: State, source: ExportSource): AsyncGenerator
   }
 }
 
-/** Gives the worker a job, and answers what it asks; starts the worker where there is none. */
+/** Sends the worker a job and answers its questions; starts the worker if it does not run. */
 function perform(state: State, work: PackWork, answer: Answer, signal: AbortSignal): Promise<unknown> {
   if (state.closed !== null) return Promise.reject(state.closed);
   if (signal.aborted) return Promise.reject(signal.reason);
@@ -140,7 +141,7 @@ function perform(state: State, work: PackWork, answer: Answer, signal: AbortSign
   const id = ++state.last;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const cancel = (): void => {
-    tell(worker, { order: "cancel", job: id });
+    send(worker, { order: "cancel", job: id });
     reject(signal.reason);
   };
   const over = (): void => {
@@ -158,11 +159,11 @@ function perform(state: State, work: PackWork, answer: Answer, signal: AbortSign
       else reject(report.code === null ? new Error(report.message) : new ExportError(report.code, report.message));
     },
   });
-  tell(worker, { order: "begin", job: id, work });
+  send(worker, { order: "begin", job: id, work });
   return promise.finally(over);
 }
 
-function tell(worker: Worker, order: PackOrder): void {
+function send(worker: Worker, order: PackOrder): void {
   worker.postMessage(order);
 }
 
@@ -182,7 +183,7 @@ function start(state: State): Worker {
     else job.settle(data);
   };
   worker.onerror = (event) => {
-    // Without this the error would end the whole process.
+    // Without this call the error would end the whole process.
     event.preventDefault();
     if (state.worker === worker) end(state, new Error(`Cannot work on runpacks: the worker died: ${event.message}`));
   };
@@ -191,11 +192,11 @@ function start(state: State): Worker {
 
 function answerQuestion(worker: Worker, id: number, job: Job, question: PackQuestion): void {
   job.answer(question).then(
-    (value) => tell(worker, { order: "answer", job: id, ok: true, value }),
+    (value) => send(worker, { order: "answer", job: id, ok: true, value }),
     (error) => {
-      // The caller is told of this failure, whatever the worker makes of it.
+      // The caller gets this failure itself, not the one that the worker makes of it.
       job.fail(error);
-      tell(worker, { order: "answer", job: id, ok: false, value: null });
+      send(worker, { order: "answer", job: id, ok: false, value: null });
     },
   );
 }

@@ -1,6 +1,7 @@
 /**
- * The worker that verifies and exports runpacks: both hash and replay all that a pack holds, which would keep everybody else
- * waiting on the thread that serves. It may read the local repository and nothing else.
+ * The worker that verifies and exports runpacks. Both hash and replay the whole pack, which would block the serving
+ * thread.
+ * The worker may read the local repository and nothing else.
  *
  * @module
  */
@@ -14,15 +15,15 @@ import type { ValidateSchema } from "../../runpack/verify/types.ts";
 import type { PackOrder, PackQuestion, PackReport, PackWork } from "./pack_protocol.ts";
 import { verifyPack } from "./verify_pack.ts";
 
-/** The part of the worker's global scope that is used here. */
+/** The members of the worker's global scope that are used here. */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<PackOrder>) => void) | null;
   readonly postMessage: (report: PackReport) => void;
 }
 
-/** A job in work. */
+/** A running job. */
 interface Job {
-  /** Takes the answer to the question that it waits for. */
+  /** Receives the answer to the pending question. */
   answer: ((order: { readonly ok: boolean; readonly value: unknown }) => void) | null;
   cancelled: boolean;
 }
@@ -33,18 +34,18 @@ const scope = globalThis as unknown as WorkerScope;
 const jobs = new Map<number, Job>();
 const { pause = (): Promise<void> => Promise.resolve() } = verificationPrimitives(HOST_PRIMITIVES);
 
-/** Nobody waits for the job, or the host has no answer for it. */
+/** The job was cancelled, or the host failed to answer it. */
 class JobEnded extends Error {}
 
 async function run(id: number, work: PackWork): Promise<void> {
   const job: Job = { answer: null, cancelled: false };
   jobs.set(id, job);
   const ask: Ask = async (question) => {
-    heed(job);
+    throwIfCancelled(job);
     const answered = new Promise<{ readonly ok: boolean; readonly value: unknown }>((resolve) => job.answer = resolve);
     scope.postMessage({ report: "asks", job: id, question });
     const { ok, value } = await answered;
-    heed(job);
+    throwIfCancelled(job);
     if (!ok) throw new JobEnded();
     return value;
   };
@@ -60,19 +61,19 @@ async function run(id: number, work: PackWork): Promise<void> {
   }
 }
 
-function heed({ cancelled }: Job): void {
+function throwIfCancelled({ cancelled }: Job): void {
   if (cancelled) throw new JobEnded();
 }
 
 function verify({ root, request }: PackWork & { readonly kind: "verify" }, job: Job, ask: Ask): Promise<unknown> {
   const validateSchema: ValidateSchema = async (identity, schema, value) => {
-    // As texts: a clone of an object would lose a member with the name of its prototype.
+    // As texts: a structured clone of an object would lose a member named "__proto__".
     const texts = { schema: canonicalize(schema), value: canonicalize(value) };
     return await ask({ name: "schema", identity, ...texts }) as Awaited<ReturnType<ValidateSchema>>;
   };
   return verifyPack(root, request, validateSchema, async () => {
     await pause();
-    heed(job);
+    throwIfCancelled(job);
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Verifying a pack of the local repository.
+ * Verifies a pack of the local repository.
  *
  * @module
  */
@@ -16,10 +16,10 @@ import type {
 import { verifyRunpack } from "../../runpack/verify/verify.ts";
 
 /**
- * Verifies a pack. Rejects with what the validator rejects with.
+ * Verifies a pack. A rejection of the validator rejects the verification.
  *
  * @param root The folder of the repository
- * @param signal Whether somebody still waits for the report
+ * @param signal Aborted when the report is no longer needed
  */
 export type VerifyPack = (
   root: string,

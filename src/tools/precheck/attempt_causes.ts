@@ -1,5 +1,5 @@
 /**
- * The causes of attempts, in the one form in which every answer shows them.
+ * The causes of attempts, in one form for all answers.
  *
  * @module
  */
@@ -14,17 +14,17 @@ import type { Attempt, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore, StoredRecord } from "../../store/types.ts";
 
-/** The stage of a law that an attempt is about. */
+/** The stage of an attempt in its law. */
 export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage | undefined {
   return law.stages[law.stageIndex.get(stageId) ?? -1];
 }
 
-/** The member `causes` of whatever has a trace; no member where nothing stands in the way. */
+/** The member `causes` for a trace; no member without causes. */
 export function causesMember(causes: readonly UnmetCause[]): JsonObject {
   return causes.length === 0 ? {} : asJson({ causes }) as JsonObject;
 }
 
-/** The causes of a recorded attempt, with the values that its record retains. */
+/** The causes of a recorded attempt, from the retained values of its record. */
 export function causesOfRecord(
   stage: CompiledStage,
   { trace, evidence }: Pick<StageEvaluatedBody, "trace" | "evidence">,
@@ -41,9 +41,10 @@ export function causesOfRecord(
 }
 
 /**
- * The causes of attempts of a run, by record id. Records are read only of stages with a quorum, whose counts need values.
+ * The causes of attempts of a run, by record id. Records are read only for stages with a quorum, whose counts need
+ * values.
  *
- * @param attempts Attempts that the state of the run has
+ * @param attempts Attempts of the state of the run
  */
 export async function causesOfAttempts(
   runs: Pick<RunStore, "listRecords">,

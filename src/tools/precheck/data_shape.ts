@@ -1,6 +1,7 @@
 /**
- * What a data shape lets conditions ask: which comparators fit the type that its JSON Schema gives a member. A condition that compares
- * what cannot be compared would be Unknown for ever; strict validation says so beforehand.
+ * Which comparators fit the type that a data shape gives a member. A condition that compares incomparable types would
+ * be
+ * Unknown for ever; strict validation reports it first.
  *
  * @module
  */
@@ -16,10 +17,10 @@ import {
 import { COMPARATORS } from "../../law/value/predicates.ts";
 import { alsoHolding, type Complaint, type DataShape, type Fragment } from "./data_shape_members.ts";
 
-/** How a type class takes a comparator; what is opt-in has to be listed in `x-gate.allowed_comparators`. */
+/** Whether a type class allows a comparator; an opt-in one has to be listed in `x-gate.allowed_comparators`. */
 export type Allowance = "allowed" | "opt_in" | "forbidden";
 
-/** Two bits for each comparator, of {@link BITS}. What several allow is what `&` leaves of them: the least counts. */
+/** Two bits for each comparator, of {@link BITS}. `&` of several gives the least allowance of each. */
 export type Allowances = number;
 
 const BITS = { allowed: 3, opt_in: 1, forbidden: 0 } as const;
@@ -37,7 +38,7 @@ function allow(allowed: readonly string[], optIn: readonly string[] = []): Allow
   return ALL.reduce((bits, name, index) => bits | bitsOf(name) << 2 * index, 0);
 }
 
-/** How a comparator is allowed. */
+/** The allowance of a comparator. */
 export function allowanceOf(allowances: Allowances, comparator: string): Allowance {
   const index = (ALL as readonly string[]).indexOf(comparator);
   const bits = index < 0 ? BITS.forbidden : allowances >>> 2 * index & BITS.allowed;
@@ -58,8 +59,8 @@ const CLASSES = {
 
 type Class = keyof typeof CLASSES;
 
-/** What a member has to say to be of a class (docs/guide/agent_playbook.md, "Which data shapes fit"). */
-const SPELT: Readonly<Record<Class, string>> = {
+/** The keywords of each class (docs/guide/agent_playbook.md, "Which data shapes fit"). */
+const KEYWORDS: Readonly<Record<Class, string>> = {
   boolean: 'type "boolean"',
   number: 'type "number" or "integer"',
   string: 'type "string"',
@@ -71,53 +72,55 @@ const SPELT: Readonly<Record<Class, string>> = {
   dynamic: "x-gate.dynamic_type true",
 };
 
-/** What a member may be for a comparator, in words. */
+/** The types of members that fit a comparator, in words. */
 export function membersFor(comparator: string): string {
-  const fitting = (Object.keys(SPELT) as Class[]).filter((name) =>
+  const fitting = (Object.keys(KEYWORDS) as Class[]).filter((name) =>
     allowanceOf(CLASSES[name], comparator) !== "forbidden"
   );
-  return fitting.map((name) => SPELT[name]).join(", or ");
+  return fitting.map((name) => KEYWORDS[name]).join(", or ");
 }
 
-/** Most references, alternatives and items that are gone through from one place to the next. */
+/** Most references, alternatives and items on one path. */
 const REFERENCES = 16;
 
-/** Steps that are gone through for the conditions of one stage: for as many as 50,000 schemas, and a million values that they list. */
+/** Steps for the conditions of one stage: enough for 50,000 schemas and a million listed values. */
 const SHAPE_STEPS = 3_000_000;
-/** What a schema takes; a value that it lists, or an alternative, takes one step. */
+/** Steps of one schema; a listed value or an alternative takes one step. */
 const SCHEMA_STEPS = 40;
 
-/** What the conditions of a stage ask of a shape. Whatever does not depend on where a question began is answered once for all of them. */
+/**
+ * The queries of the conditions of one stage on a shape. Answers that depend on no starting point are cached for all.
+ */
 export interface Inquiry {
   readonly shape: DataShape;
-  /** Answers by what was asked about. */
+  /** Answers by schema. */
   readonly answers: Map<JsonObject, Allowances | Complaint>;
   readonly enums: Map<JsonArray, Class | Complaint>;
   readonly lists: Map<JsonObject, ReadonlySet<string> | Complaint | null>;
   stepsLeft: number;
 }
 
-/** Begins to ask about a shape. */
+/** Begins the queries on a shape. */
 export function inquire(shape: DataShape, stepsLeft = SHAPE_STEPS): Inquiry {
   return { shape, answers: new Map(), enums: new Map(), lists: new Map(), stepsLeft };
 }
 
-/** Whether so many steps were left. */
+/** Takes steps from the budget; false where it is spent. */
 function spend(inquiry: Inquiry, steps: number): boolean {
   inquiry.stepsLeft -= steps;
   return inquiry.stepsLeft >= 0;
 }
 
-const TOO_MANY: Complaint = { complaint: "the shape leads to more schemas than are looked at" };
+const TOO_MANY: Complaint = { complaint: "the shape leads to more schemas than are checked" };
 
-/** One question, and what it has found out about each schema: alternatives may lead to the same one over and over. */
-interface Question {
+/** One query with its answer for each schema: alternatives may lead to the same schema many times. */
+interface Query {
   readonly inquiry: Inquiry;
   readonly found: Map<JsonObject, Allowances | Complaint>;
 }
 
-/** Finds something out, and stops after each schema. */
-type Asking<T = Allowances | Complaint> = Generator<undefined, T>;
+/** Computes an answer; yields after each schema. */
+type Answering<T = Allowances | Complaint> = Generator<undefined, T>;
 
 function annotationOf(schema: JsonObject): JsonObject | null {
   const annotation = member(schema, "x-gate");
@@ -153,18 +156,18 @@ function allowancesFor(found: Class | Complaint): Allowances | Complaint {
   return typeof found === "string" ? CLASSES[found] : found;
 }
 
-function* itemsClass(question: Question, schema: JsonObject, references: number): Asking<Class> {
+function* itemsClass(query: Query, schema: JsonObject, references: number): Answering<Class> {
   const items = member(schema, "items");
-  const found = items === undefined ? null : yield* allowancesAt(question, items, references + 1);
+  const found = items === undefined ? null : yield* allowancesAt(query, items, references + 1);
   return typeof found === "number" && allowanceOf(found, "deep_equals") === "forbidden" ? "scalars" : "complex";
 }
 
 function* typeClass(
-  question: Question,
+  query: Query,
   schema: JsonObject,
   type: JsonValue,
   references: number,
-): Asking<Class | Complaint> {
+): Answering<Class | Complaint> {
   switch (type) {
     case "boolean":
     case "null":
@@ -178,7 +181,7 @@ function* typeClass(
       return format === "uuid" ? "scalar" : "string";
     }
     case "array":
-      return yield* itemsClass(question, schema, references);
+      return yield* itemsClass(query, schema, references);
     case "object":
       return "complex";
     default:
@@ -186,7 +189,7 @@ function* typeClass(
   }
 }
 
-/** What all of several alternatives allow, `null` aside. */
+/** The common allowances of several alternatives, apart from `null`. */
 function intersect(found: readonly (Allowances | Complaint)[]): Allowances | Complaint {
   const complaint = found.find((one) => typeof one !== "number");
   if (complaint !== undefined) return complaint;
@@ -194,29 +197,29 @@ function intersect(found: readonly (Allowances | Complaint)[]): Allowances | Com
   return present.length === 0 ? CLASSES.null : present.reduce((least, one) => least & one);
 }
 
-function* typesClass(question: Question, schema: JsonObject, types: JsonArray, references: number): Asking {
+function* typesClass(query: Query, schema: JsonObject, types: JsonArray, references: number): Answering {
   if (types.length === 0) return { complaint: "its list of types is empty" };
   const found: (Allowances | Complaint)[] = [];
-  for (const type of types) found.push(allowancesFor(yield* typeClass(question, schema, type, references)));
+  for (const type of types) found.push(allowancesFor(yield* typeClass(query, schema, type, references)));
   return intersect(found);
 }
 
-/** What comparators each of several schemas allows. */
+/** The comparators that each of several schemas allows. */
 function* allowancesAtEach(
-  question: Question,
+  query: Query,
   schemas: JsonArray,
   references: number,
-): Asking<(Allowances | Complaint)[]> {
+): Answering<(Allowances | Complaint)[]> {
   const found: (Allowances | Complaint)[] = [];
   for (const schema of schemas) {
-    const known = isJsonObject(schema) ? question.found.get(schema) : NO_TYPE;
-    found.push(known ?? (yield* allowancesAt(question, schema, references)));
+    const known = isJsonObject(schema) ? query.found.get(schema) : NO_TYPE;
+    found.push(known ?? (yield* allowancesAt(query, schema, references)));
   }
   return found;
 }
 
-/** What comparators a schema allows, or why that cannot be told: of one that leads back to itself it cannot. */
-function* allowancesAt({ inquiry, found }: Question, schema: JsonValue, references: number): Asking {
+/** The comparators that a schema allows, or why that is unknown; it is for a schema that leads back to itself. */
+function* allowancesAt({ inquiry, found }: Query, schema: JsonValue, references: number): Answering {
   if (!isJsonObject(schema)) return NO_TYPE;
   const before = found.get(schema);
   if (before !== undefined) return before;
@@ -228,10 +231,10 @@ function* allowancesAt({ inquiry, found }: Question, schema: JsonValue, referenc
   return answer;
 }
 
-const NO_TYPE: Complaint = { complaint: "it says no type" };
+const NO_TYPE: Complaint = { complaint: "it has no type" };
 
-function* judge(question: Question, schema: JsonObject, references: number): Asking {
-  const { inquiry } = question;
+function* judge(query: Query, schema: JsonObject, references: number): Answering {
+  const { inquiry } = query;
   if (annotationOf(schema)?.["dynamic_type"] === true) return CLASSES.dynamic;
   const values = member(schema, "enum");
   if (isJsonArray(values)) return allowancesFor(enumClass(inquiry, values));
@@ -240,20 +243,20 @@ function* judge(question: Question, schema: JsonObject, references: number): Ask
     return allowancesFor(classOf([constant]));
   }
   const type = member(schema, "type");
-  if (type !== undefined) return yield* typesClass(question, schema, isJsonArray(type) ? type : [type], references);
+  if (type !== undefined) return yield* typesClass(query, schema, isJsonArray(type) ? type : [type], references);
   const branches = member(schema, "oneOf") ?? member(schema, "anyOf");
   if (isJsonArray(branches)) {
-    if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives say no type" };
+    if (branches.length === 0 || references >= REFERENCES) return { complaint: "its alternatives have no type" };
     if (!spend(inquiry, branches.length)) return TOO_MANY;
-    return intersect(yield* allowancesAtEach(question, branches, references + 1));
+    return intersect(yield* allowancesAtEach(query, branches, references + 1));
   }
   if (references >= REFERENCES) return NO_TYPE;
-  const found = yield* allowancesAtEach(question, alsoHolding(inquiry.shape, schema), references + 1);
+  const found = yield* allowancesAtEach(query, alsoHolding(inquiry.shape, schema), references + 1);
   return found.find((one) => typeof one === "number") ?? found.find((one) => one !== NO_TYPE) ?? NO_TYPE;
 }
 
-/** Finds out what comparators a fragment allows. */
-export function* allowancesOf(inquiry: Inquiry, { schema }: Fragment): Asking {
+/** The comparators that a fragment allows. */
+export function* allowancesOf(inquiry: Inquiry, { schema }: Fragment): Answering {
   if (!isJsonObject(schema)) return NO_TYPE;
   const before = inquiry.answers.get(schema);
   if (before !== undefined) return before;
@@ -262,7 +265,7 @@ export function* allowancesOf(inquiry: Inquiry, { schema }: Fragment): Asking {
   return answer;
 }
 
-/** What `x-gate.allowed_comparators` of a fragment lists; null where it lists nothing. */
+/** The comparators in `x-gate.allowed_comparators` of a fragment; null without that keyword. */
 export function listedComparators({ lists }: Inquiry, { schema }: Fragment): ReadonlySet<string> | Complaint | null {
   if (!isJsonObject(schema)) return null;
   const before = lists.get(schema);

@@ -1,6 +1,7 @@
 /**
- * Strict validation of a stage's conditions against a data shape: each has a member there, its comparator fits the type of that member,
- * and what it expects could stand in it.
+ * Strict validation of a stage's conditions against a data shape: each has a member, its comparator fits the type of
+ * the
+ * member, and its expected value meets the schema of the member.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import { type DataShape, type Fragment, fragmentOf } from "./data_shape_members.
 import type { Services } from "../services/services.ts";
 import { inTurns } from "../framework/cooperative_scheduler.ts";
 
-/** Why a condition cannot be judged by data of a shape. */
+/** Why a condition cannot be evaluated on data of a shape. */
 export interface ShapeRefusal {
   readonly condition_id: string;
   readonly code:
@@ -48,7 +49,7 @@ function* refuseComparator(
   }
   const listed = listedComparators(inquiry, fragment);
   if (listed !== null && "complaint" in listed) {
-    return refuse("type_unknown", `Its member is not sound: ${listed.complaint}`);
+    return refuse("type_unknown", `Its member is invalid: ${listed.complaint}`);
   }
   const allowance = allowanceOf(allowances, comparator);
   if (allowance === "forbidden") {
@@ -74,7 +75,7 @@ function expectedOf({ predicate }: Condition): readonly TypedValue[] {
   return "value_type" in predicate.expected ? [predicate.expected] : predicate.expected;
 }
 
-/** What was found of a condition: why it is refused, or else the member that what it expects is still to be held against. */
+/** The result for a condition: its refusal, or else the member for the check of its expected value. */
 interface Found {
   readonly condition: Condition;
   readonly refusal: ShapeRefusal | null;
@@ -89,7 +90,7 @@ function* refuseMembers(stage: CompiledStage, shape: DataShape): Generator<undef
     const refuse = refuseFor(condition);
     const fragment = fragmentOf(shape, condition.condition_id, stage.conditions.length === 1);
     if ("complaint" in fragment) {
-      const refusal = refuse("member_missing", `It has no data to judge: ${fragment.complaint}`);
+      const refusal = refuse("member_missing", `It has no data: ${fragment.complaint}`);
       found.push({ condition, refusal, pointer: "" });
       continue;
     }
@@ -100,30 +101,30 @@ function* refuseMembers(stage: CompiledStage, shape: DataShape): Generator<undef
   return found;
 }
 
-/** Milliseconds for all that the conditions of one stage expect: each value may take as long as a schema may. */
+/** Milliseconds for the expected values of one stage: each value may take as long as a schema may. */
 const EXPECTED_MILLISECONDS = 30_000;
 
-/** Lets work go on for so long. */
-function allowFor(milliseconds: number): () => void {
+/** Returns a function that throws once the time is over. */
+function deadlineIn(milliseconds: number): () => void {
   const end = performance.now() + milliseconds;
   return () => {
     if (performance.now() <= end) return;
-    const message = `Cannot hold all that the conditions expect against the data shape within ${milliseconds} ms`;
+    const message = `Cannot validate the expected values of the conditions within ${milliseconds} ms`;
     throw new SchemaSandboxError("deadline_exceeded", message);
   };
 }
 
 /**
- * @param goOn Throws where there is no time left
- * @param validate Holds a value against the member of the condition
+ * @param checkDeadline Throws where the time is over
+ * @param validate Validates a value against the member of the condition
  */
 async function refuseExpected(
   condition: Condition,
-  goOn: () => void,
+  checkDeadline: () => void,
   validate: (value: JsonValue) => ReturnType<Services["schemaSandbox"]["validate"]>,
 ): Promise<ShapeRefusal | null> {
   for (const [index, expected] of expectedOf(condition).entries()) {
-    goOn();
+    checkDeadline();
     const verdicts = await Promise.all(sourceForms(expected).map(validate));
     if (verdicts.includes("valid")) continue;
     const at = Array.isArray((condition.predicate as { expected?: unknown }).expected) ? ` number ${index}` : "";
@@ -136,11 +137,11 @@ async function refuseExpected(
 }
 
 /**
- * Every reason why the conditions of a stage cannot be judged by data of a shape; none where they can.
+ * Every reason why the conditions of a stage cannot be evaluated on data of a shape; empty where they can.
  *
  * @param identity Identity of the JSON Schema of the shape
- * @param milliseconds For all that the conditions expect
- * @throws {SchemaSandboxError} Where no verdict on an expected value was reached
+ * @param milliseconds Time for all expected values
+ * @throws {SchemaSandboxError} Where an expected value got no verdict
  */
 export async function checkDataShape(
   { schemaSandbox }: Services,
@@ -151,11 +152,11 @@ export async function checkDataShape(
 ): Promise<ShapeRefusal[]> {
   const refusals: ShapeRefusal[] = [];
   const members = await inTurns(refuseMembers(stage, shape));
-  const goOn = allowFor(milliseconds);
+  const checkDeadline = deadlineIn(milliseconds);
   for (const { condition, refusal, pointer } of members) {
     const validate = (value: JsonValue): ReturnType<typeof schemaSandbox.validate> =>
       schemaSandbox.validate(identity, shape.root, value, pointer);
-    const found = refusal ?? await refuseExpected(condition, goOn, validate);
+    const found = refusal ?? await refuseExpected(condition, checkDeadline, validate);
     if (found !== null) refusals.push(found);
   }
   return refusals;

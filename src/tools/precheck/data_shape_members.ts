@@ -1,5 +1,5 @@
 /**
- * A data shape as conditions see it: which members its JSON Schema describes, wherever in the document it does.
+ * Finds the members that the JSON Schema of a data shape describes, anywhere in its document.
  *
  * @module
  */
@@ -7,34 +7,34 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readingDocument, resolveReference, type SchemaDocument } from "../../evidence/json_schema/document.ts";
 
-/** A data shape that was read. */
+/** A parsed data shape. */
 export interface DataShape {
   readonly root: JsonValue;
   readonly document: SchemaDocument;
-  /** Whether documents of it are objects, so that each condition has a member of its own. */
+  /** Whether its values are objects, so that each condition has a member of its own. */
   readonly isObject: boolean;
   /** By name of a member, the schema whose `properties` describe it. */
   readonly members: ReadonlyMap<string, JsonObject>;
   /** The schema whose `additionalProperties` describe all other members. */
   readonly others: JsonObject | null;
-  /** What was found to hold wherever a schema holds: asked over and over. */
+  /** Cached results of {@link alsoHolding}. */
   readonly also: Map<JsonObject, readonly JsonObject[]>;
 }
 
-/** A member of the shape: its schema, and where that stands. */
+/** The schema of a member, with its location. */
 export interface Fragment {
   readonly schema: JsonValue;
   /** JSON pointer within the document. */
   readonly pointer: string;
 }
 
-/** Sentence that says why a shape does not serve. */
+/** Why a shape cannot be used, as a sentence. */
 export type Complaint = { readonly complaint: string };
 
 /**
- * Reads a data shape, and stops after every small step.
+ * Parses a data shape; yields after every small step.
  *
- * @throws {SchemaRefusal} Where the root is no schema that could be registered
+ * @throws {SchemaRefusal} Where the root is not a schema that can be registered
  */
 export function* readingShape(root: JsonValue): Generator<undefined, DataShape> {
   const document = yield* readingDocument(isJsonObject(root) ? root : false);
@@ -60,17 +60,17 @@ function describesObjects(schema: JsonObject): boolean {
   return type === "object" || (type === undefined && isJsonObject(member(schema, "properties")));
 }
 
-/** A schema and all that hold wherever it does, each once. */
+/** A schema and all schemas that apply wherever it does, each once. */
 function* everyHolding(shape: Pick<DataShape, "document" | "also">, root: JsonValue): Generator<JsonObject> {
   const all = new Set(isJsonObject(root) ? [root] : []);
-  // A set that grows while it is walked is walked to its end.
+  // The iteration of a set visits items that are added during it.
   for (const one of all) {
     for (const other of alsoHolding(shape, one)) all.add(other);
     yield one;
   }
 }
 
-/** The schemas that hold wherever a schema holds: what it refers to, and all of several. */
+/** The schemas that apply wherever a schema does: its references, and its `allOf`. */
 export function alsoHolding(
   { document, also }: Pick<DataShape, "document" | "also">,
   schema: JsonObject,
@@ -90,8 +90,9 @@ export function alsoHolding(
 }
 
 /**
- * The fragment for a condition: the member of its name, else what a typed `additionalProperties` says; of a shape that is no object the
- * whole.
+ * The fragment for a condition: the member with its name, else the schema of `additionalProperties`. A shape that is
+ * not an
+ * object is one fragment.
  */
 export function fragmentOf(shape: DataShape, conditionId: string, isOnly: boolean): Fragment | Complaint {
   const { root, members, others } = shape;
@@ -100,7 +101,7 @@ export function fragmentOf(shape: DataShape, conditionId: string, isOnly: boolea
   }
   if (!shape.isObject) {
     if (isOnly) return { schema: root, pointer: "" };
-    return { complaint: "the shape is no object, and the stage has more than one condition" };
+    return { complaint: "the shape is not an object, and the stage has more than one condition" };
   }
   const describing = members.get(conditionId);
   if (describing !== undefined) return within(shape, describing, ["properties", conditionId]);
@@ -108,7 +109,7 @@ export function fragmentOf(shape: DataShape, conditionId: string, isOnly: boolea
   return { complaint: "the shape has no member of its name" };
 }
 
-/** What stands in a schema, and its JSON pointer within the document; a metaschema is in no document of ours. */
+/** A subschema with its JSON pointer; a metaschema is not in the document and has no pointer. */
 function within({ document }: DataShape, schema: JsonObject, steps: readonly string[]): Fragment | Complaint {
   const place = document.places.get(schema);
   if (place === undefined) return { complaint: "the shape leaves its member to a metaschema" };

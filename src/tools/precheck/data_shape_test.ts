@@ -65,14 +65,14 @@ Deno.test("allowancesOf() is the matrix of type classes and comparators", () => 
     [{ type: ["null"] }, "Y-----Y"],
     [{ type: [] }, "its list of types is empty"],
     [{ type: "text" }, 'its type "text" is not one of JSON'],
-    [{}, "it says no type"],
-    [true, "it says no type"],
+    [{}, "it has no type"],
+    [true, "it has no type"],
     [{ oneOf: [{ type: "integer" }, { type: "null" }] }, "YY--Y-Y"],
     [{ anyOf: [{ type: "integer" }, { type: "string" }] }, "Y---Y-Y"],
     [{ anyOf: [{ type: "string" }, { "x-gate": { dynamic_type: true } }] }, "Y-OYY-Y"],
     [{ anyOf: [{ type: "null" }] }, "Y-----Y"],
-    [{ anyOf: [] }, "its alternatives say no type"],
-    [{ anyOf: [{ type: "string" }, {}] }, "it says no type"],
+    [{ anyOf: [] }, "its alternatives have no type"],
+    [{ anyOf: [{ type: "string" }, {}] }, "it has no type"],
   ];
   for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
 });
@@ -82,7 +82,7 @@ Deno.test("allowancesOf() follows references within the document, so far", () =>
   const said = ($ref: JsonValue): string => row({ $ref, $defs });
   assert.equal(said("#/$defs/a~1b"), "Y---Y-Y");
   for (const $ref of ["#/$defs/loop", "#/$defs/none", "#/$defs/list/0", "#/%", "other.json", 1]) {
-    assert.equal(said($ref), "it says no type");
+    assert.equal(said($ref), "it has no type");
   }
 });
 
@@ -95,7 +95,9 @@ Deno.test("allowancesOf() says the same of a member whatever was asked before", 
   assert.equal(row(b, { properties: { a, b } }), after);
 });
 
-/** What is asked, and how many steps that takes: 40 for each schema, 1 for each alternative and each value of an enum. */
+/**
+ * What is asked, and how many steps that takes: 40 for each schema, 1 for each alternative and each value of an enum.
+ */
 const STEPS: readonly (readonly [shape: JsonValue, steps: number])[] = [
   [{ anyOf: Array.from({ length: 9 }, () => ({ type: "string" })) }, 10 * 40 + 9],
   [{ anyOf: new Array(9).fill(true) }, 40 + 9],
@@ -105,7 +107,7 @@ const STEPS: readonly (readonly [shape: JsonValue, steps: number])[] = [
 ];
 
 Deno.test("allowancesOf() goes so many steps and no more", () => {
-  const tooMany = "the shape leads to more schemas than are looked at";
+  const tooMany = "the shape leads to more schemas than are checked";
   for (const [shape, steps] of STEPS) {
     const said = (left: number): string => rowOf(inquire(read(shape), left), shape);
     const what = JSON.stringify(shape);
@@ -156,7 +158,7 @@ Deno.test("fragmentOf() finds the member of a condition, or says why there is no
     [shape({}), true, "the shape has no member of its name"],
     [{ properties: { c: {} } }, false, "/properties/c"],
     [{ type: "string" }, true, ""],
-    [{ type: "string" }, false, "the shape is no object, and the stage has more than one condition"],
+    [{ type: "string" }, false, "the shape is not an object, and the stage has more than one condition"],
     [{ oneOf: [], anyOf: [] }, true, 'the shape has both "oneOf" and "anyOf"'],
   ];
   for (const [root, isOnly, expected] of rows) {
@@ -195,8 +197,8 @@ Deno.test("allowancesOf() looks at each schema once, however often alternatives 
 
 Deno.test("allowancesOf() ends where schemas lead back to themselves", () => {
   assert.equal(row({ type: "array", items: { $ref: "#" } }), "-----OY");
-  assert.equal(row({ $ref: "#" }), "it says no type");
-  assert.equal(row({ anyOf: [{ type: "string" }, { $ref: "#" }] }), "it says no type");
+  assert.equal(row({ $ref: "#" }), "it has no type");
+  assert.equal(row({ anyOf: [{ type: "string" }, { $ref: "#" }] }), "it has no type");
   const arrays = {
     $defs: { a: { type: "array", items: { $ref: "#/$defs/b" } }, b: { type: "array", items: { $ref: "#/$defs/a" } } },
   };
@@ -211,11 +213,11 @@ Deno.test("allowancesOf() follows references of every kind, and all of several",
     [{ $dynamicRef: "#d", $defs }, "YY--Y-Y"],
     [{ $id: "http://example.com/", $ref: "http://example.com/#n", $defs }, "YY--Y-Y"],
     [{ allOf: [{ minimum: 1 }, { type: "integer" }] }, "YY--Y-Y"],
-    [{ allOf: [{ minimum: 1 }] }, "it says no type"],
+    [{ allOf: [{ minimum: 1 }] }, "it has no type"],
     [{ const: 1 }, "Y---Y-Y"],
     [{ const: null }, "Y-----Y"],
-    [{ const: { a: 1 } }, "it says no type"],
-    [{ $ref: "#/$defs/none", $defs }, "it says no type"],
+    [{ const: { a: 1 } }, "it has no type"],
+    [{ $ref: "#/$defs/none", $defs }, "it has no type"],
   ];
   for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
 });

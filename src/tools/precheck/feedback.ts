@@ -1,5 +1,6 @@
 /**
- * How much a step tells beside its decision: asked for by the caller, granted by the operator (`server.feedback`).
+ * The feedback of a step beside its decision: the caller requests a level, and the operator grants one
+ * (`server.feedback`).
  *
  * @module
  */
@@ -20,12 +21,12 @@ import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
 import type { Services } from "../services/services.ts";
 
-/** What a caller gets. */
+/** The feedback that a caller gets. */
 export interface GrantedFeedback {
   readonly level: FeedbackLevel;
-  /** Whether the caller named a level. */
+  /** Whether the caller requested a level. */
   readonly asked: boolean;
-  /** Why it is less than what was asked for, or than what is usual. */
+  /** Why it is less than the requested or the default level. */
   readonly denied_reason?: string;
 }
 
@@ -44,8 +45,8 @@ function isListed(
 }
 
 /**
- * The level that a caller gets: what it asks for or its default, no more than the maximum, and no more than its lists grant;
- * from evidence it falls to trace where that is granted, else to summary.
+ * The level that a caller gets: the requested or the default level, at most the maximum and what its lists grant. From
+ * evidence it falls to trace where that is granted, else to summary.
  */
 export function grantFeedback(
   config: ScenarioNextFeedbackConfig,
@@ -58,24 +59,30 @@ export function grantFeedback(
   const mayEvidence = isListed(principal, namespaceId, config.evidence_subjects, config.evidence_roles);
   const mayTrace = mayEvidence || isListed(principal, namespaceId, config.trace_subjects, config.trace_roles);
   const capped = lower(wanted, config.max);
-  const level = capped === "evidence" && mayEvidence
-    ? "evidence"
-    : capped !== "summary" && mayTrace
-    ? "trace"
-    : "summary";
+  const level = highestGranted(capped, mayTrace, mayEvidence);
   const asked = requested !== undefined;
   if (level === wanted) return { level, asked };
-  return { level, asked, denied_reason: `Cannot give feedback "${wanted}": "${level}" is what this caller may have` };
+  return { level, asked, denied_reason: `Cannot give feedback "${wanted}": this caller may have "${level}"` };
+}
+
+function highestGranted(wanted: FeedbackLevel, mayTrace: boolean, mayEvidence: boolean): FeedbackLevel {
+  if (wanted === "evidence" && mayEvidence) return "evidence";
+  return wanted !== "summary" && mayTrace ? "trace" : "summary";
 }
 
 /**
- * An item as the level evidence shows it. Unless raw values may leave, without its value and without its identity, by which a value can
- * be guessed.
+ * An item at the level evidence. Unless raw values may be disclosed, it has neither its value nor the identity of the
+ * value,
+ * which would allow guessing it.
  */
 function shownItem(services: Services, item: RecordedEvidence, { material }: RecordedStep): JsonObject {
   const { item_id, condition_id, channel, provider_id, binding_id, lane, qualified, reason, error } = item;
   const shown = asJson({
-    ...{ item_id, condition_id, channel, lane, qualified },
+    item_id,
+    condition_id,
+    channel,
+    lane,
+    qualified,
     ...provider_id === undefined ? {} : { provider_id },
     ...binding_id === undefined ? {} : { binding_id },
     ...reason === undefined ? {} : { reason },
@@ -88,7 +95,7 @@ function shownItem(services: Services, item: RecordedEvidence, { material }: Rec
   return { ...shown, value_identity, ...isJsonObject(value) ? { value } : {} };
 }
 
-/** Values of callers follow the operator's own setting, those of providers also that of the provider. */
+/** Values of callers need the setting of the operator; values of providers need that of the provider too. */
 function mayShowValue({ config, providers }: Services, { provider_id }: RecordedEvidence): boolean {
   const { allow_raw_values, require_provider_opt_in } = config.evidence;
   if (!allow_raw_values || provider_id === undefined || !require_provider_opt_in) return allow_raw_values;
@@ -97,14 +104,14 @@ function mayShowValue({ config, providers }: Services, { provider_id }: Recorded
 
 async function shownAttempt(
   services: Services,
-  taken: AcceptedCall,
+  accepted: AcceptedCall,
   step: RecordedStep,
   level: FeedbackLevel,
 ): Promise<JsonObject[]> {
   const { record, record_id } = step;
   if (record.record_kind !== "stage_evaluated") return [];
   const { evidence: items, trace, ...attempt } = attemptOf(record, record_id);
-  const stage = stageOfAttempt(taken.law, attempt.stage_id);
+  const stage = stageOfAttempt(accepted.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
   const causes = stage === undefined ? {} : causesMember(causesOfRecord(stage, record.body, step.material));
@@ -120,7 +127,7 @@ async function shownAttempt(
   }];
 }
 
-/** The first attempts that one answer can hold, at least one; how many more there were is said beside them. */
+/** The first attempts that fit into one answer, at least one; `left_out` counts the others. */
 function fitting(attempts: readonly JsonObject[]): JsonObject {
   let characters = 0;
   const end = attempts.findIndex((attempt, index) => {
@@ -131,17 +138,18 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
 }
 
 /**
- * The member `feedback` of an answer. There is none where every attempt is true, a summary is all, and the caller asked for nothing
- * and was denied nothing.
+ * The member `feedback` of an answer. It is absent where every attempt is true, the level is summary, and the caller
+ * requested
+ * no level and was denied none.
  */
 export async function feedbackMember(
   services: Services,
-  taken: AcceptedCall,
+  accepted: AcceptedCall,
   granted: GrantedFeedback,
 ): Promise<JsonObject> {
   const { level, asked, denied_reason } = granted;
-  const isTold = asked || denied_reason !== undefined || level !== "summary";
-  const shown = (await Promise.all(taken.steps.map((step) => shownAttempt(services, taken, step, level)))).flat();
-  if (!isTold && shown.every(({ completed }) => completed === true)) return {};
+  const isRequired = asked || denied_reason !== undefined || level !== "summary";
+  const shown = (await Promise.all(accepted.steps.map((step) => shownAttempt(services, accepted, step, level)))).flat();
+  if (!isRequired && shown.every(({ completed }) => completed === true)) return {};
   return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...fitting(shown) } };
 }

@@ -51,7 +51,7 @@ Deno.test("grantFeedback() caps at the maximum, and gives what subjects and role
   }
   assert.equal(
     grantFeedback(DEFAULTS, LOCAL, 2, "evidence").denied_reason,
-    'Cannot give feedback "evidence": "trace" is what this caller may have',
+    'Cannot give feedback "evidence": this caller may have "trace"',
   );
 });
 
@@ -90,7 +90,7 @@ Deno.test("scenario_next() shows causes and what is missing in a summary, asked 
     const { level, denied_reason, attempts, ...rest } = await feedbackOf({}, change, REMOTE) ?? {};
     assert.deepEqual(rest, {});
     assert.equal(level, "summary");
-    const denied = 'Cannot give feedback "trace": "summary" is what this caller may have';
+    const denied = 'Cannot give feedback "trace": this caller may have "summary"';
     assert.equal(denied_reason, change.feedback === "trace" ? denied : undefined);
     const [attempt = {}] = attempts as JsonObject[];
     assert.deepEqual(Object.keys(attempt).sort(), [...SUMMARY, "withheld"]);

@@ -1,5 +1,6 @@
 /**
- * The law that a precheck is about: a registered one by scenario or identity, or an inline spec, which passes every proof of a definition.
+ * The law of a precheck: a registered one, by scenario or identity, or an inline spec that passes every proof of a
+ * definition.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import { proveSpec } from "../services/prove_spec.ts";
 import type { Services } from "../services/services.ts";
 import type { ToolError } from "../framework/types.ts";
 
-/** What names the law; at least one of the three. */
+/** The members that name the law; at least one of the three. */
 export interface NamedLaw {
   readonly namespace_id: number;
   readonly scenario_id?: string;
@@ -20,7 +21,7 @@ export interface NamedLaw {
   readonly spec?: JsonObject;
 }
 
-/** Laws that an error names. */
+/** Most laws that an error names. */
 const NAMED_LAWS = 16;
 
 function invalid(path: string, message: string, expected: string): ToolError {
@@ -34,7 +35,7 @@ function listStep(namespace_id: number): JsonObject {
     next: [{
       tool: "scenarios_list",
       arguments_hint: { namespace_id },
-      why: "See which scenarios and laws there are",
+      why: "List the scenarios and laws",
     }],
   };
 }
@@ -75,7 +76,7 @@ async function registeredLaw(services: Services, named: NamedLaw): Promise<Compi
   return invalid("$.scenario_law_identity", message, expected);
 }
 
-/** Finds the law, and holds what names it against it: whatever is given has to agree. */
+/** Finds the law; every given member has to agree with it. */
 export async function findNamedLaw(services: Services, named: NamedLaw): Promise<CompiledLaw | ToolError> {
   const { scenario_id, scenario_law_identity, spec } = named;
   if (spec === undefined && scenario_id === undefined && scenario_law_identity === undefined) {

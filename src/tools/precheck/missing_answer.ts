@@ -1,6 +1,7 @@
 /**
- * What is missing, told beside what was accepted. It follows from the law and the trace, so it is made for each answer and stands in no
- * receipt: a run is not bound to how it is told.
+ * The member `missing` of answers. It follows from the law and the trace, so it is computed for each answer and is part
+ * of no
+ * receipt: its form may change without changing runs.
  *
  * @module
  */
@@ -15,7 +16,7 @@ import type { Outcome } from "../mutation/outcome.ts";
 import type { Services } from "../services/services.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 
-/** The member `missing` of whatever has a trace; no member where nothing is missing. */
+/** The member `missing` for a trace; no member where nothing is missing. */
 export function missingMember(
   stage: CompiledStage,
   trace: readonly TraceItem[],
@@ -25,7 +26,14 @@ export function missingMember(
   return missing === null ? {} : asJson({ missing: [missing] }) as JsonObject;
 }
 
-/** An accepted evaluation with the causes of its attempt and what it lacked; everything else as it is. */
+/** The members of an accepted evaluation that are read here. */
+interface EvaluationResult {
+  readonly admission: Admission;
+  readonly accepted_head: Head;
+  readonly attempt: Attempt;
+}
+
+/** Adds causes and missing sets to the attempt of an accepted evaluation; returns other outcomes unchanged. */
 export async function withMissing(services: Services, runKey: RunKey, outcome: Outcome): Promise<Outcome> {
   const attempt = outcome.outcome === "accepted" ? member(outcome.result, "attempt") : undefined;
   if (!isJsonObject(attempt) || attempt["outcome"] === "true") return outcome;
@@ -33,10 +41,8 @@ export async function withMissing(services: Services, runKey: RunKey, outcome: O
   if (run === null) return outcome;
   const stage = stageOfAttempt(run.law, String(attempt["stage_id"]));
   if (stage === undefined) return outcome;
-  const given = attempt as unknown as Attempt;
-  const { profile_id } = outcome.result["admission"] as unknown as Admission;
-  const missing = missingMember(stage, given.trace, await verifiedOnlyAt(services, profile_id));
-  const head = outcome.result["accepted_head"] as unknown as Head;
+  const { admission, accepted_head: head, attempt: given } = outcome.result as unknown as EvaluationResult;
+  const missing = missingMember(stage, given.trace, await verifiedOnlyAt(services, admission.profile_id));
   const causes = await causesOfAttempts(services.runs, run.law, { run_key: runKey, head }, [given]);
   const added = { ...causes.get(given.record_id), ...missing };
   return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...added } } };

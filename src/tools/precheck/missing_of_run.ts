@@ -1,6 +1,7 @@
 /**
- * What a run is missing, told with its status: worked out once for each head, one run at a time, and with turns for everybody else in
- * between, since a law of many stages takes a while.
+ * The member `missing` of a run's status. It is computed once for each head, one run at a time and in short time
+ * slices,
+ * since a law of many stages takes long.
  *
  * @module
  */
@@ -14,27 +15,27 @@ import type { ProjectedRun } from "../../store/projection.ts";
 import { sentBytes } from "../framework/response_size.ts";
 import { inTurns } from "../framework/cooperative_scheduler.ts";
 
-/** States for which the text is kept. */
+/** States whose text is cached. */
 const KEPT_STATES = 16;
 
 const kept = new Map<RunState, string>();
 let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
- * The JSON text of what the stages lack.
+ * The JSON text of what each stage is missing.
  *
- * @param maximum Bytes that it may take as it is sent
+ * @param maximum Most bytes of it in an answer
  */
 export function missingOfRunText(run: ProjectedRun, profile: OperatorProfile, maximum: number): Promise<string> {
   const known = kept.get(run.state);
   if (known !== undefined) return Promise.resolve(known);
-  const mine = lastRun.then(() => kept.get(run.state) ?? inTurns(workOut(run, profile, maximum)));
+  const mine = lastRun.then(() => kept.get(run.state) ?? inTurns(computeText(run, profile, maximum)));
   lastRun = mine.catch(() => undefined);
   return mine;
 }
 
-/** Works it out, stopping after each stage. */
-function* workOut(
+/** Computes the text; yields after each stage. */
+function* computeText(
   { law, state }: ProjectedRun,
   profile: OperatorProfile,
   maximum: number,

@@ -1,6 +1,5 @@
 /**
- * The operator profile under which a record was decided: what an attempt lacked is told by its rules, whatever the operator
- * has changed since.
+ * The operator profile of a record: what its attempt was missing follows from that profile, not from the current one.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import type { OperatorProfile } from "../../run/profile.ts";
 import { StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
 
-/** Which conditions needed verified evidence under the profile that a record names. */
+/** The conditions that needed verified evidence under the profile of a record. */
 export async function verifiedOnlyAt(services: Services, profileId: Identity): Promise<VerifiedOnly> {
   return verifiedOnlyUnder(await profileAt(services, profileId));
 }

@@ -1,6 +1,7 @@
 /**
- * Whether a caller may use a tool in a namespace: its roles, the namespace guard, then the namespace authority, in this
- * order and before anything is looked up. Each decision is told to the witness of the call.
+ * Authorises a caller for a tool in a namespace, before anything is read: by roles, by the rules of the namespace, and
+ * by
+ * the namespace authority, in this order. Each decision is recorded in the audit log.
  *
  * @module
  */
@@ -14,11 +15,11 @@ import { toolError } from "../framework/errors.ts";
 import type { Services } from "./services.ts";
 import type { Call, Tool, ToolError } from "../framework/types.ts";
 
-/** Members that hold the namespace of a call where it does not stand at the top: of a law, a schema record, a query. */
+/** Members with the namespace of a call, where it is not at the top: of a law, a schema record, a query. */
 const CARRIERS = ["spec", "record", "context"];
 
 /**
- * The namespace that the arguments of a call name; null where they name none, or what is none.
+ * The namespace in the arguments of a call; null where it is missing or invalid.
  *
  * @example
  * ```ts
@@ -45,7 +46,7 @@ function asNamespace(value: JsonValue): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 1 ? value : null;
 }
 
-/** The parts of the services that access is decided with. */
+/** The services that access decisions need. */
 export type AccessServices = Pick<Services, "config" | "namespaces">;
 
 /**
@@ -66,7 +67,7 @@ export function authorise(
 /**
  * Why the roles of a caller do not let it use a tool; null where they do.
  *
- * @param namespaceId What the call is about; for a tool about none any role that counts will do
+ * @param namespaceId The namespace of the call; null for a tool without one, which any role in force grants
  * @returns `role_refused`
  */
 export function refuseRole(
@@ -89,9 +90,10 @@ export function refuseRole(
 }
 
 /**
- * Why a caller may not use a namespace, whatever for; null where it may.
+ * Why a caller may not use a namespace, with any tool; null where it may.
  *
- * @returns `namespace_refused` or `namespace_authority_unavailable`; a promise only where the namespace authority is asked
+ * @returns `namespace_refused` or `namespace_authority_unavailable`; a promise only where it queries the namespace
+ * authority
  */
 export function refuseNamespace(
   services: AccessServices,

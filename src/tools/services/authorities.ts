@@ -1,6 +1,5 @@
 /**
- * The named authorities: who stamps time and who allocates run identities. Both are handed to whoever needs
- * them, so that a simulation can hand in its own.
+ * The authorities of time and of run identities. Both are passed as parameters, so that a simulation can use its own.
  *
  * @module
  */
@@ -9,19 +8,19 @@ import { encodeHex } from "../../canonical/hex.ts";
 import type { Allocation } from "../../run/command.ts";
 import type { TimeSource } from "../../run/types.ts";
 
-/** Stamps acceptance times. Null = no stamp to be had now. */
+/** Stamps acceptance times. Null = no stamp now. */
 export interface TimeAuthority {
   readonly read: () => TimeSource | null;
 }
 
-/** Allocates run identities. Null = none to be had now. */
+/** Allocates run identities. Null = no identity now. */
 export interface RunIdAuthority {
   readonly allocate: () => Allocation | null;
 }
 
 let lastReading: TimeSource | null = null;
 
-/** The system clock, Unix milliseconds. It may step back; the kernel never does. One object a reading. */
+/** The system clock, Unix milliseconds. It may step back; acceptance times never do. One object for each reading. */
 export const SYSTEM_CLOCK: TimeAuthority = {
   read: () => {
     const now = Date.now();
@@ -35,7 +34,7 @@ export const SYSTEM_CLOCK: TimeAuthority = {
   },
 };
 
-/** 128 random bits a run. */
+/** 128 random bits for each run. */
 export const RANDOM_RUN_IDS: RunIdAuthority = {
   allocate: () => ({
     authority_id: "gate.random",

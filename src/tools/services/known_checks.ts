@@ -1,6 +1,7 @@
 /**
- * What a spec's bindings may name: the checks of the configured providers. Their params are judged before the proofs of the
- * law, which wait for nothing.
+ * The checks that the bindings of a spec may name: those of the configured providers. Their params are validated before
+ * the
+ * proofs of the law, since the proofs are synchronous.
  *
  * @module
  */
@@ -14,7 +15,7 @@ import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment } from "../../law/types.ts";
 import type { Services } from "./services.ts";
 
-/** A binding as far as a raw spec may be believed. */
+/** The members of a raw binding that are needed here. */
 interface RawBinding {
   readonly provider: Provider;
   readonly check_id: string;
@@ -22,9 +23,9 @@ interface RawBinding {
 }
 
 /**
- * Judges the params of every binding of a raw spec that names a check; what is malformed is left to the proofs.
+ * Validates the params of every binding of a raw spec that names a check. The proofs report malformed bindings.
  *
- * @returns How the proofs find a check
+ * @returns The function by which the proofs find a check
  * @throws {SchemaSandboxError} Where a params schema gave no verdict
  */
 export async function knownChecks(

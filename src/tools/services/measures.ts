@@ -1,5 +1,5 @@
 /**
- * What the runtime counts about itself, for whoever tells it to operators.
+ * The metrics of the runtime.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Provider, ProviderAnswer, Providers } from "../../evidence/types.t
 import type { RunStore } from "../../store/types.ts";
 import type { Measure } from "../framework/types.ts";
 
-/** Providers whose queries are counted, and the counts. */
+/** Providers with counted queries, and their metrics. */
 export interface CountedProviders {
   readonly providers: Providers;
   readonly measures: () => readonly Measure[];
@@ -20,7 +20,7 @@ interface Count {
   milliseconds: number;
 }
 
-/** Counts and times the queries of providers, by provider and by what became of them. */
+/** Counts and times the queries of providers, by provider and outcome. */
 export function countProviders(providers: Providers): CountedProviders {
   const counts = new Map<string, Count>();
   const counted = (provider: Provider): Provider => ({
@@ -70,7 +70,7 @@ function count(counts: Map<string, Count>, key: string, milliseconds: number): v
   counts.set(key, known);
 }
 
-/** How busy the run store's writer is; nothing where it has none. */
+/** The load of the run store's writer; no metrics for a store without a writer. */
 export function storeMeasures(runs: RunStore): readonly Measure[] {
   const load = runs.load?.();
   if (load === undefined) return [];

@@ -1,5 +1,5 @@
 /**
- * From configuration to operator profile: the settings that decisions read, without secrets and paths.
+ * Builds the operator profile of a configuration: the settings that decisions depend on, without secrets and paths.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const MAXIMUM_VALUE_BYTES = 1024 * 1024;
 const MAXIMUM_PAYLOAD_BYTES = 2 * 1024 * 1024;
 /** Node visits that one proof may count. */
 const PROOF_BUDGET = 2 ** 20;
-/** A key file is 32 raw bytes, or base64 with some white space around. */
+/** Most bytes of a key file: 32 raw bytes, or their base64 with white space around. */
 const KEY_FILE_BYTES = 256;
 
 /** Reads a public key file; at most `maximumBytes` + 1 bytes are read. */
@@ -33,7 +33,7 @@ export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8A
 /**
  * The Ed25519 public key of a key file: 32 raw bytes or their base64.
  *
- * @throws {Error} Where the file cannot be read or holds neither, so that start-up stops.
+ * @throws {Error} Where the file cannot be read or has neither form, so that start-up stops
  */
 export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Uint8Array> {
   const bytes = await read(path, KEY_FILE_BYTES).catch((error) => {
@@ -46,7 +46,7 @@ export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Ui
   throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
 }
 
-/** The base64 of every public key that a configuration names, or why it cannot be read, by key id. */
+/** The base64 of every public key of a configuration, or the error that reading it gave, by key id. */
 export async function readTrustedKeys(
   config: GateConfig,
   read: ReadKeyFile,
@@ -63,12 +63,12 @@ export async function readTrustedKeys(
   );
 }
 
-/** Those that could be read. */
+/** The keys that could be read. */
 export function readableKeys(read: ReadonlyMap<string, string | Error>): ReadonlyMap<string, string> {
   return new Map([...read].flatMap(([key_id, found]) => typeof found === "string" ? [[key_id, found]] : []));
 }
 
-/** The policy that stands at a member of the configuration, with its keys. */
+/** The trust policy at a member of the configuration, with its keys. */
 async function trustPolicy(
   { config_path, base_dir }: GateConfig,
   member: string,
@@ -89,7 +89,7 @@ async function trustPolicy(
   return { require_signature: { keys } };
 }
 
-/** The members of a rule that are set; absent, null and empty ones say nothing. */
+/** The set members of a rule; absent, null and empty members have no effect. */
 function disclosureRule(rule: PolicyRuleConfig): DisclosureRule {
   const set = Object.entries(rule).filter(([, value]) =>
     value !== null && !(Array.isArray(value) && value.length === 0)
@@ -111,11 +111,11 @@ function disclosurePolicy({ policy }: GateConfig): DisclosurePolicy {
 }
 
 /**
- * The profile of a configuration. Key files are read now: one that cannot be read stops start-up.
+ * Builds the profile of a configuration. Key files are read now, so that an unreadable one stops start-up.
  *
- * @throws {ConfigError} Where a key file cannot be read, or holds no key
+ * @throws {ConfigError} Where a key file cannot be read or has no key
  *
- * @param permissive Whether the dev-permissive relaxation is in force at this moment.
+ * @param permissive Whether the dev-permissive relaxation is in force now
  */
 export async function operatorProfile(
   config: GateConfig,

@@ -1,5 +1,6 @@
 /**
- * Proves scenario specs: that a spec is a law, under the limits of the operator and with the schemas and checks that exist.
+ * Proves scenario specs: that a spec is a law, under the limits of the operator and with the schemas and checks that
+ * exist.
  *
  * @module
  */
@@ -41,7 +42,7 @@ function invalidSpec(refusals: readonly Refusal[]): ToolError {
 function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
   const steps: JsonObject[] = [];
   if (codes.has("packet_schema_not_found")) {
-    const why = "See which schemas are registered: each packet names one of the schemas of the spec";
+    const why = "List the registered schemas: each packet names one of the schemas of the spec";
     steps.push({ tool: "schemas_list", arguments_hint: {}, why });
   }
   if (codes.has("schema_not_found")) {
@@ -49,7 +50,7 @@ function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
     steps.push({ tool: "schemas_register", arguments_hint: {}, why });
   }
   if (codes.has("provider_not_found") || codes.has("check_not_found")) {
-    steps.push({ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" });
+    steps.push({ tool: "providers_list", arguments_hint: {}, why: "List the providers and their checks" });
   }
   const why = "Correct the spec at each path in details.refusals and call again";
   return [...steps, { tool: "scenario_define", arguments_hint: {}, why }];
@@ -92,7 +93,9 @@ function schemaKey(schemaId: string, version: string): string {
   return JSON.stringify([schemaId, version]);
 }
 
-/** The schemas that a raw spec names, as many as a law may have. Malformed members are skipped: the proofs report them. */
+/**
+ * The schemas that a raw spec names, as many as a law may have. Malformed members are skipped: the proofs report them.
+ */
 export function schemasNamed(spec: JsonObject): Map<string, { readonly schema_id: string; readonly version: string }> {
   const named = new Map<string, { readonly schema_id: string; readonly version: string }>();
   const add = (entry: JsonValue | undefined): void => {

@@ -1,5 +1,5 @@
 /**
- * What the tools that show providers share: which one may be shown, and how large an answer may be.
+ * Provider discovery: the providers that callers may see, and the size limit of answers about them.
  *
  * @module
  */
@@ -15,13 +15,13 @@ import { failure, success, toolError } from "../framework/errors.ts";
 import type { Services } from "./services.ts";
 import type { ToolAnswer, ToolError } from "../framework/types.ts";
 
-/** The providers that may be shown, in id order. */
+/** The visible providers, in id order. */
 export function shownProviders({ config, providers }: Pick<Services, "config" | "providers">): readonly Provider[] {
   return [...providers.values()].filter(({ provider_id }) => mayShowProvider(config.provider_discovery, provider_id))
     .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
 }
 
-/** The names of the providers that may be shown, or of the checks of one of them. */
+/** The names of the visible providers, or of the checks of one of them. */
 export function namesShown(
   services: Pick<Services, "config" | "providers">,
   providerId: string | null,
@@ -32,19 +32,19 @@ export function namesShown(
     .map(({ check_id }) => check_id) ?? [];
 }
 
-/** A provider that may be shown. One that may not answers as one that is not there. */
+/** A visible provider. A hidden one gives the same error as a missing one. */
 export function findShown(services: Pick<Services, "config" | "providers">, providerId: string): Provider | ToolError {
   const found = shownProviders(services).find(({ provider_id }) => provider_id === providerId);
   return found ?? noProvider(providerId, namesShown(services, null));
 }
 
-/** The error that there is no such provider, with those that there are. */
+/** The error for a missing provider; it names the visible ones. */
 export function noProvider(providerId: string, known: readonly string[]): ToolError {
   const quoted = quote(providerId);
   const message = `Cannot find provider ${quoted}: no such provider is configured or shown${
     didYouMean(providerId, known)
   }`;
-  const next = [{ tool: "providers_list", arguments_hint: {}, why: "See which providers and checks there are" }];
+  const next = [{ tool: "providers_list", arguments_hint: {}, why: "List the providers and their checks" }];
   return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64), next });
 }
 
@@ -55,11 +55,11 @@ export function findCheck({ provider_id, loaded }: Provider, checkId: string): C
   if (found !== undefined) return found;
   const quoted = `${quote(checkId)} of provider ${quote(provider_id)}`;
   const message = `Cannot find check ${quoted}: its contract has no such check${didYouMean(checkId, known)}`;
-  const next = [{ tool: "provider_contract_get", arguments_hint: { provider_id }, why: "See which checks it has" }];
+  const next = [{ tool: "provider_contract_get", arguments_hint: { provider_id }, why: "List its checks" }];
   return toolError("check_not_found", message, { provider_id, check_id: checkId, checks: known.slice(0, 64), next });
 }
 
-/** The answer, unless it is larger than `provider_discovery.max_response_bytes`: then the error that names the limit. */
+/** The answer; the error with the limit where it is larger than `provider_discovery.max_response_bytes`. */
 export function boundedAnswer({ config }: Pick<Services, "config">, result: JsonObject): ToolAnswer {
   const maximum = config.provider_discovery.max_response_bytes;
   const bytes = utf8Length(canonicalize(result));

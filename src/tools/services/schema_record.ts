@@ -1,5 +1,5 @@
 /**
- * What the three schema tools share: the shape of a record, and who may touch it.
+ * The shape of a schema record, and the access rules of the registry; the three schema tools share them.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { briefly, hinted, jsonObject, name, namespaceId } from "../framework/inp
 import type { Services } from "./services.ts";
 import type { Call, ToolError } from "../framework/types.ts";
 
-/** Longest description of a schema, characters. */
+/** Most characters of the description of a schema. */
 const DESCRIPTION_MAXIMUM = 4096;
 
 const text = z.string().max(1024).regex(/\S/, "text that is not blank");
@@ -28,7 +28,7 @@ export const schemaRecord = z.strictObject({
     "JSON Schema 2020-12",
   ),
   created_at: briefly(z.strictObject({ kind: z.literal("unix_millis"), value: z.int() }), "{kind: unix_millis, value}")
-    .describe("When the schema was written, as its author says"),
+    .describe("When the schema was written, by its author"),
   signing: briefly(
     z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }),
     "{key_id, signature}",
@@ -40,7 +40,7 @@ export const schemaRecord = z.strictObject({
 /** A decoded schema record. */
 export type SchemaRecordInput = z.output<typeof schemaRecord>;
 
-/** Why a caller may not do something to the schemas of a namespace; null when it may. */
+/** Why a caller may not perform an action on the schemas of a namespace; null where it may. */
 export function refuseRegistry(
   services: Pick<Services, "config">,
   call: Call,

@@ -1,5 +1,5 @@
 /**
- * What tools work with.
+ * The services of the tools: configuration, stores, authorities and providers.
  *
  * @module
  */
@@ -26,40 +26,40 @@ import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
 
-/** Everything that a tool may use beside its input and caller. */
+/** All that a tool may use beside its input and the call. */
 export interface Services {
   readonly config: GateConfig;
   readonly runs: RunStore;
   readonly schemas: SchemaRegistry;
   readonly projections: Projections;
-  /** What decisions read. It changes when permissive mode comes to its end, so each decision takes it anew. */
+  /** What decisions depend on. It changes when permissive mode ends, so each decision reads it again. */
   readonly environment: Environment;
-  /** All that {@link Services.environment} may be in this process. */
+  /** The possible values of {@link Services.environment} in this process. */
   readonly profiles: readonly Environment[];
   readonly time: TimeAuthority;
   readonly runIds: RunIdAuthority;
   readonly schemaSandbox: SchemaSandbox;
-  /** Whom to ask about namespaces; null for nobody. */
+  /** The namespace authority; null where none is configured. */
   readonly namespaces: NamespaceAuthority | null;
   /** The configured providers. */
   readonly providers: Providers;
-  /** Asks the providers behind a stage's bindings. */
+  /** Queries the providers of a stage's bindings. */
   readonly acquirer: Acquirer;
-  /** Publishes runpacks; loaded when first asked for. */
+  /** Publishes runpacks; loaded on first use. */
   readonly publisher: () => Promise<Publisher>;
   /** Verifies a pack of the local repository. */
   readonly verifyPack: VerifyPack;
-  /** Absolute path of the folder that holds the local repository of runpacks; null where there is none. */
+  /** Absolute path of the folder of the local runpack repository; null without one. */
   readonly dataDir: string | null;
-  /** The documentation of the service; read when first asked for. */
+  /** The documentation of the service; read on first use. */
   readonly docs: Documentation;
-  /** Operations being executed in this process. */
+  /** One lock for each operation that this process executes. */
   readonly operationLock: KeyedLock;
-  /** Identities of artifacts that this process has already stored. */
+  /** Identities of artifacts that this process has stored. */
   readonly storedArtifacts: Set<Identity>;
 }
 
-/** What {@link createServices} is handed. */
+/** The parts of {@link createServices}. */
 export interface ServiceParts {
   readonly config: GateConfig;
   readonly runs: RunStore;
@@ -70,7 +70,7 @@ export interface ServiceParts {
   readonly readKeyFile?: ReadKeyFile;
   /** None unless given. */
   readonly providers?: Providers;
-  /** That of the configuration unless given. */
+  /** From the configuration unless given. */
   readonly namespaces?: NamespaceAuthority | null;
   /** One without a repository unless given. */
   readonly publisher?: () => Promise<Publisher>;
@@ -78,7 +78,7 @@ export interface ServiceParts {
   readonly verifyPack?: VerifyPack;
   /** None unless given. */
   readonly dataDir?: string;
-  /** That of the configuration unless given. */
+  /** From the configuration unless given. */
   readonly docs?: Documentation;
 }
 
@@ -87,13 +87,13 @@ async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<
   return environmentUnder(HOST_PRIMITIVES, profile);
 }
 
-/** @throws {ConfigError} Where two ids name one key: what counts as two signatures would be one. */
+/** @throws {ConfigError} Where two ids name one key: one signer would count as two */
 function refuseRepeatedKeys(config: GateConfig, { keys }: Environment): void {
   const problems = repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])));
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }
 
-/** Puts the services together. Key files named by the configuration are read here. */
+/** Creates the services. Reads the key files that the configuration names. */
 export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
   const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));

@@ -3,7 +3,7 @@ import type { NamespaceAuthority, RoleBinding } from "../../access/types.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { LOCAL, testConfig } from "../tests/tools_fixture.ts";
 import type { Call, NamespaceList } from "../framework/types.ts";
-import { LOOKED_AT_MAXIMUM, QUESTIONS_MAXIMUM, visibleNamespaces } from "./visible_namespaces.ts";
+import { QUESTIONS_MAXIMUM, STORED_MAXIMUM, visibleNamespaces } from "./visible_namespaces.ts";
 
 interface World {
   /** Namespaces that hold laws. */
@@ -81,7 +81,7 @@ for (const [what, world, ids, isWhole] of ROWS) {
 }
 
 Deno.test("visibleNamespaces() does not look at the store for whom it confines", async () => {
-  const many = Array.from({ length: LOOKED_AT_MAXIMUM + 9 }, (_, index) => index + 2);
+  const many = Array.from({ length: STORED_MAXIMUM + 9 }, (_, index) => index + 2);
   assert.deepEqual(await seen({ stored: many, roles: [READER(7)] }), {
     ids: [7],
     isWhole: true,
@@ -91,10 +91,10 @@ Deno.test("visibleNamespaces() does not look at the store for whom it confines",
 });
 
 for (const [beside, isWhole] of [[-1, true], [0, true], [1, false]] as const) {
-  const count = LOOKED_AT_MAXIMUM + beside;
+  const count = STORED_MAXIMUM + beside;
   Deno.test(`visibleNamespaces() of ${count} namespaces is ${isWhole ? "whole" : "cut"}`, async () => {
     const { ids, ...told } = await seen({ stored: Array.from({ length: count }, (_, index) => index + 2) });
-    assert.equal(ids.length, Math.min(count, LOOKED_AT_MAXIMUM));
+    assert.equal(ids.length, Math.min(count, STORED_MAXIMUM));
     assert.deepEqual(told, { isWhole, readings: 1, questions: 0 });
   });
 }

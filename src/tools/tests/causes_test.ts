@@ -30,7 +30,9 @@ function observed(code: string): EvidenceResult {
   return { ...NOTHING, error: { code, message: "Cannot read the source" } };
 }
 
-/** Name, policy, what callers send, what the provider answers (null: it is not asked), and the causes in every answer. */
+/**
+ * Name, policy, what callers send, what the provider answers (null: it is not asked), and the causes in every answer.
+ */
 const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult | null, readonly JsonObject[]][] = [
   ["no evidence", {}, [], null, [{ condition_id: "built", value: "unknown", reason: "no_evidence" }]],
   ["a false value", {}, [built(false)], null, [{ condition_id: "built", value: "false" }]],

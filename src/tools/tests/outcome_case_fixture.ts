@@ -1,5 +1,6 @@
 /**
- * Cases of outcomes: where a call stands, what it is, and what comes of it. docs/guide/agent_playbook.md has the table of outcomes.
+ * Cases of outcomes: where a call stands, what it is, and what comes of it. docs/guide/agent_playbook.md has the table
+ * of outcomes.
  *
  * @module
  */

@@ -45,7 +45,10 @@ function stageOf(result: JsonObject): JsonValue | undefined {
   return (result["decision"] as JsonObject)["stage_id"];
 }
 
-/** Named steps that come before, `+` for one that completes its stage, and the stage that a step without a name is about. */
+/**
+ * Named steps that come before, `+` for one that completes its stage, and the stage that a step without a name is
+ * about.
+ */
 const CHOICES: readonly [string, string][] = [
   ["", "a"],
   ["a", "b"],
