@@ -1,16 +1,25 @@
 /**
- * Checks a capability contract that an operator names in `capabilities_path`. Nothing of it is used unless all of it is
- * right.
+ * Checks a capability contract that an operator names in `capabilities_path`. A contract with any problem is not used.
  *
  * @module
  */
 
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { below, type JsonPath } from "../../canonical/path.ts";
+import {
+  boolean,
+  boundedText,
+  type Bounds,
+  oneOf,
+  readArray,
+  type Reader,
+  readMember,
+  readObject,
+} from "../../canonical/shape.ts";
 import { COMPARATORS } from "../../law/value/predicates.ts";
 import { type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
 import type { ProviderContract } from "../types.ts";
-import type { ContractProblem } from "./problems.ts";
-import { closedObject, flag, list, note, oneOf, type Place, type Report, text, textSet } from "./shape.ts";
+import { type ContractProblem, createProblemCollector, type ProblemCollector } from "./problems.ts";
 
 /** Bytes of a contract file. */
 export const CONTRACT_BYTES_MAXIMUM = 1_048_576;
@@ -33,109 +42,140 @@ const CHECK_MEMBERS = [
   "content_types",
   "examples",
 ];
-const DETERMINISM = ["deterministic", "time_dependent", "external"];
 const CANONICAL_ORDER: readonly string[] = COMPARATORS;
 
-/** Whose contract it should be. */
+/** The provider that a contract has to belong to. */
 export interface ContractOwner {
   /** The name of the provider in the configuration. */
   readonly provider_id: string;
   readonly transport: "builtin" | "mcp" | "typed";
 }
 
-/** A contract, or all that is wrong with it. */
+/** A contract, or all of its problems. */
 export type ContractCheck =
   | { readonly ok: true; readonly contract: ProviderContract }
   | { readonly ok: false; readonly problems: readonly ContractProblem[] };
 
+/** A schema of the contract and its path. */
+interface FoundSchema {
+  readonly path: JsonPath;
+  readonly schema: JsonValue;
+}
+
+type ContractReader<T> = Reader<T, ProblemCollector>;
+
+const readName = boundedText(1, IDENTIFIER_BYTES_MAXIMUM);
+const readDescription = boundedText(0, TEXT_BYTES_MAXIMUM);
+const readTransport = oneOf("builtin", "mcp", "typed");
+const readDeterminism = oneOf("deterministic", "time_dependent", "external");
+const readNotes = setOf({ minimum: 0, maximum: LIST_MAXIMUM }, readDescription);
+const readTypes = setOf({ minimum: 0, maximum: LIST_MAXIMUM }, boundedText(1, TEXT_BYTES_MAXIMUM));
+const readComparators = setOf({ minimum: 1, maximum: CANONICAL_ORDER.length }, oneOf(...CANONICAL_ORDER));
+
+const readIdentifier: ContractReader<string> = (problems, value, path) => {
+  const name = readName(problems, value, path);
+  if (name === undefined || !/\p{Cc}/u.test(name)) return name;
+  problems.report("value_invalid", path, "Expected no control characters");
+  return undefined;
+};
+
+/** An array of distinct strings. */
+function setOf(bounds: Bounds, read: Reader<string>): ContractReader<readonly string[]> {
+  return (problems, value, path) => {
+    const seen = new Set<string>();
+    readArray(problems, value, path, bounds, (_, item, at) => {
+      const text = read(problems, item, at);
+      if (text !== undefined && seen.has(text)) problems.report("duplicate", at, `"${text}" stands twice`);
+      if (text !== undefined) seen.add(text);
+    });
+    return [...seen];
+  };
+}
+
 /**
- * Checks a contract in full: its shape, its limits, whose it is, and that its schemas compile.
+ * Checks a contract in full: its shape, its limits, its owner, and that its schemas compile.
  *
  * @param value The contract as read by `parseJson`
  * @param owner The provider that names it
- * @param schemas Where its schemas are compiled
+ * @param schemas Compiles its schemas
  */
 export async function checkContract(
   value: JsonValue,
   owner: ContractOwner,
   schemas: SchemaSandbox,
 ): Promise<ContractCheck> {
-  const report: Report = { problems: [] };
-  const contract = closedObject(report, value, [], CONTRACT_MEMBERS);
-  if (contract !== null) {
-    checkOwner(report, contract, owner);
-    text(report, contract, "name", [], { minimum: 1, maximum: IDENTIFIER_BYTES_MAXIMUM });
-    text(report, contract, "description", [], { minimum: 0, maximum: TEXT_BYTES_MAXIMUM });
-    checkTexts(report, contract, "notes", []);
-    const checks = list(report, contract, "checks", [], CHECKS_MAXIMUM);
-    if (checks?.length === 0) note(report, "value_invalid", ["checks"], "Expected at least one check");
-    const seen = new Set<string>();
-    checks?.forEach((check, index) => checkOne(report, check, ["checks", index], seen));
-    await checkSchemas(report, contract, checks ?? [], schemas);
+  const collector = createProblemCollector();
+  const contract = readObject(collector, value, null, CONTRACT_MEMBERS);
+  if (contract !== undefined) {
+    checkOwner(collector, contract, owner);
+    readMember(collector, contract, null, "name", readName);
+    readMember(collector, contract, null, "description", readDescription);
+    readMember(collector, contract, null, "notes", readNotes);
+    const found = schemasOf(contract, null, ["config_schema"]);
+    readMember(collector, contract, null, "checks", readChecks(found));
+    await compileSchemas(collector, found, schemas);
   }
-  if (report.problems.length > 0) return { ok: false, problems: report.problems };
+  const { problems } = collector;
+  if (problems.length > 0) return { ok: false, problems };
   return { ok: true, contract: inCanonicalOrder(value as unknown as ProviderContract) };
 }
 
-function checkOwner(report: Report, contract: JsonObject, owner: ContractOwner): void {
-  const id = identifier(report, contract, "provider_id", []);
-  if (id !== null && id !== owner.provider_id) {
+function checkOwner(problems: ProblemCollector, contract: JsonObject, owner: ContractOwner): void {
+  const id = readMember(problems, contract, null, "provider_id", readIdentifier);
+  if (id !== undefined && id !== owner.provider_id) {
     const message = `Expected the provider's name in the configuration, "${owner.provider_id}", got "${id}"`;
-    note(report, "provider_mismatch", ["provider_id"], message);
+    problems.report("provider_mismatch", below(null, "provider_id"), message);
   }
-  const transport = oneOf(report, contract, "transport", [], ["builtin", "mcp", "typed"]);
-  if (transport !== null && transport !== owner.transport) {
-    note(report, "provider_mismatch", ["transport"], `Expected "${owner.transport}", got "${transport}"`);
+  const transport = readMember(problems, contract, null, "transport", readTransport);
+  if (transport !== undefined && transport !== owner.transport) {
+    const message = `Expected "${owner.transport}", got "${transport}"`;
+    problems.report("provider_mismatch", below(null, "transport"), message);
   }
 }
 
-function checkOne(report: Report, value: JsonValue, place: Place, seen: Set<string>): void {
-  const check = closedObject(report, value, place, CHECK_MEMBERS);
-  if (check === null) return;
-  const id = identifier(report, check, "check_id", place);
-  if (id !== null && seen.has(id)) note(report, "duplicate", [...place, "check_id"], `Check "${id}" stands twice`);
-  if (id !== null) seen.add(id);
-  text(report, check, "description", place, { minimum: 0, maximum: TEXT_BYTES_MAXIMUM });
-  oneOf(report, check, "determinism", place, DETERMINISM);
-  flag(report, check, "params_required", place);
-  checkComparators(report, check, place);
-  checkTexts(report, check, "anchor_types", place, 1);
-  checkTexts(report, check, "content_types", place, 1);
-  const examples = list(report, check, "examples", place, LIST_MAXIMUM);
-  examples?.forEach((one, index) => {
-    const at = [...place, "examples", index];
-    const example = closedObject(report, one, at, ["description", "params", "result"]);
-    if (example !== null) text(report, example, "description", at, { minimum: 0, maximum: TEXT_BYTES_MAXIMUM });
+/** @param found Receives the schemas of the checks */
+function readChecks(found: FoundSchema[]): ContractReader<unknown> {
+  return (problems, value, path) => {
+    const seen = new Set<string>();
+    return readArray(problems, value, path, { minimum: 1, maximum: CHECKS_MAXIMUM }, (_, item, at) => {
+      const check = readObject(problems, item, at, CHECK_MEMBERS);
+      if (check === undefined) return;
+      readCheck(problems, check, at, seen);
+      found.push(...schemasOf(check, at, ["params_schema", "result_schema"]));
+    });
+  };
+}
+
+/** @param seen Ids of the checks before it */
+function readCheck(problems: ProblemCollector, check: JsonObject, path: JsonPath, seen: Set<string>): void {
+  const id = readMember(problems, check, path, "check_id", readIdentifier);
+  if (id !== undefined && seen.has(id)) {
+    problems.report("duplicate", below(path, "check_id"), `Check "${id}" stands twice`);
+  }
+  if (id !== undefined) seen.add(id);
+  readMember(problems, check, path, "description", readDescription);
+  readMember(problems, check, path, "determinism", readDeterminism);
+  readMember(problems, check, path, "params_required", boolean);
+  readMember(problems, check, path, "allowed_comparators", readComparators);
+  readMember(problems, check, path, "anchor_types", readTypes);
+  readMember(problems, check, path, "content_types", readTypes);
+  readMember(problems, check, path, "examples", readExamples);
+}
+
+const readExamples: ContractReader<unknown> = (problems, value, path) =>
+  readArray(problems, value, path, { minimum: 0, maximum: LIST_MAXIMUM }, (_, item, at) => {
+    const example = readObject(problems, item, at, ["description", "params", "result"]);
+    if (example !== undefined) readMember(problems, example, at, "description", readDescription);
+  });
+
+function schemasOf(object: JsonObject, path: JsonPath, names: readonly string[]): FoundSchema[] {
+  return names.flatMap((name) => {
+    const schema = member(object, name);
+    return schema === undefined ? [] : [{ path: below(path, name), schema }];
   });
 }
 
-function identifier(report: Report, object: JsonObject, name: string, place: Place): string | null {
-  const value = text(report, object, name, place, { minimum: 1, maximum: IDENTIFIER_BYTES_MAXIMUM });
-  if (value === null || !/\p{Cc}/u.test(value)) return value;
-  note(report, "value_invalid", [...place, name], "Expected no control characters");
-  return null;
-}
-
-function checkTexts(report: Report, object: JsonObject, name: string, place: Place, minimum = 0): void {
-  textSet(report, object, name, place, { items: LIST_MAXIMUM, minimum, maximum: TEXT_BYTES_MAXIMUM });
-}
-
-/** At least one comparator, each once, in any order. */
-function checkComparators(report: Report, check: JsonObject, place: Place): void {
-  const name = "allowed_comparators";
-  const items = list(report, check, name, place, CANONICAL_ORDER.length);
-  if (items?.length === 0) note(report, "value_invalid", [...place, name], "Expected at least one comparator");
-  const seen = new Set<string>();
-  items?.forEach((item, index) => {
-    const at = [...place, name, index];
-    if (typeof item !== "string" || !CANONICAL_ORDER.includes(item)) {
-      note(report, "value_invalid", at, `Expected one of ${CANONICAL_ORDER.map((one) => `"${one}"`).join(", ")}`);
-    } else if (seen.has(item)) note(report, "duplicate", at, `"${item}" stands twice`);
-    else seen.add(item);
-  });
-}
-
-/** The contract with its comparators in canonical order, so that its identity does not depend on the order in which they are written. */
+/** The contract with its comparators in canonical order, so that its identity does not depend on their order in the file. */
 function inCanonicalOrder(contract: ProviderContract): ProviderContract {
   const checks = contract.checks.map((check) => ({
     ...check,
@@ -144,27 +184,15 @@ function inCanonicalOrder(contract: ProviderContract): ProviderContract {
   return { ...contract, checks };
 }
 
-/** Compiles every schema of the contract apart from the server. */
-async function checkSchemas(
-  report: Report,
-  contract: JsonObject,
-  checks: readonly JsonValue[],
+/** Compiles every schema of the contract, in the schema sandbox. */
+async function compileSchemas(
+  problems: ProblemCollector,
+  found: readonly FoundSchema[],
   schemas: SchemaSandbox,
 ): Promise<void> {
-  const found: { readonly place: Place; readonly schema: JsonValue }[] = [];
-  const add = (object: JsonObject, name: string, place: Place): void => {
-    const schema = member(object, name);
-    if (schema !== undefined) found.push({ place: [...place, name], schema });
-  };
-  add(contract, "config_schema", []);
-  checks.forEach((check, index) => {
-    if (!isJsonObject(check)) return;
-    add(check, "params_schema", ["checks", index]);
-    add(check, "result_schema", ["checks", index]);
-  });
-  for (const { place, schema } of found) {
+  for (const { path, schema } of found) {
     const refusal = await refusalOf(schema, schemas);
-    if (refusal !== null) note(report, "schema_invalid", place, `Expected a schema that can be enforced: ${refusal}`);
+    if (refusal !== null) problems.report("schema_invalid", path, `Expected a schema that can be enforced: ${refusal}`);
   }
 }
 
@@ -173,7 +201,7 @@ async function refusalOf(schema: JsonValue, schemas: SchemaSandbox): Promise<str
     const verdict = await schemas.check(schema);
     return verdict.ok ? null : verdict.message;
   } catch (error) {
-    // No verdict is no permission: a schema that cannot be judged at start-up cannot be used later either.
+    // Without a verdict the contract is rejected: a schema that fails at start-up would fail later too.
     if (error instanceof SchemaSandboxError) return error.message;
     throw error;
   }

@@ -4,6 +4,10 @@
  * @module
  */
 
+import { below, type JsonPath, pathOf } from "../../canonical/path.ts";
+import type { FaultSink, ShapeFault } from "../../canonical/shape.ts";
+import { describe, quoteAll } from "../../law/suggest.ts";
+
 /** Why a contract is rejected; closed list. */
 export type ContractProblemCode =
   /** The file does not exist, or cannot be read. */
@@ -27,6 +31,53 @@ export interface ContractProblem {
   readonly code: ContractProblemCode;
   readonly path: string;
   readonly message: string;
+}
+
+/** Problems that a collector keeps of one contract. */
+const PROBLEMS_MAXIMUM = 100;
+
+/** Collects problems, at most {@link PROBLEMS_MAXIMUM}; a fault of a shape is recorded as its problem. */
+export interface ProblemCollector extends FaultSink {
+  readonly problems: readonly ContractProblem[];
+  /** Records a problem. */
+  readonly report: (code: ContractProblemCode, path: JsonPath, message: string) => void;
+}
+
+/** Creates an empty collector. */
+export function createProblemCollector(): ProblemCollector {
+  const problems: ContractProblem[] = [];
+  const report: ProblemCollector["report"] = (code, path, message) => {
+    if (problems.length < PROBLEMS_MAXIMUM) problems.push({ code, path: pathOf(path), message });
+  };
+  return { problems, report, add: (fault, path) => reportFault(report, fault, path) };
+}
+
+function reportFault(report: ProblemCollector["report"], fault: ShapeFault, path: JsonPath): void {
+  switch (fault.kind) {
+    case "object":
+      return report("type_invalid", path, `Expected an object, got ${describe(fault.value)}`);
+    case "type":
+      return report("type_invalid", path, `Expected ${fault.expected}, got ${describe(fault.value)}`);
+    case "form":
+      return report("value_invalid", path, `Expected ${fault.expected}, got ${describe(fault.value)}`);
+    case "missing":
+      return report("member_missing", below(path, fault.name), "Expected a value");
+    case "unknown":
+      return report("member_unknown", below(path, fault.name), `Expected only ${quoteAll(fault.known)}`);
+    case "items": {
+      const { count, minimum, maximum } = fault;
+      if (count > maximum) return report("too_many", path, `Expected at most ${maximum} items, got ${count}`);
+      return report("value_invalid", path, `Expected at least ${minimum} items, got ${count}`);
+    }
+    case "bytes":
+      return report("value_invalid", path, `Expected ${fault.minimum} to ${fault.maximum} bytes, got ${fault.bytes}`);
+    case "integer":
+      return report("value_invalid", path, `Expected an integer, got ${describe(fault.value)}`);
+    case "choice": {
+      const known = quoteAll(fault.known.map(String));
+      return report("value_invalid", path, `Expected one of ${known}, got ${describe(fault.value)}`);
+    }
+  }
 }
 
 /** The contract cannot be used; the error holds every problem. */

@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../canonical/json.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
-import { boundedText } from "./reply.ts";
+import { oneLine } from "./reply.ts";
 import type { RawResults } from "./messages.ts";
 
 /** The tool of a provider that answers evidence queries. */
@@ -91,7 +91,7 @@ function explain(error: unknown, timeoutMillis: number): ExternalFailure {
   if (own !== null) return own;
   if (error instanceof SdkHttpError) return failureOfStatus(error.status);
   if (error instanceof ProtocolError) {
-    const message = `The provider answered with error ${error.code}: ${boundedText(error.message)}`;
+    const message = `The provider answered with error ${error.code}: ${oneLine(error.message)}`;
     return new ExternalFailure("provider_protocol_error", message);
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
@@ -100,7 +100,7 @@ function explain(error: unknown, timeoutMillis: number): ExternalFailure {
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
     return new ExternalFailure("worker_died", "The provider ended the session");
   }
-  const reason = error instanceof Error ? boundedText(error.message) : "unknown reason";
+  const reason = error instanceof Error ? oneLine(error.message) : "unknown reason";
   const message = isInvalidMessage(error) ? "its reply is not an MCP message; is it an MCP server?" : reason;
   return new ExternalFailure("provider_protocol_error", `Cannot understand provider: ${message}`);
 }

@@ -1,6 +1,6 @@
 /**
- * What an external provider replies, decoded strictly: every member known, of its type and within its bounds. A reply that
- * is anything else is no evidence, not even of absence.
+ * Decodes the replies of external providers strictly: known members only, each of its type and within its limits. Any other
+ * reply is not evidence, not even of absence.
  *
  * @module
  */
@@ -8,12 +8,26 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { decodeBase64 } from "../../canonical/base64.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { below, type JsonPath, pathOf } from "../../canonical/path.ts";
+import {
+  anything,
+  boundedText,
+  closed,
+  contentHash,
+  matching,
+  oneOf,
+  orNull,
+  type Reader,
+  readFirst,
+  type ShapeFault,
+  variant,
+} from "../../canonical/shape.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { isMediaType } from "../../law/content_type.ts";
-import type { ContentHash, EvidenceAnchor, EvidenceSignature, ObservedError } from "../../run/types.ts";
-import type { EvidenceResult, EvidenceValue } from "../types.ts";
+import { quote } from "../../law/suggest.ts";
+import type { EvidenceResult } from "../types.ts";
 
-/** Bytes that the parts of a reply may have, beside its value. */
+/** Bytes of the parts of a reply other than its value. */
 export const REPLY_LIMITS = {
   errorCode: 128,
   errorMessage: 2048,
@@ -25,17 +39,14 @@ export const REPLY_LIMITS = {
   signature: 256,
 } as const;
 
-/** A decoded reply, or what is wrong with it and where. */
+/** A decoded reply, or path and fault of an invalid one. */
 export type DecodedReply =
   | { readonly ok: true; readonly result: EvidenceResult }
   | { readonly ok: false; readonly message: string };
 
-/** What is wrong with a reply. */
-class ReplyFault extends Error {}
-
 /**
- * Decodes the JSON form of an evidence result. A member that is left out is null; `lane` is then `verified`. Only `value` has
- * to be there where there is no error: that nothing was found is evidence too, and has to be said.
+ * Decodes the JSON form of an evidence result. An absent member is null; an absent `lane` is `verified`. `value` is required
+ * without an error: a result that nothing was found is evidence too and has to be explicit.
  *
  * @example
  * ```ts
@@ -48,165 +59,112 @@ class ReplyFault extends Error {}
  * ```
  */
 export function decodeReply(reply: JsonValue): DecodedReply {
-  try {
-    return { ok: true, result: decodeResult(reply) };
-  } catch (error) {
-    if (error instanceof ReplyFault) return { ok: false, message: error.message };
-    throw error;
-  }
+  const read = readFirst(readResult, reply);
+  return read.ok ? { ok: true, result: read.value } : { ok: false, message: explain(read.fault, read.path) };
 }
 
-const MEMBERS = [
-  "value",
-  "lane",
-  "error",
-  "evidence_hash",
-  "evidence_ref",
-  "evidence_anchor",
-  "signature",
-  "content_type",
-  "observed_at",
-] as const;
-
-function decodeResult(reply: JsonValue): EvidenceResult {
-  const object = closed(reply, "$", MEMBERS);
-  const result: EvidenceResult = {
-    value: optional(object, "value", decodeValue),
-    lane: optional(object, "lane", decodeLane) ?? "verified",
-    error: optional(object, "error", decodeError),
-    evidence_hash: optional(object, "evidence_hash", decodeHash),
-    evidence_ref: optional(object, "evidence_ref", decodeReference),
-    evidence_anchor: optional(object, "evidence_anchor", decodeAnchor),
-    signature: optional(object, "signature", decodeSignature),
-    content_type: optional(object, "content_type", decodeContentType),
-  };
-  if (result.error !== null) {
-    for (const name of ["value", "evidence_hash", "content_type"] as const) {
-      if (result[name] !== null) fault(`$.${name}`, "must be null where there is an error");
-    }
-  }
-  const observedAt = optional(object, "observed_at", decodeInstant);
-  if (result.error === null && member(object, "value") === undefined) {
-    fault("$.value", "is missing: null says that nothing was found");
-  }
-  return observedAt === null ? result : { ...result, observed_at: observedAt };
+/** A string that is not empty. */
+function string(maximumBytes: number): Reader<string> {
+  return boundedText(1, maximumBytes);
 }
 
-function decodeValue(value: JsonValue, path: string): EvidenceValue {
-  const object = closed(value, path, ["kind", "value", "base64"]);
-  const kind = member(object, "kind");
-  if (kind === "json") {
-    closed(value, path, ["kind", "value"]);
-    const inner = member(object, "value");
-    if (inner === undefined) return fault(`${path}.value`, "is missing");
-    return { kind, value: inner };
+const isBase64 = (value: JsonValue): value is string => typeof value === "string" && decodeBase64(value) !== null;
+const isType = (value: JsonValue): value is string => typeof value === "string" && isMediaType(value);
+const isVisible = (value: JsonValue): value is string => /^[\x21-\x7e]+$/.test(`${value}`);
+const isInstant = (value: JsonValue): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const readVisible = matching("of visible ASCII characters", isVisible);
+const readCode: Reader<string> = (faults, value, path) => {
+  const code = string(REPLY_LIMITS.errorCode)(faults, value, path);
+  return code === undefined ? undefined : readVisible(faults, code, path);
+};
+const readDetails: Reader<JsonValue> = (faults, value, path) => {
+  const bytes = utf8Length(canonicalize(value));
+  if (bytes <= REPLY_LIMITS.errorDetails) return value;
+  faults.add({ kind: "bytes", minimum: 0, maximum: REPLY_LIMITS.errorDetails, bytes }, path);
+  return undefined;
+};
+
+const readMembers = closed({}, {
+  value: orNull(variant("kind", {
+    json: closed({ kind: oneOf("json"), value: anything }),
+    bytes: closed({ kind: oneOf("bytes"), base64: matching("the base64 of some bytes", isBase64) }),
+  })),
+  lane: orNull(oneOf("verified", "asserted")),
+  error: orNull(closed({ code: readCode, message: string(REPLY_LIMITS.errorMessage) }, { details: readDetails })),
+  evidence_hash: orNull(contentHash),
+  evidence_ref: orNull(closed({ uri: string(REPLY_LIMITS.uri) })),
+  evidence_anchor: orNull(closed({
+    anchor_type: string(REPLY_LIMITS.anchorType),
+    anchor_value: string(REPLY_LIMITS.anchorValue),
+  })),
+  signature: orNull(closed({
+    scheme: oneOf("ed25519"),
+    key_id: string(REPLY_LIMITS.keyId),
+    signature: string(REPLY_LIMITS.signature),
+  })),
+  content_type: orNull(matching("a media type", isType)),
+  observed_at: orNull(matching("Unix milliseconds", isInstant)),
+});
+
+/** Reads the members, then checks the rules between them. */
+const readResult: Reader<EvidenceResult> = (faults, value, path) => {
+  const given = readMembers(faults, value, path);
+  if (given === undefined) return undefined;
+  const { error = null, observed_at = null } = given;
+  const reject = (name: string, expected: string): void =>
+    faults.add({ kind: "form", expected, value: null }, below(path, name));
+  if (error === null && given.value === undefined) reject("value", "present; null states that nothing was found");
+  for (const name of ["value", "evidence_hash", "content_type"] as const) {
+    if (error !== null && (given[name] ?? null) !== null) reject(name, "null where there is an error");
   }
-  if (kind !== "bytes") return fault(`${path}.kind`, 'must be "json" or "bytes"');
-  closed(value, path, ["kind", "base64"]);
-  const base64 = member(object, "base64");
-  if (typeof base64 !== "string" || decodeBase64(base64) === null) {
-    return fault(`${path}.base64`, "must be the base64 of some bytes");
-  }
-  return { kind, base64 };
-}
-
-function decodeLane(value: JsonValue, path: string): "verified" | "asserted" {
-  return value === "verified" || value === "asserted" ? value : fault(path, 'must be "verified" or "asserted"');
-}
-
-function decodeError(value: JsonValue, path: string): ObservedError {
-  const object = closed(value, path, ["code", "message", "details"]);
-  const code = text(object, "code", path, REPLY_LIMITS.errorCode);
-  if (!/^[\x21-\x7e]+$/.test(code)) return fault(`${path}.code`, "must be of visible ASCII characters");
-  const message = text(object, "message", path, REPLY_LIMITS.errorMessage);
-  const details = member(object, "details");
-  if (details === undefined || details === null) return { code, message };
-  if (utf8Length(canonicalize(details)) > REPLY_LIMITS.errorDetails) {
-    return fault(`${path}.details`, `must have at most ${REPLY_LIMITS.errorDetails} bytes`);
-  }
-  return { code, message, details };
-}
-
-function decodeHash(value: JsonValue, path: string): ContentHash {
-  const object = closed(value, path, ["algorithm", "value"]);
-  if (member(object, "algorithm") !== "sha256") return fault(`${path}.algorithm`, 'must be "sha256"');
-  const digest = member(object, "value");
-  if (typeof digest !== "string" || !/^[0-9a-f]{64}$/.test(digest)) {
-    return fault(`${path}.value`, "must be 64 lower-case hex digits");
-  }
-  return { algorithm: "sha256", value: digest };
-}
-
-function decodeReference(value: JsonValue, path: string): { readonly uri: string } {
-  return { uri: text(closed(value, path, ["uri"]), "uri", path, REPLY_LIMITS.uri) };
-}
-
-function decodeAnchor(value: JsonValue, path: string): EvidenceAnchor {
-  const object = closed(value, path, ["anchor_type", "anchor_value"]);
+  const { code, message, details = null } = error ?? { code: "", message: "" };
+  const observed = details === null ? { code, message } : { code, message, details };
   return {
-    anchor_type: text(object, "anchor_type", path, REPLY_LIMITS.anchorType),
-    anchor_value: text(object, "anchor_value", path, REPLY_LIMITS.anchorValue),
+    value: given.value ?? null,
+    lane: given.lane ?? "verified",
+    error: error === null ? null : observed,
+    evidence_hash: given.evidence_hash ?? null,
+    evidence_ref: given.evidence_ref ?? null,
+    evidence_anchor: given.evidence_anchor ?? null,
+    signature: given.signature ?? null,
+    content_type: given.content_type ?? null,
+    ...observed_at === null ? {} : { observed_at },
   };
-}
+};
 
-function decodeSignature(value: JsonValue, path: string): EvidenceSignature {
-  const object = closed(value, path, ["scheme", "key_id", "signature"]);
-  if (member(object, "scheme") !== "ed25519") return fault(`${path}.scheme`, 'must be "ed25519"');
-  return {
-    scheme: "ed25519",
-    key_id: text(object, "key_id", path, REPLY_LIMITS.keyId),
-    signature: text(object, "signature", path, REPLY_LIMITS.signature),
-  };
-}
-
-function decodeContentType(value: JsonValue, path: string): string {
-  return typeof value === "string" && isMediaType(value) ? value : fault(path, "must be a media type");
-}
-
-function decodeInstant(value: JsonValue, path: string): number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0
-    ? value
-    : fault(path, "must be Unix milliseconds");
-}
-
-/** A member's value, decoded; null where it is left out or null. */
-function optional<Value>(
-  object: JsonObject,
-  name: string,
-  decode: (value: JsonValue, path: string) => Value,
-): Value | null {
-  const value = member(object, name);
-  return value === undefined || value === null ? null : decode(value, `$.${name}`);
-}
-
-function text(object: JsonObject, name: string, path: string, maximumBytes: number): string {
-  const value = member(object, name);
-  if (typeof value !== "string" || value === "") return fault(`${path}.${name}`, "must be a string that is not empty");
-  if (utf8Length(value) > maximumBytes) return fault(`${path}.${name}`, `must have at most ${maximumBytes} bytes`);
-  return value;
-}
-
-/** An object that has no member but these. */
-function closed(value: JsonValue, path: string, names: readonly string[]): JsonObject {
-  if (!isJsonObject(value)) return fault(path, "must be an object");
-  const unknown = Object.keys(value).find((name) => !names.includes(name));
-  if (unknown !== undefined) return fault(path, `member ${JSON.stringify(unknown.slice(0, 64))} is unknown`);
-  return value;
-}
-
-function fault(path: string, message: string): never {
-  throw new ReplyFault(`${path}: ${message}`);
+/** The message for a fault. */
+function explain(fault: ShapeFault, path: JsonPath): string {
+  switch (fault.kind) {
+    case "missing":
+      return `${pathOf(below(path, fault.name))}: is missing`;
+    case "unknown":
+      return `${pathOf(path)}: member ${quote(fault.name)} is unknown`;
+    case "object":
+      return `${pathOf(path)}: must be an object`;
+    case "choice":
+      return `${pathOf(path)}: must be ${fault.known.map((one) => JSON.stringify(one)).join(" or ")}`;
+    case "bytes":
+      if (fault.bytes < fault.minimum) return `${pathOf(path)}: must be a string that is not empty`;
+      return `${pathOf(path)}: must have at most ${fault.maximum} bytes`;
+    case "type":
+    case "form":
+      return `${pathOf(path)}: must be ${fault.expected}`;
+    case "items":
+    case "integer":
+      return `${pathOf(path)}: must be from ${fault.minimum} to ${fault.maximum}`;
+  }
 }
 
 /**
- * The evidence result in the raw result of `tools/call`: as `structuredContent`, or as the one item `{type: "json", json}`
- * of older providers.
+ * Decodes the evidence result in the raw result of `tools/call`: `structuredContent`, or the first item
+ * `{type: "json", json}` of older providers.
  *
- * @returns The decoded reply; the tool's own error, and anything else, as what is wrong.
+ * @returns The decoded reply, or the message of the tool's error or of an invalid result
  */
 export function decodeToolResult(result: JsonObject): DecodedReply {
   if (member(result, "isError") === true) {
-    return { ok: false, message: `the provider's tool failed: ${plainText(result)}` };
+    return { ok: false, message: `the provider's tool failed: ${reasonIn(result)}` };
   }
   const structured = member(result, "structuredContent");
   if (structured !== undefined) return decodeReply(structured);
@@ -219,15 +177,15 @@ export function decodeToolResult(result: JsonObject): DecodedReply {
   return { ok: false, message: "the result has neither structuredContent nor an item of type json" };
 }
 
-function plainText(result: JsonObject): string {
+function reasonIn(result: JsonObject): string {
   const content = member(result, "content");
   const first = isJsonArray(content) ? content[0] : undefined;
-  const said = isJsonObject(first) ? member(first, "text") : undefined;
-  return typeof said === "string" ? boundedText(said) : "it gave no reason";
+  const text = isJsonObject(first) ? member(first, "text") : undefined;
+  return typeof text === "string" ? oneLine(text) : "it stated no reason";
 }
 
-/** A foreign text as a message may repeat it: one line, without control characters, at most 200 characters. */
-export function boundedText(said: string): string {
-  const line = said.slice(0, 1000).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").toWellFormed().trim();
+/** A text from outside as a message may quote it: one line, without control characters, at most 200 characters. */
+export function oneLine(text: string): string {
+  const line = text.slice(0, 1000).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").toWellFormed().trim();
   return line.length > 200 ? `${line.slice(0, 200).toWellFormed()}…` : line;
 }

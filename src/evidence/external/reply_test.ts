@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { boundedText, decodeReply, REPLY_LIMITS } from "./reply.ts";
+import { decodeReply, oneLine, REPLY_LIMITS } from "./reply.ts";
 
 const HASH = { algorithm: "sha256", value: "0".repeat(64) };
 const SIGNATURE = { scheme: "ed25519", key_id: "k", signature: "AAAA" };
 const ANCHOR = { anchor_type: "t", anchor_value: "{}" };
 
-/** A reply, and what is wrong with it. */
+/** A reply, and its fault. */
 const ROWS: readonly [JsonValue, string | null][] = [
-  [{}, "$.value: is missing: null says that nothing was found"],
-  [{ lane: "verified", error: null }, "$.value: is missing: null says that nothing was found"],
+  [{}, "$.value: must be present; null states that nothing was found"],
+  [{ lane: "verified", error: null }, "$.value: must be present; null states that nothing was found"],
   [{ value: null }, null],
   [
     {
@@ -29,13 +29,15 @@ const ROWS: readonly [JsonValue, string | null][] = [
   [[], "$: must be an object"],
   [{ x: 1 }, '$: member "x" is unknown'],
   [{ value: 1 }, "$.value: must be an object"],
-  [{ value: {} }, '$.value.kind: must be "json" or "bytes"'],
+  [{ value: {} }, "$.value.kind: is missing"],
+  [{ value: { kind: "text" } }, '$.value.kind: must be "json" or "bytes"'],
   [{ value: { kind: "json" } }, "$.value.value: is missing"],
   [{ value: { kind: "json", value: 1, base64: "" } }, '$.value: member "base64" is unknown'],
   [{ value: { kind: "bytes", value: [0] } }, '$.value: member "value" is unknown'],
   [{ value: { kind: "bytes", base64: "A" } }, "$.value.base64: must be the base64 of some bytes"],
   [{ lane: "sure" }, '$.lane: must be "verified" or "asserted"'],
-  [{ error: { code: "a" } }, "$.error.message: must be a string that is not empty"],
+  [{ error: { code: "a" } }, "$.error.message: is missing"],
+  [{ error: { code: "", message: "m" } }, "$.error.code: must be a string that is not empty"],
   [{ error: { code: "a b", message: "m" } }, "$.error.code: must be of visible ASCII characters"],
   [{ error: { code: "a", message: "m", at: 1 } }, '$.error: member "at" is unknown'],
   [
@@ -53,10 +55,10 @@ const ROWS: readonly [JsonValue, string | null][] = [
   [{ evidence_ref: "a:b" }, "$.evidence_ref: must be an object"],
   [
     { evidence_anchor: { ...ANCHOR, anchor_value: {} } },
-    "$.evidence_anchor.anchor_value: must be a string that is not empty",
+    "$.evidence_anchor.anchor_value: must be a string",
   ],
   [{ signature: { ...SIGNATURE, scheme: "rsa" } }, '$.signature.scheme: must be "ed25519"'],
-  [{ signature: { ...SIGNATURE, signature: [0] } }, "$.signature.signature: must be a string that is not empty"],
+  [{ signature: { ...SIGNATURE, signature: [0] } }, "$.signature.signature: must be a string"],
   [{ content_type: "json" }, "$.content_type: must be a media type"],
   [{ observed_at: -1 }, "$.observed_at: must be Unix milliseconds"],
   [{ observed_at: 0.5 }, "$.observed_at: must be Unix milliseconds"],
@@ -89,13 +91,13 @@ const LIMITED: readonly [string, number, (text: string) => JsonObject][] = [
 ];
 
 for (const [name, limit, reply] of LIMITED) {
-  Deno.test(`decodeReply() takes ${limit} bytes of ${name}, and not one more`, () => {
-    const takes = [limit - 1, limit, limit + 1].map((length) => decodeReply(reply("a".repeat(length))).ok);
-    assert.deepEqual(takes, [true, true, false]);
+  Deno.test(`decodeReply() accepts ${limit} bytes of ${name} and no more`, () => {
+    const accepted = [limit - 1, limit, limit + 1].map((length) => decodeReply(reply("a".repeat(length))).ok);
+    assert.deepEqual(accepted, [true, true, false]);
   });
 }
 
-Deno.test("boundedText() repeats a foreign text as one short line", () => {
-  assert.equal(boundedText(" a\n\u001b[31mb\u202e\ud800 "), "a [31mb \ufffd");
-  assert.equal(boundedText("x".repeat(5000)), `${"x".repeat(200)}…`);
+Deno.test("oneLine() quotes a text from outside as one short line", () => {
+  assert.equal(oneLine(" a\n\u001b[31mb\u202e\ud800 "), "a [31mb \ufffd");
+  assert.equal(oneLine("x".repeat(5000)), `${"x".repeat(200)}…`);
 });
