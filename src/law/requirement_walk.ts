@@ -1,5 +1,5 @@
 /**
- * Walking requirement expressions with the place of every node.
+ * Walks requirement expressions with the path of every node.
  *
  * @module
  */
@@ -34,4 +34,17 @@ export function eachLeaf(
   eachNode(requirement, place, (node, at) => {
     if ("Condition" in node) take(node.Condition, below(at, "Condition"));
   });
+}
+
+/** The ids at the leaves of a requirement, each once, from left to right. */
+export function leavesOf(requirement: Requirement): readonly string[] {
+  const ids = new Set<string>();
+  eachLeaf(requirement, null, (id) => ids.add(id));
+  return [...ids];
+}
+
+/** Checks whether a requirement is that all of its leaves hold. */
+export function isConjunction(requirement: Requirement): boolean {
+  if ("Condition" in requirement) return true;
+  return "And" in requirement && requirement.And.every(isConjunction);
 }

@@ -184,7 +184,7 @@ Deno.test("gate runpack show tells stages, timeline and decisions with their evi
   assert.equal(code, 0);
   for (
     const expected of [
-      "● ship  after (build and review)  needs (region and report)",
+      "● ship  after build and review  needs region and report",
       "evaluated build, attempt 1: false",
       "unknown log (no_evidence)",
       "binding:region-env from provider env",

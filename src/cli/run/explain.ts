@@ -19,7 +19,7 @@ import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { layersOf } from "../scenario/layers.ts";
+import { layersOf } from "../../law/stage_layers.ts";
 import { storeFile, withStoreFile } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
 
@@ -66,7 +66,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
   } else {
     const colour = wantsColour();
     // In an order in which the stages can be passed; the law has them by name.
-    const place = new Map(layersOf(law.law).flat().map(({ stage_id }, index) => [stage_id, index]));
+    const place = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
     const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
     const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
     writeOut(describeRun(state, colour) + describeMissing(inOrder, attempts, law.law, colour));

@@ -7,10 +7,10 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import type { Requirement } from "../../law/types.ts";
+import { requirementText } from "../../law/requirement_text.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
 import type { RecordedEvidence, StageEvaluatedBody } from "../../run/types.ts";
-import { absenceText, gapText } from "../../runpack/view/words.ts";
+import { absenceText, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { showClaims } from "./claims.ts";
@@ -93,24 +93,12 @@ function showStages({ law, records }: PackView, colour: boolean): string {
       : opened.has(stage_id)
       ? ["◐", "warning"]
       : ["○", null];
-    const after = prerequisite.kind === "root" ? "" : `  after ${requirementText(prerequisite.requirement)}`;
+    const after = prerequisite.kind === "root" ? "" : `  after ${requirementText(prerequisite.requirement, shown)}`;
     const painted = tone === null ? mark : paint(mark, tone, colour);
-    return `  ${painted} ${shown(stage_id)}${after}  needs ${requirementText(completion_requirement)}`;
+    return `  ${painted} ${shown(stage_id)}${after}  needs ${requirementText(completion_requirement, shown)}`;
   });
-  const whole = `  complete when ${requirementText(law.law.completion_requirement)}`;
+  const whole = `  complete when ${requirementText(law.law.completion_requirement, shown)}`;
   return ["Stages   ● complete  ◐ open  ○ not opened", ...lines, whole].join("\n");
-}
-
-/** A requirement in words. */
-export function requirementText(requirement: Requirement): string {
-  if ("Condition" in requirement) return shown(requirement.Condition);
-  if ("Not" in requirement) return `not ${requirementText(requirement.Not)}`;
-  if ("RequireGroup" in requirement) {
-    const { min, reqs } = requirement.RequireGroup;
-    return `${min} of (${reqs.map(requirementText).join(", ")})`;
-  }
-  const [operands, word] = "And" in requirement ? [requirement.And, "and"] : [requirement.Or, "or"];
-  return `(${operands.map(requirementText).join(` ${word} `)})`;
 }
 
 function showTimeline(view: PackView, all: boolean, colour: boolean): string {
@@ -148,12 +136,6 @@ function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): 
       return [head(`submitted ${shown(content_type)} sha256 ${content_hash.value.slice(0, 12)}…${where} ${by}`)];
     }
   }
-}
-
-/** Unix milliseconds as RFC 3339; as a number where it is beyond what a date can be. */
-function instantText(millis: number): string {
-  const date = new Date(millis);
-  return Number.isNaN(date.getTime()) ? `${millis}` : date.toISOString();
 }
 
 /** Each condition of a decision with the evidence that carried it. */

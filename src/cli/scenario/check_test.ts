@@ -5,8 +5,8 @@ import { stepsOfPath } from "./place.ts";
 import { readSource, type Source } from "./source.ts";
 import { explainLaw } from "./explain.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";
-import { layersOf } from "./layers.ts";
-import { svgGraph } from "./graph_svg.ts";
+import { layersOf } from "../../law/stage_layers.ts";
+import { svgFile } from "../../runpack/view/graph_svg.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw } from "../../law/types.ts";
 import { compileLaw } from "../../run/compile.ts";
@@ -166,7 +166,7 @@ Deno.test("readSource() refuses what is no scenario file", async () => {
 Deno.test("a scenario is drawn in layers, and explained in an order in which it can be passed", async () => {
   const { law } = await check("a.yaml", YAML);
   assert.ok(law);
-  assert.deepEqual(layersOf(law).map((layer) => layer.map(({ stage_id }) => stage_id)), [["first", "other"], [
+  assert.deepEqual(layersOf(law.stages).map((layer) => layer.map(({ stage_id }) => stage_id)), [["first", "other"], [
     "second",
   ]]);
   assert.equal(
@@ -224,8 +224,8 @@ Deno.test("what gate looks at, and what nobody can send, is said of a law's cond
 Deno.test("drawings hold names as text, whatever they are", async () => {
   const { law } = await check("a.yaml", YAML.replaceAll("first", "'</text><script>\"&'"));
   assert.ok(law);
-  assert.ok(!svgGraph(law).includes("<script>"));
-  assert.ok(svgGraph(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
+  assert.ok(!svgFile(law).includes("<script>"));
+  assert.ok(svgFile(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
   assert.ok(mermaidGraph(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
 });
 

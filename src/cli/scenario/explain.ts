@@ -6,12 +6,13 @@
 
 import { countOf } from "../../config/problems.ts";
 import type { Condition, EntryPacket, ScenarioLaw, Stage, Target } from "../../law/types.ts";
+import { requirementText } from "../../law/requirement_text.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
+import { layersOf } from "../../law/stage_layers.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { conditionWords, evidenceWords } from "./law_words.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
-import { layersOf, plainRequirement } from "./layers.ts";
 import { withScenario } from "./law.ts";
 import { shown } from "../terminal/text.ts";
 
@@ -32,12 +33,12 @@ export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<
 
 /** The same words by stage and condition. */
 function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
-  const stages = layersOf(law).flatMap((layer, index) =>
+  const stages = layersOf(law.stages).flatMap((layer, index) =>
     layer.map((stage) => ({
       stage_id: stage.stage_id,
       layer: index,
       opens: opensWhen(stage),
-      completes: plainRequirement(stage.completion_requirement),
+      completes: requirementText(stage.completion_requirement, shown),
       discloses: stage.entry_packets.map(packetWords),
       conditions: conditionsOf(law, stage).map((condition) => ({
         condition_id: condition.condition_id,
@@ -46,7 +47,7 @@ function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
       })),
     }))
   );
-  return { completes: plainRequirement(law.completion_requirement), stages };
+  return { completes: requirementText(law.completion_requirement, shown), stages };
 }
 
 /** A law in plain words: the stages in an order in which they can be passed, and what counts for each condition. */
@@ -57,10 +58,10 @@ export function explainLaw(law: ScenarioLaw): string {
     countOf(conditions.length, "condition"),
     countOf(acquisition_bindings.length, "binding"),
   ];
-  const described = layersOf(law).flat().map((stage, index) => explainStage(law, stage, index + 1));
+  const described = layersOf(law.stages).flat().map((stage, index) => explainStage(law, stage, index + 1));
   return [
     `Scenario ${shown(scenario_id)} in namespace ${namespace_id}: ${counts.join(", ")}`,
-    `A run is complete when ${plainRequirement(law.completion_requirement)}`,
+    `A run is complete when ${requirementText(law.completion_requirement, shown)}`,
     "",
     ...described,
   ].join("\n");
@@ -69,7 +70,7 @@ export function explainLaw(law: ScenarioLaw): string {
 function opensWhen({ prerequisite }: Stage): string {
   return prerequisite.kind === "root"
     ? "can be opened at once"
-    : `can be opened when complete: ${plainRequirement(prerequisite.requirement)}`;
+    : `can be opened when complete: ${requirementText(prerequisite.requirement, shown)}`;
 }
 
 function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage): Condition[] {
@@ -81,7 +82,7 @@ function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage): Cond
 function explainStage(law: ScenarioLaw, stage: Stage, number: number): string {
   const lines = [`${number}. ${shown(stage.stage_id)}: ${opensWhen(stage)}`];
   for (const packet of stage.entry_packets) lines.push(`   discloses ${packetWords(packet)}`);
-  lines.push(`   completes when true: ${plainRequirement(stage.completion_requirement)}`);
+  lines.push(`   completes when true: ${requirementText(stage.completion_requirement, shown)}`);
   for (const condition of conditionsOf(law, stage)) {
     lines.push(`   - ${shown(condition.condition_id)}: ${conditionWords(condition)}`);
     evidenceWords(law, condition).forEach((line) => lines.push(`       ${line}`));

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { requirementText } from "../../law/requirement_text.ts";
+import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
+import { layersOf, stagesBefore } from "../../law/stage_layers.ts";
 import type { Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -11,7 +14,6 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
 import { withScenario } from "./law.ts";
-import { isConjunction, layersOf, plainRequirement, stagesBefore, stagesNamed } from "./layers.ts";
 import { columns, shown } from "../terminal/text.ts";
 
 /** The flags of `gate scenario graph`. */
@@ -33,7 +35,7 @@ export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promi
       return EXIT.usage;
     }
     const text = format === "svg"
-      ? (await import("./graph_svg.ts")).svgGraph(law)
+      ? (await import("../../runpack/view/graph_svg.ts")).svgFile(law)
       : format === "mermaid"
       ? mermaidGraph(law)
       : terminalGraph(law);
@@ -50,16 +52,16 @@ interface GraphData {
 
 function graphData(law: ScenarioLaw): GraphData {
   return {
-    stages: layersOf(law).flatMap((layer, index) =>
+    stages: layersOf(law.stages).flatMap((layer, index) =>
       layer.map((stage) => ({ stage_id: stage.stage_id, layer: index, after: stagesBefore(stage) }))
     ),
-    completion: stagesNamed(law.completion_requirement),
+    completion: leavesOf(law.completion_requirement),
   };
 }
 
 /** The stages as a tree: each hangs on the last of those that it waits for, so that a hook is always an edge; words say the rest. */
 export function terminalGraph(law: ScenarioLaw): string {
-  const stages = layersOf(law).flat();
+  const stages = layersOf(law.stages).flat();
   const places = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
   const below = new Map<number, Stage[]>();
   for (const stage of stages) {
@@ -74,12 +76,12 @@ export function terminalGraph(law: ScenarioLaw): string {
       return [row, ...draw(places.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
     });
   };
-  const end = ` ● complete when ${plainRequirement(law.completion_requirement)}`;
+  const end = ` ● complete when ${requirementText(law.completion_requirement, shown)}`;
   return `${shown(law.scenario_id)}\n${columns(draw(-1, ""))}${end}\n`;
 }
 
 function waitingWords({ prerequisite, entry_packets }: Stage): string {
-  const after = prerequisite.kind === "root" ? "at once" : `after ${plainRequirement(prerequisite.requirement)}`;
+  const after = prerequisite.kind === "root" ? "at once" : `after ${requirementText(prerequisite.requirement, shown)}`;
   if (entry_packets.length === 0) return after;
   return `${after}, discloses ${entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
 }
@@ -96,12 +98,12 @@ export function mermaidGraph(law: ScenarioLaw): string {
   law.stages.forEach(({ stage_id }, index) => lines.push(`  s${index}["${mermaidText(stage_id)}"]`));
   lines.push('  done(["complete"])');
   const draw = (requirement: Requirement, to: string, at: string): void => {
-    const from = stagesNamed(requirement).map((id) => names.get(id) ?? "");
+    const from = leavesOf(requirement).map((id) => names.get(id) ?? "");
     if (isConjunction(requirement)) {
       from.forEach((name) => lines.push(`  ${name} --> ${to}`));
       return;
     }
-    lines.push(`  ${at}{"${mermaidText(plainRequirement(requirement))}"}`);
+    lines.push(`  ${at}{"${mermaidText(requirementText(requirement, shown))}"}`);
     from.forEach((name) => lines.push(`  ${name} -.-> ${at}`));
     lines.push(`  ${at} --> ${to}`);
   };

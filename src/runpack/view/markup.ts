@@ -27,10 +27,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 // deno-lint-ignore no-control-regex
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
+/** A text whose characters that cannot be seen, or that turn the direction of text, are written out. */
+export function visible(value: string): string {
+  return value.replace(UNSEEN, (unit) => `\\u{${unit.charCodeAt(0).toString(16)}}`);
+}
+
 function escape(value: string): string {
-  return value
-    .replace(UNSEEN, (unit) => `\\u{${unit.charCodeAt(0).toString(16)}}`)
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  return visible(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
 function join(content: Content): string {

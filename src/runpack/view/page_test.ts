@@ -31,7 +31,7 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   for (const { revision } of RUN.records) assert.ok(page.includes(`id="r${revision}"`), `revision ${revision}`);
   for (const stage of ["build", "review", "ship"]) assert.ok(page.includes(`>${stage}</text>`), stage);
   assert.equal(page.match(/class="stage complete"/g)?.length, 3);
-  assert.equal(page.match(/class="edge"/g)?.length, 3);
+  assert.equal(page.match(/class="edge"/g)?.length, 5);
   for (
     const said of [
       "env / region-env",
@@ -72,7 +72,7 @@ Deno.test("renderDocument() escapes whatever names a pack has", async () => {
   assert.doesNotMatch(page, /<script|<!--|\u202e/);
   assert.equal(
     page.match(/&lt;script&gt;alert\(&quot;1&quot;\)&lt;\/script&gt;\\u\{202e\}/g)?.length,
-    3 + RUN.records.length,
+    4 + RUN.records.length,
   );
 });
 

@@ -29,6 +29,14 @@ function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boo
   return reqs.filter((one) => holdsOver(one, complete)).length >= min;
 }
 
+/** Checks whether the records complete the run. */
+export function isCompleted({ law, records }: Pick<PackView, "law" | "records">): boolean {
+  const complete = records.flatMap(({ record }) =>
+    record.record_kind === "stage_evaluated" && record.body.completed ? [record.body.stage_id] : []
+  );
+  return holdsOver(law.law.completion_requirement, new Set(complete));
+}
+
 /** The standing of every stage of the law, by stage id. */
 export function standingsOf({ law, records }: Pick<PackView, "law" | "records">): ReadonlyMap<string, StageStanding> {
   const opened = new Map<string, number>();

@@ -37,7 +37,7 @@ code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); border-r
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 6px 16px; margin: 20px 0; }
 .facts dt { color: var(--quiet); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
-.legend { display: flex; flex-wrap: wrap; gap: 8px; }
+p.legend { display: flex; flex-wrap: wrap; gap: 8px; }
 .key { border-radius: 999px; padding: 1px 10px; font-size: 13px; }
 .key.complete { color: var(--good); background: var(--good-ground); }
 .key.open { color: var(--warning); background: var(--warning-ground); }
@@ -45,15 +45,15 @@ code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); border-r
 .key.blocked { color: var(--quiet); background: var(--code); }
 .graph, .scroll { overflow-x: auto; }
 .graph { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px; }
-.edge { fill: none; stroke: var(--quiet); stroke-width: 1.4; }
-.arrow-head { fill: var(--quiet); }
-.stage rect { fill: var(--card); stroke: var(--line); stroke-width: 1.5; }
-.stage text { fill: var(--ink); font-size: 14px; }
+.graph .ground { fill: var(--card); }
+.graph .edge { stroke: var(--quiet); }
+.graph .tip, .graph .legend { fill: var(--quiet); }
+.stage text { fill: var(--ink); }
 .stage .stage-state { fill: var(--quiet); font-size: 12px; }
 .stage.complete rect { fill: var(--good-ground); stroke: var(--good); }
 .stage.open rect { fill: var(--warning-ground); stroke: var(--warning); }
 .stage.ready rect { fill: var(--accent-ground); stroke: var(--accent); }
-.stage.blocked rect { stroke-dasharray: 5 4; }
+.stage.blocked rect { fill: var(--card); stroke: var(--quiet); }
 .timeline { list-style: none; margin: 0; padding: 0; }
 .record { display: grid; grid-template-columns: 200px 1fr; gap: 16px; padding: 14px 0;
   border-top: 1px solid var(--line); }

@@ -4,32 +4,15 @@
  * @module
  */
 
-import type { Requirement } from "../../law/types.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { PackView, PartView } from "../material_view.ts";
 
-/** A requirement in words. */
-export function requirementText(requirement: Requirement): string {
-  if ("Condition" in requirement) return requirement.Condition;
-  if ("Not" in requirement) return `not ${requirementText(requirement.Not)}`;
-  if ("RequireGroup" in requirement) {
-    const { min, reqs } = requirement.RequireGroup;
-    return `${min} of (${reqs.map(requirementText).join(", ")})`;
-  }
-  const [operands, word] = "And" in requirement ? [requirement.And, "and"] : [requirement.Or, "or"];
-  return operands.length === 1
-    ? operands.map(requirementText).join("")
-    : `(${operands.map(requirementText).join(` ${word} `)})`;
-}
-
-const DAY = 86_400_000;
 /** The first and last millisecond of the years from 0000 to 9999. */
-const [EARLIEST, LATEST] = [-62_167_219_200_000, 253_402_300_799_999];
-
-const digits = (value: number, count: number): string => `${value}`.padStart(count, "0");
+const EARLIEST = -62_167_219_200_000;
+const LATEST = 253_402_300_799_999;
 
 /**
- * Unix milliseconds as RFC 3339 in UTC; as a number where they are beyond its years.
+ * Unix milliseconds as RFC 3339 in UTC; as a number beyond the years that RFC 3339 has.
  *
  * @example
  * ```ts
@@ -37,29 +20,11 @@ const digits = (value: number, count: number): string => `${value}`.padStart(cou
  * import { instantText } from "@/runpack/view/words.ts";
  *
  * assert.equal(instantText(1_709_210_096_007), "2024-02-29T12:34:56.007Z");
+ * assert.equal(instantText(253_402_300_800_000), "253402300800000 ms");
  * ```
  */
 export function instantText(millis: number): string {
-  if (!(millis >= EARLIEST && millis <= LATEST)) return `${millis} ms`;
-  const days = Math.floor(millis / DAY);
-  const rest = millis - days * DAY;
-  const time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map((part) => digits(Math.floor(part), 2));
-  return `${dateText(days)}T${time.join(":")}.${digits(rest % 1000, 3)}Z`;
-}
-
-/** The date so many days after 1970-01-01. Years are counted from March, so that the leap day is the last of its year. */
-function dateText(days: number): string {
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
-  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
-  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
+  return millis >= EARLIEST && millis <= LATEST ? new Date(millis).toISOString() : `${millis} ms`;
 }
 
 /** The first characters of a text, and that there are more. */

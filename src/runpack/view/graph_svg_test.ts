@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Requirement, ScenarioLaw } from "../../law/types.ts";
-import { withScenario } from "./law.ts";
-import { svgGraph } from "./graph_svg.ts";
+import { type Standing, svgFile, svgGraph } from "./graph_svg.ts";
 
 type Point = readonly [x: number, y: number];
 type Row = readonly [id: string, before?: Requirement];
@@ -10,7 +9,7 @@ const stage = (id: string): Requirement => ({ Condition: id });
 const all = (...ids: string[]): Requirement => ({ And: ids.map(stage) });
 const any = (...ids: string[]): Requirement => ({ Or: ids.map(stage) });
 
-/** What a drawing reads of a law. */
+/** The parts of a law that a drawing reads. */
 function lawOf(rows: readonly Row[], completion: Requirement): ScenarioLaw {
   const stages = rows.map(([stage_id, requirement]) => ({
     stage_id,
@@ -35,7 +34,7 @@ function linesOf(svg: string): readonly { readonly command: string; readonly fro
   });
 }
 
-/** Fails where a line runs behind a box: a curve stays between two rows, a straight line beside all boxes. */
+/** Fails where a line runs behind a box: curves stay between two rows, straight lines beside all boxes. */
 function assertFree(svg: string): void {
   const boxes = [...svg.matchAll(/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/g)].map((found) =>
     found.slice(1).map(Number)
@@ -49,20 +48,58 @@ function assertFree(svg: string): void {
   }
 }
 
-Deno.test("no line of a drawing as SVG runs behind a box", async () => {
-  const file = new URL("../../../docs/examples/data_disclosure/scenario.yaml", import.meta.url).pathname;
-  const law = await withScenario(file, undefined, ({ scenario }) => Promise.resolve(scenario.law));
-  assert.ok(law);
-  const svg = svgGraph(law);
+const ROWS: readonly Row[] = [
+  ["request"],
+  ["analysis", stage("request")],
+  ["share-extract", stage("analysis")],
+  ["share-raw", all("share-extract")],
+];
+
+Deno.test("no line of a drawing as SVG runs behind a box", () => {
+  const law = lawOf([...ROWS.slice(0, 3)], any("analysis", "share-extract"));
+  const svg = svgFile(law);
   assertFree(svg);
   assert.equal(
     linesOf(svg).length,
-    7,
-    "of five lines one leads past share-extract: to its lane, along it, and from it",
+    6,
+    "one of four lines leads past share-extract: to its lane, along it, and from it",
   );
   assert.match(svg, / V\d+ C.* stroke-dasharray/);
   assert.match(svg, />dashed: not all of these have to be complete<\/text>/);
-  assert.doesNotMatch(svgGraph({ ...law, completion_requirement: { Condition: "share-extract" } }), />dashed/);
+  assert.doesNotMatch(svgFile({ ...law, completion_requirement: stage("share-extract") }), />dashed/);
+});
+
+Deno.test("a drawing shows the state of each stage by a word and by a class", () => {
+  const states: readonly Standing[] = [
+    { state: "complete", words: "complete, 2 attempts" },
+    { state: "open", words: "open" },
+    { state: "ready", words: "ready to be opened" },
+    { state: "blocked", words: "waiting" },
+  ];
+  const standingOf = (id: string | null): Standing => {
+    const found = states[ROWS.findIndex(([stageId]) => stageId === id)];
+    return found ?? { state: "blocked", words: "not reached" };
+  };
+  const { svg: { markup }, hidden } = svgGraph(lawOf(ROWS, stage("share-raw")), { standingOf });
+  assertFree(markup);
+  assert.equal(hidden, 0);
+  for (const { state, words } of states) {
+    assert.match(markup, new RegExp(`<g class="stage ${state}">.*>${words}</text></g>`));
+  }
+  assert.match(markup, /<g class="stage end blocked">.*>not reached<\/text><\/g>/);
+});
+
+Deno.test("a drawing leaves out lines beyond the maximum, and counts them", () => {
+  const law = lawOf(ROWS, all("share-raw", "request"));
+  for (const [maximumLines, hidden] of [[6, 0], [5, 0], [4, 1], [1, 4], [0, 5]] as const) {
+    assert.equal(svgGraph(law, { maximumLines }).hidden, hidden, `${maximumLines}`);
+  }
+});
+
+Deno.test("a drawing escapes ids, and writes out characters that cannot be seen", () => {
+  const svg = svgFile(lawOf([["<a>&\u202e"]], stage("<a>&\u202e")));
+  assert.match(svg, />&lt;a&gt;&amp;\\u\{202e\}<\/text>/);
+  assert.doesNotMatch(svg, /<a>|\u202e/);
 });
 
 Deno.test("lines past several rows share a lane, on either side", () => {
@@ -78,7 +115,7 @@ Deno.test("lines past several rows share a lane, on either side", () => {
     ["archive", all("report", "intake", "look")],
     ["publish", any("archive", "second", "basis")],
   ];
-  const svg = svgGraph(lawOf(rows, all("publish", "second", "intake")));
+  const svg = svgFile(lawOf(rows, all("publish", "second", "intake")));
   assertFree(svg);
   const lanes = linesOf(svg).filter(({ command }) => command === "V");
   assert.equal(lanes.length, 6);
@@ -86,11 +123,11 @@ Deno.test("lines past several rows share a lane, on either side", () => {
     const beside = lanes.filter(({ from, to }) =>
       from[0] === one.from[0] && from[1] <= one.to[1] && to[1] >= one.from[1]
     );
-    assert.deepEqual(beside, [one], "lanes beside each other have places of their own");
+    assert.deepEqual(beside, [one], "lanes in the same rows do not share a track");
   }
   const [, left = NaN, width = NaN] = /viewBox="(-?\d+) 0 (\d+) /.exec(svg)?.map(Number) ?? [];
   for (const { from, to } of linesOf(svg)) {
-    assert.ok([from[0], to[0]].every((x) => x > left && x < left + width), "it is in the picture");
+    assert.ok([from[0], to[0]].every((x) => x > left && x < left + width), "every line is within the picture");
   }
 });
 
@@ -99,7 +136,7 @@ Deno.test("a drawing grows with the lines of a law, not with how far they lead",
     const indexes = Array.from({ length: count - 1 }, (_, index) => index + 1);
     const roots = hasRoots ? indexes.map((index): Row => [`r${index}`]) : [];
     const chain = indexes.map((index): Row => [`s${index}`, all(`s${index - 1}`, hasRoots ? `r${index}` : "s0")]);
-    return svgGraph(lawOf([["s0"], ...roots, ...chain], stage(`s${count - 1}`))).length;
+    return svgFile(lawOf([["s0"], ...roots, ...chain], stage(`s${count - 1}`))).length;
   };
   for (const hasRoots of [false, true]) assert.ok(bytesOf(400, hasRoots) < 2.2 * bytesOf(200, hasRoots));
 });
