@@ -1,5 +1,5 @@
 /**
- * `gate audit verify`: checks audit files line by line, and says the first line that breaks the chain.
+ * `gate audit verify`: verifies audit files line by line, and reports the first line that breaks the chain.
  *
  * @module
  */
@@ -24,12 +24,12 @@ interface FileReport extends AuditReport {
 }
 
 /**
- * Runs `gate audit verify FILE...`; 0 where every line follows the one before it, else 6. Several files are those of one
- * chain, oldest first.
+ * Runs `gate audit verify FILE...`. Returns 0 if every line follows the one before it, else 6. Several files belong to one
+ * chain and are given oldest first.
  */
 export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
   const paths = files.map((given) => resolve(given));
-  // Before the files: a log that is written meanwhile comes further than its head was.
+  // Heads are read before the files: a log that is still written may be ahead of its head, never behind it.
   const heads = paths.map(headOf);
   const reports: FileReport[] = [];
   for (const [index, file] of paths.entries()) {
@@ -63,12 +63,12 @@ async function verify(path: string, options: VerifyOptions): Promise<AuditReport
   }
 }
 
-/** How far the chain had come; a head file that says nothing of it is not as it was written. */
+/** Reads the head file of an audit log; an unreadable head is an integrity failure. */
 function headOf(path: string): ChainState | null {
   try {
     return readHead(path);
   } catch (error) {
-    // What stands in the way of the file too is told of that.
+    // An error that also affects the log itself is reported for the head only if the log exists.
     if (!(error instanceof HeadError)) throw unreadable(error, isThere(path) ? headPath(path) : path);
     throw new CliError("integrity_failure", error.message, null, EXIT.verificationFailed);
   }
@@ -82,7 +82,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** An error of the file system as one of the command line; any other as it is. */
+/** Converts an error of the file system to one of the command line; returns any other unchanged. */
 function unreadable(error: unknown, path: string): unknown {
   const why = fileReason(error);
   return why === null ? error : cannotRead(path, why);
@@ -105,17 +105,17 @@ function showReport(report: FileReport): void {
   writeOut(`${file}: ${broken === null ? "sound" : "broken"} (${countOf(lines, "line")}${numbers})\n`);
   if (broken !== null) writeOut(`  line ${broken.line}: ${broken.message} (${broken.fault})\n`);
   for (const { line, bytes } of report.torn) {
-    writeOut(`  line ${line}: ${countOf(bytes, "byte")} that a crash left; gate closed the line and went on\n`);
+    writeOut(`  line ${line}: torn by a crash after ${countOf(bytes, "byte")}; the log continues on the next line\n`);
   }
   if (report.continues !== null) {
     const { sequence, head } = report.continues;
-    writeOut(`  goes on after line ${sequence} (${head}) of an earlier file\n`);
+    writeOut(`  continues after line ${sequence} (${head}) of an earlier file\n`);
   }
   if (broken === null) {
     writeOut(
       report.end_proven
         ? "  no line is missing at the end\n"
-        : "  nothing shows whether lines are missing at the end\n",
+        : "  lines may be missing at the end: no head file proves it\n",
     );
     writeOut(`  head ${report.head}\n`);
   }

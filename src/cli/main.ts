@@ -1,7 +1,7 @@
 /**
- * The command line: finds the command and turns its end into an exit code.
+ * The command line: runs a command and returns its exit code.
  *
- * `serve` goes its own short way, because clients wait for its first answer: nothing is loaded for it but what it runs.
+ * Clients wait for the first answer of `serve`, so it bypasses the command parser and loads only what it needs.
  *
  * @module
  */

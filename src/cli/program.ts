@@ -1,5 +1,5 @@
 /**
- * Every command but the fast way of `serve`: names, help and flags. What a command does is loaded when it runs.
+ * Defines every command: names, help and flags. The implementation of a command is loaded when it runs.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import { addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
 import { SERVE_FLAGS } from "./serve/serve_flags.ts";
 
-/** Runs a command line whose command is not `serve`, or that asks for help. */
+/** Runs any command line except `serve`, and `serve --help`. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
   const program = buildProgram((code) => exitCode = code);
@@ -40,7 +40,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   if (own.includes("--json") && (own.includes("--help") || own.includes("-h"))) {
-    tellHelp(program, commandPath(program, own));
+    writeHelp(program, commandPath(program, own));
     return EXIT.ok;
   }
   try {
@@ -53,7 +53,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The program with all of its commands. */
+/** Builds the program with all of its commands. */
 export function buildProgram(finish: Finish): Command {
   const program = new Command("gate")
     .summary("Answer from evidence whether work may move on")
@@ -64,10 +64,13 @@ export function buildProgram(finish: Finish): Command {
     .helpCommand(false)
     .exitOverride()
     .configureHelp({ subcommandTerm: (one) => one.name() })
-    // Mistakes are thrown, and said by reportFailure(). Help has no colours, so nobody has to ask the environment for them.
+    // Errors are thrown, and written by reportFailure(). Help has no colours, so commander need not read the environment.
     .configureOutput({
-      ...{ writeOut, writeErr: () => {}, outputError: () => {} },
-      ...{ getOutHasColors: () => false, getErrHasColors: () => false },
+      writeOut,
+      writeErr: () => {},
+      outputError: () => {},
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
     });
   withExamples(program, ["gate init", "gate doctor", "gate scenario check release.yaml", "gate client list"]);
   program.addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
@@ -104,7 +107,7 @@ function addServe(program: Command): void {
     serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, `${flag.description}${later}`);
   }
   withValues(serve, { "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
-  // Reached by `gate help serve` and `--help` alone: main() runs the command itself.
+  // This definition serves help alone: main() runs the command itself.
 }
 
 function addInit(program: Command, finish: Finish): void {
@@ -120,12 +123,12 @@ function addConfig(program: Command, finish: Finish): void {
     "gate config check",
     "gate config schema > gate.schema.json",
   ]);
-  withJson(command(config, "check", "Say everything that is wrong with a configuration", [
+  withJson(command(config, "check", "List every problem of a configuration", [
     "gate config check",
     "gate config check --json /etc/gate/gate.toml",
   ]))
     .argument("[file]", CONFIG_FILE)
-    .option("--config <PATH>", "the same, as other commands take it")
+    .option("--config <PATH>", "the same file, named as for other commands")
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./config/check.ts")).runConfigCheck(file, flags))
     );
@@ -135,7 +138,7 @@ function addConfig(program: Command, finish: Finish): void {
 }
 
 function addDoctor(program: Command, finish: Finish): void {
-  withJson(command(program, "doctor", "Say what would refuse a newcomer, and print the client block", [
+  withJson(command(program, "doctor", "Check the configuration and the machine, and print the client block", [
     "gate doctor",
     "gate doctor --config /etc/gate/gate.toml --json",
   ]))
@@ -148,7 +151,7 @@ function addStore(program: Command, finish: Finish): void {
     "gate store check",
     "gate store backup /backup/gate.db",
   ]);
-  withJson(command(store, "check", "Read, hash and fold again everything that the stores hold", [
+  withJson(command(store, "check", "Verify everything in the stores: hashes, chains and states", [
     "gate store check",
     "gate store check --json /backup/gate.db",
   ]))
@@ -161,7 +164,7 @@ function addStore(program: Command, finish: Finish): void {
     "gate store backup /backup/gate.db",
   ]);
   withValues(withJson(backup), { "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
-    .argument("<file>", "the copy; must not exist")
+    .argument("<file>", "where to write the copy; must not exist")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
@@ -170,23 +173,23 @@ function addStore(program: Command, finish: Finish): void {
 }
 
 function addProvider(program: Command, finish: Finish): void {
-  const provider = group(program, "provider", "List and try evidence providers", [
+  const provider = group(program, "provider", "List evidence providers and run their checks", [
     "gate provider list",
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
   ]);
   withJson(command(provider, "list", "List the providers of a configuration with their checks", ["gate provider list"]))
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (flags: Flags) => finish(await (await import("./provider/list.ts")).runProviderList(flags)));
-  withJson(command(provider, "check", "Run one check here and now, and show what it says", [
+  withJson(command(provider, "check", "Run one check now and show its result", [
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
     "gate provider check json path --param file=a.json --param 'jsonpath=$.failed'",
   ]))
     .argument("<provider>", "name of the provider")
     .argument("<check>", "name of the check")
     .option("--config <PATH>", CONFIG_FILE)
-    .option("--param <NAME=VALUE>", "one param (repeatable); a value that is no JSON is a text", collect)
-    .option("--params <JSON>", "params as one JSON object; each --param wins over it")
-    .option("--trigger-time <MS>", "Unix milliseconds that checks of time go by (default: now)")
+    .option("--param <NAME=VALUE>", "one parameter (repeatable); a value that is not JSON is a string", collect)
+    .option("--params <JSON>", "parameters as one JSON object; --param overrides it")
+    .option("--trigger-time <MS>", "the time for checks of time, in Unix milliseconds (default: now)")
     .action(async (name: string, check: string, flags: Flags) =>
       finish(await (await import("./provider/check.ts")).runProviderCheck(name, check, flags))
     );
@@ -204,33 +207,33 @@ function addPermissions(program: Command, finish: Finish): void {
 }
 
 function addApprove(program: Command, finish: Finish): void {
-  const approve = withJson(command(program, "approve", "Sign an approval: evidence for one condition at one head", [
+  const approve = withJson(command(program, "approve", "Sign an approval as evidence for one condition at one head", [
     "gate approve --key me.key --namespace 2 --law LAW --run RUN --stage release \\\n" +
     "  --condition approved --value true --head RECORD_ID:REVISION",
     "gate approve keygen me.key",
   ]))
-    .option("--key <FILE>", "private key: 32 raw bytes, their base64, or PKCS #8 PEM, of Ed25519")
-    .option("--key-id <ID>", "name of the public key in the configuration of the gate (default: the file with .pub)")
+    .option("--key <FILE>", "Ed25519 private key: 32 raw bytes, their base64, or PKCS #8 PEM")
+    .option("--key-id <ID>", "name of the public key in the gate's configuration (default: the file with .pub)")
     .option("--namespace <N>", "namespace of the run")
     .option("--law <IDENTITY>", "scenario_law_identity of the run")
     .option("--run <RUN_ID>", "the run")
     .option("--stage <ID>", "the stage")
     .option("--condition <ID>", "the condition")
-    .option("--value <JSON>", "the value that is approved")
-    .option("--type <TYPE>", "domain of the value (default: of a boolean, a text, a whole number their own)")
-    .option("--head <RECORD_ID:REVISION>", "accepted_head that the approval holds at")
-    .option("--any-head", "let it hold at any head of the run")
-    .option("--observed-at <MS>", "Unix milliseconds of the observation (default: now)")
-    .option("--digest-only", "for a condition that retains digests only")
+    .option("--value <JSON>", "the approved value")
+    .option("--type <TYPE>", "domain of the value (default for true or false, strings and integers: from the value)")
+    .option("--head <RECORD_ID:REVISION>", "accepted_head of the run; the approval is valid at this head only")
+    .option("--any-head", "make the approval valid at any head of the run")
+    .option("--observed-at <MS>", "time of the observation in Unix milliseconds (default: now)")
+    .option("--digest-only", "for a condition that retains only digests")
     .action(async (flags: Flags) => finish(await (await import("./evidence/approve.ts")).runApprove(flags)));
   withValues(approve, { "--type": VALUE_TYPES });
   withJson(
-    command(approve, "keygen", "Make a key pair: the private key for its owner alone, the public key beside it", [
+    command(approve, "keygen", "Create a key pair: a private key that only its owner can read, and a public key", [
       "gate approve keygen keys/alice.key",
     ]),
   )
-    .argument("<file>", "where to write the private key; the public key goes to the same with .pub")
-    // Flags that both commands have are taken for those of the outer one, wherever they stand.
+    .argument("<file>", "where to write the private key; the public key goes to FILE.pub")
+    // Commander assigns flags that both commands have to the outer one.
     .action(async (file: string, _own: Flags, keygen: Command) =>
       finish(await (await import("./evidence/approve_keygen.ts")).runApproveKeygen(file, keygen.optsWithGlobals()))
     );
@@ -238,7 +241,7 @@ function addApprove(program: Command, finish: Finish): void {
 
 function addAudit(program: Command, finish: Finish): void {
   const audit = group(program, "audit", "Check audit logs", ["gate audit verify /var/log/gate/audit.jsonl"]);
-  withJson(command(audit, "verify", "Say the first line of an audit log that breaks its chain", [
+  withJson(command(audit, "verify", "Verify the hash chain of an audit log", [
     "gate audit verify /var/log/gate/audit.jsonl",
     "gate audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl",
   ]))
@@ -249,19 +252,19 @@ function addAudit(program: Command, finish: Finish): void {
 }
 
 function addExplain(program: Command, finish: Finish): void {
-  withJson(command(program, "explain", "Say what a run is missing, and which evidence would count", [
+  withJson(command(program, "explain", "Show what a run is missing and which evidence would count", [
     "gate explain 0123456789abcdef0123456789abcdef",
     "gate explain --json --namespace 2 0123456789abcdef0123456789abcdef",
   ]))
     .argument("<run>", "run_id of the run")
-    .option("--namespace <N>", "namespace of the run (default: searched for)")
+    .option("--namespace <N>", "namespace of the run (default: search all)")
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (run: string, flags: Flags) =>
       finish(await (await import("./run/explain.ts")).runExplain(run, flags))
     );
 }
 
-/** The topic of `gate help` that is no command. */
+/** The topic of `gate help` that is not a command. */
 const EXIT_CODES = "exit-codes";
 
 function addHelp(program: Command, finish: Finish): void {
@@ -277,13 +280,13 @@ function addHelp(program: Command, finish: Finish): void {
       const topic = findTopic(named, topics);
       if (topic.length === 1 && topic[0] === EXIT_CODES) {
         finish((await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags));
-      } else if (flags["json"] === true) tellHelp(program, topic);
+      } else if (flags["json"] === true) writeHelp(program, topic);
       else findCommand(program, topic).outputHelp();
     });
 }
 
 /**
- * The topic that is meant: by its name, by the beginning of one name, or, for the exit codes, by a name that is near.
+ * Finds a topic by its name or by a unique prefix; `exit-codes` also by a misspelt name.
  *
  * @param topics The commands of the first level, and `exit-codes`
  */
@@ -298,8 +301,8 @@ function findTopic(named: readonly string[], topics: readonly string[]): readonl
   return nearest(whole, topics) === EXIT_CODES ? [EXIT_CODES] : named;
 }
 
-/** Writes what help says of a command, for a program. */
-function tellHelp(program: Command, topic: readonly string[]): void {
+/** Writes the help of a command as JSON. */
+function writeHelp(program: Command, topic: readonly string[]): void {
   writeResult("help", describeCommand(findCommand(program, topic), topic));
 }
 
@@ -311,7 +314,7 @@ function findCommand(program: Command, topic: readonly string[]): Command {
   }, program);
 }
 
-/** A mistake on the command line, in this program's words. */
+/** Converts commander's error to a usage error of this program. */
 function usageError(error: CommanderError, program: Command, argv: readonly string[]): CliError {
   if (error.code === "commander.help") return missingCommand(program, argv);
   if (error.code === "commander.unknownCommand") {
@@ -319,14 +322,14 @@ function usageError(error: CommanderError, program: Command, argv: readonly stri
     const group = program.commands.find((candidate) => candidate.name() === first);
     return group === undefined ? unknownCommand(first ?? "", program) : unknownCommand(second ?? "", group);
   }
-  const [said = "", suggestion = ""] = error.message.replace(/^error: /, "").replaceAll("'", '"').split("\n");
+  const [message = "", suggestion = ""] = error.message.replace(/^error: /, "").replaceAll("'", '"').split("\n");
   const near = /^\(Did you mean (?:one of )?(.*)\?\)$/.exec(suggestion)?.[1];
-  const help = `gate ${[...commandPath(program, argv), "--help"].join(" ")} says what it takes`;
+  const help = `see gate ${[...commandPath(program, argv), "--help"].join(" ")}`;
   const hint = near === undefined ? help : `did you mean ${near.replace(/, ([^,]*)$/, " or $1")}? ${help}`;
-  return new CliError("usage", said.charAt(0).toUpperCase() + said.slice(1), hint);
+  return new CliError("usage", message.charAt(0).toUpperCase() + message.slice(1), hint);
 }
 
-/** The names of the command that a command line is for, as far as there is such a command. */
+/** The names of the command and subcommands at the start of a command line. */
 function commandPath(program: Command, argv: readonly string[]): string[] {
   const names: string[] = [];
   let at = program;
@@ -342,12 +345,12 @@ function commandPath(program: Command, argv: readonly string[]): string[] {
 function unknownCommand(name: string, parent: Command): CliError {
   const names = parent.commands.map((candidate) => candidate.name());
   const meant = nearest(name, parent.name() === "gate" ? [...names, EXIT_CODES] : names);
-  const hint = meant === null ? `known are ${names.join(", ")}` : `did you mean "${meant}"?`;
+  const hint = meant === null ? `expected one of ${names.join(", ")}` : `did you mean "${meant}"?`;
   return new CliError("usage", `Unknown command "${name}"`, hint);
 }
 
 function missingCommand(program: Command, argv: readonly string[]): CliError {
   const group = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program;
   const names = group.commands.map((candidate) => candidate.name());
-  return new CliError("usage", `Command is missing after "${group.name()}"`, `known are ${names.join(", ")}`);
+  return new CliError("usage", `Command is missing after "${group.name()}"`, `expected one of ${names.join(", ")}`);
 }

@@ -1,5 +1,5 @@
 /**
- * `gate --version`: which build this is.
+ * `gate --version`: identifies the build.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { CliError } from "./terminal/cli_error.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
 
-/** What a build is made of. */
+/** The versions that identify a build. */
 export interface BuildIdentity {
   readonly version: string;
   readonly deno: string;
   readonly v8: string;
   readonly typescript: string;
   readonly sqlite: string | null;
-  /** The platform it runs on, such as `x86_64-unknown-linux-gnu`. */
+  /** The target platform, such as `x86_64-unknown-linux-gnu`. */
   readonly target: string;
-  /** Whether it is a compiled binary. */
+  /** Whether the build is a compiled binary. */
   readonly standalone: boolean;
 }
 

@@ -14,7 +14,7 @@ const READERS = "src/canonical/";
 /** The modules that use the runtime's own parser all the same: how often, and why no name can be mistaken there. */
 export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
   { path: "src/server/protocol/request_id_recovery.ts", uses: 1, reason: "whether a text that was refused is JSON" },
-  { path: "src/cli/scenario/place.ts", uses: 1, reason: "a lone string" },
+  { path: "src/cli/scenario/source_position.ts", uses: 1, reason: "a lone string" },
   { path: "src/cli/scenario/source_json.ts", uses: 1, reason: "a lone string" },
 ];
 

@@ -79,7 +79,7 @@ const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: numb
     { name: "localhost" },
     NAMELESS,
     8,
-    /certificate not valid for name "localhost".* \(its certificate has to name the host of --url in a subjectAltName\)/,
+    /certificate not valid for name "localhost".* \(the server's certificate must name the host of --url in a subjectAltName\)/,
   ],
 ];
 
@@ -88,7 +88,7 @@ for (const [own, note, code, said] of SERVERS) {
     inWorld(own, "", async (world) => {
       const looked = await doctor(world);
       assert.equal(looked.code, 0, "it is no failure");
-      assert.match(looked.said[0] ?? "", /^ok server\.tls\.cert_path: "CN=localhost" counts until /);
+      assert.match(looked.said[0] ?? "", /^ok server\.tls\.cert_path: "CN=localhost" is valid until /);
       const noted = looked.said.slice(1).map((line) =>
         /^note server\.tls\.cert_path: "CN=localhost" (.*)/.exec(line)?.[1]
       );
@@ -132,8 +132,8 @@ Deno.test("gate client says that its certificate has to be of version 3, and how
     assert.equal(ended.code, 2);
     assert.equal(
       ended.stderr,
-      'gate: Cannot use --client-cert "me.pem": it is of X.509 version 1, and has to be of version 3 ' +
-        "(openssl x509 -req -extfile FILE, in it extendedKeyUsage=clientAuth, makes one of version 3)\n",
+      'gate: Cannot use --client-cert "me.pem": expected X.509 version 3, got version 1 ' +
+        "(openssl x509 -req -extfile FILE creates version 3; FILE contains extendedKeyUsage=clientAuth)\n",
     );
   }));
 

@@ -66,18 +66,18 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
     const cases: [args: string[], line: string][] = [
       [["serv"], 'gate: Unknown command "serv" (did you mean "serve"?)'],
       [["config", "chek"], 'gate: Unknown command "chek" (did you mean "check"?)'],
-      [["config"], 'gate: Command is missing after "config" (known are check, schema)'],
+      [["config"], 'gate: Command is missing after "config" (expected one of check, schema)'],
       [["help", "explane"], 'gate: Unknown command "explane" (did you mean "explain"?)'],
-      [["init", "--nope"], 'gate: Unknown option "--nope" (gate init --help says what it takes)'],
+      [["init", "--nope"], 'gate: Unknown option "--nope" (see gate init --help)'],
       [
         ["config", "check", "--confg", "a"],
-        'gate: Unknown option "--confg" (did you mean --config? gate config check --help says what it takes)',
+        'gate: Unknown option "--confg" (did you mean --config? see gate config check --help)',
       ],
-      [["store", "backup"], 'gate: Missing required argument "file" (gate store backup --help says what it takes)'],
+      [["store", "backup"], 'gate: Missing required argument "file" (see gate store backup --help)'],
       [
         ["config", "check", "a", "--config", "b"],
         "gate: Cannot check two configurations at once " +
-        "(give FILE or --config, not both)",
+        "(pass FILE or --config, not both)",
       ],
       [["--version", "now"], 'gate: Unknown argument "now" after --version'],
     ];
@@ -86,7 +86,7 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
       assert.deepEqual(end, { code: 2, stdout: "", stderr: `${cases[index]?.[1]}\n` });
     });
     const served = await gate(folder, "serve", "--nope");
-    const said = 'gate error: Cannot read the flags of serve: Unknown option "--nope" (gate serve --help lists them)\n';
+    const said = 'gate error: Cannot read the flags of serve: Unknown option "--nope" (see gate serve --help)\n';
     assert.deepEqual([served.code, logText(served.stderr)], [2, said]);
     const asJson = await gate(folder, "serve", "--json", "--log-level", "loud");
     assert.deepEqual([asJson.code, asJson.stdout], [2, ""]);
@@ -184,8 +184,11 @@ Deno.test("gate provider check takes each --param over what --params holds, and 
       [["--params", '{"timestamp":1}'], true],
       [["--params", '{"timestamp":4102444800000}', "--param", "timestamp=1"], true],
       [["--params", '{"timestamp":1}', "--param", "timestamp=4102444800000"], false],
-      [["--param", "timestamp=1", "--param", "timestamp=2"], '"timestamp" is given twice'],
-      [["--params", "[]", "--param", "timestamp=1"], "Cannot take --param beside --params: --params is no JSON object"],
+      [["--param", "timestamp=1", "--param", "timestamp=2"], '"timestamp" is repeated'],
+      [
+        ["--params", "[]", "--param", "timestamp=1"],
+        "Cannot combine --param with --params: --params is not a JSON object",
+      ],
     ];
     for (const [flags, outcome] of rows) {
       const args = ["provider", "check", "time", "after", "--config", "time.toml", "--json", ...flags];

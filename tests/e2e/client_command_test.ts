@@ -228,12 +228,12 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["call", "no_tool", "--arg", "n=7e9167e1b1bf2ae66c3a4bfb01f03fe5"], 2, /Unknown tool "no_tool"/],
       [["call", "a", "--arg", "n=7e9167"], 2, /Cannot read --arg "n=7e9167": .*not kept exactly/],
       [["call", "a", "--arg", 'n={"n":1,"n":2}'], 2, /Cannot read --arg/],
-      [["call", "a", "--arg", "n=1", "--arg", "n=2"], 2, /"n" is given twice/],
+      [["call", "a", "--arg", "n=1", "--arg", "n=2"], 2, /"n" is repeated/],
       [["list", "--stdio", "--", "cat", "--no-such-flag"], 8, /ended with exit code 1:\n.*no-such-flag/],
       [
         ["list", "--stdio", "--", "./no-such-program"],
         2,
-        /Cannot start ".\/no-such-program": there is no such program/,
+        /Cannot start ".\/no-such-program": program not found/,
       ],
       [
         ["list", "--timeout", "50", "--stdio", "--", "sleep", "600"],
@@ -251,7 +251,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
         2,
         /^gate: Unknown tool "scenario_defin"; did you mean "scenario_define"\? \(gate client list/,
       ],
-      [["call", "wholly_other"], 2, /^gate: Unknown tool "wholly_other" \(gate client list names the tools\)\n$/],
+      [["call", "wholly_other"], 2, /^gate: Unknown tool "wholly_other" \(gate client list lists the tools\)\n$/],
       [["call", "scenarios_list", "--url", "ftp://host/"], 2, /expected http:\/\/ or https:\/\//],
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /leave out/],
       [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
@@ -312,8 +312,8 @@ Deno.test("gate client says at once that it cannot read an answer, with exit cod
         ["utf", "is not UTF-8"],
         ["blank", "is not UTF-8"],
         ["long", "has more than 33554432 bytes"],
-        ["shape", "is no JSON-RPC message"],
-        ["number", "is no JSON-RPC message"],
+        ["shape", "is not a JSON-RPC message"],
+        ["number", "is not a JSON-RPC message"],
       ] as const
     ) {
       const ended = await gate(folder, "client", "call", "a", "--timeout", "600000", ...server, kind);

@@ -46,14 +46,14 @@ Deno.test("gate doctor reads the files of server.tls as the server does, and say
     const rows: readonly (readonly [name: string, key: string, ca: string, code: number, found: readonly RegExp[]])[] =
       [
         ["fresh", "fresh", "ca", 0, [
-          /^ok server\.tls\.cert_path: "CN=localhost" counts until 20/,
-          /^ok server\.tls\.client_ca_path: "CN=The authority" counts until 20/,
+          /^ok server\.tls\.cert_path: "CN=localhost" is valid until 20/,
+          /^ok server\.tls\.client_ca_path: "CN=The authority" is valid until 20/,
         ]],
-        ["late", "late", "ca", 8, [/^fail server\.tls\.cert_path: "CN=localhost" ran out at 20/, /^ok/]],
-        ["early", "early", "ca", 8, [/^fail server\.tls\.cert_path: "CN=localhost" does not count before 20/, /^ok/]],
-        ["near", "near", "ca", 0, [/^note server\.tls\.cert_path: "CN=localhost" runs out at 20/, /^ok/]],
-        ["fresh", "fresh", "both", 0, [/^ok/, /^note server\.tls\.client_ca_path: "CN=localhost" ran out at/, /^ok/]],
-        ["fresh", "fresh", "late", 8, [/^ok/, /^fail server\.tls\.client_ca_path: "CN=localhost" ran out at/]],
+        ["late", "late", "ca", 8, [/^fail server\.tls\.cert_path: "CN=localhost" expired at 20/, /^ok/]],
+        ["early", "early", "ca", 8, [/^fail server\.tls\.cert_path: "CN=localhost" is not valid before 20/, /^ok/]],
+        ["near", "near", "ca", 0, [/^note server\.tls\.cert_path: "CN=localhost" expires at 20/, /^ok/]],
+        ["fresh", "fresh", "both", 0, [/^ok/, /^note server\.tls\.client_ca_path: "CN=localhost" expired at/, /^ok/]],
+        ["fresh", "fresh", "late", 8, [/^ok/, /^fail server\.tls\.client_ca_path: "CN=localhost" expired at/]],
         ["fresh", "late", "ca", 8, [/^fail Cannot use server\.tls\.key_path: key is not that of the certificate/]],
         ["absent", "fresh", "ca", 8, [/^fail Cannot use server\.tls\.cert_path "/]],
         ["absent", "absent", "absent", 8, [

@@ -133,7 +133,9 @@ Deno.test("a scenario that misspells a name is told the one that was probably me
     await Deno.remove(`${folder}/gate.toml`);
     const unconfigured = await said();
     assert.ok(
-      unconfigured.includes('Provider "jsn" is not configured, nor is any other: --config names a configuration'),
+      unconfigured.includes(
+        'Provider "jsn" is not configured; no provider is configured: name a configuration with --config',
+      ),
     );
   }));
 

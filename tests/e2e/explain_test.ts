@@ -119,7 +119,7 @@ Deno.test("gate explain says what a run is missing", async () => {
 Stage "build" is ready to be opened
   To be complete it needs
     review and tests
-    or tests and waiver judged false
+    or tests and waiver to be false
   Evidence that counts
     review: a boolean that equals true
         evidence: sent by the caller
@@ -157,7 +157,7 @@ const ATTEMPTS: readonly [string, Readonly<Record<string, boolean>>, number, str
   ["apply", { deployed: true }, 0, "is complete at revision 9\nNothing is missing.\n"],
 ];
 
-Deno.test("gate explain exits with 3 where an open stage was judged false, 4 where it is incomplete, 0 where it is complete", () =>
+Deno.test("gate explain exits with 3 if an open stage was False, 4 if the run is incomplete, 0 if it is complete", () =>
   inFolder(async (folder) => {
     await gate(folder, "init");
     await Deno.mkdir(join(folder, ".gate"), { recursive: true });

@@ -1,5 +1,5 @@
 /**
- * The block that MCP clients take to start this server, or to reach it.
+ * The configuration block with which MCP clients start or reach this server.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface StartCommand {
   readonly args: readonly string[];
 }
 
-/** What most MCP clients read; the key of the server is its name. */
+/** The block that most MCP clients read; the key of the server is its name. */
 export interface ClientBlock {
   readonly mcpServers: {
     readonly gate: StartCommand & { readonly env?: Readonly<Record<string, string>> };
@@ -22,18 +22,18 @@ export interface ClientBlock {
 }
 
 /**
- * Flag of `deno run`: modules that are imported when they are first needed are also read only then, in place of at the start. It halves
- * the time to the first answer. Not in `deno.json`, because there it would keep those modules out of a compiled gate.
+ * Flag of `deno run` that reads dynamically imported modules on first use instead of at the start. It halves the time to the
+ * first answer. It is not in `deno.json`, because there it would keep those modules out of a compiled gate.
  */
 export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
 /**
- * Variables that say where downloaded packages are and which certificates a download is checked against. MCP clients
- * start servers with few variables, so the block repeats those that are set.
+ * Variables that locate downloaded packages and the certificates for downloads. MCP clients start servers with few
+ * variables, so the block repeats those that are set.
  */
 const RUNTIME_VARIABLES = ["DENO_CERT", "DENO_DIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR", "SSL_CERT_FILE"];
 
-/** The command that starts this very build with a configuration file, or with the built-in defaults for null. */
+/** The command that starts this build with a configuration file; null means the built-in defaults. */
 export function serveCommand(configPath: string | null): StartCommand {
   const serve = ["serve", ...(configPath === null ? [] : ["--config", configPath])];
   if (Deno.build.standalone) return { command: Deno.execPath(), args: serve };
@@ -43,7 +43,7 @@ export function serveCommand(configPath: string | null): StartCommand {
   return { command: Deno.execPath(), args: [...run, ...serve] };
 }
 
-/** The block that starts this build, by a command that stays valid and with what the runtime needs to start. */
+/** The block that starts this build, with a stable command and the variables of the runtime. */
 export function clientBlock(configPath: string | null): ClientBlock {
   const command = serveCommand(configPath);
   if (Deno.build.standalone) return { mcpServers: { gate: command } };
@@ -51,7 +51,7 @@ export function clientBlock(configPath: string | null): ClientBlock {
 }
 
 /**
- * The same command by a name that stays valid: npm removes the folder that `npx` runs a package from.
+ * Replaces a program in the cache of `npx`, which npm may delete, by an `npx` command.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function stableCommand({ command, args }: StartCommand): StartCommand {
   return { command: "npx", args: ["-y", `deno@${Deno.version.deno}`, ...args] };
 }
 
-/** Variables of the block: no question to the runtime's update host, and the machine's certificates are trusted. */
+/** The variables of the block: they turn the runtime's update check off, and trust the machine's certificates. */
 export function runtimeVariables(environment: Readonly<Record<string, string>>): Record<string, string> {
   const set = RUNTIME_VARIABLES.flatMap((name): [string, string][] => {
     const value = environment[name];
@@ -80,7 +80,7 @@ export function runtimeVariables(environment: Readonly<Record<string, string>>):
   };
 }
 
-/** What MCP clients read to reach a server. */
+/** The block with which MCP clients reach a running server. */
 export interface RemoteClientBlock {
   readonly mcpServers: {
     readonly gate: {
@@ -91,10 +91,10 @@ export interface RemoteClientBlock {
   };
 }
 
-/** Addresses that stand for all of a machine's. */
+/** Addresses that mean every address of the machine. */
 const EVERY_ADDRESS = ["0.0.0.0", "::"];
 
-/** The block that reaches a server. What the configuration does not know, or must not tell, stands in angle brackets. */
+/** The block that reaches a running server, with placeholders in angle brackets for secrets and unknown values. */
 export function remoteClientBlock({ transport, bind, tls, tls_termination, auth }: ServerConfig): RemoteClientBlock {
   const address = parseBind(bind ?? "") ?? { hostname: "", port: 0 };
   const own = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;

@@ -30,10 +30,10 @@ export interface ClientListFlags extends ServerFlags {
   readonly json?: boolean;
 }
 
-/** Bytes of the arguments of a call. */
+/** Maximum bytes of the arguments of a call. */
 const INPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs `gate client call`; the exit code says what the tool answered. */
+/** Runs `gate client call`; the exit code reflects the tool's answer. */
 export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
   const input = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
   return await withServer(flags, rest, async (session) => {
@@ -41,16 +41,16 @@ export async function runClientCall(tool: string, rest: readonly string[], flags
     const code = exitCodeOfAnswer(answer);
     if (flags.json === true) writeResult("client call", answer, code === EXIT.ok);
     else writeOut(`${JSON.stringify(answer, null, 2)}\n`);
-    if (code === EXIT.ok && await isForgotten(session, tool, flags)) writeError(`gate warn: ${FORGOTTEN}\n`);
+    if (code === EXIT.ok && await isDiscarded(session, tool, flags)) writeError(`gate warn: ${DISCARDED}\n`);
     return code;
   });
 }
 
-const FORGOTTEN =
-  "what this call did is forgotten, as its server ends with it and keeps nothing (gate init writes a configuration that does)";
+const DISCARDED =
+  "the result of this call is lost: its server was started for it with a store in memory (gate init configures a store on disk)";
 
-/** Whether a tool that writes was called on a server that was started for the call and has its store in memory. */
-async function isForgotten(session: ServerSession, tool: string, flags: ServerFlags): Promise<boolean> {
+/** Whether a call wrote to a store in memory of a server that was started for the call. */
+async function isDiscarded(session: ServerSession, tool: string, flags: ServerFlags): Promise<boolean> {
   if (flags.url !== undefined || flags.stdio !== undefined) return false;
   const { run_state_store: runs, schema_registry: schemas } = await loadConfig({ config: flags.config });
   if ((tool === "schemas_register" ? schemas : runs).type !== "memory") return false;
@@ -69,7 +69,7 @@ export function runClientList(rest: readonly string[], flags: ClientListFlags): 
   });
 }
 
-/** Every tool of a server. */
+/** Lists all tools of a server, page by page. */
 async function listTools({ client, timeout }: ServerSession): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   let cursor: string | undefined;
@@ -81,7 +81,7 @@ async function listTools({ client, timeout }: ServerSession): Promise<readonly T
   return tools;
 }
 
-/** The structured result of a tool; of one that gives none, its content, and whether that is an error. */
+/** Calls a tool; returns its structured result, or else its content and `isError`. */
 async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
   const { client, timeout } = session;
   try {
@@ -90,17 +90,17 @@ async function callTool(session: ServerSession, name: string, input: JsonObject)
     if (isJsonObject(structured)) return structured;
     return { content: answer.content as unknown as JsonValue, ...answer.isError === true && { isError: true } };
   } catch (error) {
-    if (error instanceof ProtocolError) await refuseUnknown(session, name);
+    if (error instanceof ProtocolError) await rejectUnknownTool(session, name);
     throw error;
   }
 }
 
-/** Where a server has no tool of a name, says which one was probably meant. */
-async function refuseUnknown(session: ServerSession, name: string): Promise<void> {
+/** Throws an error with the nearest name if the server has no tool of that name. */
+async function rejectUnknownTool(session: ServerSession, name: string): Promise<void> {
   const names = (await listTools(session).catch(() => [])).map((tool) => tool.name);
   if (names.length === 0 || names.includes(name)) return;
   const message = `Unknown tool "${name}"${didYouMean(name, names)}`;
-  throw new CliError("usage", message, "gate client list names the tools");
+  throw new CliError("usage", message, "gate client list lists the tools");
 }
 
 async function readInput(file: string | undefined): Promise<JsonObject> {

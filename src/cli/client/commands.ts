@@ -18,20 +18,20 @@ export function addClient(program: Command, finish: Finish): void {
   addList(client, finish);
 }
 
-/** The flags that say which server; without any, `gate serve` is started on the configuration. */
+/** Adds the flags that select the server; the default is to start `gate serve` with the configuration. */
 function withServerFlags(added: Command): Command {
   return added
-    .option("--url <URL>", "server over HTTP, such as http://127.0.0.1:8080; without a path, /mcp")
-    .option("--stdio [COMMAND...]", "server to start and to talk to over standard input and output; its flags after --")
-    .option("--config <PATH>", "without --url and --stdio: the configuration that gate serve is started on")
+    .option("--url <URL>", "address of a running HTTP server, such as http://127.0.0.1:8080; default path /mcp")
+    .option("--stdio [COMMAND...]", "command of a server to start over standard input and output; its flags after --")
+    .option("--config <PATH>", "without --url and --stdio: configuration for the gate serve to start")
     .option("--token-file <FILE>", "file with a bearer token, for --url")
-    .option("--client-cert <FILE>", "client certificate in PEM, and those between it and its authority, for --url")
-    .option("--client-key <FILE>", "its private key in PEM")
-    .option("--timeout <MS>", "milliseconds that an answer may take (default: 60000)");
+    .option("--client-cert <FILE>", "client certificate in PEM with its intermediate certificates, for --url")
+    .option("--client-key <FILE>", "private key of the client certificate in PEM")
+    .option("--timeout <MS>", "time limit of an answer in milliseconds (default: 60000)");
 }
 
 function addCall(client: Command, finish: Finish): void {
-  const added = withServerFlags(withJson(command(client, "call", "Call a tool; the exit code says what it answered", [
+  const added = withServerFlags(withJson(command(client, "call", "Call a tool; the exit code reflects its answer", [
     "gate client call scenarios_list --arg namespace_id=2",
     "gate client call scenario_define --input call.json --config gate.toml",
     "gate client call scenario_status --input - < run.json",
@@ -44,7 +44,7 @@ function addCall(client: Command, finish: Finish): void {
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")
     .option(
       "--arg <NAME=VALUE>",
-      "one argument, over those of --input (repeatable); a value that is no JSON is a text, and so is '\"1\"'",
+      "one argument, overrides --input (repeatable); a value that is not JSON is a string, as is '\"1\"'",
       collect,
     )
     .action(async (tool: string, rest: readonly string[], flags: Flags) =>
@@ -53,7 +53,7 @@ function addCall(client: Command, finish: Finish): void {
 }
 
 function addList(client: Command, finish: Finish): void {
-  withServerFlags(withJson(command(client, "list", "List the tools of a server; with --json their whole schemas", [
+  withServerFlags(withJson(command(client, "list", "List the tools of a server; with --json including schemas", [
     "gate client list",
     "gate client list --json --url http://127.0.0.1:8080",
     "gate client list --stdio -- gate serve --config gate.toml",

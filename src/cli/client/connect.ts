@@ -1,5 +1,5 @@
 /**
- * A conversation of `gate client` with a running server, by the official client.
+ * Connects `gate client` to a server with the official client library.
  *
  * @module
  */
@@ -23,27 +23,27 @@ import { type ServerProcess, serverProcess } from "./process.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { shown } from "../terminal/text.ts";
 
-/** The flags that say which server. */
+/** The flags that select the server. */
 export interface ServerFlags extends HttpFlags {
-  /** The command as far as it stands before `--`; true where it all stands behind. */
+  /** The words of the command before `--`; true if there are none. */
   readonly stdio?: readonly string[] | true;
   readonly config?: string;
   readonly timeout?: string;
 }
 
-/** Milliseconds that an answer may take unless told. */
+/** The default time limit of an answer, in milliseconds. */
 const TIMEOUT_MILLIS = 60_000;
 
-/** A conversation that is open. */
+/** An open connection. */
 export interface ServerSession {
   readonly client: Client;
   readonly timeout: number;
 }
 
 /**
- * Runs a body with a conversation, and closes it.
+ * Connects to the server, runs a body, and closes the connection.
  *
- * @throws {CliError} Where the server answers with a JSON-RPC error, cannot be reached (exit code 8), or the flags are wrong
+ * @throws {CliError} If the server answers with a JSON-RPC error, cannot be reached (exit code 8), or the flags are invalid
  */
 export async function withServer<Result>(
   flags: ServerFlags,
@@ -51,20 +51,20 @@ export async function withServer<Result>(
   body: (session: ServerSession) => Promise<Result>,
 ): Promise<Result> {
   const timeout = timeoutOf(flags);
-  const started = startedBy(flags, rest);
+  const started = serverToStart(flags, rest);
   const transport = started?.transport ?? await httpTransport(flags);
   const client = new Client({ name: "gate-client", version: VERSION }, { versionNegotiation: { mode: "auto" } });
   try {
     await client.connect(transport, { timeout }).catch((error) => {
-      throw speaksOtherwise(error) ? unreachable(NO_MCP_SERVER) : error;
+      throw isNoMcpServer(error) ? unreachable(NO_MCP_SERVER) : error;
     });
     return await body({ client, timeout });
   } catch (error) {
     const isGone = started !== null && started.end() !== null;
-    // Once it is closed, all that the server said is read, and it is known how it ended.
+    // Closing first makes the whole standard error and the exit status of the server available.
     await client.close().catch(() => undefined);
     await started?.transport.close();
-    const end = started && { isGone, status: started.end(), fault: started.fault(), said: started.said() };
+    const end = started && { isGone, status: started.end(), fault: started.fault(), log: started.log() };
     throw explain(error, { timeout, hasToken: flags.tokenFile !== undefined, end });
   } finally {
     await client.close().catch(() => undefined);
@@ -78,17 +78,20 @@ function timeoutOf({ timeout }: ServerFlags): number {
   throw new CliError("usage", `Cannot read --timeout "${timeout}": expected milliseconds, at least 1`);
 }
 
-/** The flags that mean nothing to a server that is started. */
-const OF_URL = [["tokenFile", "--token-file"], ["clientCert", "--client-cert"], ["clientKey", "--client-key"]] as const;
+/** The flags that require `--url`. */
+const URL_FLAGS = [["tokenFile", "--token-file"], ["clientCert", "--client-cert"], [
+  "clientKey",
+  "--client-key",
+]] as const;
 
-/** The server that has to be started for the conversation; null where one runs. */
-function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess | null {
+/** The server process to start for the connection; null with `--url`. */
+function serverToStart(flags: ServerFlags, rest: readonly string[]): ServerProcess | null {
   const { url, stdio, config } = flags;
   if (url !== undefined) {
     if (stdio === undefined && config === undefined && rest.length === 0) return null;
-    throw new CliError("usage", "Flag --url names a server that runs: leave out --stdio, --config and the command");
+    throw new CliError("usage", "Flag --url names a running server: omit --stdio, --config and the command");
   }
-  for (const [name, flag] of OF_URL) {
+  for (const [name, flag] of URL_FLAGS) {
     if (flags[name] !== undefined) throw new CliError("usage", `Flag ${flag} needs --url`);
   }
   const [command, ...args] = [...stdio === true || stdio === undefined ? [] : stdio, ...rest];
@@ -96,8 +99,8 @@ function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess |
     if (stdio === undefined || command === undefined) {
       throw new CliError(
         "usage",
-        "A command is started with --stdio COMMAND, its own flags after --",
-        "gate help client call shows it",
+        "Cannot start a server: expected --stdio COMMAND, with the flags of the command after --",
+        "see gate help client call",
       );
     }
     if (config !== undefined) throw new CliError("usage", "Flags --config and --stdio exclude each other");
@@ -107,44 +110,44 @@ function startedBy(flags: ServerFlags, rest: readonly string[]): ServerProcess |
   return serverProcess(gate.command, [...gate.args, "--log-level", "error"]);
 }
 
-/** How a server that was started came to its end. */
-interface StartedEnd {
-  /** It ended by itself, before the conversation was closed. */
+/** How a started server ended. */
+interface ServerEnd {
+  /** Whether it ended by itself, before the connection was closed. */
   readonly isGone: boolean;
   readonly status: Deno.CommandStatus | null;
-  /** What kept an answer from being read. */
+  /** Why an answer could not be read, or null. */
   readonly fault: string | null;
-  readonly said: string;
+  /** The end of its standard error. */
+  readonly log: string;
 }
 
-const NO_MCP_SERVER =
-  "Cannot reach the server: it knows no message that a conversation begins with, so it is no MCP server";
+const NO_MCP_SERVER = "Cannot reach the server: it does not know the first message of MCP, so it is not an MCP server";
 
-/** Whether the first message was answered as one that is not known, by whoever hears it or by an echo. */
-function speaksOtherwise(error: unknown): boolean {
+/** Whether the server, or an echo, rejected the first message as an unknown method. */
+function isNoMcpServer(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound;
 }
 
-/** What of a conversation says more about why it failed. */
-interface Conversation {
+/** The facts about a connection that explain its failure. */
+interface ConnectionFacts {
   readonly timeout: number;
   readonly hasToken: boolean;
-  readonly end: StartedEnd | null;
+  readonly end: ServerEnd | null;
 }
 
-/** What an error of the protocol library amounts to; one of this program stays what it is. */
-function explain(error: unknown, { timeout, hasToken, end }: Conversation): unknown {
+/** Converts an error of the protocol library to a {@link CliError}. */
+function explain(error: unknown, { timeout, hasToken, end }: ConnectionFacts): unknown {
   if (error instanceof CliError) return error;
-  if (error instanceof ProtocolError) return explainRefusal(error, end);
+  if (error instanceof ProtocolError) return explainProtocolError(error, end);
   if ((end?.fault ?? null) !== null) return unreachable(`Cannot reach the server: its answer ${end?.fault}`);
   if (error instanceof SdkHttpError) {
     const { status, data } = error;
     if (status === 401) {
-      return denied("The server does not know the caller: HTTP 401", hasToken ? UNKNOWN_TOKEN : TOKEN);
+      return denied("The server did not authenticate the caller: HTTP 401", hasToken ? UNKNOWN_TOKEN : CREDENTIALS);
     }
-    const answer = answerIn(data["text"]);
+    const answer = errorMessageIn(data["text"]);
     if (status === 403) {
-      return denied(`The server refuses the caller: HTTP 403${answer === null ? "" : `: ${answer}`}`, FORBIDDEN);
+      return denied(`The server denied access: HTTP 403${answer === null ? "" : `: ${answer}`}`, FORBIDDEN);
     }
     if (status === 413 && answer !== null) return new CliError("refused", answer);
     return unreachable(`Cannot reach the server: HTTP ${status ?? "without a status"}`, HINTS[status ?? 404] ?? null);
@@ -152,15 +155,15 @@ function explain(error: unknown, { timeout, hasToken, end }: Conversation): unkn
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return unreachable(`Cannot reach the server: no answer within ${timeout} ms`);
   }
-  if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server refuses the caller");
-  if (end?.isGone === true && end.status !== null) return explainEnd(end.status, end.said);
+  if (error instanceof Error && error.name === "UnauthorizedError") return denied("The server denied access");
+  if (end?.isGone === true && end.status !== null) return explainEnd(end.status, end.log);
   const reason = rootOf(error).split("\n")[0] ?? "";
   const hint = REASON_HINTS.find(([part]) => reason.includes(part))?.[1] ?? null;
   return unreachable(`Cannot reach the server: ${reason}`, hint);
 }
 
-/** The message of the error in the body of an answer that is no 200; null where there is none. */
-function answerIn(body: unknown): string | null {
+/** The error message in the body of an HTTP error; null if there is no message. */
+function errorMessageIn(body: unknown): string | null {
   const parsed = parseJson(typeof body === "string" ? body : "");
   const answer = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
   const error = member(answer, "error");
@@ -168,62 +171,63 @@ function answerIn(body: unknown): string | null {
   return typeof message === "string" ? shown(message) : null;
 }
 
-/** The message of what lies at the bottom of an error. */
+/** The message of the innermost cause of an error. */
 function rootOf(error: unknown): string {
   let root = error;
   for (let depth = 0; depth < 8 && root instanceof Error && root.cause instanceof Error; depth++) root = root.cause;
   return root instanceof Error ? root.message : String(root);
 }
 
-/** Why a server answered with an error; one that cannot work as it was started ends with the exit code for that. */
-function explainRefusal({ message, data }: ProtocolError, end: StartedEnd | null): CliError {
+/** Converts a JSON-RPC error; an error because of the start's configuration becomes a usage error. */
+function explainProtocolError({ message, data }: ProtocolError, end: ServerEnd | null): CliError {
   const exitCode = exitCodeOfEdge(data);
   const isMisconfigured = exitCode === EXIT.unreachable && end?.status?.code === EXIT.usage;
-  if (isMisconfigured) return new CliError("usage", `The server refused to start: ${message}`);
-  const isUnexpected = exitCode === EXIT.unexpected && end !== null && end.said !== "";
-  return new CliError("refused", isUnexpected ? `${message}:\n${end.said}` : message, null, exitCode);
+  if (isMisconfigured) return new CliError("usage", `The server did not start: ${message}`);
+  const isUnexpected = exitCode === EXIT.unexpected && end !== null && end.log !== "";
+  return new CliError("refused", isUnexpected ? `${message}:\n${end.log}` : message, null, exitCode);
 }
 
-/** Why a server that was started is gone: where it says that it was started wrongly, that is a mistake in the call. */
-function explainEnd({ code, signal }: Deno.CommandStatus, said: string): CliError {
+/** Explains why a started server ended; its usage error is a usage error of this call. */
+function explainEnd({ code, signal }: Deno.CommandStatus, log: string): CliError {
   const ended = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
-  const words = said === "" ? "" : `:\n${said}`;
-  if (code === EXIT.usage) return new CliError("usage", `The server refused to start: it ${ended}${words}`);
-  return unreachable(`Cannot reach the server: it ${ended}${words}`);
+  const lines = log === "" ? "" : `:\n${log}`;
+  if (code === EXIT.usage) return new CliError("usage", `The server did not start: it ${ended}${lines}`);
+  return unreachable(`Cannot reach the server: it ${ended}${lines}`);
 }
 
 function unreachable(message: string, hint: string | null = null): CliError {
   return new CliError("unreachable", message, hint, EXIT.unreachable);
 }
 
-const TOKEN = "--token-file names a file with a bearer token, --client-cert and --client-key a client certificate";
+const CREDENTIALS =
+  "pass a bearer token with --token-file, or a client certificate with --client-cert and --client-key";
 
-const UNKNOWN_TOKEN = "it does not take the token of --token-file: its server.auth.bearer_tokens has to list it";
+const UNKNOWN_TOKEN = "the server must list the token of --token-file in server.auth.bearer_tokens";
 
-/** What to do where a connection does not come about, by what the runtime says of it. */
+/** Hints for a failed connection, by a part of the runtime's message. */
 const REASON_HINTS: readonly (readonly [part: string, hint: string])[] = [
   [
     "UnsupportedCertVersion",
-    "its certificate has to be of X.509 version 3: openssl x509 -req makes that with -extfile",
+    "the server's certificate must be X.509 version 3: openssl x509 -req -extfile creates one",
   ],
-  ["not valid for name", "its certificate has to name the host of --url in a subjectAltName"],
-  ["invalid peer certificate", "DENO_CERT=ca.pem in the environment names the authority that signed its certificate"],
-  ["CertificateRequired", "it asks for a client certificate: --client-cert and --client-key name yours"],
-  ["invalid HTTP version parsed", "it does not speak plain HTTP: is the address https://?"],
+  ["not valid for name", "the server's certificate must name the host of --url in a subjectAltName"],
+  ["invalid peer certificate", "set DENO_CERT=ca.pem to the authority that signed the server's certificate"],
+  ["CertificateRequired", "the server requires a client certificate: pass --client-cert and --client-key"],
+  ["invalid HTTP version parsed", "the server does not use plain HTTP: is the address https://?"],
 ];
 
-/** After HTTP 403 to whoever calls, whatever for: who is known may lack a listing, or have come by a name that is not the server's. */
+/** The hint for HTTP 403: the caller is not listed, or the host of `--url` is not an allowed one. */
 const FORBIDDEN =
-  "its --allowed-host has to name the host of --url, and its settings the caller: its audit log says which does not";
+  "the server must allow the host of --url (--allowed-host) and the caller; its audit log shows which one it rejected";
 
-/** What to do after a status that is no answer of gate's tools. */
+/** Hints for HTTP statuses other than 401, 403 and 413. */
 const HINTS: Readonly<Record<number, string>> = {
   404: "is the path /mcp?",
   405: "is the path /mcp, and its server.transport http?",
-  429: "it takes so many requests and no more for now: wait, and call again",
-  503: "it is busy or not ready: wait, and call again",
+  429: "rate limit exceeded: wait and retry",
+  503: "the server is busy or not ready: wait and retry",
 };
 
-function denied(message: string, hint: string = TOKEN): CliError {
+function denied(message: string, hint: string = CREDENTIALS): CliError {
   return new CliError("denied", message, hint, EXIT.denied);
 }

@@ -1,5 +1,5 @@
 /**
- * The exit code that a tool's answer amounts to, so that scripts can go by it.
+ * Maps the answer of a tool to an exit code for scripts.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const TRUTHS: Readonly<Record<string, ExitCode>> = {
   unknown: EXIT.unknown,
 };
 
-/** Outcomes that are not accepted. The ones that are not here are mistakes in the call. */
+/** Outcomes other than `accepted`. An outcome that is not listed is an error in the call. */
 const REFUSALS: Readonly<Record<string, ExitCode>> = {
   published: EXIT.ok,
   stale: EXIT.stale,
@@ -34,7 +34,7 @@ const ERROR_KINDS: Readonly<Record<string, ExitCode>> = {
   internal: EXIT.unexpected,
 };
 
-/** Kinds of an error at the edge. */
+/** Kinds of a JSON-RPC error. */
 const EDGE_KINDS: Readonly<Record<string, ExitCode>> = {
   unauthenticated: EXIT.denied,
   unauthorized: EXIT.denied,
@@ -67,7 +67,7 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
     if (member(error, "code") === "store_corrupt") return EXIT.verificationFailed;
     return lookUp(ERROR_KINDS, member(error, "kind")) ?? EXIT.usage;
   }
-  // Of a tool without a structured result.
+  // A tool without a structured result.
   if (member(answer, "isError") === true) return EXIT.usage;
   const envelope = member(answer, "outcome") ?? member(answer, "publication");
   if (!isJsonObject(envelope)) return lookUp(TRUTHS, envelope) ?? exitCodeOfReport(answer);
@@ -76,13 +76,13 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   return lookUp(REFUSALS, outcome) ?? EXIT.usage;
 }
 
-/** Of what was accepted, an attempt has a truth value, and a step holds for what is false or unknown. */
+/** The exit code of an accepted result: the truth value of its attempts, else whether a step holds. */
 function exitCodeOfResult(result: JsonValue | undefined): ExitCode {
   if (!isJsonObject(result)) return EXIT.ok;
   const attempt = member(result, "attempt");
   const feedback = member(result, "feedback");
-  const told = isJsonObject(feedback) ? listOf(member(feedback, "attempts")) : [];
-  const attempts = isJsonObject(attempt) ? [attempt] : told;
+  const listed = isJsonObject(feedback) ? listOf(member(feedback, "attempts")) : [];
+  const attempts = isJsonObject(attempt) ? [attempt] : listed;
   const codes = attempts.flatMap((one) => isJsonObject(one) ? lookUp(TRUTHS, member(one, "outcome")) ?? [] : []);
   if (codes.length > 0) return Math.max(...codes) as ExitCode;
   const decision = member(result, "decision");
@@ -95,7 +95,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonArray(value) ? value : [];
 }
 
-/** A verification report fails where a claim is violated. */
+/** The exit code of a verification report: failed if a claim is violated. */
 function exitCodeOfReport(answer: JsonObject): ExitCode {
   const report = member(answer, "report") ?? answer;
   const claims = isJsonObject(report) ? member(report, "claims") : undefined;
@@ -107,7 +107,7 @@ function exitCodeOfReport(answer: JsonObject): ExitCode {
   return isViolated ? EXIT.verificationFailed : EXIT.ok;
 }
 
-/** The exit code for a JSON-RPC error of the server: its kind says more than its code. */
+/** The exit code for a JSON-RPC error of the server, by its kind, which is more specific than its code. */
 export function exitCodeOfEdge(data: unknown): ExitCode {
   const kind = isJsonObject(data as JsonValue) ? member(data as JsonObject, "kind") : undefined;
   return lookUp(EDGE_KINDS, kind) ?? EXIT.usage;

@@ -1,13 +1,13 @@
 /**
- * The `fetch` of `gate client --url`: an answer without end ends the command, not the memory.
+ * The `fetch` of `gate client --url`, which bounds the size of an answer.
  *
  * @module
  */
 
-/** Bytes of one answer, a list of all tools and an opening with every payload included. */
+/** Maximum bytes of one answer; a list of all tools and an opening with every payload fit. */
 export const ANSWER_BYTES_MAXIMUM = 33_554_432;
 
-/** As `fetch`, with a client certificate where one is given; reading more of an answer than {@link ANSWER_BYTES_MAXIMUM} is an error. */
+/** A `fetch` with an optional client certificate that fails beyond {@link ANSWER_BYTES_MAXIMUM} bytes of an answer. */
 export function boundedFetch(client: Deno.HttpClient | null): typeof fetch {
   return async (url, init) => {
     const response = await fetch(url, client === null ? init : { ...init, client });
@@ -18,7 +18,7 @@ export function boundedFetch(client: Deno.HttpClient | null): typeof fetch {
 }
 
 /**
- * Hands on so many bytes; the next one is an error.
+ * A stream that passes up to a number of bytes, and then fails.
  *
  * @example
  * ```ts

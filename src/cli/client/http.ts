@@ -1,5 +1,5 @@
 /**
- * The way of `gate client` to a server over HTTP: its address, and who calls.
+ * Connects `gate client` to a server over HTTP, with the credentials of the caller.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { boundedFetch } from "./fetch.ts";
 import { readAtMost } from "../../config/files.ts";
 
-/** The flags that say where a server is, and who calls. */
+/** The flags for the address and the credentials. */
 export interface HttpFlags {
   readonly url?: string;
   readonly tokenFile?: string;
@@ -17,12 +17,12 @@ export interface HttpFlags {
   readonly clientKey?: string;
 }
 
-/** Bytes of a file that holds a token. */
+/** Maximum bytes of a token file. */
 const TOKEN_BYTES = 4096;
-/** Bytes of a file that holds certificates or a key. */
+/** Maximum bytes of a file with certificates or a key. */
 const PEM_BYTES = 1024 * 1024;
 
-/** A transport to the server of `--url`. */
+/** Creates a transport to the server of `--url`. */
 export async function httpTransport(flags: HttpFlags): Promise<Transport> {
   const url = urlOf(flags.url ?? "");
   const client = await certifiedClient(flags, url);
@@ -54,14 +54,15 @@ async function headersOf(tokenFile: string | undefined): Promise<Record<string, 
   );
 }
 
-/** What presents a client certificate; null where none is named. */
+/** Creates an HTTP client with the client certificate; null without the flags. */
 async function certifiedClient({ clientCert, clientKey }: HttpFlags, url: URL): Promise<Deno.HttpClient | null> {
   if (clientCert === undefined && clientKey === undefined) return null;
   if (clientCert === undefined || clientKey === undefined) {
     throw new CliError("usage", "Flags --client-cert and --client-key need each other");
   }
   if (url.protocol !== "https:") throw new CliError("usage", "Flag --client-cert needs an address with https://");
-  const [cert, key] = [await readPem(clientCert, "--client-cert"), await readPem(clientKey, "--client-key")];
+  const cert = await readPem(clientCert, "--client-cert");
+  const key = await readPem(clientKey, "--client-key");
   try {
     return Deno.createHttpClient({ cert, key });
   } catch (error) {
@@ -69,8 +70,8 @@ async function certifiedClient({ clientCert, clientKey }: HttpFlags, url: URL): 
     if (version !== null) {
       throw new CliError(
         "usage",
-        `Cannot use --client-cert "${clientCert}": it is of X.509 version ${version}, and has to be of version 3`,
-        "openssl x509 -req -extfile FILE, in it extendedKeyUsage=clientAuth, makes one of version 3",
+        `Cannot use --client-cert "${clientCert}": expected X.509 version 3, got version ${version}`,
+        "openssl x509 -req -extfile FILE creates version 3; FILE contains extendedKeyUsage=clientAuth",
       );
     }
     const reason = error instanceof Error ? error.message : String(error);
@@ -78,7 +79,7 @@ async function certifiedClient({ clientCert, clientKey }: HttpFlags, url: URL): 
   }
 }
 
-/** The version of the first certificate of a file, where no TLS is done with it; null where that is not what is wrong. */
+/** The version of the first certificate of a file, if TLS does not support it; null otherwise. */
 async function unfitVersionIn(pem: string): Promise<number | null> {
   const [{ certificates }, { unfitVersion }] = await Promise.all([
     import("../../server/tls/material.ts"),

@@ -1,5 +1,5 @@
 /**
- * `gate config check`: says everything that is wrong with a configuration.
+ * `gate config check`: lists every problem of a configuration.
  *
  * @module
  */
@@ -20,10 +20,10 @@ export interface ConfigCheckOptions {
   readonly config?: string;
 }
 
-/** Runs `gate config check [FILE]`, or with `--config FILE`; 0 where a server could use it, 2 where it is wrong. */
+/** Runs `gate config check [FILE]`, or with `--config FILE`. Returns 0 for a valid configuration, else 2. */
 export async function runConfigCheck(file: string | undefined, options: ConfigCheckOptions): Promise<number> {
   if (file !== undefined && options.config !== undefined) {
-    throw new CliError("usage", "Cannot check two configurations at once", "give FILE or --config, not both");
+    throw new CliError("usage", "Cannot check two configurations at once", "pass FILE or --config, not both");
   }
   const { config_path, problems, notices } = await check(file ?? options.config);
   const valid = problems.length === 0;
@@ -38,7 +38,7 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
   return valid ? EXIT.ok : EXIT.usage;
 }
 
-/** What a check found. */
+/** The result of a check. */
 interface Checked {
   readonly config_path: string | null;
   readonly problems: readonly ConfigProblem[];
@@ -57,8 +57,8 @@ async function check(named: string | undefined): Promise<Checked> {
 }
 
 /**
- * What is wrong with the contracts and trusted keys that a configuration names. Keys that this machine lacks are left out. Folders,
- * variables, certificates, stores and ports are those of one machine: `gate doctor` looks at them there.
+ * Problems of the contracts and trusted keys that a configuration names. Keys that do not exist on this machine are skipped.
+ * Folders, variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
  */
 async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProblem[]> {
   const repeated = trustedKeyMembers(config).length < 2 ? [] : await problemsOfKeys(config);

@@ -1,10 +1,10 @@
 /**
- * What the environment says of the configuration, for commands that do with leave to read.
+ * Reads `GATE_CONFIG` for commands that may run without permission for the environment.
  *
  * @module
  */
 
-/** The value of `GATE_CONFIG` where this process may see it, else nothing. */
+/** The value of `GATE_CONFIG`; empty if it is unset or the process may not read it. */
 export function configVariable(): string {
   const { state } = Deno.permissions.querySync({ name: "env", variable: "GATE_CONFIG" });
   return state === "granted" ? Deno.env.get("GATE_CONFIG") ?? "" : "";

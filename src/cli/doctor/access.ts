@@ -1,5 +1,5 @@
 /**
- * The checks of `gate doctor` on who may do what: callers, subjects, roles and lists that come to nothing.
+ * The checks of `gate doctor` on access: callers, subjects and roles without effect.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import { STDIO_SUBJECT } from "../../server/stdio/serve_stdio.ts";
 import { writtenSubject } from "../../server/tls/subject.ts";
 import type { Finding } from "./checks.ts";
 import { sha256 } from "../run/fold_state.ts";
-import { idleAcl, strangeRoles } from "./posture.ts";
+import { ineffectiveAclSettings, unknownRoles } from "./posture.ts";
 
-/** Looks for callers that are refused whatever they ask, and for settings that let nobody do anything. */
+/** Finds callers whose every call is refused, and settings that grant nothing. */
 export function checkAccess(config: GateConfig): readonly Finding[] {
   return [
-    ...notes("roles", [...strangeRoles(config), ...strangeClasses(config)]),
-    ...notes("callers", [...strangeSubjects(config.server), ...unmatchedCallers(config.server)]),
-    ...notes("schema registry", idleAcl(config.schema_registry.acl)),
+    ...notes("roles", [...unknownRoles(config), ...ineffectivePrincipals(config)]),
+    ...notes("callers", [...impossibleSubjects(config.server), ...unmatchedCallers(config.server)]),
+    ...notes("schema registry", ineffectiveAclSettings(config.schema_registry.acl)),
   ];
 }
 
@@ -28,8 +28,8 @@ function notes(check: string, messages: readonly string[]): readonly Finding[] {
   return messages.map((message) => ({ check, status: "note", message }));
 }
 
-/** Policy classes that nothing knows, and roles that count for nothing in the class of their principal. */
-function strangeClasses({ server, schema_registry: { acl } }: GateConfig): readonly string[] {
+/** Unknown policy classes, and roles that grant nothing in the policy class of their principal. */
+function ineffectivePrincipals({ server, schema_registry: { acl } }: GateConfig): readonly string[] {
   const rules = acl.mode === "custom" ? acl.rules : [];
   const labels = new Set(rules.flatMap(({ policy_classes }) => policy_classes));
   const elsewhere = new Set([
@@ -41,11 +41,11 @@ function strangeClasses({ server, schema_registry: { acl } }: GateConfig): reado
     const where = ["server", "auth", "principals", index];
     const policyClass = policyClassOf(label);
     const isKnown = label === null || labels.has(label) || label.toLowerCase() === policyClass;
-    const strange = isKnown ? [] : [
+    const unknown = isKnown ? [] : [
       `${formatPath([...where, "policy_class"])}: ${JSON.stringify(label)} counts as ${policyClass}; ` +
       `built in are ${POLICY_CLASSES.join(", ")}`,
     ];
-    const idle = roles.flatMap(({ name }, role) => {
+    const ineffective = roles.flatMap(({ name }, role) => {
       const classes = classesOf(name);
       if (classes === null || classes.includes(policyClass) || elsewhere.has(name)) return [];
       const path = formatPath([...where, "roles", role, "name"]);
@@ -53,44 +53,44 @@ function strangeClasses({ server, schema_registry: { acl } }: GateConfig): reado
         `${path}: role "${name}" grants nothing in policy class ${policyClass}, only in ${classes.join(" and ")}`,
       ];
     });
-    return [...strange, ...idle];
+    return [...unknown, ...ineffective];
   });
 }
 
-/** Subjects that no certificate has: gate compares with the text of RFC 4514, of which it writes one form alone. */
-function strangeSubjects({ auth, tls_termination }: ServerConfig): readonly string[] {
-  // What a proxy writes is its own affair.
+/** Subjects that no certificate can have: gate writes each subject in one form of RFC 4514 and compares the text. */
+function impossibleSubjects({ auth, tls_termination }: ServerConfig): readonly string[] {
+  // A proxy writes subjects in its own form.
   if (auth?.mode !== "mtls" || tls_termination === "upstream") return [];
   return auth.mtls_subjects.flatMap((subject, index) => {
     const written = writtenSubject(subject);
     if (written === subject) return [];
     const where = formatPath(["server", "auth", "mtls_subjects", index]);
     const hint = written === null
-      ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb writes it as gate reads it"
-      : `gate writes it ${JSON.stringify(written)}`;
+      ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints the expected form"
+      : `expected ${JSON.stringify(written)}`;
     return [`${where}: no certificate has the subject ${JSON.stringify(subject)}: ${hint}`];
   });
 }
 
 interface Caller {
   readonly subject: string;
-  /** The setting that lets it in. */
+  /** The setting that admits it. */
   readonly where: string;
 }
 
-/** Principals as which nobody comes, and callers that are no principal while there are some. */
+/** Principals that match no caller, and callers that match no principal. */
 function unmatchedCallers(server: ServerConfig): readonly string[] {
   const principals = server.auth?.principals ?? [];
   if (principals.length === 0) return [];
   const callers = callersOf(server);
-  const comes = new Set(callers.map(({ subject }) => subject));
+  const subjects = new Set(callers.map(({ subject }) => subject));
   const named = new Set(principals.map(({ subject }) => subject));
   const sources = [...new Set(callers.map(({ where }) => where.replace(/\[\d+\]$/, "")))].join();
   return [
     ...principals.flatMap(({ subject }, index) => {
-      if (comes.has(subject)) return [];
+      if (subjects.has(subject)) return [];
       const where = formatPath(["server", "auth", "principals", index, "subject"]);
-      return [`${where}: nobody comes as ${JSON.stringify(subject)}: it is none of ${sources}`];
+      return [`${where}: ${JSON.stringify(subject)} matches no caller: it is not among ${sources}`];
     }),
     ...callers.filter(({ subject }) => !named.has(subject)).map(({ subject, where }) =>
       `${where}: every call is refused: server.auth.principals has no subject ${JSON.stringify(subject)}`
@@ -98,7 +98,7 @@ function unmatchedCallers(server: ServerConfig): readonly string[] {
   ];
 }
 
-/** Everybody that is let in. */
+/** The callers that the configuration admits. */
 function callersOf({ transport, auth }: ServerConfig): readonly Caller[] {
   const list = (member: "bearer_tokens" | "mtls_subjects", subjectOf: (item: string) => string): readonly Caller[] =>
     (auth?.[member] ?? []).map((item, index) => ({

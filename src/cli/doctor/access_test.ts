@@ -13,7 +13,7 @@ function said(auth: Partial<AuthConfig>, change: Partial<ServerConfig> = {}): re
   const server = { ...BASE.server, ...change, auth: { ...AUTH_DEFAULTS, ...auth } };
   const findings = checkAccess({ ...BASE, server });
   assert.ok(findings.every(({ status }) => status === "note"));
-  assert.ok(!JSON.stringify(findings).includes(TOKEN), "no token is told");
+  assert.ok(!JSON.stringify(findings).includes(TOKEN), "no token is disclosed");
   return findings.map(({ check, message }) => `${check}: ${message}`);
 }
 
@@ -24,15 +24,15 @@ function principal(subject: string, change: Partial<PrincipalConfig> = {}): Prin
 const HTTP = { transport: "http", bind: "127.0.0.1:8080" } as const;
 const P = "callers: server.auth.principals";
 
-/** Who is let in, who is a principal, and what is said of it. */
+/** The admitted callers, the principals, and the messages. */
 const CALLERS: readonly (readonly [
   what: string,
   auth: Partial<AuthConfig>,
   change: Partial<ServerConfig>,
   ...said: string[],
 ])[] = [
-  ["nobody in particular", { mode: "bearer_token", bearer_tokens: [TOKEN] }, HTTP],
-  ["who started the process", { principals: [principal("stdio")] }, {}],
+  ["no principals", { mode: "bearer_token", bearer_tokens: [TOKEN] }, HTTP],
+  ["the process that started gate", { principals: [principal("stdio")] }, {}],
   ["a local caller", { principals: [principal("loopback")] }, HTTP],
   ["a token", { mode: "bearer_token", bearer_tokens: [TOKEN], principals: [principal(ID)] }, HTTP],
   ["a certificate", { mode: "mtls", mtls_subjects: ["CN=a"], principals: [principal("CN=a")] }, HTTP],
@@ -40,21 +40,21 @@ const CALLERS: readonly (readonly [
     "a local caller over standard input",
     { principals: [principal("loopback")] },
     {},
-    `${P}[0].subject: nobody comes as "loopback": it is none of the callers of server.transport "stdio"`,
+    `${P}[0].subject: "loopback" matches no caller: it is not among the callers of server.transport "stdio"`,
     'callers: the callers of server.transport "stdio": every call is refused: server.auth.principals has no subject "stdio"',
   ],
   [
     "another token",
     { mode: "bearer_token", bearer_tokens: [TOKEN], principals: [principal("token:00")] },
     HTTP,
-    `${P}[0].subject: nobody comes as "token:00": it is none of server.auth.bearer_tokens`,
+    `${P}[0].subject: "token:00" matches no caller: it is not among server.auth.bearer_tokens`,
     `callers: server.auth.bearer_tokens[0]: every call is refused: server.auth.principals has no subject "${ID}"`,
   ],
   [
     "one of two certificates, and a third",
     { mode: "mtls", mtls_subjects: ["CN=a", "CN=b"], principals: [principal("CN=a"), principal("CN=c")] },
     HTTP,
-    `${P}[1].subject: nobody comes as "CN=c": it is none of server.auth.mtls_subjects`,
+    `${P}[1].subject: "CN=c" matches no caller: it is not among server.auth.mtls_subjects`,
     'callers: server.auth.mtls_subjects[1]: every call is refused: server.auth.principals has no subject "CN=b"',
   ],
 ];
@@ -64,7 +64,7 @@ for (const [what, auth, change, ...messages] of CALLERS) {
     assert.deepEqual(said(auth, change), messages));
 }
 
-/** Subjects, and as what gate writes them; null where that cannot be told. */
+/** Subjects, and the form that gate writes; null if the subject cannot be parsed. */
 const SUBJECTS: readonly (readonly [subject: string, written: string | null])[] = [
   ...[
     "CN=a,OU=Build,O=Example",
@@ -101,14 +101,14 @@ for (const [subject, written] of SUBJECTS) {
     const auth = { mode: "mtls", mtls_subjects: [subject] } as const;
     const start = `callers: server.auth.mtls_subjects[0]: no certificate has the subject ${JSON.stringify(subject)}: `;
     const hint = written === null
-      ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb writes it as gate reads it"
-      : `gate writes it ${JSON.stringify(written)}`;
+      ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints the expected form"
+      : `expected ${JSON.stringify(written)}`;
     assert.deepEqual(said(auth, HTTP), written === subject ? [] : [start + hint]);
     assert.deepEqual(said(auth, { ...HTTP, tls_termination: "upstream" }), []);
   });
 }
 
-Deno.test("checkAccess() tells policy classes that nothing knows, and roles that count in others", () => {
+Deno.test("checkAccess() reports unknown policy classes, and roles that count only in other classes", () => {
   const roles = (...names: string[]): PrincipalConfig["roles"] =>
     names.map((name) => ({ name, tenant_id: null, namespace_id: null }));
   const of = (change: Partial<PrincipalConfig>): readonly string[] =>

@@ -1,5 +1,5 @@
 /**
- * The check of `gate doctor` that looks at the file of the audit log.
+ * The check of `gate doctor` on the file of the audit log.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { HeadError, readHead } from "../../server/audit/head.ts";
 import { AuditTailError, readTail } from "../../server/audit/tail.ts";
 import type { Finding } from "./checks.ts";
 
-/** Whether the audit log can be opened where it is to be, and gone on with: gate makes the file, and not its folder. */
+/** Checks that the audit log can be opened and continued. The server creates the file, but not its folder. */
 export async function checkAudit(path: string): Promise<Finding> {
   const check = "audit log";
   const fail = (message: string): Finding => ({ check, status: "fail", message });
@@ -18,24 +18,24 @@ export async function checkAudit(path: string): Promise<Finding> {
   const other = otherAt(path);
   if (other !== null) return fail(`${path} cannot be written: ${other}`);
   try {
-    const there = lookAt(path);
-    if (there === null && lookAt(folder) === null) return fail(`${folder} does not exist`);
-    if (there !== null) {
+    const existing = statOrNull(path);
+    if (existing === null && statOrNull(folder) === null) return fail(`${folder} does not exist`);
+    if (existing !== null) {
       using file = Deno.openSync(path, { read: true, append: true });
-      if (there.size > 0) readTail(file, there.size, path);
+      if (existing.size > 0) readTail(file, existing.size, path);
     }
     readHead(path);
     await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: ".gate-doctor-" }));
     return { check, status: "ok", message: `${path} can be written` };
   } catch (error) {
     if (error instanceof AuditTailError || error instanceof HeadError) return fail(error.message);
-    // What the runtime advises then is for its own command line.
-    if (error instanceof Deno.errors.NotCapable) return fail(`${path} cannot be written: gate may not write there`);
+    // The runtime's message advises on flags of its own command line.
+    if (error instanceof Deno.errors.NotCapable) return fail(`${path} cannot be written: permission denied`);
     return fail(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function lookAt(path: string): Deno.FileInfo | null {
+function statOrNull(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
   } catch (error) {

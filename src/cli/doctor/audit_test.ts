@@ -4,7 +4,7 @@ import { openAuditFile } from "../../server/audit/file.ts";
 import { OPENING, withPath } from "../../server/audit/fixture_test.ts";
 import { checkAudit } from "./audit.ts";
 
-/** What stands at the path of the audit log, and what is said of it. */
+/** The file at the path of the audit log, and the finding. */
 const AUDITS: readonly (readonly [what: string, make: (path: string) => void, says: RegExp])[] = [
   ["nothing", () => undefined, /^ok .* can be written$/],
   ["an empty file", (path) => Deno.writeTextFileSync(path, ""), /^ok /],
@@ -52,7 +52,7 @@ for (const [what, make, says] of AUDITS) {
     }));
 }
 
-Deno.test("checkAudit() tells of a folder that is not there, and of one where nothing can be made", async () => {
+Deno.test("checkAudit() reports a missing folder, and one that cannot be written", async () => {
   assert.equal((await checkAudit("/nowhere/audit.jsonl")).message, "/nowhere does not exist");
   const { status, message } = await checkAudit("/proc/audit.jsonl");
   assert.equal(status, "fail");

@@ -1,5 +1,5 @@
 /**
- * The checks of `gate doctor` that look at the machine: store files, keys, folders, disk and clock.
+ * The checks of `gate doctor` on the machine: store files, keys, folders, disk and clock.
  *
  * @module
  */
@@ -17,26 +17,26 @@ import { findLoss } from "../../store/sqlite/high_water_mark.ts";
 import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
 import { readAtMost } from "../../config/files.ts";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
-  /** `note` works, but may surprise; `fail` does not work. */
+  /** `note`: works, but may be unexpected; `fail`: does not work. */
   readonly status: "ok" | "note" | "fail";
   readonly message: string;
 }
 
-/** Free bytes below which the disk is called nearly full, and below which it is called full. */
+/** Free bytes below which the disk is nearly full, and below which it is full. */
 const LOW_BYTES = 1024 ** 3;
 const FULL_BYTES = 64 * 1024 ** 2;
 
-/** The clock must lie between these, in Unix milliseconds: no build is older, none will run that long. */
+/** The plausible range of the clock, in Unix milliseconds: no build is older, none will run that long. */
 const EARLIEST_TIME = Date.UTC(2025, 0, 1);
 const LATEST_TIME = Date.UTC(2100, 0, 1);
 
-/** How far a file may lie in the future before the clock is doubted. */
+/** Milliseconds by which the change of a file may lie in the future before the clock fails the check. */
 const TOLERANCE_MILLIS = 5 * 60 * 1000;
 
-/** Asks of a store what a start asks, and lets SQLite look through it; a store that does not exist yet is fine. */
+/** Checks a store as a start does, and runs SQLite's quick check. A store that does not exist yet is fine. */
 export function checkStoreFile(check: string, path: string): Finding {
   const missing = missingAccess(path);
   if (missing !== null) return { check, status: "fail", message: missing };
@@ -44,13 +44,13 @@ export function checkStoreFile(check: string, path: string): Finding {
   if (other !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${other}` };
   if (!isThere(path)) return checkNewStore(check, path);
   try {
-    return lookThrough(check, path);
+    return checkExistingStore(check, path);
   } catch (error) {
     return { check, status: "fail", message: toStoreError(error, path, "check store").message };
   }
 }
 
-/** Whether a file can be made where a store is to be; the store itself is for a start to make. */
+/** Checks that a store file can be created; only a start creates it. */
 function checkNewStore(check: string, path: string): Finding {
   const folder = nearestExisting(dirname(path));
   try {
@@ -60,16 +60,16 @@ function checkNewStore(check: string, path: string): Finding {
     return { check, status: "ok", message: `${path} will be created` };
   } catch (error) {
     const why = error instanceof Deno.errors.NotFound ? "" : `: ${messageOf(error)}`;
-    return { check, status: "fail", message: `${path} cannot be created: no file can be made in ${folder}${why}` };
+    return { check, status: "fail", message: `${path} cannot be created: ${folder} is not writable${why}` };
   }
 }
 
-/** What SQLite finds wrong with a store; throws for a file that no start takes. */
-function lookThrough(check: string, path: string): Finding {
+/** Checks the contents of a store; throws for a file that a start rejects. */
+function checkExistingStore(check: string, path: string): Finding {
   const connection = openReaderConnection(path, { busy_timeout_ms: 1000 });
   try {
     if (requireStore(connection) === "empty") {
-      return { check, status: "ok", message: `${path} is a database without anything in it: it becomes a store` };
+      return { check, status: "ok", message: `${path} is an empty database: it becomes a store` };
     }
     const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
     const isSound = rows.length === 1 && rows[0] === "ok";
@@ -83,7 +83,7 @@ function lookThrough(check: string, path: string): Finding {
   }
 }
 
-/** Writes and removes a file in a folder, or in the nearest folder above that exists; and asks how much room there is. */
+/** Writes and removes a file in a folder or its nearest existing parent, and checks the free space. */
 export async function checkFolder(folder: string): Promise<readonly Finding[]> {
   const existing = nearestExisting(folder);
   const where = existing === folder ? folder : `${folder} (to be created in ${existing})`;
@@ -98,13 +98,13 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
 function checkDisk(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free where ${folder} is`;
-  if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little to record anything` };
+  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free on the disk of ${folder}`;
+  if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little for any record` };
   if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
   return { check: "disk", status: "ok", message };
 }
 
-/** Reads every public key that signatures are verified with, and compares them. */
+/** Reads every trusted public key, and reports keys that are configured twice. */
 export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
   const read = await readTrustedKeys(config, readAtMost);
   const findings = [...read].map(([key, found]): Finding =>
@@ -119,7 +119,7 @@ export async function checkKeys(config: GateConfig): Promise<readonly Finding[]>
   ];
 }
 
-/** Whether the clock can be right: within the life of the service, and not before the last change of a store. */
+/** Checks that the clock is plausible: within the range above, and not before the last change of a store. */
 export function checkClock(now: number, storePaths: readonly string[]): Finding {
   const shown = new Date(now).toISOString();
   if (now < EARLIEST_TIME || now >= LATEST_TIME) {
@@ -143,13 +143,13 @@ function modifiedAt(path: string): number | null {
   }
 }
 
-/** The path itself where something is there, or cannot be looked at, else the nearest above it. */
+/** The path itself if it exists or cannot be read, else its nearest existing parent. */
 function nearestExisting(path: string): string {
   const parent = dirname(path);
   return parent === path || isThere(path) ? path : nearestExisting(parent);
 }
 
-/** Whether something is there, or nobody can tell. */
+/** Whether a path exists; true if that cannot be determined. */
 function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);

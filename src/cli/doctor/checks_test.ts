@@ -16,7 +16,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-Deno.test("checkClock() doubts a clock outside the life of the service, or before a store's last change", async () => {
+Deno.test("checkClock() fails a clock outside the plausible range, or before a store's last change", async () => {
   await inFolder(async (folder) => {
     const store = join(folder, "gate.db");
     await Deno.writeTextFile(store, "");
@@ -38,10 +38,10 @@ Deno.test("checkClock() doubts a clock outside the life of the service, or befor
   });
 });
 
-Deno.test("checkFolder() writes where the folder is or will be, and leaves nothing behind", async () => {
+Deno.test("checkFolder() writes to the folder or its parent, and removes its file", async () => {
   await inFolder(async (folder) => {
-    const [there, disk] = await checkFolder(folder);
-    assert.deepEqual(there, { check: "data folder", status: "ok", message: `${folder} can be written` });
+    const [existing, disk] = await checkFolder(folder);
+    assert.deepEqual(existing, { check: "data folder", status: "ok", message: `${folder} can be written` });
     assert.equal(disk?.check, "disk");
     const [missing] = await checkFolder(join(folder, "a/b"));
     assert.equal(missing?.message, `${join(folder, "a/b")} (to be created in ${folder}) can be written`);
@@ -53,8 +53,8 @@ Deno.test("checkFolder() writes where the folder is or will be, and leaves nothi
   });
 });
 
-/** What stands where the store should be, and what is said of it: what a start says, where it would end. */
-const STORES: readonly (readonly [what: string, place: (path: string) => void, status: Finding["status"], RegExp])[] = [
+/** The file at the path of the store, and the finding; a failure has the message of a start. */
+const STORES: readonly (readonly [what: string, make: (path: string) => void, status: Finding["status"], RegExp])[] = [
   ["nothing", () => {}, "ok", /store\.db will be created$/],
   ["a store", (path) => database(path, CREATE_TABLES), "ok", /store\.db opens and passes the quick check$/],
   [
@@ -105,11 +105,11 @@ function database(path: string, sql: string): void {
   made.close();
 }
 
-for (const [what, place, status, message] of STORES) {
+for (const [what, make, status, message] of STORES) {
   Deno.test(`checkStoreFile() of ${what}: ${status}`, () =>
     inFolder((folder) => {
       const path = join(folder, "store.db");
-      place(path);
+      make(path);
       const found = checkStoreFile("store", path);
       assert.equal(found.status, status);
       assert.match(found.message, message);
@@ -117,29 +117,33 @@ for (const [what, place, status, message] of STORES) {
     }));
 }
 
-Deno.test("checkStoreFile() says where no store can be made", { ignore: Deno.build.os !== "linux" }, async () => {
-  await inFolder((folder) => {
-    const rows: readonly (readonly [path: string, RegExp])[] = [
-      // The runtime keeps /proc for who may do everything, and names a flag of its own.
-      [
-        "/proc/gate.db",
-        /^Cannot open store "\/proc\/gate.db": gate has no permission to use it$|no file can be made in \/proc$/,
-      ],
-      [`${folder}/file/gate.db`, /: a part of its path is not a folder$/],
-      [`${folder}/link/gate.db`, /link\/gate.db cannot be created: no file can be made in .*link$/],
-    ];
-    Deno.writeTextFileSync(`${folder}/file`, "");
-    Deno.symlinkSync("none", `${folder}/link`);
-    for (const [path, message] of rows) {
-      const found = checkStoreFile("store", path);
-      assert.equal(found.status, "fail");
-      assert.match(found.message, message);
-    }
-    return Promise.resolve();
-  });
-});
+Deno.test(
+  "checkStoreFile() reports where a store cannot be created",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
+    await inFolder((folder) => {
+      const rows: readonly (readonly [path: string, RegExp])[] = [
+        // The runtime allows /proc only with all permissions; its message names a flag of its own.
+        [
+          "/proc/gate.db",
+          /^Cannot open store "\/proc\/gate.db": gate has no permission to use it$|\/proc is not writable$/,
+        ],
+        [`${folder}/file/gate.db`, /: a part of its path is not a folder$/],
+        [`${folder}/link/gate.db`, /link\/gate.db cannot be created: .*link is not writable$/],
+      ];
+      Deno.writeTextFileSync(`${folder}/file`, "");
+      Deno.symlinkSync("none", `${folder}/link`);
+      for (const [path, message] of rows) {
+        const found = checkStoreFile("store", path);
+        assert.equal(found.status, "fail");
+        assert.match(found.message, message);
+      }
+      return Promise.resolve();
+    });
+  },
+);
 
-Deno.test("checkKeys() reads each trusted key once, and says which cannot be used", async () => {
+Deno.test("checkKeys() reads each trusted key once, and reports which cannot be used", async () => {
   await inFolder(async (folder) => {
     await Deno.writeFile(join(folder, "good.pub"), new Uint8Array(32));
     await Deno.writeFile(join(folder, "short.pub"), new Uint8Array(31));

@@ -1,5 +1,5 @@
 /**
- * The checks of `gate doctor` on what a configuration names: providers, documents, roles, files with secrets.
+ * The checks of `gate doctor` on the contents of a configuration: providers, documents, roles and files with secrets.
  *
  * @module
  */
@@ -13,20 +13,20 @@ import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { checkAccess } from "./access.ts";
 import type { Finding } from "./checks.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { looseSettings } from "./posture.ts";
+import { settingWarnings } from "./posture.ts";
 
-/** Looks at everything that a configuration names as a start does; nothing where there is nothing to say. */
-export async function checkNamed(config: GateConfig): Promise<readonly Finding[]> {
+/** Checks everything that a configuration names, as a start does. */
+export async function checkConfigured(config: GateConfig): Promise<readonly Finding[]> {
   return [
     ...checkAccess(config),
-    ...looseSettings(config).map((message): Finding => ({ check: "posture", status: "note", message })),
+    ...settingWarnings(config).map((message): Finding => ({ check: "posture", status: "note", message })),
     ...exposedFiles(config).map((message): Finding => ({ check: "secrets", status: "note", message })),
     ...await checkDocs(config),
     ...await checkProviders(config),
   ];
 }
 
-/** Reads the documents that the operator has set. */
+/** Reads the configured documents. */
 async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
   const check = "documentation";
   const docs = createDocumentation(config.docs);
@@ -40,7 +40,7 @@ async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
   }
 }
 
-/** Makes every provider, which reads contracts, roots and references; nothing of a provider runs. */
+/** Creates every provider, which reads contracts, roots and references. No check of a provider runs. */
 async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
   const check = "provider";
   if (config.providers.length === 0) return [];
@@ -57,8 +57,8 @@ async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
     return [
       { check, status: "ok", message: `${[...providers.keys()].join(", ")} can be started` },
       ...obstacles.map(({ kind, message }): Finding => {
-        const says = kind === "never" ? "no result counts" : "a result may not count";
-        return { check: "provider trust", status: "note", message: `${says}: ${message}` };
+        const effect = kind === "never" ? "no result counts" : "a result may not count";
+        return { check: "provider trust", status: "note", message: `${effect}: ${message}` };
       }),
     ];
   } catch (error) {

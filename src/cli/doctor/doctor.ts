@@ -1,5 +1,5 @@
 /**
- * `gate doctor`: says in one command what would refuse a newcomer.
+ * `gate doctor`: checks the configuration and the machine, and prints the block for MCP clients.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBloc
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { checkAudit } from "./audit.ts";
 import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
-import { checkNamed } from "./config.ts";
+import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -26,10 +26,10 @@ export interface DoctorOptions {
 
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
 
-/** Checks of what a configuration says or names; the others look at the machine. */
+/** The checks that depend on the configuration alone; the others depend on the machine. */
 const CONFIGURED = ["configuration", "documentation", "provider", "trusted key"];
 
-/** Runs `gate doctor`; 0 where nothing fails, 2 where the configuration does, 8 where the machine refuses what it asks for. */
+/** Runs `gate doctor`. Returns 0 if no check fails, 2 if a check of the configuration fails, else 8. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings } = await examine(options.config);
   const failed = findings.filter((finding) => finding.status === "fail");
@@ -48,7 +48,7 @@ function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClien
   return server.transport === "stdio" ? clientBlock(config_path) : remoteClientBlock(server);
 }
 
-/** All findings; the configuration is null where it cannot be used, and nothing further is then looked at. */
+/** Runs all checks. An invalid configuration is null, and the other checks are then skipped. */
 async function examine(
   named: string | undefined,
 ): Promise<{ config: GateConfig | null; findings: readonly Finding[] }> {
@@ -66,14 +66,14 @@ async function examine(
   }
 }
 
-/** What the configuration itself refuses. */
+/** Findings on the settings for namespace 1 and the schema registry. */
 function configFindings(config: GateConfig): readonly Finding[] {
   const findings: Finding[] = [
     config.config_path === null
       ? {
         check: "configuration",
         status: "note",
-        message: "no file found, built-in defaults are in force: gate init writes one",
+        message: "no configuration file found, using built-in defaults: gate init writes a file",
       }
       : { check: "configuration", status: "ok", message: `${config.config_path} is valid` },
   ];
@@ -98,7 +98,7 @@ function configFindings(config: GateConfig): readonly Finding[] {
         check: "schema registry",
         status: "note",
         message:
-          "every caller is refused: set schema_registry.acl.allow_local_only = true, or give roles in server.auth.principals",
+          "every caller is refused: set schema_registry.acl.allow_local_only = true, or grant roles in server.auth.principals",
       },
   );
   return findings;
@@ -111,18 +111,18 @@ function registryRule(mode: "builtin" | "custom", allowLocal: boolean): string {
     : "roles of server.auth.principals";
 }
 
-/** What the machine refuses. */
+/** Findings on the machine, and on the files and services that the configuration names. */
 async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const stores = new Map<string, string[]>();
   for (const section of ["run_state_store", "schema_registry"] as const) {
     const { path } = config[section];
     if (path === null) {
-      findings.push({ check: section, status: "note", message: 'type is "memory": everything is forgotten at exit' });
+      findings.push({ check: section, status: "note", message: 'type is "memory": all data is lost at exit' });
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
-  findings.push(...await checkNamed(config), ...await checkKeys(config));
+  findings.push(...await checkConfigured(config), ...await checkKeys(config));
   findings.push(...await checkNetwork(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;

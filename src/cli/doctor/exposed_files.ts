@@ -1,5 +1,5 @@
 /**
- * Files with secrets that others on the machine may read.
+ * Finds files with secrets that every user of the machine can read.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import { dirname } from "node:path";
 import { referencedVariable } from "../../config/request_headers.ts";
 import type { GateConfig, ProviderConfig } from "../../config/types.ts";
 
-/** The mode of a file or folder; null where there are none, as on Windows. */
+/** Returns the mode of a file or folder; null on systems without modes, such as Windows. */
 type ModeOf = (path: string) => number | null;
 
 /**
- * What is to be said of each file of a configuration that holds secrets and that everybody may read; nothing on Windows.
+ * Warns of each file with secrets of a configuration that every user can read; empty on Windows.
  *
  * @param modeOf For tests
  */
@@ -23,11 +23,11 @@ export function exposedFiles(config: GateConfig, modeOf: ModeOf = modeAt): reado
   ];
   return files.filter(({ path }) => isReadByAll(path, modeOf))
     .map(({ path, what }) =>
-      `${path} holds ${what}, and everybody on this machine may read it: chmod o= keeps them out`
+      `${path} holds ${what}, and every user of this machine can read it: chmod o= restricts access`
     );
 }
 
-/** Whether a secret stands in the file itself. */
+/** Whether the configuration file itself contains a secret. */
 function holdsSecrets({ server, namespace, providers }: GateConfig): boolean {
   return (server.auth?.bearer_tokens.length ?? 0) > 0 || (namespace.authority.ledger?.auth_token ?? null) !== null ||
     providers.some(hasCredentials);
@@ -42,19 +42,19 @@ function hasCredentials(entry: ProviderConfig): boolean {
   );
 }
 
-/** Whether the mode of a file lets everybody read it, and no folder above it keeps them out. */
+/** Whether every user can read a file: by its mode, and through every folder above it. */
 function isReadByAll(path: string, modeOf: ModeOf): boolean {
   try {
     const file = Deno.realPathSync(path);
     const mode = modeOf(file);
     return mode !== null && (mode & 0o004) !== 0 && foldersAbove(file).every((folder) => isPassedByAll(folder, modeOf));
   } catch {
-    // What cannot be looked at is told by those who need it.
+    // Other checks report files that do not exist or cannot be read.
     return false;
   }
 }
 
-/** A folder that this process may not look at is none that is known to keep others out. */
+/** Whether every user can pass a folder; true for a folder that this process cannot read. */
 function isPassedByAll(folder: string, modeOf: ModeOf): boolean {
   try {
     return ((modeOf(folder) ?? 0) & 0o001) !== 0;

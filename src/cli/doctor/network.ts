@@ -1,5 +1,5 @@
 /**
- * The checks of `gate doctor` on the network: the flags that a start takes, the address, and the namespace authority.
+ * The checks of `gate doctor` on the network: the flags of a start, the address, and the namespace authority.
  *
  * @module
  */
@@ -11,44 +11,44 @@ import type { GateConfig } from "../../config/types.ts";
 import { exposureRefusals, readAllowNonLoopback } from "../../server/exposure.ts";
 import type { Finding } from "./checks.ts";
 
-/** The namespace that the authority is asked for: the first that is nobody's by default. */
+/** The namespace in the request to the authority: the first that is not the default namespace. */
 const ASKED_NAMESPACE = 2;
 
-/** Looks at what a server will listen on, and at whom it will ask. */
+/** Checks the address of the server and the namespace authority. */
 export async function checkNetwork({ server, namespace }: GateConfig): Promise<readonly Finding[]> {
   return [...checkFlags(server), ...checkBind(server), ...await checkAuthority(namespace)];
 }
 
-/** Flags without which a start ends, or answers nobody from elsewhere: they are given to `gate serve` alone. */
+/** Notes the flags of `gate serve` without which it does not start, or rejects callers from other machines. */
 function checkFlags(server: ServerConfig): readonly Finding[] {
   const allowNonLoopback = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK")) === true;
   const refusals = exposureRefusals(server, { allowNonLoopback, trustedProxies: 0, allowedHosts: 0 });
   const messages = refusals.map(({ message, hint }) => `${message} (${hint})`);
   const address = server.transport === "stdio" ? null : parseBind(server.bind ?? "");
   if (address !== null && !isLoopbackAddress(address.hostname)) {
-    messages.push("Only this machine's own names are answered (name others with --allowed-host HOST)");
+    messages.push("Only requests to this machine's own names are accepted (add names with --allowed-host HOST)");
   }
   return messages.map((message) => ({ check: "flags", status: "note", message }));
 }
 
-/** Listens for a moment where the server is to. An address in use may be in use by that server. */
+/** Listens briefly on the address of the server. An address in use may be in use by that server. */
 function checkBind({ transport, bind }: ServerConfig): readonly Finding[] {
   const address = transport === "stdio" ? null : parseBind(bind ?? "");
   if (address === null) return [];
   const check = "server.bind";
   try {
     Deno.listen(address).close();
-    return [{ check, status: "ok", message: `${bind} can be listened on` }];
+    return [{ check, status: "ok", message: `can listen on ${bind}` }];
   } catch (error) {
     if (error instanceof Deno.errors.AddrInUse) {
-      return [{ check, status: "note", message: `${bind} is in use: by gate where it runs, else by another program` }];
+      return [{ check, status: "note", message: `${bind} is in use, by a running gate or another program` }];
     }
     const why = error instanceof Error ? error.message : String(error);
-    return [{ check, status: "fail", message: `${bind} cannot be listened on: ${why}` }];
+    return [{ check, status: "fail", message: `cannot listen on ${bind}: ${why}` }];
   }
 }
 
-/** Asks for a namespace as a call does: while there is no answer, every call is refused. */
+/** Requests a namespace as a call does. While the authority does not answer, every call is refused. */
 async function checkAuthority(namespace: GateConfig["namespace"]): Promise<readonly Finding[]> {
   const authority = namespaceAuthorityOf(namespace);
   if (authority === null) return [];
@@ -57,7 +57,7 @@ async function checkAuthority(namespace: GateConfig["namespace"]): Promise<reado
   const { verdict, reason } = await authority.ask(ASKED_NAMESPACE, null);
   authority.close();
   if (verdict === "unavailable") {
-    return [{ check, status: "fail", message: `${url} gives no answer (${reason}): every call is refused` }];
+    return [{ check, status: "fail", message: `${url} does not answer (${reason}): every call is refused` }];
   }
   const answer = verdict === "granted" ? "grants" : `refuses (${reason})`;
   const status = reason === "authority_not_authorized" ? "note" : "ok";

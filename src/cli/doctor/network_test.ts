@@ -15,40 +15,40 @@ function http(change: Partial<ServerConfig>): Partial<GateConfig> {
   return { server: { ...BASE.server, transport: "http", bind: "127.0.0.1:0", ...change } };
 }
 
-Deno.test("checkNetwork() says nothing of standard input and output, and which flags a start takes", async () => {
+Deno.test("checkNetwork() reports nothing for stdio, and the missing flags of a start", async () => {
   assert.deepEqual(await said({}), []);
-  const bound = "ok server.bind: 127.0.0.1:0 can be listened on";
+  const bound = "ok server.bind: can listen on 127.0.0.1:0";
   assert.deepEqual(await said(http({})), [bound]);
   const mtls = { ...AUTH_DEFAULTS, mode: "mtls", mtls_subjects: ["CN=a"] } as const;
   const proxied = await said(http({ auth: mtls, tls_termination: "upstream" }));
   assert.deepEqual(proxied.slice(1), [bound]);
   assert.match(proxied[0] ?? "", /^note flags: Cannot listen: .* \(name the proxy with --trusted-proxy CIDR\)$/);
-  // Nothing here may listen there: that is told too.
+  // This machine cannot listen on that address.
   const open = await said(http({ auth: mtls, bind: "192.0.2.1:0" }));
   assert.match(open[0] ?? "", /^note flags: .*192\.0\.2\.1:0.* \(say so with --allow-non-loopback\)$/);
-  assert.match(open[1] ?? "", /^note flags: .* \(name others with --allowed-host HOST\)$/);
-  assert.match(open[2] ?? "", /^fail server\.bind: 192\.0\.2\.1:0 cannot be listened on: /);
+  assert.match(open[1] ?? "", /^note flags: .* \(add names with --allowed-host HOST\)$/);
+  assert.match(open[2] ?? "", /^fail server\.bind: cannot listen on 192\.0\.2\.1:0: /);
 });
 
 Deno.test("checkNetwork() notes an address in use: it may be in use by the server itself", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const bind = `127.0.0.1:${taken.addr.port}`;
   assert.deepEqual(await said(http({ bind })), [
-    `note server.bind: ${bind} is in use: by gate where it runs, else by another program`,
+    `note server.bind: ${bind} is in use, by a running gate or another program`,
   ]);
 });
 
-/** What the authority answers, and what is said of it; null where nobody listens. */
+/** The HTTP status of the authority, and the finding; null if the authority does not listen. */
 const ANSWERS: readonly (readonly [status: number | null, said: string])[] = [
   [200, "ok namespace authority: URL grants namespace 2"],
   [404, "ok namespace authority: URL refuses (authority_not_found) namespace 2"],
   [401, "note namespace authority: URL refuses (authority_not_authorized) namespace 2"],
-  [500, "fail namespace authority: URL gives no answer (authority_status): every call is refused"],
-  [null, "fail namespace authority: URL gives no answer (authority_connection_failed): every call is refused"],
+  [500, "fail namespace authority: URL does not answer (authority_status): every call is refused"],
+  [null, "fail namespace authority: URL does not answer (authority_connection_failed): every call is refused"],
 ];
 
 for (const [status, message] of ANSWERS) {
-  Deno.test(`checkNetwork() asks the namespace authority, which answers ${status}`, async () => {
+  Deno.test(`checkNetwork() requests a namespace of an authority that answers ${status}`, async () => {
     const server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       () => new Response("{}", { status: status ?? 200 }),

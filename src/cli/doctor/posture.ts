@@ -1,5 +1,5 @@
 /**
- * What the service lets callers do, said at every start.
+ * The security posture of a configuration, which every start logs.
  *
  * @module
  */
@@ -19,10 +19,10 @@ export interface PostureLine {
   readonly message: string;
 }
 
-/** The least characters of a bearer token: 16 random bytes have 22 in base64, 32 in hex. */
+/** Minimum characters of a bearer token: 16 random bytes are 22 characters in base64, and 32 in hex. */
 const TOKEN_CHARACTERS = 22;
 
-/** The security posture of a configuration, in a few lines; the first is a summary. */
+/** Describes the security posture in a few lines; the first is a summary. */
 export function securityPosture(config: GateConfig): readonly PostureLine[] {
   const { server, namespace, schema_registry: registry, validation } = config;
   const mode = server.auth?.mode ?? "local_only";
@@ -37,54 +37,48 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
       `schemas in ${storeName(registry.path)}`,
     ].join("; "),
   }];
-  const say = (level: LogLevel, message: string): number => lines.push({ level, message });
+  const add = (level: LogLevel, message: string): number => lines.push({ level, message });
   if ((server.auth?.principals.length ?? 0) === 0) {
-    say("info", "server.auth.principals is empty: every caller that is let in may use every tool");
+    add("info", "server.auth.principals is empty: every admitted caller may use every tool");
   }
-  const idle = [...strangeRoles(config), ...idleAcl(registry.acl)];
-  [...idle, ...exposedFiles(config), ...looseSettings(config)].forEach((message) => say("warn", message));
+  const ineffective = [...unknownRoles(config), ...ineffectiveAclSettings(registry.acl)];
+  [...ineffective, ...exposedFiles(config), ...settingWarnings(config)].forEach((message) => add("warn", message));
   if (registry.acl.mode === "builtin" && registry.acl.allow_local_only) {
-    say(
+    add(
       mode === "local_only" ? "info" : "warn",
       "schema_registry.acl.allow_local_only: local callers may register schemas",
     );
   }
   if (config.run_state_store.type === "memory") {
-    say("warn", 'run_state_store.type is "memory": every run is forgotten at exit');
+    add("warn", 'run_state_store.type is "memory": every run is lost at exit');
   }
   if (config.run_state_store.type === "sqlite" && config.run_state_store.sync_mode === "normal") {
-    say("warn", 'run_state_store.sync_mode is "normal": a power failure may lose the last commits');
+    add("warn", 'run_state_store.sync_mode is "normal": a power failure may lose the last commits');
   }
   if (!validation.strict) {
-    say("warn", "validation.strict is false: precheck does not hold conditions against the data shape");
+    add("warn", "validation.strict is false: precheck does not check conditions against the data shape");
   }
-  if (!server.audit.enabled) say("warn", "server.audit.enabled is false: nothing is audited");
+  if (!server.audit.enabled) add("warn", "server.audit.enabled is false: nothing is audited");
   if (server.audit.enabled && server.audit.log_precheck_payloads) {
-    say("warn", "server.audit.log_precheck_payloads: evidence of prechecks stands in the audit log as it was sent");
+    add("warn", "server.audit.log_precheck_payloads: the audit log contains the evidence of prechecks as it was sent");
   }
   const { runpack_storage: storage } = config;
   if (storage !== null) {
     const where = storage.endpoint ?? "the endpoint of its region";
-    say("info", `runpack_storage: published runpacks are mirrored to bucket ${storage.bucket} at ${where}`);
+    add("info", `runpack_storage: published runpacks are mirrored to bucket ${storage.bucket} at ${where}`);
     if (/^http:/i.test(where)) {
-      say(
-        "warn",
-        "runpack_storage.endpoint is http://: runpacks and credentials of a session cross the network in the clear",
-      );
+      add("warn", "runpack_storage.endpoint is http://: runpacks and session credentials are sent in clear text");
     }
   }
   const { ledger } = namespace.authority;
   if (ledger !== null && ledger.auth_token !== null && /^http:/i.test(ledger.base_url)) {
-    say("warn", "namespace.authority.ledger.base_url is http://: auth_token crosses the network in the clear");
+    add("warn", "namespace.authority.ledger.base_url is http://: auth_token is sent in clear text");
   }
   return lines;
 }
 
-/**
- * What is to be said of roles that are of no use: they are not built in, and no other setting speaks of them. Most are
- * misspelt, and lock their subject out.
- */
-export function strangeRoles({ server, schema_registry }: GateConfig): readonly string[] {
+/** Warns of roles that are neither built in nor used by another setting. Most are misspelt, and lock their subject out. */
+export function unknownRoles({ server, schema_registry }: GateConfig): readonly string[] {
   const { trace_roles, evidence_roles } = server.feedback.scenario_next;
   const rules = schema_registry.acl.mode === "custom" ? schema_registry.acl.rules : [];
   const known = new Set([...ROLE_NAMES, ...trace_roles, ...evidence_roles, ...rules.flatMap(({ roles }) => roles)]);
@@ -97,17 +91,19 @@ export function strangeRoles({ server, schema_registry }: GateConfig): readonly 
   );
 }
 
-/** What is to be said of the settings of one kind of access list while the other is in force. */
-export function idleAcl({ mode, allow_local_only, rules, default: otherwise }: RegistryAclConfig): readonly string[] {
-  const idle = mode === "custom"
-    ? allow_local_only ? ["allow_local_only"] : []
-    : [...rules.length > 0 ? ["rules"] : [], ...otherwise === "allow" ? ["default"] : []];
-  return idle.map((member) =>
+/** Warns of access settings of the registry that the mode ignores. */
+export function ineffectiveAclSettings(acl: RegistryAclConfig): readonly string[] {
+  const { mode, allow_local_only, rules } = acl;
+  const members: string[] = [];
+  if (mode === "custom" && allow_local_only) members.push("allow_local_only");
+  if (mode !== "custom" && rules.length > 0) members.push("rules");
+  if (mode !== "custom" && acl.default === "allow") members.push("default");
+  return members.map((member) =>
     `schema_registry.acl.${member} has no effect while schema_registry.acl.mode is "${mode}"`
   );
 }
 
-/** What is to be said where schemas have to be signed and no key is known: a signature under an unknown key is not verified. */
+/** Warns if schemas must be signed while no key is configured: signatures with an unknown key are not verified. */
 function unverifiedSchemas({ schema_registry, trust, providers }: GateConfig): readonly string[] {
   const isKnown = [trust.default_policy, ...providers.map(({ trust }) => trust)].some((policy) =>
     policy !== null && policy !== "audit"
@@ -119,7 +115,7 @@ function unverifiedSchemas({ schema_registry, trust, providers }: GateConfig): r
   ];
 }
 
-/** Names in the lists of tools that the configuration accepts and this version does not serve. */
+/** Warns of tool names that are valid in a configuration, but that this version does not serve. */
 export function unservedTools({ server: { tools, auth } }: GateConfig): readonly string[] {
   const lists = [
     ["server.tools.allowlist", tools.allowlist],
@@ -133,15 +129,12 @@ export function unservedTools({ server: { tools, auth } }: GateConfig): readonly
   );
 }
 
-/**
- * What is to be said of names of tools that are not served, of lists that leave no tool, of bearer tokens, and of values
- * that every provider gives away.
- */
-export function looseSettings(config: GateConfig): readonly string[] {
+/** Warns of tools that are not served, tool lists without a tool, weak bearer tokens, and disclosed raw values. */
+export function settingWarnings(config: GateConfig): readonly string[] {
   const { evidence, server } = config;
   return [
     ...unservedTools(config),
-    ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools leave no tool: nothing can be called"],
+    ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools allow no tool: nothing can be called"],
     ...unverifiedSchemas(config),
     ...weakTokens(server.auth?.bearer_tokens ?? []),
     ...evidence.allow_raw_values && !evidence.require_provider_opt_in
@@ -150,18 +143,18 @@ export function looseSettings(config: GateConfig): readonly string[] {
   ];
 }
 
-/** What is to be said of bearer tokens that can be guessed, or stand twice; a token itself is never told. */
+/** Warns of bearer tokens that can be guessed or are repeated. A message never contains a token. */
 function weakTokens(tokens: readonly string[]): readonly string[] {
-  const place = (index: number): string => formatPath(["server", "auth", "bearer_tokens", index]);
+  const pathOf = (index: number): string => formatPath(["server", "auth", "bearer_tokens", index]);
   return tokens.flatMap((token, index) => [
     ...token.length < TOKEN_CHARACTERS
-      ? [`${place(index)} is short: ${TOKEN_CHARACTERS} characters are the least that hold 128 bits of chance`]
+      ? [`${pathOf(index)} is short: 128 random bits need at least ${TOKEN_CHARACTERS} characters`]
       : [],
-    ...tokens.indexOf(token) < index ? [`${place(index)} is the same as ${place(tokens.indexOf(token))}`] : [],
+    ...tokens.indexOf(token) < index ? [`${pathOf(index)} is the same as ${pathOf(tokens.indexOf(token))}`] : [],
   ]);
 }
 
-/** Whether the lists of tools leave any that there is. */
+/** Whether the lists of tools allow at least one served tool. */
 function offersTools({ server, docs }: GateConfig): boolean {
   const isOffered = offeredTools(server);
   const missing = docs.enabled && docs.enable_search ? UNAVAILABLE_TOOLS : [...UNAVAILABLE_TOOLS, "gate_docs_search"];

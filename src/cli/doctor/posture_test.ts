@@ -6,7 +6,7 @@ import type { GateConfig, RoleConfig } from "../../config/types.ts";
 import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { securityPosture, strangeRoles, unservedTools } from "./posture.ts";
+import { securityPosture, unknownRoles, unservedTools } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
@@ -29,8 +29,8 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
     securityPosture(config).map(({ level, message }) => `${level}: ${message}`);
   assert.deepEqual(lines(BASE), [
     "info: built-in defaults; transport stdio; auth local_only; namespace 1 refused; runs in memory; schemas in memory",
-    "info: server.auth.principals is empty: every caller that is let in may use every tool",
-    'warn: run_state_store.type is "memory": every run is forgotten at exit',
+    "info: server.auth.principals is empty: every admitted caller may use every tool",
+    'warn: run_state_store.type is "memory": every run is lost at exit',
   ]);
   const relaxed: GateConfig = {
     ...withStore("/data/gate.db", "normal"),
@@ -43,15 +43,15 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
   assert.deepEqual(lines(relaxed), [
     "info: configuration /srv/gate.toml; transport stdio; auth local_only; namespace 1 open to tenants 1, 7; " +
     "runs in /data/gate.db; schemas in memory",
-    "info: server.auth.principals is empty: every caller that is let in may use every tool",
+    "info: server.auth.principals is empty: every admitted caller may use every tool",
     "info: schema_registry.acl.allow_local_only: local callers may register schemas",
     'warn: run_state_store.sync_mode is "normal": a power failure may lose the last commits',
-    "warn: validation.strict is false: precheck does not hold conditions against the data shape",
+    "warn: validation.strict is false: precheck does not check conditions against the data shape",
     "warn: server.audit.enabled is false: nothing is audited",
   ]);
 });
 
-Deno.test("securityPosture() says where runpacks go, and which roles are of no use", () => {
+Deno.test("securityPosture() reports the storage of runpacks, and unknownRoles() roles without effect", () => {
   const storage = { type: "object_store", provider: "s3", bucket: "packs", prefix: null, region: null } as const;
   const said = (endpoint: string | null): readonly string[] =>
     securityPosture({
@@ -63,7 +63,7 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
   ]);
   assert.deepEqual(said("http://10.0.0.1:9000"), [
     "info: runpack_storage: published runpacks are mirrored to bucket packs at http://10.0.0.1:9000",
-    "warn: runpack_storage.endpoint is http://: runpacks and credentials of a session cross the network in the clear",
+    "warn: runpack_storage.endpoint is http://: runpacks and session credentials are sent in clear text",
   ]);
   const role = (name: string): RoleConfig => ({ name, tenant_id: null, namespace_id: null });
   const roles = [role("NamespaceReader"), role("NamespaceWritter"), role("tracer"), role("registrar")];
@@ -71,7 +71,7 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
   const { feedback } = BASE.server;
   const { acl } = BASE.schema_registry;
   assert.deepEqual(
-    strangeRoles({
+    unknownRoles({
       ...BASE,
       server: {
         ...BASE.server,
@@ -90,7 +90,7 @@ Deno.test("securityPosture() says where runpacks go, and which roles are of no u
   );
 });
 
-Deno.test("securityPosture() warns of what lets in or out more, or less, than was meant", async (test) => {
+Deno.test("securityPosture() warns of settings that are likely mistakes", async (test) => {
   const { acl } = BASE.schema_registry;
   const server = (change: Partial<GateConfig["server"]>): Partial<GateConfig> => ({
     server: { ...BASE.server, ...change },
@@ -108,10 +108,10 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
   const values = (allow_raw_values: boolean, require_provider_opt_in: boolean): Partial<GateConfig> => ({
     evidence: { allow_raw_values, require_provider_opt_in },
   });
-  const SHORT = "is short: 22 characters are the least that hold 128 bits of chance";
-  const NONE = "server.tools and server.auth.allowed_tools leave no tool: nothing can be called";
+  const SHORT = "is short: 128 random bits need at least 22 characters";
+  const NONE = "server.tools and server.auth.allowed_tools allow no tool: nothing can be called";
   const UNSERVED = 'server.tools.allowlist[0]: this version does not serve the tool "typed_providers_get"';
-  const IDLE = "has no effect while schema_registry.acl.mode is";
+  const INEFFECTIVE = "has no effect while schema_registry.acl.mode is";
   const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
     ["a token of 22 characters", tokens("a".repeat(22))],
     ["a token of 21 characters", tokens("a".repeat(21)), `server.auth.bearer_tokens[0] ${SHORT}`],
@@ -138,25 +138,25 @@ Deno.test("securityPosture() warns of what lets in or out more, or less, than wa
       NONE,
     ],
     ["rules in force", lists({ mode: "custom", rules: [RULE], default: "allow" })],
-    ["rules without effect", lists({ rules: [RULE] }), `schema_registry.acl.rules ${IDLE} "builtin"`],
-    ["a default without effect", lists({ default: "allow" }), `schema_registry.acl.default ${IDLE} "builtin"`],
+    ["rules without effect", lists({ rules: [RULE] }), `schema_registry.acl.rules ${INEFFECTIVE} "builtin"`],
+    ["a default without effect", lists({ default: "allow" }), `schema_registry.acl.default ${INEFFECTIVE} "builtin"`],
     [
       "local callers without effect",
       lists({ mode: "custom", allow_local_only: true }),
-      `schema_registry.acl.allow_local_only ${IDLE} "custom"`,
+      `schema_registry.acl.allow_local_only ${INEFFECTIVE} "custom"`,
     ],
   ];
-  const memory = 'run_state_store.type is "memory": every run is forgotten at exit';
+  const memory = 'run_state_store.type is "memory": every run is lost at exit';
   for (const [what, config, ...said] of rows) {
     await test.step(what, () => {
       const lines = securityPosture({ ...BASE, ...config });
       assert.deepEqual(lines.filter(({ level }) => level === "warn").map(({ message }) => message), [...said, memory]);
-      assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is told");
+      assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is disclosed");
     });
   }
 });
 
-Deno.test("unservedTools() names each name of a list that this version does not serve, and where it stands", () => {
+Deno.test("unservedTools() lists each unserved name with its path", () => {
   const { server } = BASE;
   const names = ["precheck", "typed_providers_get"] as const;
   const said = (place: string): string => `${place}[1]: this version does not serve the tool "typed_providers_get"`;
@@ -171,14 +171,14 @@ Deno.test("unservedTools() names each name of a list that this version does not 
   }
 });
 
-Deno.test("exposedFiles() names what everybody may read of that which holds secrets", async (test) => {
+Deno.test("exposedFiles() lists the files with secrets that every user can read", async (test) => {
   const folder = await Deno.makeTempDir();
   const config_path = `${folder}/gate.toml`;
   const key_path = `${folder}/server.key`;
   await Deno.writeTextFile(config_path, "");
   await Deno.writeTextFile(key_path, "");
   const here = await Deno.realPath(folder);
-  // Whoever runs the tests may have their folder for themselves.
+  // The folder of tests may be private to its user.
   const modeOf = (path: string): number | null => path.startsWith(here) ? Deno.statSync(path).mode : 0o755;
   const said = async (config: Partial<GateConfig>, mode: number, ofFolder = 0o755): Promise<readonly string[]> => {
     for (const path of [config_path, key_path]) await Deno.chmod(path, mode);
@@ -205,13 +205,13 @@ Deno.test("exposedFiles() names what everybody may read of that which holds secr
     await test.step(what, async () => {
       assert.deepEqual(await said(config, 0o644), lines);
       assert.deepEqual(await said(config, 0o640), []);
-      assert.deepEqual(await said(config, 0o644, 0o750), [], "nobody else comes to the file");
+      assert.deepEqual(await said(config, 0o644, 0o750), [], "no other user can reach the file");
     });
   }
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("dataDirOf() takes --data-dir, else the folder of the run store, else .gate beside the configuration", () => {
+Deno.test("dataDirOf() returns --data-dir, else the folder of the run store, else .gate beside the configuration", () => {
   assert.equal(dataDirOf(BASE, undefined), "/srv/.gate");
   assert.equal(dataDirOf(withStore("/data/gate.db", "full"), undefined), "/data");
   assert.equal(dataDirOf(withStore("/data/gate.db", "full"), "/named"), "/named");

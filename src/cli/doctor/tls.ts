@@ -11,20 +11,20 @@ import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/mate
 import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";
 import type { Finding } from "./checks.ts";
 
-/** Reads the files as the server does, says of each certificate whether it counts now, and of the server's how it is made. */
+/** Reads the files as the server does; checks the validity of each certificate, and the form of the server's. */
 export async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
   try {
     const { cert, leaf: own, clientAuthorities } = await loadMaterial(config);
     const [leaf, ...chain] = certificates("cert_path", cert).map((one) => validity("server.tls.cert_path", one, now));
     const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("client_ca_path", pem))
       .map((one) => validity("server.tls.client_ca_path", one, now));
-    // Of several authorities one may have had its time: its clients alone are refused.
-    const isAnyGood = authorities.some(({ status }) => status !== "fail");
+    // One expired authority among several only affects its own clients.
+    const isAnyValid = authorities.some(({ status }) => status !== "fail");
     return [
       ...leaf === undefined ? [] : [leaf],
       ...form("server.tls.cert_path", own),
       ...chain.filter(({ status }) => status !== "ok"),
-      ...authorities.map((one) => one.status === "fail" && isAnyGood ? { ...one, status: "note" as const } : one),
+      ...authorities.map((one) => one.status === "fail" && isAnyValid ? { ...one, status: "note" as const } : one),
     ];
   } catch (error) {
     if (!(error instanceof TlsFilesError)) throw error;
@@ -39,17 +39,17 @@ function form(member: string, certificate: X509Certificate): readonly Finding[] 
 
 function validity(member: string, certificate: X509Certificate, now: number): Finding {
   const { from, to } = timeOf(certificate);
-  const say = (status: Finding["status"], what: string, time: number): Finding =>
+  const found = (status: Finding["status"], what: string, time: number): Finding =>
     finding(member, certificate, status, `${what} ${new Date(time).toISOString()}`);
   switch (standingOf(certificate, now)) {
     case "not_yet":
-      return say("fail", "does not count before", from);
+      return found("fail", "is not valid before", from);
     case "over":
-      return say("fail", "ran out at", to);
+      return found("fail", "expired at", to);
     case "soon_over":
-      return say("note", "runs out at", to);
+      return found("note", "expires at", to);
     case "good":
-      return say("ok", "counts until", to);
+      return found("ok", "is valid until", to);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * `gate approve`: signs one evidence statement, so that a person's approval counts for exactly what they approved.
+ * `gate approve`: signs one evidence statement, so that an approval counts only for the approved value and run.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
-/** The flags of `gate approve`, each as it was written. */
+/** The flags of `gate approve`, not yet parsed. */
 export interface ApproveOptions {
   readonly key?: string;
   readonly keyId?: string;
@@ -65,16 +65,18 @@ function write(
     return;
   }
   writeOut(`${JSON.stringify(item, null, 2)}\n`);
-  writeError(`Signed: ${statement}\nKey id: ${keyId}, as trust or providers[].trust of the gate has to name it\n`);
+  writeError(`Signed: ${statement}\nKey id: ${keyId}; trust or providers[].trust must use this name\n`);
 }
 
 async function readKey(path: string): Promise<SigningKey> {
   const { bytes, isOpenToOthers } = await readKeyFile(path);
   const key = parseSigningKey(bytes);
-  const expected = "expected 32 raw bytes, their base64, or a PKCS #8 private key as PEM, of Ed25519";
+  const expected = "expected an Ed25519 private key: 32 raw bytes, their base64, or PKCS #8 PEM";
   const reason = key === null ? expected : await publicKeyReason(path, bytes);
   if (key === null || reason !== null) throw new CliError("usage", `Cannot use key "${path}": ${reason}`);
-  if (isOpenToOthers) writeError(`gate warn: others on this machine may read "${path}": chmod 600 keeps it to you\n`);
+  if (isOpenToOthers) {
+    writeError(`gate warn: other users of this machine can read "${path}": chmod 600 restricts access\n`);
+  }
   return key;
 }
 
@@ -82,19 +84,19 @@ async function readKeyFile(path: string): Promise<{ readonly bytes: Uint8Array; 
   try {
     const { isFile, size, mode } = await Deno.stat(path);
     if (!isFile || size > KEY_FILE_BYTES_MAXIMUM) {
-      throw new CliError("usage", `Cannot use key "${path}": it is no key file`);
+      throw new CliError("usage", `Cannot use key "${path}": it is not a key file`);
     }
     return { bytes: await Deno.readFile(path), isOpenToOthers: mode !== null && (mode & 0o077) !== 0 };
   } catch (error) {
     if (error instanceof CliError) throw error;
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
-    throw new CliError("usage", `Cannot use key "${path}": ${reason}`, "gate approve keygen FILE makes one");
+    throw new CliError("usage", `Cannot use key "${path}": ${reason}`, "gate approve keygen FILE creates one");
   }
 }
 
 function required(value: string | undefined, flag: string): string {
   if (value !== undefined && value !== "") return value;
-  throw new CliError("usage", `Flag ${flag} is missing`, "gate help approve shows an example");
+  throw new CliError("usage", `Flag ${flag} is missing`, "see gate help approve");
 }
 
 function matching(
@@ -114,7 +116,7 @@ function wholeNumber(text: string, flag: string, minimum: number): number {
   throw new CliError("usage", `Cannot read ${flag} "${text}": expected a whole number, at least ${minimum}`);
 }
 
-/** The head of `record_id:revision`, as `accepted_head` shows them. */
+/** Parses `RECORD_ID:REVISION`, the members of `accepted_head`. */
 function headOf({ head, anyHead }: ApproveOptions): Head | null {
   if (anyHead === true && head !== undefined) {
     throw new CliError("usage", "Flags --head and --any-head exclude each other");
@@ -127,11 +129,11 @@ function headOf({ head, anyHead }: ApproveOptions): Head | null {
   throw new CliError("usage", `Cannot read --head "${head}": expected RECORD_ID:REVISION of the run's accepted_head`);
 }
 
-/** The value; a boolean, a text and a whole number say their type themselves. */
+/** Parses the value. The type of a boolean, a string or an integer follows from the value. */
 function typedValue({ value, type }: ApproveOptions): TypedValue {
   const parsed = parseJson(required(value, "--value"));
   if (!parsed.ok) {
-    const hint = `quote a text twice: --value '"approved"'`;
+    const hint = `quote a string twice: --value '"approved"'`;
     throw new CliError("usage", `Cannot read --value as JSON: ${parsed.fault.message}`, hint);
   }
   const value_type = type === undefined ? impliedType(parsed.value) : namedType(type);
@@ -144,7 +146,7 @@ function impliedType(value: unknown): ValueType {
   if (typeof value === "boolean") return "Boolean";
   if (typeof value === "string") return "String";
   if (Number.isSafeInteger(value)) return "Integer";
-  throw new CliError("usage", "Flag --type is missing: the value does not say its domain");
+  throw new CliError("usage", "Flag --type is missing: the value has more than one possible type");
 }
 
 function namedType(name: string): ValueType {

@@ -1,5 +1,5 @@
 /**
- * `gate approve keygen`: makes a key pair for approvals.
+ * `gate approve keygen`: creates a key pair for approvals.
  *
  * @module
  */
@@ -11,13 +11,14 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /**
- * Runs `gate approve keygen FILE`: writes the private key to the file, for its owner alone, and the public key beside it.
+ * Runs `gate approve keygen FILE`: writes the private key to the file, readable by its owner alone, and the public key to
+ * `FILE.pub`.
  */
 export async function runApproveKeygen(file: string, options: { readonly json?: boolean }): Promise<number> {
   const path = resolve(file);
   const publicPath = `${path}.pub`;
   const { private_pem, public_text } = makeKeyPair();
-  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => refuse(dirname(path), error));
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => fail(dirname(path), error));
   await writeNew(path, private_pem, 0o600);
   await writeNew(publicPath, public_text, 0o644);
   if (options.json === true) {
@@ -25,7 +26,7 @@ export async function runApproveKeygen(file: string, options: { readonly json?: 
   } else {
     writeOut(`${path}\n${publicPath}\n`);
     writeError(
-      "Next: name the .pub file in trust.default_policy.require_signature.keys; its path as written is the key id\n",
+      "Next: add the .pub file to trust.default_policy.require_signature.keys; its path as written there is the key id\n",
     );
   }
   return EXIT.ok;
@@ -36,12 +37,12 @@ async function writeNew(path: string, text: string, mode: number): Promise<void>
     await Deno.writeTextFile(path, text, { createNew: true, mode });
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "keys are never replaced");
+      throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "gate never replaces a key");
     }
-    refuse(path, error);
+    fail(path, error);
   }
 }
 
-function refuse(path: string, error: unknown): never {
+function fail(path: string, error: unknown): never {
   throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
 }

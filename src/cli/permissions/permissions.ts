@@ -1,5 +1,5 @@
 /**
- * `gate permissions`: the exact flags with which the runtime confines the whole process to what a configuration needs.
+ * `gate permissions`: prints the runtime flags that limit the process to what a configuration needs.
  *
  * @module
  */
@@ -7,18 +7,47 @@
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { LOAD_WHEN_NEEDED } from "../client/block.ts";
-import { COMPILE_FLAGS, EMBEDDED_FILES } from "./compile_plan.ts";
+import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./plan.ts";
 
-/** The flags of `gate permissions`; those of `gate serve` that need a permission are among them. */
+/** The flags of `gate permissions`, including those of `gate serve` that need permissions. */
 export interface PermissionsOptions {
   readonly config?: string;
   readonly dataDir?: string;
   readonly signingKey?: string;
   readonly json?: boolean;
 }
+
+/** Modules that are started by name and not imported; a compiled program must embed them explicitly. */
+const WORKER_MODULES: readonly string[] = [
+  "src/evidence/builtin/env_worker.ts",
+  "src/evidence/builtin/json_worker.ts",
+  "src/evidence/builtin/request_worker.ts",
+  "src/evidence/builtin/select_worker.ts",
+  "src/evidence/builtin/time_worker.ts",
+  "src/evidence/sandbox/schema_worker.ts",
+  "src/store/backup_worker.ts",
+  "src/tools/packs/pack_worker.ts",
+];
+
+/** Files to embed in addition to imported modules, from the root of the checkout: workers and documents. */
+const EMBEDDED_FILES: readonly string[] = [
+  ...WORKER_MODULES,
+  ...DEFAULT_DOCS.flatMap(({ files }) => files.map((file) => `docs/${file}`)),
+];
+
+/**
+ * Flags of `deno compile` for every gate: no code from the network, no packages of tests, and no cache of compiled code at
+ * a predictable path.
+ */
+const COMPILE_FLAGS: readonly string[] = [
+  "--frozen",
+  "--deny-import",
+  "--no-code-cache",
+  "--exclude-unused-npm",
+];
 
 /** Runs `gate permissions`. */
 export async function runPermissions(options: PermissionsOptions): Promise<number> {
@@ -37,9 +66,16 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];
   const compile = [
-    ...["deno", "compile", ...permissionFlags(compiledPlan(plan)), ...COMPILE_FLAGS, "--config", ownPath("deno.json")],
+    "deno",
+    "compile",
+    ...permissionFlags(compiledPlan(plan)),
+    ...COMPILE_FLAGS,
+    "--config",
+    ownPath("deno.json"),
     ...EMBEDDED_FILES.flatMap((path) => ["--include", ownPath(path)]),
-    ...["--output", "gate", ownPath("main.ts")],
+    "--output",
+    "gate",
+    ownPath("main.ts"),
   ];
   if (options.json === true) writeResult("permissions", { permissions: plan, run, compile });
   else {
@@ -49,7 +85,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   return EXIT.ok;
 }
 
-/** The plan as flags of `deno run` and `deno compile`. */
+/** Formats a plan as flags of `deno run` and `deno compile`. */
 function permissionFlags(plan: PermissionPlan): readonly string[] {
   const flag = (name: string, allowed: Allowance): readonly string[] => {
     if (allowed === "all") return [`--${name}`];
@@ -67,13 +103,13 @@ function permissionFlags(plan: PermissionPlan): readonly string[] {
   ];
 }
 
-/** The plan for a compiled program, whose own files lie in a folder that the runtime makes up from its name. */
+/** Adapts a plan to a compiled program, whose own files are in a folder that the runtime names after the program. */
 function compiledPlan(plan: PermissionPlan): PermissionPlan {
   const own = new Map(OWN_FOLDERS.map((folder) => [ownPath(folder), `/tmp/deno-compile-gate/${folder}`]));
   return { ...plan, read: plan.read.map((path) => own.get(path) ?? path) };
 }
 
-/** One command for a shell, one flag a line. */
+/** Formats a command for a shell with one flag per line. */
 function shellLine(words: readonly string[]): string {
   return words.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
     .join(" ").replaceAll(/ (?=--)/g, " \\\n  ");

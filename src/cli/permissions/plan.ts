@@ -1,5 +1,5 @@
 /**
- * The permissions that serving a configuration needs, and nothing more.
+ * Derives the minimum permissions for serving a configuration.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { headDraftPath, headPath } from "../../server/audit/head.ts";
 import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 
-/** What is allowed of one kind: everything, or these. */
+/** The allowed values of one permission: all, or a list. */
 export type Allowance = "all" | readonly string[];
 
 /** The permissions of a process. */
@@ -32,15 +32,15 @@ export interface PermissionPlan {
   readonly write: readonly string[];
   readonly env: Allowance;
   readonly net: Allowance;
-  /** Refused of what `net` allows. */
+  /** Exceptions to `net`. */
   readonly deny_net: readonly string[];
   readonly run: readonly string[];
   readonly sys: Allowance;
-  /** Why something is wider than one would expect. */
+  /** Reasons for permissions that are wider than expected. */
   readonly notes: readonly string[];
 }
 
-/** Networks that no provider may reach unless it is told; the runtime takes no networks of IPv6 here. */
+/** Private networks, which providers may reach only if configured; the runtime accepts no IPv6 networks here. */
 const PRIVATE_NETWORKS = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -60,20 +60,20 @@ const PRIVATE_NETWORKS = [
   "[::1]",
 ];
 
-/** Variables that `gate serve` itself looks at. */
+/** Variables that `gate serve` itself reads. */
 const OWN_VARIABLES = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
-/** Variables that a program of an external provider is given. */
+/** Variables that gate passes to the program of an external provider. */
 const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR", "TZ"];
-/** Variables that the client of the object store looks at. */
+/** Variables that the client of the object store reads. */
 const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "_X_AMZN_TRACE_ID"];
 
-/** What the flags of `gate serve` name besides the configuration, as absolute paths. */
+/** Files of the flags of `gate serve`, as absolute paths. */
 export interface ServedFiles {
   readonly dataDir?: string | undefined;
   readonly signingKey?: string | undefined;
 }
 
-/** The permissions for `gate serve` with a configuration and flags. Paths are as the runtime compares them: links followed. */
+/** Derives the permissions of `gate serve`. Links in paths are resolved, because the runtime compares resolved paths. */
 export async function planPermissions(config: GateConfig, files: ServedFiles = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
   const own = ownHosts(config);
@@ -96,15 +96,15 @@ export async function planPermissions(config: GateConfig, files: ServedFiles = {
   };
 }
 
-/** Folders of the program itself that are read while it runs: the documents, and the workers that are started by name. */
+/** Folders of the program that are read while it runs: documents, and workers that are started by name. */
 export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
 
-/** A path of the program itself; a compiled one has none on the disk, and names it from the root of a checkout. */
+/** A path of the program itself. A compiled program has no files on disk, so its paths count from the root of a checkout. */
 export function ownPath(path: string): string {
   return Deno.build.standalone ? path : fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }
 
-/** The programs of providers, and where there are any what ends all that they have started. */
+/** The programs of providers, and the program that ends their process groups. */
 function programsOf({ providers }: GateConfig): readonly string[] {
   const programs = providers.flatMap(({ command }) => command.slice(0, 1));
   return unique(programs.length === 0 || !HAS_GROUPS ? programs : [...programs, KILL_PROGRAM]);
@@ -114,12 +114,12 @@ function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }
 
-/** A path, and the one that it leads to: the runtime asks for both. */
+/** A path and its resolved form: the runtime checks both. */
 function withRealPath(path: string): readonly string[] {
   return [path, realPath(path)];
 }
 
-/** Where a path leads to, also where there is nothing yet. */
+/** Resolves the links of a path, which need not exist. */
 function realPath(path: string): string {
   try {
     return Deno.realPathSync(path);
@@ -129,10 +129,10 @@ function realPath(path: string): string {
   }
 }
 
-/** Room on disks, and what the object store's client says of itself. */
+/** System information: free disk space, and the release of the system for the client of the object store. */
 function sysOf(config: GateConfig, notes: string[]): Allowance {
   if (ownUrls(config).some((url) => url.startsWith("https:"))) {
-    notes.push("gate itself asks over https: the runtime has no flag for the list of authorities alone");
+    notes.push("gate itself uses https: the runtime has no narrower flag for the system's certificate authorities");
     return "all";
   }
   return config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"];
@@ -151,7 +151,7 @@ function readPaths(config: GateConfig): readonly string[] {
     ...policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir).map(({ path }) => path)),
     ...docs.enabled ? docs.extra_paths : [],
     ...docs.enabled && docs.include_default_docs ? [ownPath("docs")] : [],
-    // The runtime asks before it starts a module by name, which is what workers are.
+    // The runtime checks read permission before it starts a worker.
     ownPath("src"),
   ].filter((path) => path !== "");
 }
@@ -163,7 +163,7 @@ function providerPaths(config: GateConfig): readonly string[] {
   ]);
 }
 
-/** Files that gate writes, by their folder where that is still to be made, and the folder of runpacks. */
+/** The files that gate writes, and the folder of runpacks. A path in a missing folder is replaced by that folder. */
 function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   const audit = config.server.audit.path;
   const stores = storeFiles(config).flatMap((path) => [path, markPath(realPath(path))]);
@@ -171,14 +171,14 @@ function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
 }
 
-/** Folders that gate writes in: it asks for the room on their disks, and makes names in them survive a power failure. */
+/** Folders of written files: gate reads their free space, and syncs them so that new files survive a power failure. */
 function writtenFolders(config: GateConfig): readonly string[] {
   const audit = config.server.audit.path;
   const files = [...storeFiles(config), ...audit === null ? [] : [audit]];
   return files.map(dirname);
 }
 
-/** The files of the stores. SQLite itself needs no permission for what it writes beside them. */
+/** The files of the stores. SQLite needs no permission for its own files beside them. */
 function storeFiles(config: GateConfig): readonly string[] {
   return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
 }
@@ -199,7 +199,7 @@ async function envOf(config: GateConfig, notes: string[]): Promise<Allowance> {
     if (provider.command.length > 0) names.push(...CHILD_VARIABLES);
     const granted = provider.type === "builtin" ? variablesOf(provider) : [];
     if (granted === null) {
-      notes.push('provider "env" has no allowlist: the process needs every variable that it may be asked for');
+      notes.push('provider "env" has no allowlist: the process needs permission for every variable');
       return "all";
     }
     names.push(...granted);
@@ -216,18 +216,18 @@ function requestConfig(provider: ProviderConfig): readonly BuiltinProviderConfig
   return provider.name === "http" || provider.name === "rest" ? [provider.config] : [];
 }
 
-/** Where gate itself listens or connects, beside what `http` and `rest` ask. */
+/** Hosts on which gate itself listens or to which it connects, except for requests of `http` and `rest`. */
 function ownHosts(config: GateConfig): readonly string[] {
   const { server } = config;
   return [
     ...server.transport === "stdio" || server.bind === null ? [] : [server.bind],
-    // The proof that client certificates are enforced takes a port of its own.
+    // The self-test for client certificates uses a port of its own.
     ...(server.tls?.client_ca_path ?? null) === null ? [] : ["127.0.0.1"],
     ...ownUrls(config).map(authorityOf),
   ];
 }
 
-/** What gate itself connects to, in lower case. */
+/** The URLs to which gate itself connects, in lower case. */
 function ownUrls({ namespace, providers, runpack_storage: storage }: GateConfig): readonly string[] {
   const urls = [
     namespace.authority.ledger?.base_url ?? null,
@@ -249,7 +249,7 @@ function authorityOf(url: string): string {
   return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
-/** The runtime checks addresses where connections are pinned to them, so a name cannot be granted in its place. */
+/** Connections of `http` and `rest` are pinned to addresses, so the runtime needs permission for addresses, not names. */
 function netOf(outward: readonly BuiltinProviderConfig<"http">[], own: readonly string[], notes: string[]): Allowance {
   const hosts = outward.map((config) => config.allowed_hosts);
   const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);
@@ -258,8 +258,8 @@ function netOf(outward: readonly BuiltinProviderConfig<"http">[], own: readonly 
     return unique([...own, ...keys.map((key) => key.includes(":") ? `[${key}]` : key)]);
   }
   notes.push(
-    "http and rest connect to checked addresses, which are not known beforehand: each worker is granted one of them, " +
-      "the process all",
+    "http and rest connect to addresses that are only known at run time: each worker may connect to one of them, " +
+      "the process to all",
   );
   return "all";
 }
@@ -272,11 +272,11 @@ function deniedNetworks(
   if (outward.some((config) => config.allow_private_networks)) return [];
   const names = own.filter((host) => !isPublic(host));
   if (names.length === 0) return PRIVATE_NETWORKS;
-  notes.push(`private networks are not denied to the process, because gate itself uses ${names.join(", ")}`);
+  notes.push(`private networks are not denied, because gate itself uses ${names.join(", ")}`);
   return [];
 }
 
-/** Whether a `host:port` of gate's own is certain not to lie in a private network: another name can be anywhere. */
+/** Whether a `host:port` is certain to be public; any other name may resolve to a private address. */
 function isPublic(host: string): boolean {
   return /\.amazonaws\.com:\d+$/.test(host);
 }

@@ -1,5 +1,5 @@
 /**
- * `gate provider check`: runs one check of a configured provider here and now, and shows what it says.
+ * `gate provider check`: runs one check of a configured provider now, and shows its result.
  *
  * @module
  */
@@ -25,19 +25,19 @@ export interface ProviderCheckOptions {
   readonly config?: string;
   /** Each `name=value`. */
   readonly param?: readonly string[];
-  /** All params as JSON. */
+  /** All parameters as JSON. */
   readonly params?: string;
   readonly triggerTime?: string;
   readonly json?: boolean;
 }
 
-/** What a check came to. */
+/** The outcome of a check. */
 type Outcome =
   | {
     readonly result: EvidenceResult;
     readonly grant: JsonObject;
     readonly milliseconds: number;
-    /** Why no evaluation would count the result; absent where nothing speaks against it. */
+    /** Why an evaluation would not count the result; absent if it would. */
     readonly not_counted?: ObservedError;
   }
   | {
@@ -46,8 +46,8 @@ type Outcome =
   };
 
 /**
- * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for an answer, 4 for an observed error or an answer that no evaluation
- * counts under the trust settings, 8 where there is none.
+ * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for a result that counts, 4 for an observed error or a
+ * result that does not count under the trust settings, and 8 without a result.
  */
 export async function runProviderCheck(
   providerId: string,
@@ -58,7 +58,7 @@ export async function runProviderCheck(
     const { provider, check } = find(session, providerId, checkId);
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
-    if (misfit !== null) throw new CliError("usage", misfit, `it takes ${JSON.stringify(check.params_schema)}`);
+    if (misfit !== null) throw new CliError("usage", misfit, `expected ${JSON.stringify(check.params_schema)}`);
     const profile = await operatorProfile(session.config, readAtMost, session.config.dev.permissive);
     const answered = withTrust(await run(provider, checkId, params, triggerTime(options)), provider, profile);
     const outcome = atGivenTime(answered, provider, options);
@@ -89,7 +89,7 @@ function find(
   throw new CliError("usage", `Provider "${providerId}" has no check "${checkId}"`, `it has ${known}`);
 }
 
-/** What `--params` holds, and over it each `--param`. */
+/** Merges `--params` and each `--param`; the latter override the former. */
 function paramsOf({ param = [], params }: ProviderCheckOptions): JsonValue | undefined {
   const named = namedValues("--param", param);
   if (params === undefined) return param.length === 0 ? undefined : named;
@@ -97,7 +97,7 @@ function paramsOf({ param = [], params }: ProviderCheckOptions): JsonValue | und
   if (!parsed.ok) throw new CliError("usage", `Cannot read --params as JSON: ${parsed.fault.message}`);
   if (param.length === 0) return parsed.value;
   if (isJsonObject(parsed.value)) return { ...parsed.value, ...named };
-  throw new CliError("usage", "Cannot take --param beside --params: --params is no JSON object");
+  throw new CliError("usage", "Cannot combine --param with --params: --params is not a JSON object");
 }
 
 function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
@@ -107,7 +107,7 @@ function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
   throw new CliError("usage", `Cannot read --trigger-time "${text}": expected Unix milliseconds`);
 }
 
-/** An outcome with the lane that it has at the time that was given, where one was. */
+/** Sets the lane of a result at the time of `--trigger-time`, if given. */
 function atGivenTime(outcome: Outcome, provider: Provider, { triggerTime: text }: ProviderCheckOptions): Outcome {
   if (text === undefined || "failure" in outcome) return outcome;
   return { ...outcome, result: { ...outcome.result, lane: laneAtGivenTime(provider, outcome.result) } };
@@ -117,7 +117,7 @@ function isCounted(outcome: Extract<Outcome, { readonly result: EvidenceResult }
   return outcome.result.error === null && outcome.not_counted === undefined;
 }
 
-/** An outcome with what an evaluation would have against its result. */
+/** Adds the reason why an evaluation would not count the result. */
 function withTrust(outcome: Outcome, provider: Provider, profile: OperatorProfile): Outcome {
   if ("failure" in outcome || outcome.result.error !== null) return outcome;
   const not_counted = findObstacle(provider, profile, outcome.result);
@@ -132,7 +132,7 @@ function findObstacle(provider: Provider, profile: OperatorProfile, result: Evid
   }
   const source = result.value === null ? null : measureValue(result.value);
   const error = findTrustError(provider, profile, result, source);
-  // A signature over a statement names a run and can only be verified in one.
+  // The signature of a statement includes the run, so it can only be verified within a run.
   const isStatement = error?.code === "signature_invalid" && result.signature !== null &&
     result.observed_at !== undefined;
   return isStatement ? null : error;
@@ -159,15 +159,15 @@ function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
   if ("failure" in outcome) {
     const { code, message } = outcome.failure;
     writeError(`gate: ${code}: ${message} (after ${outcome.milliseconds} ms)\n`);
-    const said = "stderrTail" in provider && typeof provider.stderrTail === "function"
+    const log = "stderrTail" in provider && typeof provider.stderrTail === "function"
       ? String(provider.stderrTail())
       : "";
-    if (said !== "") writeError(`The end of what the provider wrote to standard error:\n${said.trimEnd()}\n`);
+    if (log !== "") writeError(`The end of the provider's standard error:\n${log.trimEnd()}\n`);
     return;
   }
   writeOut(`${JSON.stringify(outcome.result, null, 2)}\n`);
   const { grant, milliseconds, not_counted } = outcome;
   writeError(`grant ${JSON.stringify(grant)}, ${milliseconds} ms\n`);
   if (not_counted === undefined) return;
-  writeError(`gate: no evaluation counts this result: ${not_counted.code}: ${not_counted.message}\n`);
+  writeError(`gate: this result does not count as evidence: ${not_counted.code}: ${not_counted.message}\n`);
 }

@@ -1,5 +1,5 @@
 /**
- * `gate provider list`: the providers of a configuration with their checks.
+ * `gate provider list`: lists the providers of a configuration with their checks.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface ProviderListOptions {
   readonly json?: boolean;
 }
 
-/** Runs `gate provider list`. Contracts are loaded, nothing is started. */
+/** Runs `gate provider list`. It loads contracts and starts no provider. */
 export async function runProviderList(options: ProviderListOptions): Promise<number> {
   return await withProviders(options.config, ({ config, providers }) => {
     const listed = [...providers.values()].map(({ provider_id, kind, loaded }) => ({

@@ -1,5 +1,5 @@
 /**
- * The providers of a configuration, opened for one command.
+ * Opens the providers of a configuration for one command.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/
 import { exitAtSignals } from "../../server/process/signals.ts";
 import type { Providers } from "../../evidence/types.ts";
 
-/** What a command works with. */
+/** The open providers and their configuration. */
 export interface ProviderSession {
   readonly config: GateConfig;
   readonly providers: Providers;
@@ -21,7 +21,7 @@ export interface ProviderSession {
 /**
  * Runs a command with the providers of a configuration, and closes them.
  *
- * @throws {ConfigError} Where the configuration is wrong, or a provider cannot be started as it says
+ * @throws {ConfigError} If the configuration is invalid, or a provider cannot be created from it
  */
 export async function withProviders<Result>(
   file: string | undefined,

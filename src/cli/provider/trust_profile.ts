@@ -1,5 +1,5 @@
 /**
- * The operator profile of a configuration for commands that verify no signature: key files are not read.
+ * The operator profile of a configuration for commands that verify no signatures; it does not read key files.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { OperatorProfile } from "../../run/profile.ts";
 import { operatorProfile } from "../../tools/services/operator_profile.ts";
 import { sha256 } from "../run/fold_state.ts";
 
-/** The profile with a stand-in for each public key. No law is proved by a key, and cases name their signers themselves. */
+/** Builds the profile with a placeholder for each public key: checking a law needs no keys, and cases name their signers. */
 export function profileWithoutKeys(config: GateConfig): Promise<OperatorProfile> {
   return operatorProfile(
     config,

@@ -1,5 +1,5 @@
 /**
- * `gate explain`: what a run is missing, and why its last attempts did not complete it, from the store that it lies in.
+ * `gate explain`: shows from the run store what a run is missing, and why its last attempts did not complete it.
  *
  * @module
  */
@@ -30,18 +30,18 @@ export interface ExplainOptions {
   readonly json?: boolean;
 }
 
-/** Characters of JSON about the stages of a run: a person asks for all of it. */
+/** Maximum characters of JSON about the stages of a run; far more than in an answer of a tool. */
 const MISSING_CHARACTERS = 8 * 1024 * 1024;
 
-/** Runs that are looked at in one read while a run is searched for. */
+/** Runs per page of the search for a run. */
 const RUN_PAGE = 1000;
 
-/** A run as the store has it, with the last attempt of each stage that is open. */
+/** A run with the last attempt of each open stage. */
 interface ExplainedRun extends ProjectedRun {
   readonly attempts: readonly LastAttempt[];
 }
 
-/** Runs `gate explain RUN`. Its exit code says whether the run is complete, else whether an open stage was judged False. */
+/** Runs `gate explain RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
 export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
   if (!isOperationIdentity(runId)) {
     throw new CliError("usage", `Cannot use run "${runId}": must be 32 lower-case hex digits`);
@@ -65,10 +65,10 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     writeResult("explain", result, code === EXIT.ok);
   } else {
     const colour = wantsColour();
-    // In an order in which the stages can be passed; the law has them by name.
-    const place = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
-    const placeOf = ({ stage_id }: { readonly stage_id: string }): number => place.get(stage_id) ?? 0;
-    const inOrder = missing.toSorted((a, b) => placeOf(a) - placeOf(b));
+    // The law sorts stages by name; people read them in an order in which they can be passed.
+    const positions = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
+    const positionOf = ({ stage_id }: { readonly stage_id: string }): number => positions.get(stage_id) ?? 0;
+    const inOrder = missing.toSorted((a, b) => positionOf(a) - positionOf(b));
     writeOut(describeRun(state, colour) + describeMissing(inOrder, attempts, law.law, colour));
   }
   return code;
@@ -79,7 +79,7 @@ function exitCodeOf({ status }: RunState, attempts: readonly LastAttempt[]): Exi
   return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
 }
 
-/** The last attempts of the stages that are open, in the order of the law. */
+/** The last attempts of the open stages, in the order of the law. */
 async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }: ProjectedRun): Promise<LastAttempt[]> {
   const open = state.stages.filter(({ classification, attempt_count }) =>
     classification === "open_incomplete" && attempt_count > 0
@@ -120,7 +120,7 @@ function loadRun(config: GateConfig, runId: string, namespaceId: number | null):
   });
 }
 
-/** The namespace of the run with that id; a run id is minted at random, so there is no second one. */
+/** Finds the namespace of a run id. Run ids are random, so the first match is the only one. */
 async function findNamespace(runs: Pick<RunStore, "listRuns">, runId: string): Promise<number | null> {
   let after: Parameters<RunStore["listRuns"]>[0] = null;
   for (;;) {

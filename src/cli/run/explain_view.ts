@@ -1,5 +1,5 @@
 /**
- * What a run is missing, in words.
+ * Describes in words what a run is missing.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification } from "../../run/types.ts";
-import { conditionWords, evidenceWords } from "../scenario/law_words.ts";
+import { describeCondition, describeEvidence } from "../scenario/describe_law.ts";
 import { paint, shown } from "../terminal/text.ts";
 
 const STANDS: Readonly<Record<StageClassification, string>> = {
@@ -25,7 +25,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** The run itself, in one line. */
+/** Describes the run in one line. */
 export function describeRun({ run_key, scenario_id, status, head }: RunState, colour: boolean): string {
   const standing = paint(status, status === "complete" ? "good" : "strong", colour);
   return `Run ${run_key.run_id} of scenario ${
@@ -35,23 +35,23 @@ export function describeRun({ run_key, scenario_id, status, head }: RunState, co
 }
 
 function alternatives(sets: readonly (readonly string[])[], complete: boolean): string[] {
-  if (sets.length === 0) return ["more than can be shown here"];
-  const more = complete ? [] : ["or another set: there may be more than are shown"];
+  if (sets.length === 0) return ["too much to show here"];
+  const more = complete ? [] : ["or another combination that is not shown"];
   return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
 }
 
-function describeCondition({ condition_id, needed }: MissingCondition): string {
-  return needed ? condition_id : `${condition_id} judged false`;
+function describeNeeded({ condition_id, needed }: MissingCondition): string {
+  return needed ? condition_id : `${condition_id} to be false`;
 }
 
-/** What of a law says which evidence counts. */
+/** The parts of a law that determine which evidence counts. */
 export type EvidenceLaw = Pick<ScenarioLaw, "conditions" | "acquisition_bindings">;
 
-function describeEvidence({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
+function describeCounting({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
   const condition = law.conditions.find((one) => one.condition_id === condition_id);
   if (condition === undefined) return `    ${shown(condition_id)}\n`;
-  const lines = evidenceWords(law, condition).map((line) => `        ${line}\n`);
-  return `    ${shown(condition_id)}: ${conditionWords(condition)}\n${lines.join("")}`;
+  const lines = describeEvidence(law, condition).map((line) => `        ${line}\n`);
+  return `    ${shown(condition_id)}: ${describeCondition(condition)}\n${lines.join("")}`;
 }
 
 /** The last attempt at a stage that is still open. */
@@ -76,7 +76,7 @@ function describeAttempt({ outcome, attempt_number, causes }: LastAttempt): stri
   return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...causes.map(describeCause)];
 }
 
-/** One stage: where it stands, its last attempt, what it waits for, what would complete it, and the evidence that counts. */
+/** Describes one stage: its state, last attempt and prerequisites, what would complete it, and which evidence counts. */
 export function describeStage(
   stage: StageStanding,
   attempt: LastAttempt | undefined,
@@ -89,16 +89,16 @@ export function describeStage(
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
   }
-  const names = sets.map((set) => set.map(describeCondition));
+  const names = sets.map((set) => set.map(describeNeeded));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) {
-    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeEvidence(one, law)));
+    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law)));
   }
-  if (evidence_left_out !== undefined) lines.push(`    and that for ${countOf(evidence_left_out, "more condition")}\n`);
+  if (evidence_left_out !== undefined) lines.push(`    and for ${countOf(evidence_left_out, "more condition")}\n`);
   return lines.join("");
 }
 
-/** What there is to say of all stages. */
+/** Describes all stages that are not complete. */
 export function describeMissing(
   missing: readonly StageStanding[],
   attempts: readonly LastAttempt[],

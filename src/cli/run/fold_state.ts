@@ -1,5 +1,5 @@
 /**
- * Rebuilds the state of a run from its law and records, for the check of a store.
+ * Rebuilds the state of a run from its law and records, to check a store.
  *
  * @module
  */
@@ -22,9 +22,9 @@ export function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-/** The canonical text of the state that records lead to under a law's canonical text; throws where they do not fold. */
+/** Folds records under a law, both in canonical text; returns the state as canonical text. Throws if they do not fold. */
 export function foldState(lawText: string, records: readonly FoldedRecord[]): string {
-  // What a store holds was checked against its identity before it comes here, so its shape is that of what was accepted.
+  // The caller has verified the identities, so the law and records have the shape of accepted ones.
   const law = readJson(lawText) as unknown as ScenarioLaw;
   const compiled = compileLaw(law, identifyCanonical(sha256, "scenario-law", lawText), graphIdentity(sha256, law));
   let state: RunState | null = null;

@@ -7,7 +7,7 @@ import { constructLaw } from "../../law/law.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 import { foldState, sha256 } from "./fold_state.ts";
 
-Deno.test("foldState() rebuilds the state that records lead to under their law", () => {
+Deno.test("foldState() rebuilds the state of a run from its law and records", () => {
   const built = constructLaw(leastSpec(), environment());
   assert.ok(built.ok);
   const lawText = canonicalize(lawAsJson(built.law));

@@ -1,5 +1,5 @@
 /**
- * A verification report for people.
+ * Formats a verification report for a terminal.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const TONES: Readonly<Record<ClaimStatus["status"], Tone | null>> = {
   not_requested: null,
 };
 
-/** The report as text: every claim with its status, then what it rests on. */
+/** Formats the report: every claim with its status, then its bases and assumptions. */
 export function showClaims(report: VerificationReport, colour: boolean = wantsColour()): string {
   const rows = report.claims.map(({ claim, status }) => [`  ${claim}`, status.status, detailOf(status)]);
   const lines = columns(rows).split("\n").map((line, index) => paintStatus(line, report.claims[index]?.status, colour));
@@ -23,14 +23,14 @@ export function showClaims(report: VerificationReport, colour: boolean = wantsCo
     `runpack ${report.runpack_identity ?? "(no manifest)"}`,
     `profile ${profile}, ${report.verifier_procedure}: ${verdictOf(report)}`,
     lines.join("\n").trimEnd(),
-    `rests on ${trusted_bases.join(", ")}${assumptions.length === 0 ? "" : `; assumes ${assumptions.join(", ")}`}`,
-    `took ${budget.objects} objects, ${budget.bytes_read} bytes, ${budget.records} records`,
+    `based on ${trusted_bases.join(", ")}${assumptions.length === 0 ? "" : `; assumes ${assumptions.join(", ")}`}`,
+    `read ${budget.objects} objects, ${budget.bytes_read} bytes, ${budget.records} records`,
     `report ${report.report_identity}`,
     "",
   ].join("\n");
 }
 
-/** The report in a few words. */
+/** Counts the claims by status. */
 export function verdictOf({ claims }: VerificationReport): string {
   const count = (status: ClaimStatus["status"]): number =>
     claims.filter((entry) => entry.status.status === status).length;
@@ -43,7 +43,7 @@ export function verdictOf({ claims }: VerificationReport): string {
 }
 
 function detailOf(status: ClaimStatus): string {
-  // The name of a file may be anything.
+  // A reason may contain the name of a file of the runpack.
   return "reason" in status ? shown(status.reason) : "method" in status ? status.method : "";
 }
 

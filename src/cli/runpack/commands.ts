@@ -36,7 +36,7 @@ function addExport(runpack: Command, finish: Finish): void {
     .option("--data-dir <DIR>", DATA_DIR)
     .option("--out <DIR>", "also write the runpack to this folder, which must not exist or be empty")
     .option("--archive <FILE>", "also write the runpack to this file, which must not exist")
-    .option("--redact <CONDITION>", "leave out the values of this condition (repeatable)", collect)
+    .option("--redact <CONDITION>", "omit the values of this condition (repeatable)", collect)
     .option("--signing-key <FILE>", "Ed25519 private key that signs the runpack")
     .action(async (flags: Flags) => finish(await (await import("./export.ts")).runRunpackExport(flags)));
 }
@@ -45,7 +45,7 @@ function addPull(runpack: Command, finish: Finish): void {
   withJson(command(runpack, "pull", "Fetch runpacks from the object store into the local repository", [
     "gate runpack pull 3f0c...9a",
   ]))
-    .argument("<runpack_identity...>", "which runpacks")
+    .argument("<runpack_identity...>", "the runpacks to fetch")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)
     .action(async (identities: readonly string[], flags: Flags) =>
@@ -54,11 +54,11 @@ function addPull(runpack: Command, finish: Finish): void {
 }
 
 function addSign(runpack: Command, finish: Finish): void {
-  withJson(command(runpack, "sign", "Lay a signature beside a runpack: a DSSE envelope with an in-toto statement", [
+  withJson(command(runpack, "sign", "Sign a runpack with a DSSE envelope over an in-toto statement", [
     "gate runpack sign release.runpack --key release.key",
     "gate runpack sign 3f0c...9a --key release.key",
   ]))
-    .argument("<runpack>", "a folder, a file, or the runpack identity of one in the local repository")
+    .argument("<runpack>", "a folder, a file, or a runpack identity in the local repository")
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)

@@ -1,5 +1,5 @@
 /**
- * `gate runpack diff`: how two runpacks belong together.
+ * `gate runpack diff`: compares the records of two runpacks.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface RunpackDiffOptions extends RepositoryFlags {
   readonly json?: boolean;
 }
 
-/** Runs `gate runpack diff A B`; 6 where both cannot be true of one run. */
+/** Runs `gate runpack diff A B`. Returns 6 if the records of one run fork, else 0. */
 export function runRunpackDiff(a: string, b: string, flags: RunpackDiffOptions): Promise<number> {
   return withView(a, flags, (first) =>
     withView(b, flags, (second) => {
@@ -32,8 +32,8 @@ const RELATIONS: Readonly<Record<PackComparison["relation"], string>> = {
   same_records: "Both have the same records",
   first_continues: "The first continues the second",
   second_continues: "The second continues the first",
-  forked: "Both are of one run, and their records fork: one of them is not what happened",
-  other_run: "Both are of different runs",
+  forked: "Both are of the same run, but their records fork: at most one of them is genuine",
+  other_run: "They are of different runs",
 };
 
 function describe(comparison: PackComparison): string {

@@ -1,5 +1,5 @@
 /**
- * `gate runpack export`: publishes a run as a runpack, and copies it to where it is handed on.
+ * `gate runpack export`: publishes a run as a runpack, and copies it to a folder or an archive.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { onPacks, type Progress, progressLine, signerOf } from "./session.ts";
+import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { noFile, withStoreFile } from "../store/files.ts";
 
 /** The flags of `gate runpack export`. */
@@ -68,24 +68,25 @@ function runKeyOf({ namespace = "", run = "" }: RunpackExportOptions): RunKey {
   return { namespace_id, run_id: run };
 }
 
-/** Where the pack is copied to; both may be null. */
+/** The destinations of the copies; both may be null. */
 interface Target {
   readonly out: string | null;
   readonly archive: string | null;
 }
 
 function targetOf({ out, archive }: RunpackExportOptions): Target {
-  const [folder, file] = [out, archive].map((path) => path === undefined ? null : resolve(path));
-  if (folder !== null && folder !== undefined && !isFreeFolder(folder)) {
+  const folder = out === undefined ? null : resolve(out);
+  const file = archive === undefined ? null : resolve(archive);
+  if (folder !== null && !isFreeFolder(folder)) {
     throw new CliError("file_exists", `Cannot write to "${folder}": it is not an empty folder`);
   }
-  if (file !== null && file !== undefined && isThere(file)) {
+  if (file !== null && exists(file)) {
     throw new CliError("file_exists", `Cannot write "${file}": it exists already`);
   }
-  return { out: folder ?? null, archive: file ?? null };
+  return { out: folder, archive: file };
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;
@@ -119,9 +120,9 @@ function publish(
 
 async function copyTo({ out, archive }: Target, dataDir: string, identity: string, progress: Progress): Promise<void> {
   if (out === null && archive === null) return;
-  await onPacks(async () => {
+  await withPackErrors(async () => {
     const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
-    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it is gone`);
+    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it was removed`);
     let count = 0;
     if (out !== null) await writeFolder(out, contents, () => progress.show("out", ++count));
     count = 0;
@@ -142,8 +143,8 @@ function failureOf(publication: Exclude<Publication, { outcome: "published" }>, 
   const message = publication.outcome === "run_not_found"
     ? `Cannot find run "${runKey.run_id}" in namespace ${runKey.namespace_id}`
     : publication.message;
-  const kept = publication.outcome === "repository_unavailable" && publication.runpack_identity !== null
+  const hint = publication.outcome === "repository_unavailable" && publication.runpack_identity !== null
     ? `runpack ${publication.runpack_identity} is in the local repository; export again to mirror it`
     : null;
-  return new CliError(code, message, kept, exitCode);
+  return new CliError(code, message, hint, exitCode);
 }

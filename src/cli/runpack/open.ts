@@ -1,5 +1,5 @@
 /**
- * Opening a runpack that a command line names: a folder, a single file, or one of the local repository by its identity.
+ * Opens the runpack of a command line: a folder, a single file, or a runpack identity in the local repository.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { PackSource } from "../../runpack/format/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 
-/** Where a local repository is found. */
+/** The flags that locate the local repository. */
 export interface RepositoryFlags {
   readonly config?: string;
   readonly dataDir?: string;
@@ -22,16 +22,16 @@ export interface RepositoryFlags {
 export interface OpenPack {
   readonly source: PackSource;
   readonly signatures: readonly Uint8Array[];
-  /** The identity that the command line names; null where it names a place. */
+  /** The identity on the command line; null if a path was given. */
   readonly identity: Identity | null;
   readonly close: () => void;
 }
 
 /**
- * Opens a pack, for which leave to read is enough, also where it is named by its identity.
+ * Opens a pack; read permission is enough.
  *
  * @throws {CliError} `runpack_not_found`
- * @throws {ArchiveError} If the file is no archive of a pack
+ * @throws {ArchiveError} If the file is not an archive of a pack
  */
 export async function openPack(named: string, flags: RepositoryFlags): Promise<OpenPack> {
   const kind = kindOf(named);
@@ -49,7 +49,7 @@ export async function openPack(named: string, flags: RepositoryFlags): Promise<O
   throw notFound(named);
 }
 
-/** The local repository: of `--data-dir`, for which no configuration is read, else of the configuration. */
+/** The local repository of `--data-dir`, else of the configuration, which is read only in that case. */
 async function repositoryRoot({ config, dataDir }: RepositoryFlags): Promise<string> {
   const { repositoryFolder } = await import("../../runpack/host/open_publisher.ts");
   if (dataDir !== undefined) return repositoryFolder(resolve(dataDir));

@@ -16,7 +16,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { onPacks, type Progress, progressLine } from "./session.ts";
+import { type Progress, progressLine, withPackErrors } from "./session.ts";
 
 /** The flags of `gate runpack pull`. */
 export interface RunpackPullOptions {
@@ -25,11 +25,11 @@ export interface RunpackPullOptions {
   readonly json?: boolean;
 }
 
-/** Runs `gate runpack pull RUNPACK_IDENTITY...`: each is checked object by object, and kept whole or not at all. */
+/** Runs `gate runpack pull RUNPACK_IDENTITY...`. Each object is verified, and a runpack is stored completely or not at all. */
 export async function runRunpackPull(identities: readonly string[], flags: RunpackPullOptions): Promise<number> {
   const wrong = identities.find((identity) => !isIdentity(identity));
   if (wrong !== undefined) {
-    throw new CliError("usage", `Cannot pull "${wrong}": a runpack identity has 64 lower-case hex digits`);
+    throw new CliError("usage", `Cannot pull "${wrong}": expected a runpack identity of 64 lower-case hex digits`);
   }
   const config = await loadConfig({ config: flags.config });
   if (config.runpack_storage === null) {
@@ -44,7 +44,7 @@ export async function runRunpackPull(identities: readonly string[], flags: Runpa
   const to = openLocalRepository(repositoryFolder(dataDirOf(config, flags.dataDir)));
   const progress = progressLine(flags.json === true);
   try {
-    await onPacks(async () => {
+    await withPackErrors(async () => {
       for (const identity of identities) await pull(identity, from, to, progress);
     });
   } finally {

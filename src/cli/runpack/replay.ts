@@ -1,5 +1,5 @@
 /**
- * `gate replay RUNPACK --law FILE`: the decisions that a changed law would have made differently.
+ * `gate replay RUNPACK --law FILE`: lists the decisions that a changed law would have made differently.
  *
  * @module
  */
@@ -30,14 +30,14 @@ export interface ReplayOptions extends RepositoryFlags {
   readonly json?: boolean;
 }
 
-/** Runs `gate replay`; 0 whatever the changed law would have decided, 6 where the runpack itself does not verify. */
+/** Runs `gate replay`. Returns 0 for any decisions, and 6 if the runpack itself does not verify. */
 export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
   const law = await readLaw(flags.law ?? "");
   return await withView(named, flags, async (view, pack) => {
     const report = await verifyPack(pack, fullReplay(flags));
     if (exitCodeOf(report) === EXIT.verificationFailed) {
       const message = `Cannot replay "${named}": the runpack does not verify`;
-      throw new CliError("integrity_failure", message, "gate runpack verify says why", EXIT.verificationFailed);
+      throw new CliError("integrity_failure", message, "gate runpack verify shows why", EXIT.verificationFailed);
     }
     const counterfactual = replayUnder(view, law, READER_PRIMITIVES);
     const laws = { law_before: view.law.scenario_law_identity, law_after: law.scenario_law_identity };
@@ -91,7 +91,7 @@ function describe(
   }
   if (values_missing > 0) {
     lines.push(
-      `  ${countOf(values_missing, "changed condition")} Unknown for want of a value that the runpack does not hold`,
+      `  ${countOf(values_missing, "changed condition")} Unknown because the runpack does not contain the value`,
     );
   }
   return `${lines.join("\n")}\n`;
@@ -104,7 +104,7 @@ const STANDINGS: Readonly<Record<CounterfactualDecision["standing"], string>> = 
   already_complete: " (it would have been complete before)",
 };
 
-/** Why there is no decision: an attempt needs a stage that is open, an opening one that is ready to be. */
+/** Why there is no decision: an attempt needs an open stage, and an opening needs a ready stage. */
 function reasonOf({ kind, standing }: CounterfactualDecision): string {
   return kind === "open" && standing === "blocked" ? " (the stage would not have been ready)" : STANDINGS[standing];
 }
@@ -121,6 +121,6 @@ function describeDecision(decision: CounterfactualDecision): string[] {
 }
 
 function leafText(leaf: LeafDifference["before"]): string {
-  if (leaf === null) return "not asked";
+  if (leaf === null) return "not evaluated";
   return leaf.reason === undefined ? leaf.value : `${leaf.value} (${leaf.reason})`;
 }

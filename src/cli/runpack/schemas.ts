@@ -9,23 +9,22 @@ import type { ValidateSchema } from "../../runpack/verify/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 
-/** How long JSON Schemas may take. */
-export interface SchemaPatience {
-  /** Milliseconds for one verdict: many times what one takes on a slow machine under load. */
+/** The time limits of JSON Schema validation. */
+export interface SchemaTimeLimits {
+  /** Milliseconds for one verdict: many times what a slow machine under load needs. */
   readonly verdictMillis: number;
   /** Milliseconds for all verdicts of a runpack. */
   readonly totalMillis: number;
 }
 
-const PATIENCE: SchemaPatience = { verdictMillis: 10_000, totalMillis: 120_000 };
+const TIME_LIMITS: SchemaTimeLimits = { verdictMillis: 10_000, totalMillis: 120_000 };
 
 /**
- * A validator whose worker starts with its first verdict; without permissions, as everywhere. What it cannot judge in its
- * time ends the verification with {@link CliError} `not_evaluated`: a machine that is slow, or a schema that was made to be,
- * says nothing of a claim.
+ * Creates a validator whose worker has no permissions and starts with the first verdict. A verdict that exceeds its time ends
+ * the verification with {@link CliError} `not_evaluated`: a slow machine, or a malicious schema, proves nothing about a claim.
  */
 export function schemaValidator(
-  { verdictMillis, totalMillis }: SchemaPatience = PATIENCE,
+  { verdictMillis, totalMillis }: SchemaTimeLimits = TIME_LIMITS,
 ): { readonly validate: ValidateSchema; readonly close: () => void } {
   let sandbox: SchemaSandbox | null = null;
   let left = totalMillis;
@@ -39,7 +38,7 @@ export function schemaValidator(
         return await sandbox.validate(name, schema, value) === "valid" ? "valid" : "invalid";
       } catch (error) {
         if (!(error instanceof SchemaSandboxError)) throw error;
-        // No validator can run it, here or elsewhere.
+        // No validator accepts this schema, on this machine or another.
         if (error.code === "schema_refused") return null;
         throw notEvaluated(error.message);
       } finally {
@@ -51,6 +50,6 @@ export function schemaValidator(
 }
 
 function notEvaluated(why: string): CliError {
-  const hint = "--recorded-verdicts takes the verdicts of JSON Schemas as the runpack records them";
+  const hint = "--recorded-verdicts accepts the recorded verdicts of JSON Schemas";
   return new CliError("not_evaluated", `Cannot verify here: ${why}`, hint, EXIT.unknown);
 }

@@ -6,15 +6,15 @@ import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runp
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { type SchemaPatience, schemaValidator } from "./schemas.ts";
+import { type SchemaTimeLimits, schemaValidator } from "./schemas.ts";
 
 const AGES = { verdictMillis: 600_000, totalMillis: 600_000 };
 
 async function withValidator(
-  patience: SchemaPatience,
+  limits: SchemaTimeLimits,
   test: (validate: ValidateSchema) => Promise<void>,
 ): Promise<void> {
-  const { validate, close } = schemaValidator(patience);
+  const { validate, close } = schemaValidator(limits);
   try {
     await test(validate);
   } finally {

@@ -1,5 +1,5 @@
 /**
- * What the commands of `gate runpack` share: keys, progress, and how the failures of repositories end a command.
+ * Shared by the commands of `gate runpack`: signing keys, progress, and the errors of repositories and packs.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeError } from "../terminal/output.ts";
 
-/** Reads a signing key; null where none is named. */
+/** Reads the signing key of a flag; null without the flag. */
 export async function signerOf(path: string | undefined): Promise<PackSigner | null> {
   if (path === undefined) return null;
   try {
@@ -24,8 +24,8 @@ export async function signerOf(path: string | undefined): Promise<PackSigner | n
   }
 }
 
-/** Runs work on packs; what repositories, archives and packs refuse becomes an error of the command. */
-export async function onPacks<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Runs work on packs, and converts errors of repositories, archives and packs to {@link CliError}. */
+export async function withPackErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -45,23 +45,23 @@ function packError(code: CliErrorCode, message: string, exitCode: ExitCode): Cli
   return new CliError(code, message, null, exitCode);
 }
 
-/** Counts on standard error while somebody watches. */
+/** A progress display on standard error. */
 export interface Progress {
-  /** Shows a phase and how many objects it has done. */
+  /** Shows a phase and its number of finished objects. */
   readonly show: (phase: string, objects: number) => void;
-  /** Wipes the line. */
+  /** Clears the line. */
   readonly end: () => void;
 }
 
-/** Objects between two showings. */
-const SHOWN_EVERY = 64;
+/** Objects between two updates of the display. */
+const UPDATE_OBJECTS = 64;
 
-/** A progress line; silent where standard error is no terminal, and with `--json`. */
+/** A progress line; silent with `--json`, and if standard error is not a terminal. */
 export function progressLine(isJson: boolean): Progress {
   if (isJson || !Deno.stderr.isTerminal()) return { show: () => {}, end: () => {} };
   return {
     show: (phase, objects) => {
-      if (objects % SHOWN_EVERY === 1) writeError(`\r\x1b[K${phase}: ${objects} objects`);
+      if (objects % UPDATE_OBJECTS === 1) writeError(`\r\x1b[K${phase}: ${objects} objects`);
     },
     end: () => writeError("\r\x1b[K"),
   };

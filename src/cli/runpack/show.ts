@@ -1,5 +1,5 @@
 /**
- * `gate runpack show`: the stages, the timeline, each decision with the evidence that carried it, and the claims.
+ * `gate runpack show`: shows the stages, the timeline, each decision with its evidence, and the claims.
  *
  * @module
  */
@@ -16,26 +16,26 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 import { showClaims } from "./claims.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
-import { withPart } from "./view.ts";
+import { withPartialView } from "./view.ts";
 import { paint, shown, type Tone, wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate runpack show`. */
 export interface RunpackShowOptions extends RepositoryFlags {
   readonly all?: boolean;
-  /** The file that a page is written to. */
+  /** The file for the HTML page. */
   readonly html?: string;
   readonly recordedVerdicts?: boolean;
   readonly json?: boolean;
 }
 
-/** Records that are shown unless all are asked for. */
+/** Records that are shown without `--all`. */
 const SHOWN_RECORDS = 200;
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 60;
 
-/** Runs `gate runpack show`; 6 where a claim is violated. */
+/** Runs `gate runpack show`. Returns 6 if a claim is violated, else 0. */
 export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
-  return withPart(named, flags, async (view, pack) => {
+  return withPartialView(named, flags, async (view, pack) => {
     const report = await verifyPack(pack, fullReplay(flags));
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
     if (flags.html !== undefined) {
@@ -48,9 +48,10 @@ export function runRunpackShow(named: string, flags: RunpackShowOptions): Promis
   });
 }
 
-/** What there is of a pack; null for what there is not. */
+/** The view as JSON; members that cannot be read are null or empty. */
 function viewAsJson(view: PackView | PartView): object {
-  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  const named = "reason" in view ? view.named : view;
+  const part = "reason" in view ? view.part : view;
   return {
     runpack_identity: named?.runpack_identity ?? null,
     manifest: named?.manifest ?? null,
@@ -59,9 +60,10 @@ function viewAsJson(view: PackView | PartView): object {
   };
 }
 
-/** A pack as text, as much as there is of it, without its claims. */
+/** Formats the readable part of a pack, without its claims. */
 function showPack(view: PackView | PartView, all: boolean, colour: boolean): string {
-  const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  const named = "reason" in view ? view.named : view;
+  const part = "reason" in view ? view.part : view;
   return [
     ...named === null ? [] : [showHead(named)],
     ..."reason" in view ? [shown(gapText(view))] : [],
@@ -79,7 +81,7 @@ function showHead({ manifest, runpack_identity }: Pick<PackView, "manifest" | "r
   ].join("\n");
 }
 
-/** The stage graph, each stage below what it waits for. */
+/** Lists the stages with their state, prerequisite and requirement. */
 function showStages({ law, records }: PackView, colour: boolean): string {
   const complete = new Set<string>();
   const opened = new Set<string>();
@@ -138,7 +140,7 @@ function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): 
   }
 }
 
-/** Each condition of a decision with the evidence that carried it. */
+/** Lists each condition of a decision with its evidence. */
 function showTrace(view: PackView, body: StageEvaluatedBody, colour: boolean): string[] {
   const seen = new Set<string>();
   return body.trace.flatMap(({ condition_id, value, reason }) => {

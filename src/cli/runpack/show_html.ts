@@ -1,5 +1,5 @@
 /**
- * `gate runpack show --html`: a runpack and its verification as one page in one file.
+ * `gate runpack show --html`: writes a runpack and its verification as one HTML file.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import { CliError } from "../terminal/cli_error.ts";
 /**
  * Writes the page.
  *
- * @param path The file; one that is there is left as it is
- * @param all Whether every record is shown, however many there are
- * @throws {CliError} `file_exists`; `usage` where there is no such folder
+ * @param path The file, which must not exist
+ * @param all Whether to show every record
+ * @throws {CliError} `file_exists`; `usage` if the folder does not exist or cannot be written
  */
 export async function writePage(
   path: string,
@@ -35,7 +35,7 @@ export async function writePage(
       throw new CliError("usage", `Cannot write "${path}": its folder does not exist`);
     }
     if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
-      throw new CliError("usage", `Cannot write "${path}": this process may not write there`);
+      throw new CliError("usage", `Cannot write "${path}": permission denied`);
     }
     throw error;
   }

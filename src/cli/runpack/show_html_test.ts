@@ -14,7 +14,7 @@ Deno.test({
     const view = await viewPack(memorySource(pack), PRIMITIVES);
     assert.ok(!("reason" in view));
     await assert.rejects(writePage("/tmp/release.html", view, await verifyWhole(pack), false), {
-      message: 'Cannot write "/tmp/release.html": this process may not write there',
+      message: 'Cannot write "/tmp/release.html": permission denied',
     });
   },
 });

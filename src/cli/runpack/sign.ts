@@ -1,5 +1,5 @@
 /**
- * `gate runpack sign`: lays a signature beside a runpack.
+ * `gate runpack sign`: adds a signature to a runpack.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { onPacks, signerOf } from "./session.ts";
+import { signerOf, withPackErrors } from "./session.ts";
 
 /** The flags of `gate runpack sign`. */
 export interface RunpackSignOptions {
@@ -29,15 +29,15 @@ export interface RunpackSignOptions {
   readonly json?: boolean;
 }
 
-/** Signs a pack whose contents were checked. */
+/** Signs the verified contents of a pack. */
 type Sign = (contents: PackContents) => SignatureFile;
 
-/** Runs `gate runpack sign RUNPACK`: the pack is read whole and checked before it is signed. */
+/** Runs `gate runpack sign RUNPACK`. The whole pack is read and verified before it is signed. */
 export async function runRunpackSign(runpack: string, flags: RunpackSignOptions): Promise<number> {
   const signer = await signerOf(flags.key);
   if (signer === null) throw new CliError("usage", "Cannot sign: --key is missing");
   const sign: Sign = ({ manifest, decoded }) => signer.signPack(manifest, decoded);
-  const runpack_identity = await onPacks(() => signAt(runpack, flags, sign));
+  const runpack_identity = await withPackErrors(() => signAt(runpack, flags, sign));
   const public_key = encodeBase64(signer.publicKey);
   if (flags.json === true) writeResult("runpack sign", { runpack_identity, key_id: signer.keyId, public_key });
   else writeOut(`${runpack_identity} signed by ${signer.keyId}\n`);
@@ -64,7 +64,7 @@ async function signFolder(folder: string, sign: Sign): Promise<string> {
   if (!await addFolderSignature(folder, sign(contents))) {
     throw new CliError(
       "runpack_invalid",
-      `Cannot sign "${folder}": its "signatures" is no folder`,
+      `Cannot sign "${folder}": its "signatures" is not a folder`,
       null,
       EXIT.verificationFailed,
     );
@@ -72,7 +72,7 @@ async function signFolder(folder: string, sign: Sign): Promise<string> {
   return contents.runpackIdentity;
 }
 
-/** Reads every object, so that nothing is signed that is not whole. */
+/** Reads and verifies every object, so that only a complete pack is signed. */
 async function readWhole(contents: PackContents): Promise<void> {
   for await (const object of contents.objects()) await object.bytes();
 }

@@ -1,6 +1,6 @@
 /**
- * The public keys that a command line trusts. A private key is as long as a public one, and is refused wherever it can be
- * told: whoever verifies has no business with it.
+ * Reads the trusted public keys of a command line. A private key has the same length as a public key; it is rejected where it
+ * can be recognised, because a verifier must not have it.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { readPublicKey } from "../../tools/services/operator_profile.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost } from "../../config/files.ts";
 
-/** A key file of any form is a few lines, or less. */
+/** Maximum bytes of a key file in any form. */
 const KEY_FILE_BYTES = 4096;
 const SEED_BYTES = 32;
 
-/** A key with the path that named it. */
+/** A key with the path of its file. */
 export interface TrustedKey {
   readonly path: string;
   readonly key: Uint8Array;
@@ -31,38 +31,37 @@ export function readTrustedKeys(paths: readonly string[]): Promise<readonly Trus
 }
 
 /**
- * Refuses a key with which, as the private one, a signature beside the runpack was made.
+ * Rejects a trusted key that is in fact the private key of one of the runpack's signatures.
  *
  * @throws {CliError} `usage`
  */
-export function refuseSigners(keys: readonly TrustedKey[], signatures: readonly Uint8Array[]): void {
+export function rejectPrivateKeys(keys: readonly TrustedKey[], signatures: readonly Uint8Array[]): void {
   const signer = keys.find(({ key }) => isSignerOf(key, signatures));
   if (signer === undefined) return;
-  const message =
-    `Cannot trust key "${signer.path}": a signature beside the runpack was made with it as the private key`;
-  const hint = "name the public key that belongs to it; where it is one, somebody signed with the wrong file";
+  const message = `Cannot trust key "${signer.path}": it is the private key of a signature of the runpack`;
+  const hint = "name its public key; if the file is a public key, the runpack was signed with the wrong file";
   throw new CliError("usage", message, hint);
 }
 
 async function readTrustedKey(path: string): Promise<Uint8Array> {
   const file = await readAtMost(path, KEY_FILE_BYTES).catch((error: unknown) => {
-    // What the file system says names neither the flag nor what was wanted of the file.
+    // The error of the file system does not name the purpose of the file.
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError("usage", `Cannot read public key "${path}": ${why}`);
   });
-  // In any form but that of 32 bytes, which may be those of a public key.
+  // A private key of 32 raw bytes cannot be distinguished from a public key here.
   if (file.length !== SEED_BYTES && file.length <= KEY_FILE_BYTES && isPrivateKeyFile(file)) throw isPrivate(path);
   const key = await readPublicKey(path, () => Promise.resolve(file)).catch((error: Error) => {
     throw new CliError("usage", error.message);
   });
   if (!await isPublicKey(key)) {
-    const hint = "a private key of 32 bytes looks like that; name the public key that belongs to it";
-    throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are no Ed25519 public key`, hint);
+    const hint = "it may be a private key of 32 bytes; name its public key";
+    throw new CliError("usage", `Cannot trust key "${path}": its 32 bytes are not an Ed25519 public key`, hint);
   }
   return key;
 }
 
-/** Whether 32 bytes are a point of the curve, as each public key is and about half of all other bytes are not. */
+/** Whether 32 bytes are a point of the curve. Every public key is, and about half of all other values are not. */
 async function isPublicKey(bytes: Uint8Array): Promise<boolean> {
   const { Point } = await import("@noble/ed25519");
   try {
@@ -75,14 +74,14 @@ async function isPublicKey(bytes: Uint8Array): Promise<boolean> {
 
 function isPrivate(path: string): CliError {
   const message = `Cannot trust key "${path}": it is a private key`;
-  return new CliError("usage", message, "name the public key that belongs to it, and keep this one to yourself");
+  return new CliError("usage", message, "name its public key, and keep the private key secret");
 }
 
 function isPrivateKeyFile(file: Uint8Array): boolean {
   return new TextDecoder().decode(file).includes("PRIVATE KEY-----");
 }
 
-/** Whether 32 bytes are the private key of a signature beside the runpack; anybody can sign with those of a public key, too. */
+/** Whether 32 bytes are the private key of a signature of the runpack. Public key bytes also work as a private key. */
 function isSignerOf(bytes: Uint8Array, signatures: readonly Uint8Array[]): boolean {
   const signer = packSigner(sha256, bytes);
   return signer !== null &&

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { packSigner } from "../../runpack/host/signing.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { readTrustedKeys, refuseSigners } from "./trust.ts";
+import { readTrustedKeys, rejectPrivateKeys } from "./trust.ts";
 
 /** Private keys whose bytes could be those of a public one, and could not. */
 const [LIKELY, UNLIKELY] = [1, 4].map((byte) => new Uint8Array(32).fill(byte));
@@ -41,7 +41,7 @@ for (const [what, bytes, refused] of KEYS) {
       const path = join(folder, "key");
       await Deno.writeFile(path, bytes ?? new Uint8Array());
       const read = readTrustedKeys([path]).then((keys) => {
-        refuseSigners(keys, [envelope]);
+        rejectPrivateKeys(keys, [envelope]);
         return keys;
       });
       if (refused === null) assert.deepEqual((await read).map(({ key }) => key.toHex()), [publicKey.toHex()]);

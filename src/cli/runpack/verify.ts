@@ -1,5 +1,5 @@
 /**
- * `gate runpack verify`: says of each claim what a runpack shows.
+ * `gate runpack verify`: verifies each claim of a runpack.
  *
  * @module
  */
@@ -21,24 +21,24 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { showClaims } from "./claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
-import { onPacks } from "./session.ts";
+import { withPackErrors } from "./session.ts";
 import { schemaValidator } from "./schemas.ts";
-import { readTrustedKeys, refuseSigners, type TrustedKey } from "./trust.ts";
+import { readTrustedKeys, rejectPrivateKeys, type TrustedKey } from "./trust.ts";
 
 /** The flags of `gate runpack verify`. */
 export interface RunpackVerifyOptions extends RepositoryFlags {
   readonly profile?: string;
   readonly trustedKey?: readonly string[];
-  /** Fails a runpack that no trusted key has signed. */
+  /** Requires a signature by a trusted key. */
   readonly requireSignature?: boolean;
   readonly budget?: readonly string[];
-  /** Runs no JSON Schema of the runpack. */
+  /** Accepts recorded verdicts instead of validating with the JSON Schemas of the runpack. */
   readonly recordedVerdicts?: boolean;
   readonly json?: boolean;
 }
 
-/** Gaps that are nobody's fault: no pack settles these claims, or nothing was given to settle them with. */
-const OPEN_BY_NATURE: readonly UnavailableReason[] = [
+/** Reasons that are not a defect of the pack: no pack can decide the claim, or the command line lacks an input. */
+const EXPECTED_GAPS: readonly UnavailableReason[] = [
   "no_trusted_keys",
   "no_evidence",
   "needs_current_head",
@@ -49,19 +49,16 @@ const OPEN_BY_NATURE: readonly UnavailableReason[] = [
   "needs_build_provenance",
 ];
 
-/**
- * Runs `gate runpack verify`; 0 where every claim that was evaluated holds, 6 where one is violated, 4 where material
- * is lacking.
- */
+/** Runs `gate runpack verify`. Returns 0 if every evaluated claim holds, 6 if one is violated, 4 if material is missing. */
 export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {
   if (flags.requireSignature === true && (flags.trustedKey ?? []).length === 0) {
-    throw new CliError("usage", "Cannot require a signature: no key is trusted", "name one with --trusted-key FILE");
+    throw new CliError("usage", "Cannot require a signature without a trusted key", "add --trusted-key FILE");
   }
-  const asked = await askedBy(flags);
-  const report = await onPacks(async () => {
+  const request = await requestOf(flags);
+  const report = await withPackErrors(async () => {
     const pack = await openPack(named, flags);
     try {
-      return await verifyPack(pack, asked);
+      return await verifyPack(pack, request);
     } finally {
       pack.close();
     }
@@ -73,13 +70,13 @@ export async function runRunpackVerify(named: string, flags: RunpackVerifyOption
   return exitCode;
 }
 
-/** Whether a signature over the runpack itself verifies under a key that was supplied. */
+/** Whether a signature of the runpack itself verifies with a trusted key. */
 function isSigned({ trusted_bases }: VerificationReport): boolean {
   return trusted_bases.some((basis) => basis.startsWith("runpack_signature:"));
 }
 
-/** What the flags ask of a verification. */
-export interface AskedVerification {
+/** The inputs of a verification. */
+export interface VerificationRequest {
   readonly profile: VerificationProfile;
   readonly budget: BudgetLimits | null;
   readonly keys: readonly TrustedKey[];
@@ -87,11 +84,11 @@ export interface AskedVerification {
 }
 
 /**
- * Reads the flags, which can be wrong whatever the runpack is.
+ * Parses the flags and reads the keys, before the runpack is opened.
  *
  * @throws {CliError} `usage`
  */
-async function askedBy(flags: RunpackVerifyOptions): Promise<AskedVerification> {
+async function requestOf(flags: RunpackVerifyOptions): Promise<VerificationRequest> {
   return {
     profile: profileOf(flags.profile),
     budget: budgetOf(flags.budget ?? []),
@@ -101,19 +98,19 @@ async function askedBy(flags: RunpackVerifyOptions): Promise<AskedVerification> 
 }
 
 /**
- * Verifies an open pack as the flags ask.
+ * Verifies an open pack.
  *
- * @throws {CliError} `not_evaluated` where a JSON Schema of the pack could not be run here in its time
+ * @throws {CliError} `not_evaluated` if validation with a JSON Schema of the pack exceeds its time limit
  */
-export async function verifyPack(pack: OpenPack, asked: AskedVerification): Promise<VerificationReport> {
-  refuseSigners(asked.keys, pack.signatures);
-  const schemas = asked.recordedVerdicts ? null : schemaValidator();
+export async function verifyPack(pack: OpenPack, request: VerificationRequest): Promise<VerificationReport> {
+  rejectPrivateKeys(request.keys, pack.signatures);
+  const schemas = request.recordedVerdicts ? null : schemaValidator();
   try {
     return await verifyRunpack(pack.source, {
       runpack_identity: pack.identity,
-      profile: asked.profile,
-      budget: asked.budget,
-      trusted_keys: asked.keys.length === 0 ? null : asked.keys.map(({ key }) => key),
+      profile: request.profile,
+      budget: request.budget,
+      trusted_keys: request.keys.length === 0 ? null : request.keys.map(({ key }) => key),
       signatures: pack.signatures,
     }, verificationPrimitives(HOST_PRIMITIVES, schemas?.validate));
   } finally {
@@ -121,23 +118,25 @@ export async function verifyPack(pack: OpenPack, asked: AskedVerification): Prom
   }
 }
 
-/** A verification that recomputes all, and takes of the flags what they say of the verdicts of JSON Schemas. */
-export function fullReplay({ recordedVerdicts = false }: RunpackVerifyOptions): AskedVerification {
+/** A request for a full replay without keys or budget. */
+export function fullReplay({ recordedVerdicts = false }: RunpackVerifyOptions): VerificationRequest {
   return { profile: "full_replay_v1", budget: null, keys: [], recordedVerdicts };
 }
 
-/** The exit code that a report amounts to. */
+/** The exit code of a report. */
 export function exitCodeOf({ claims }: VerificationReport): number {
   if (claims.some(({ status }) => status.status === "violated")) return EXIT.verificationFailed;
-  const lacks = claims.some(({ status }) => status.status === "unavailable" && !OPEN_BY_NATURE.includes(status.reason));
-  return lacks ? EXIT.unknown : EXIT.ok;
+  const isIncomplete = claims.some(({ status }) =>
+    status.status === "unavailable" && !EXPECTED_GAPS.includes(status.reason)
+  );
+  return isIncomplete ? EXIT.unknown : EXIT.ok;
 }
 
 function profileOf(named: string | undefined): VerificationProfile {
   if (named === undefined) return PROFILES[0];
   const profile = PROFILES.find((known) => known === named);
   if (profile !== undefined) return profile;
-  throw new CliError("usage", `Unknown profile "${named}"`, `known are ${PROFILES.join(", ")}`);
+  throw new CliError("usage", `Unknown profile "${named}"`, `expected one of ${PROFILES.join(", ")}`);
 }
 
 function budgetOf(given: readonly string[]): BudgetLimits | null {
@@ -151,10 +150,12 @@ function budgetOf(given: readonly string[]): BudgetLimits | null {
       throw new CliError(
         "usage",
         `Cannot use budget "${one}"`,
-        `expected NAME=NUMBER, names are ${BUDGET_MEMBERS.join(", ")}`,
+        `expected NAME=NUMBER with a name of ${BUDGET_MEMBERS.join(", ")}`,
       );
     }
-    if (limits[member] !== undefined) throw new CliError("usage", `Cannot use budget "${one}": it is given twice`);
+    if (limits[member] !== undefined) {
+      throw new CliError("usage", `Cannot use budget "${one}": "${member}" is repeated`);
+    }
     limits[member] = limit;
   }
   return limits;

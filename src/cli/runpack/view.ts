@@ -1,5 +1,5 @@
 /**
- * Reading a runpack to show it.
+ * Opens and reads a runpack for display.
  *
  * @module
  */
@@ -10,19 +10,19 @@ import { type PackView, type PartView, viewPack } from "../../runpack/material_v
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
-import { onPacks } from "./session.ts";
+import { withPackErrors } from "./session.ts";
 import { shown } from "../terminal/text.ts";
 
-/** What a reader of packs is handed. */
+/** The primitives for reading packs. */
 export const READER_PRIMITIVES = verificationPrimitives(HOST_PRIMITIVES);
 
-/** Opens a pack, reads it, and hands both on, also where there is only a part of it. */
-export function withPart<Result>(
+/** Opens and reads a pack, even if only part of it is readable, and runs a body with both. */
+export function withPartialView<Result>(
   named: string,
   flags: RepositoryFlags,
   use: (view: PackView | PartView, pack: OpenPack) => Promise<Result>,
 ): Promise<Result> {
-  return onPacks(async () => {
+  return withPackErrors(async () => {
     const pack = await openPack(named, flags);
     try {
       return await use(await viewPack(pack.source, READER_PRIMITIVES), pack);
@@ -32,13 +32,13 @@ export function withPart<Result>(
   });
 }
 
-/** Opens a pack, reads it, and hands both on; a pack that is not whole ends the command. */
+/** Opens and reads a pack, and runs a body with both; throws for a pack that is not complete. */
 export function withView<Result>(
   named: string,
   flags: RepositoryFlags,
   use: (view: PackView, pack: OpenPack) => Promise<Result>,
 ): Promise<Result> {
-  return withPart(named, flags, async (view, pack) => {
+  return withPartialView(named, flags, async (view, pack) => {
     if ("reason" in view) throw unviewable(named, view.reason);
     return await use(view, pack);
   });
@@ -48,11 +48,16 @@ function unviewable(
   named: string,
   reason: "budget_exhausted" | { readonly code: string; readonly place: string | null },
 ): CliError {
-  const why = reason === "budget_exhausted"
-    ? "it is larger than what is read"
-    : reason.place === null
-    ? reason.code
-    : shown(`${reason.code}: ${reason.place}`);
-  const hint = "gate runpack verify says more";
-  return new CliError("runpack_invalid", `Cannot read "${named}": ${why}`, hint, EXIT.verificationFailed);
+  const hint = "gate runpack verify shows more";
+  return new CliError(
+    "runpack_invalid",
+    `Cannot read "${named}": ${reasonText(reason)}`,
+    hint,
+    EXIT.verificationFailed,
+  );
+}
+
+function reasonText(reason: "budget_exhausted" | { readonly code: string; readonly place: string | null }): string {
+  if (reason === "budget_exhausted") return "it exceeds the size limit";
+  return reason.place === null ? reason.code : shown(`${reason.code}: ${reason.place}`);
 }

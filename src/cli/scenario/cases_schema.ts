@@ -26,12 +26,12 @@ const KLEENE: JsonObject = { enum: [true, false, "true", "false", "unknown"] };
 const STAGE: JsonObject = closed(
   {
     stage: { ...TEXT, description: "The stage; it is opened first if it is ready" },
-    given: byName(true, "A value for each condition: sent by the caller where that counts, else found by its bindings"),
-    items: byName({ type: "array" }, "Several values for a condition, each an item that the caller sends"),
-    acquired: byName(true, "What each binding finds; null: nothing"),
-    signed: list(TEXT, "Conditions whose items are taken as signed by a key that counts"),
-    expect: { enum: [true, false, ...STAGE_EXPECTATIONS], description: "What becomes of the stage" },
-    conditions: byName(KLEENE, "What single conditions have to be judged"),
+    given: byName(true, "A value for each condition: sent by the caller if allowed, else found by its bindings"),
+    items: byName({ type: "array" }, "Several values for a condition, each an item from the caller"),
+    acquired: byName(true, "The result of each binding; null if it finds nothing"),
+    signed: list(TEXT, "Conditions whose items count as signed by a trusted key"),
+    expect: { enum: [true, false, ...STAGE_EXPECTATIONS], description: "The expected outcome of the stage" },
+    conditions: byName(KLEENE, "The expected truth values of single conditions"),
   },
   ["stage", "expect"],
   "One attempt at a stage",
@@ -40,9 +40,9 @@ const STAGE: JsonObject = closed(
 const CASE: JsonObject = closed(
   {
     name: TEXT,
-    stages: { ...list(STAGE, "Attempts in their order, as one run"), minItems: 1 },
-    expect: { enum: RUN_EXPECTATIONS, description: "What the run is afterwards" },
-    ready: list(TEXT, "Exactly the stages that may be opened afterwards"),
+    stages: { ...list(STAGE, "The attempts of the run, in order"), minItems: 1 },
+    expect: { enum: RUN_EXPECTATIONS, description: "The expected status of the run" },
+    ready: list(TEXT, "Exactly the stages that are ready at the end"),
   },
   ["name", "stages", "expect"],
   "One run",
@@ -56,11 +56,11 @@ const SCHEMA: JsonObject = closed(
     file: {
       ...TEXT,
       description:
-        "Instead of schema: the file that holds it, or a list of schema records; counted from the folder of the cases",
+        "Instead of schema: a file with the schema or a list of schema records, relative to the folder of the cases",
     },
   },
   ["schema_id", "version"],
-  "A schema that conditions name, which the registry will hold",
+  "A schema that conditions name, as in the schema registry",
 );
 
 /** The schema of a cases file. */
@@ -70,5 +70,5 @@ export const CASES_SCHEMA: JsonObject = closed(
     cases: { ...list(CASE, "The cases"), minItems: 1, maxItems: CASES_MAXIMUM },
   },
   ["cases"],
-  "Given this evidence, expect this outcome",
+  "Test cases: given evidence, expected outcome",
 );

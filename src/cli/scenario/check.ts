@@ -1,5 +1,5 @@
 /**
- * `gate scenario check`: says at file, line and column what is wrong with a scenario, and what is worth a look.
+ * `gate scenario check`: reports errors and warnings of a scenario by file, line and column.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 
-/** The flags that every `gate scenario` command on a file has. */
+/** The flags of every `gate scenario` command on a file. */
 export interface ScenarioFlags {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** Runs `gate scenario check`; 0 where the file is a law, 2 where it is none. */
+/** Runs `gate scenario check`. Returns 0 if the file is a law, else 2. */
 export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<number> {
   return withScenario(file, flags.config, ({ scenario }) => {
     const { law, diagnostics, assumptions } = scenario;
@@ -35,7 +35,7 @@ export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<nu
   });
 }
 
-/** The identities under which the server will know a law. */
+/** The identities of a law, as the server computes them. */
 export function identitiesOf(
   law: ScenarioLaw,
 ): { readonly scenario_id: string; readonly scenario_law_identity: string; readonly graph_identity: string } {
@@ -47,12 +47,12 @@ export function identitiesOf(
   };
 }
 
-/** The findings, a line each. */
+/** Formats the diagnostics, one per line. */
 export function describeDiagnostics({ file, diagnostics }: ReadScenario, colour: boolean): string {
   return diagnostics.map((one) => `${describeDiagnostic(file, one, colour)}\n`).join("");
 }
 
-/** A finding as a line that editors and terminals can follow: `FILE:LINE:COLUMN: error: ...`. */
+/** Formats a diagnostic as a line that editors can link to: `FILE:LINE:COLUMN: error: ...`. */
 export function describeDiagnostic(file: string, diagnostic: Diagnostic, colour: boolean): string {
   const { line, column, severity, path, message, code } = diagnostic;
   const tone = severity === "error" ? "bad" : "warning";
@@ -62,11 +62,11 @@ export function describeDiagnostic(file: string, diagnostic: Diagnostic, colour:
 
 function describeCheck(scenario: ReadScenario, colour: boolean): string {
   const { file, law, diagnostics, assumptions } = scenario;
-  const found = describeDiagnostics(scenario, colour);
-  if (law === null) return `${found}${file}: ${countOf(diagnostics.length, "error")}, not a law\n`;
+  const lines = describeDiagnostics(scenario, colour);
+  if (law === null) return `${lines}${file}: ${countOf(diagnostics.length, "error")}, not a law\n`;
   const counts = [countOf(law.stages.length, "stage"), countOf(law.conditions.length, "condition")];
   const warned = diagnostics.length === 0 ? "" : `, ${countOf(diagnostics.length, "warning")}`;
   const assumed = assumptions.map((assumption) => `${file}: assumed: ${shown(assumption)}\n`).join("");
   const identity = identitiesOf(law).scenario_law_identity;
-  return `${found}${assumed}${file}: a law with ${counts.join(" and ")}${warned}\nscenario_law_identity ${identity}\n`;
+  return `${lines}${assumed}${file}: a law with ${counts.join(" and ")}${warned}\nscenario_law_identity ${identity}\n`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
-import { stepsOfPath } from "./place.ts";
+import { stepsOfPath } from "./source_position.ts";
 import { readSource, type Source } from "./source.ts";
 import { explainLaw } from "./explain.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";
@@ -144,7 +144,7 @@ Deno.test("stepsOfPath() undoes formatPath()", () => {
 
 Deno.test("readSource() refuses what is no scenario file", async () => {
   const rows: readonly [name: string, expected: RegExp][] = [
-    ["a.txt", /Cannot tell the format of "a.txt"/],
+    ["a.txt", /Unknown format of "a.txt"/],
     ["missing/a.json", /it does not exist/],
   ];
   for (const [name, expected] of rows) {
@@ -210,7 +210,7 @@ Deno.test("what gate looks at, and what nobody can send, is said of a law's cond
       {},
     ],
     ["check now of time (binding b)", bound("time", "now", {}), {}],
-    ["none can come: no binding, and callers cannot show that", null, { predicate: { predicate: "NotExists" } }],
+    ["not possible: no binding, and callers cannot show absence", null, { predicate: { predicate: "NotExists" } }],
   ];
   for (const [words, binding, change] of rows) {
     const changed = {
@@ -263,11 +263,11 @@ Deno.test("cases that name nothing of the law, or test nothing, are refused", as
     ],
     ...["blocked", "denied", "rejected"].map((expect): [string, readonly string[]] => [
       `cases:\n  - name: n\n    stages:\n      - { stage: first, expect: ${expect}, conditions: { z: true } }\n    expect: active`,
-      [`4 No condition is judged at a stage that is ${expect}: leave them out`],
+      [`4 No condition is evaluated at a stage that is ${expect}: omit "conditions"`],
     ]),
     [
       "cases:\n  - name: n\n    stages:\n      - { stage: first, signed: [z], expect: true }\n    expect: active",
-      ['4 Condition "z" asks for no signature'],
+      ['4 Condition "z" does not require a signature'],
     ],
     [
       [
@@ -277,7 +277,7 @@ Deno.test("cases that name nothing of the law, or test nothing, are refused", as
         ),
       ]
         .join("\n"),
-      ['4 Expected another name: "a" is taken'],
+      ['4 Expected a unique name: "a" is repeated'],
     ],
   ];
   for (const [text, expected] of rows) {

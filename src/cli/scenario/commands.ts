@@ -27,7 +27,7 @@ export function addScenario(program: Command, finish: Finish): void {
 }
 
 function addCheck(scenario: Command, finish: Finish): void {
-  withJson(command(scenario, "check", "Say at file, line and column what keeps a scenario from being a law", [
+  withJson(command(scenario, "check", "Check a scenario file; report errors by file, line and column", [
     "gate scenario check release.yaml",
     "gate scenario check --json release.toml --config /etc/gate/gate.toml",
   ]))
@@ -39,7 +39,7 @@ function addCheck(scenario: Command, finish: Finish): void {
 }
 
 function addExplain(scenario: Command, finish: Finish): void {
-  withJson(command(scenario, "explain", "Say in plain words what a scenario asks, in which order, and what counts", [
+  withJson(command(scenario, "explain", "Describe the stages, conditions and evidence of a scenario in plain words", [
     "gate scenario explain release.yaml",
   ]))
     .argument("<file>", FILE)
@@ -50,7 +50,7 @@ function addExplain(scenario: Command, finish: Finish): void {
 }
 
 function addGraph(scenario: Command, finish: Finish): void {
-  const added = withJson(command(scenario, "graph", "Draw the stages and what each waits for", [
+  const added = withJson(command(scenario, "graph", "Draw the stages and their prerequisites", [
     "gate scenario graph release.yaml",
     "gate scenario graph release.yaml --format svg > release.svg",
     "gate scenario graph release.yaml --format mermaid",
@@ -65,7 +65,7 @@ function addGraph(scenario: Command, finish: Finish): void {
 }
 
 function addTest(scenario: Command, finish: Finish): void {
-  withJson(command(scenario, "test", "Try the cases beside a scenario: given evidence, expected outcome", [
+  withJson(command(scenario, "test", "Run the test cases of a scenario: given evidence, expected outcome", [
     "gate scenario test release.yaml",
     "gate scenario test release.yaml --cases hotfix.cases.yaml --json",
   ]))
@@ -93,6 +93,6 @@ function addSchema(scenario: Command, finish: Finish): void {
     "gate scenario schema > scenario.schema.json",
     "gate scenario schema --cases > cases.schema.json",
   ]))
-    .option("--cases", "the schema of cases files instead")
+    .option("--cases", "print the schema of cases files instead")
     .action(async (flags: Flags) => finish((await import("./schema.ts")).runScenarioSchema(flags)));
 }

@@ -1,5 +1,5 @@
 /**
- * `gate scenario explain`: a scenario in plain words.
+ * `gate scenario explain`: describes a scenario in plain words.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { requirementText } from "../../law/requirement_text.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { conditionWords, evidenceWords } from "./law_words.ts";
+import { describeCondition, describeEvidence } from "./describe_law.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
 import { withScenario } from "./law.ts";
 import { shown } from "../terminal/text.ts";
 
-/** Runs `gate scenario explain`; 2 where the file is no law. */
+/** Runs `gate scenario explain`. Returns 2 if the file is not a law, else 0. */
 export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<number> {
   return withScenario(file, flags.config, ({ scenario }) => {
     const { law, diagnostics } = scenario;
@@ -31,7 +31,7 @@ export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<
   });
 }
 
-/** The same words by stage and condition. */
+/** The description as JSON, by stage and condition. */
 function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
   const stages = layersOf(law.stages).flatMap((layer, index) =>
     layer.map((stage) => ({
@@ -39,18 +39,18 @@ function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
       layer: index,
       opens: opensWhen(stage),
       completes: requirementText(stage.completion_requirement, shown),
-      discloses: stage.entry_packets.map(packetWords),
+      discloses: stage.entry_packets.map(describePacket),
       conditions: conditionsOf(law, stage).map((condition) => ({
         condition_id: condition.condition_id,
-        needs: conditionWords(condition),
-        counts: evidenceWords(law, condition),
+        needs: describeCondition(condition),
+        counts: describeEvidence(law, condition),
       })),
     }))
   );
   return { completes: requirementText(law.completion_requirement, shown), stages };
 }
 
-/** A law in plain words: the stages in an order in which they can be passed, and what counts for each condition. */
+/** Describes a law: its stages in an order in which they can be passed, and the evidence for each condition. */
 export function explainLaw(law: ScenarioLaw): string {
   const { scenario_id, namespace_id, stages, conditions, acquisition_bindings } = law;
   const counts = [
@@ -69,7 +69,7 @@ export function explainLaw(law: ScenarioLaw): string {
 
 function opensWhen({ prerequisite }: Stage): string {
   return prerequisite.kind === "root"
-    ? "can be opened at once"
+    ? "can be opened immediately"
     : `can be opened when complete: ${requirementText(prerequisite.requirement, shown)}`;
 }
 
@@ -81,22 +81,22 @@ function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage): Cond
 
 function explainStage(law: ScenarioLaw, stage: Stage, number: number): string {
   const lines = [`${number}. ${shown(stage.stage_id)}: ${opensWhen(stage)}`];
-  for (const packet of stage.entry_packets) lines.push(`   discloses ${packetWords(packet)}`);
+  for (const packet of stage.entry_packets) lines.push(`   discloses ${describePacket(packet)}`);
   lines.push(`   completes when true: ${requirementText(stage.completion_requirement, shown)}`);
   for (const condition of conditionsOf(law, stage)) {
-    lines.push(`   - ${shown(condition.condition_id)}: ${conditionWords(condition)}`);
-    evidenceWords(law, condition).forEach((line) => lines.push(`       ${line}`));
+    lines.push(`   - ${shown(condition.condition_id)}: ${describeCondition(condition)}`);
+    describeEvidence(law, condition).forEach((line) => lines.push(`       ${line}`));
   }
   return `${lines.join("\n")}\n`;
 }
 
-function packetWords({ packet_id, content_type, targets, expiry }: EntryPacket): string {
-  const to = targets.length === 0 ? "no target in particular" : targets.map(targetWords).join(", ");
+function describePacket({ packet_id, content_type, targets, expiry }: EntryPacket): string {
+  const to = targets.length === 0 ? "any target" : targets.map(describeTarget).join(", ");
   const until = expiry === null ? "" : `, until ${expiry.kind} ${expiry.value}`;
   return `packet ${shown(packet_id)} (${shown(content_type)}) to ${to}, if the operator's policy permits${until}`;
 }
 
-function targetWords(target: Target): string {
+function describeTarget(target: Target): string {
   switch (target.kind) {
     case "agent":
       return `agent ${shown(target.agent_id)}`;

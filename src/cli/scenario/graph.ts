@@ -1,5 +1,5 @@
 /**
- * `gate scenario graph`: the stages of a scenario and what each waits for, for a terminal, as Mermaid or as SVG.
+ * `gate scenario graph`: draws the stages of a scenario and their prerequisites, for a terminal, as Mermaid or as SVG.
  *
  * @module
  */
@@ -21,11 +21,11 @@ export interface ScenarioGraphFlags extends ScenarioFlags {
   readonly format?: string;
 }
 
-/** Runs `gate scenario graph`; 2 where the file is no law. */
+/** Runs `gate scenario graph`. Returns 2 if the file is not a law, else 0. */
 export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promise<number> {
   const format = GRAPH_FORMATS.find((known) => known === (flags.format ?? "terminal"));
   if (format === undefined) {
-    throw new CliError("usage", `Cannot draw as "${flags.format}"`, `known are ${GRAPH_FORMATS.join(", ")}`);
+    throw new CliError("usage", `Cannot draw as "${flags.format}"`, `expected one of ${GRAPH_FORMATS.join(", ")}`);
   }
   return withScenario(file, flags.config, async ({ scenario }) => {
     const { law } = scenario;
@@ -59,39 +59,50 @@ function graphData(law: ScenarioLaw): GraphData {
   };
 }
 
-/** The stages as a tree: each hangs on the last of those that it waits for, so that a hook is always an edge; words say the rest. */
+/**
+ * Draws the stages as a tree. The parent of a stage is the last stage that it waits for, so every branch is an edge; the text
+ * beside a stage lists all prerequisites.
+ */
 export function terminalGraph(law: ScenarioLaw): string {
   const stages = layersOf(law.stages).flat();
-  const places = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
+  const positions = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
   const below = new Map<number, Stage[]>();
   for (const stage of stages) {
-    const parent = Math.max(-1, ...stagesBefore(stage).map((id) => places.get(id) ?? -1));
+    const parent = Math.max(-1, ...stagesBefore(stage).map((id) => positions.get(id) ?? -1));
     below.set(parent, [...below.get(parent) ?? [], stage]);
   }
   const draw = (parent: number, indent: string): string[][] => {
     const own = below.get(parent) ?? [];
     return own.flatMap((stage, at) => {
-      const [hook, rail] = parent < 0 ? [" ", " "] : at === own.length - 1 ? ["└", "  "] : ["├", "│ "];
-      const row = [`${indent}${hook}○ ${shown(stage.stage_id)}`, waitingWords(stage)];
-      return [row, ...draw(places.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
+      const [branch, rail] = branchOf(parent < 0, at === own.length - 1);
+      const row = [`${indent}${branch}○ ${shown(stage.stage_id)}`, describePrerequisite(stage)];
+      return [row, ...draw(positions.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
     });
   };
   const end = ` ● complete when ${requirementText(law.completion_requirement, shown)}`;
   return `${shown(law.scenario_id)}\n${columns(draw(-1, ""))}${end}\n`;
 }
 
-function waitingWords({ prerequisite, entry_packets }: Stage): string {
-  const after = prerequisite.kind === "root" ? "at once" : `after ${requirementText(prerequisite.requirement, shown)}`;
+/** The characters before a stage, and before the stages below it. */
+function branchOf(isRoot: boolean, isLast: boolean): readonly [branch: string, rail: string] {
+  if (isRoot) return [" ", " "];
+  return isLast ? ["└", "  "] : ["├", "│ "];
+}
+
+function describePrerequisite({ prerequisite, entry_packets }: Stage): string {
+  const after = prerequisite.kind === "root"
+    ? "immediately"
+    : `after ${requirementText(prerequisite.requirement, shown)}`;
   if (entry_packets.length === 0) return after;
   return `${after}, discloses ${entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
 }
 
-/** A text as Mermaid takes it between double quotes. */
+/** Escapes a text for double quotes in Mermaid. */
 function mermaidText(text: string): string {
   return shown(text).replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** A flow chart; what is more than "all of them" stands on a diamond between. */
+/** Draws a flow chart. A prerequisite other than a conjunction becomes a diamond with its text. */
 export function mermaidGraph(law: ScenarioLaw): string {
   const names = new Map(law.stages.map(({ stage_id }, index) => [stage_id, `s${index}`]));
   const lines = ["flowchart TD"];

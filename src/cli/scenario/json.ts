@@ -1,5 +1,5 @@
 /**
- * `gate scenario json`: a scenario file as `scenario_define` takes it.
+ * `gate scenario json`: prints a scenario file as the arguments of `scenario_define`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
 import { withScenario } from "./law.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 
-/** Runs `gate scenario json`; 2 where the file is no law. The law is printed in normal form, so that equal laws print alike. */
+/** Runs `gate scenario json`. Prints the normal form, so equal laws have equal output. Returns 2 if the file is not a law. */
 export function runScenarioJson(file: string, flags: ScenarioFlags): Promise<number> {
   return withScenario(file, flags.config, ({ scenario }) => {
     const { law, diagnostics } = scenario;

@@ -1,5 +1,5 @@
 /**
- * The law that a scenario file describes, proved under a configuration as `scenario_define` would prove it.
+ * Reads the law of a scenario file and checks it under a configuration, as `scenario_define` does.
  *
  * @module
  */
@@ -22,10 +22,10 @@ import type { OperatorProfile } from "../../run/profile.ts";
 import { knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
-import { type Position, type Steps, stepsOfPath } from "./place.ts";
+import { type Position, type Steps, stepsOfPath } from "./source_position.ts";
 import { readSpec, type Source } from "./source.ts";
 
-/** One thing that is wrong with a scenario file, or worth a look. */
+/** An error or a warning of a scenario file. */
 export interface Diagnostic extends Position {
   readonly severity: "error" | "warning";
   readonly code: string;
@@ -34,30 +34,30 @@ export interface Diagnostic extends Position {
   readonly message: string;
 }
 
-/** A file, what is said of it, and the law where it is one. */
+/** A file with its diagnostics, and its law if it is valid. */
 export interface ReadScenario {
   readonly file: string;
-  /** In the order of lines. */
+  /** Sorted by line. */
   readonly diagnostics: readonly Diagnostic[];
   readonly law: ScenarioLaw | null;
-  /** What holds only where the server has it so. */
+  /** Assumptions about the server, such as registered schemas. */
   readonly assumptions: readonly string[];
 }
 
-/** A scenario with what it is proved and tried under. */
+/** A scenario with the profile and the schema sandbox of its configuration. */
 export interface ScenarioSession {
   readonly scenario: ReadScenario;
   readonly profile: OperatorProfile;
   readonly schemas: SchemaSandbox;
 }
 
-/** Milliseconds for one schema: nobody else waits for this process, and machines that build are busy. */
+/** Milliseconds for one schema: more than in a server, because a build machine may be busy and no other caller waits. */
 const SCHEMA_MILLIS = 10_000;
 
-/** The furthest from 1970 that a date can be, in milliseconds. */
+/** The range of `Date`, in milliseconds from 1970. */
 const LATEST_DATE = 8.64e15;
 
-/** Runs a command on a scenario file; the providers are those of a configuration. */
+/** Runs a command on a scenario file, with the providers of a configuration. */
 export async function withScenario<Result>(
   file: string,
   configFile: string | undefined,
@@ -74,7 +74,7 @@ export async function withScenario<Result>(
       return await work({ scenario: { file, diagnostics, law: null, assumptions: [] }, profile, schemas });
     }
     const { source } = read;
-    // A scenario that gathers nothing needs no provider, and none is started for it.
+    // A scenario without bindings needs no providers.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {
       const proved = await proveSource(source, { config, providers, schemas, profile });
@@ -92,7 +92,7 @@ function hasBindings(spec: JsonValue): boolean {
   return isJsonArray(bindings) && bindings.length > 0;
 }
 
-/** What a spec is proved with. */
+/** The inputs for checking a spec. */
 interface Proof {
   readonly config: GateConfig;
   readonly providers: Providers;
@@ -120,7 +120,7 @@ async function proveSource(source: Source, { config, providers, schemas, profile
   if (!constructed.ok) {
     return {
       file,
-      diagnostics: refusalsAt(source, constructed.refusals, (one) => knownNear(spec, one, providers)),
+      diagnostics: refusalsAt(source, constructed.refusals, (one) => describeKnown(spec, one, providers)),
       law: null,
       assumptions,
     };
@@ -141,7 +141,7 @@ async function proveSource(source: Source, { config, providers, schemas, profile
 
 type Warning = Pick<Diagnostic, "code" | "path" | "message">;
 
-/** Warns of packets whose time is over: their stage can never be opened. */
+/** Warns of expired packets: their stage can never be opened. */
 function lintPackets({ stages }: ScenarioLaw, now: number): readonly Warning[] {
   return stages.flatMap(({ entry_packets }, stage) =>
     entry_packets.flatMap(({ packet_id, expiry }, packet) => {
@@ -168,7 +168,7 @@ function lintTrust(law: ScenarioLaw, profile: OperatorProfile, providers: Provid
   });
 }
 
-/** Warns of bindings whose params no built-in provider of the configuration ever answers. */
+/** Warns of bindings whose parameters the built-in provider can never answer. */
 async function lintBindings(
   law: ScenarioLaw,
   config: GateConfig,
@@ -182,20 +182,19 @@ async function lintBindings(
     const entry = entries.get(binding.provider_id);
     const reason = entry === undefined ? null : await findStaticFailure(entry, binding, reserved);
     if (reason === null) return [];
-    const message = `Binding ${quoteAll([binding.binding_id])} never has an answer: ${reason}`;
+    const message = `Binding ${quoteAll([binding.binding_id])} can never have an answer: ${reason}`;
     return [{ code: "binding_never_answered", path: `$.acquisition_bindings[${index}].params`, message }];
   }));
   return found.flat();
 }
 
-/** A law of namespace 1 is one, yet no server takes it whose operator has not opened that namespace. */
+/** Warns of a law in namespace 1 while the configuration does not open that namespace. */
 function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): ReadScenario {
   if (isOpen || read.law?.namespace_id !== DEFAULT_NAMESPACE) return read;
   const message = "Namespace 1 is closed unless namespace.allow_default opens it: use 2 or above";
-  const place = source.locate(["namespace_id"], "value");
   const warning: Diagnostic = {
     severity: "warning",
-    ...place,
+    ...source.locate(["namespace_id"], "value"),
     code: "namespace_closed",
     path: "$.namespace_id",
     message,
@@ -203,10 +202,10 @@ function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): Rea
   return { ...read, diagnostics: inLines([...read.diagnostics, warning]) };
 }
 
-/** Refusals that are about a name rather than about what it holds. */
+/** Codes of refusals about the name of a member, not its value. */
 const ABOUT_NAMES: readonly string[] = ["member_unknown"];
 
-/** Refusals of a spec where they stand in its file, in the order of lines; each may have something added to it. */
+/** Converts refusals of a spec to diagnostics, sorted by line; `more` extends a message. */
 export function refusalsAt(
   source: Source,
   refusals: readonly Refusal[],
@@ -215,23 +214,24 @@ export function refusalsAt(
   return inLines(refusals.map((refusal) => {
     const { code, path, message } = refusal;
     const part = ABOUT_NAMES.includes(code) ? "name" : "value";
-    const place = source.locate(stepsOfPath(path), part);
-    return { severity: "error", ...place, code, path, message: message + more(refusal) };
+    const position = source.locate(stepsOfPath(path), part);
+    return { severity: "error", ...position, code, path, message: message + more(refusal) };
   }));
 }
 
-/** Names of providers, or of the checks of one. */
+/** The names of all providers, or of the checks of one. */
 function namesOf(providers: Providers, providerId: string | null): readonly string[] {
   if (providerId === null) return [...providers.keys()];
   return providers.get(providerId)?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [];
 }
 
-/** Where nothing is near to what a binding names: whoever has the configuration at hand may be told what stands in it. */
-function knownNear(spec: JsonValue, { code, path }: Refusal, providers: Providers): string {
+/** Lists the configured names if no name is near to the unknown one. A local user may see the whole configuration. */
+function describeKnown(spec: JsonValue, { code, path }: Refusal, providers: Providers): string {
   const binding = stepsOfPath(path).slice(0, 2).reduce(childOf, spec as JsonValue | undefined);
-  const [provider, check] = [childOf(binding, "provider_id"), childOf(binding, "check_id")];
+  const provider = childOf(binding, "provider_id");
+  const check = childOf(binding, "check_id");
   if (code === "provider_not_found" && typeof provider === "string") {
-    if (providers.size === 0) return ", nor is any other: --config names a configuration";
+    if (providers.size === 0) return "; no provider is configured: name a configuration with --config";
     return knownUnlessNear(provider, namesOf(providers, null), "configured are");
   }
   if (code === "check_not_found" && typeof provider === "string" && typeof check === "string") {
@@ -248,7 +248,7 @@ function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The collections of a law that are sorted, and the member that names their items. */
+/** The sorted collections of a law, with the identifying member of their items. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   acquisition_bindings: "binding_id",
   conditions: "condition_id",
@@ -257,16 +257,17 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   stages: "stage_id",
 };
 
-/** Where something of the law stands in the spec, whose items may be in another order. */
+/** Converts a path in the law to a path in the spec, whose items may have a different order. */
 function stepsInSpec(law: ScenarioLaw, spec: JsonValue, steps: Steps): Steps {
-  let [inLaw, inSpec]: (JsonValue | undefined)[] = [law as unknown as JsonObject, spec];
+  let inLaw: JsonValue | undefined = law as unknown as JsonObject;
+  let inSpec: JsonValue | undefined = spec;
   const found: (string | number)[] = [];
   steps.forEach((step, at) => {
     const name = typeof step === "number" ? NAMED_BY[String(steps[at - 1])] : undefined;
-    const place = name === undefined || inLaw === undefined ? step : indexOfNamed(inLaw, inSpec, Number(step), name);
-    found.push(place);
+    const inOrder = name === undefined || inLaw === undefined ? step : indexOfNamed(inLaw, inSpec, Number(step), name);
+    found.push(inOrder);
     inLaw = childOf(inLaw, step);
-    inSpec = childOf(inSpec, place);
+    inSpec = childOf(inSpec, inOrder);
   });
   return found;
 }

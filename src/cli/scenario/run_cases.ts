@@ -1,5 +1,5 @@
 /**
- * `gate scenario test`: tries the cases beside a scenario, for people and for CI.
+ * `gate scenario test`: runs the test cases of a scenario.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { type CaseSchema, readCases } from "./cases.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
 import { type Diagnostic, type ScenarioSession, withScenario } from "./law.ts";
 import { readSource, SOURCE_EXTENSIONS } from "./source.ts";
-import { type CaseResult, tryCase } from "./trial.ts";
+import { type CaseResult, runCase } from "./case_runner.ts";
 import { columns, paint, shown, wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate scenario test`. */
@@ -25,31 +25,31 @@ export interface ScenarioTestFlags extends ScenarioFlags {
   readonly cases?: string;
 }
 
-/** Runs `gate scenario test`; 0 where every case comes out as expected, 3 where one does not, 2 where a file is wrong. */
+/** Runs `gate scenario test`. Returns 0 if every case passes, 3 if one fails, 2 if a file is invalid. */
 export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise<number> {
   return withScenario(file, flags.config, async (session) => {
     const { law } = session.scenario;
-    if (law === null) return refuse(file, session.scenario.diagnostics, flags);
+    if (law === null) return writeErrors(file, session.scenario.diagnostics, flags);
     const casesFile = flags.cases ?? await casesBeside(file);
     const read = await readSource(casesFile);
     if (!read.ok) {
       const { position, ...fault } = read.fault;
-      return refuse(casesFile, [{ severity: "error", ...position, ...fault }], flags);
+      return writeErrors(casesFile, [{ severity: "error", ...position, ...fault }], flags);
     }
     const { scenario_law_identity, graph_identity } = identitiesOf(law);
     const compiled = compileLaw(law, scenario_law_identity, graph_identity);
     const { cases, diagnostics } = readCases(read.source, compiled);
-    if (diagnostics.length > 0) return refuse(casesFile, diagnostics, flags);
-    const trial = {
+    if (diagnostics.length > 0) return writeErrors(casesFile, diagnostics, flags);
+    const context = {
       law: compiled,
       environment: environmentUnder(HOST_PRIMITIVES, session.profile),
       sandbox: session.schemas,
       schemas: await loadSchemas(session, cases.schemas, casesFile),
     };
     const results: CaseResult[] = [];
-    for (const one of cases.cases) results.push(await tryCase(trial, one));
+    for (const one of cases.cases) results.push(await runCase(context, one));
     const failed = results.filter(({ passed }) => !passed).length;
-    const untested = neverTrue(law.stages.map(({ stage_id }) => stage_id), results);
+    const untested = neverCompleted(law.stages.map(({ stage_id }) => stage_id), results);
     if (flags.json === true) {
       const counts = { passed: results.length - failed, failed };
       writeResult("scenario test", { file, cases_file: casesFile, ...counts, cases: results, untested }, failed === 0);
@@ -58,13 +58,13 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
   });
 }
 
-function refuse(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
+function writeErrors(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
   if (flags.json === true) writeResult("scenario test", { file, diagnostics }, false);
   else writeOut(describeDiagnostics({ file, diagnostics, law: null, assumptions: [] }, wantsColour()));
   return EXIT.usage;
 }
 
-/** Reads the schemas that stand in files of their own, and looks whether all can be enforced. */
+/** Reads the schemas in separate files, and checks that every schema can be enforced. */
 async function loadSchemas(
   { schemas: sandbox }: ScenarioSession,
   schemas: readonly CaseSchema[],
@@ -89,7 +89,7 @@ async function loadSchema(one: CaseSchema, casesFile: string): Promise<JsonValue
   throw new CliError("usage", `Cannot read schema "${one.file}": ${read.fault.message}`);
 }
 
-/** The schema of a file: the file, or in a list of schema records, as `schemas_register` takes them, that of the record. */
+/** Finds the schema in a file: the whole file, or the record in a list of arguments of `schemas_register`. */
 function schemaIn(value: JsonValue, { schema_id, version, file }: CaseSchema): JsonValue {
   if (!isJsonArray(value)) return value;
   const record = value.find((one) =>
@@ -100,7 +100,7 @@ function schemaIn(value: JsonValue, { schema_id, version, file }: CaseSchema): J
   throw new CliError("usage", `Cannot find schema "${schema_id}" version "${version}" in "${file}"`);
 }
 
-/** The cases file of a scenario file: `release.cases.yaml` beside `release.json`, in any of the formats. */
+/** Finds the cases file beside a scenario file in any format, such as `release.cases.yaml` beside `release.json`. */
 async function casesBeside(file: string): Promise<string> {
   const base = file.slice(0, file.length - extname(file).length);
   const candidates = SOURCE_EXTENSIONS.map((extension) => `${base}.cases${extension}`);
@@ -111,8 +111,8 @@ async function casesBeside(file: string): Promise<string> {
   throw new CliError("usage", `Cannot find the cases of "${file}"`, `write ${candidates[0]}, or name it with --cases`);
 }
 
-/** Stages that no case completes: of those the cases say little. */
-function neverTrue(stages: readonly string[], results: readonly CaseResult[]): string[] {
+/** The stages that no case completes. */
+function neverCompleted(stages: readonly string[], results: readonly CaseResult[]): string[] {
   const tested = new Set(
     results.flatMap((one) => one.stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
   );

@@ -1,5 +1,5 @@
 /**
- * `gate scenario schema`: JSON Schemas for editors, of scenario files and of cases files.
+ * `gate scenario schema`: prints the JSON Schemas of scenario files and cases files, for editors.
  *
  * @module
  */

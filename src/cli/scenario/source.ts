@@ -1,5 +1,5 @@
 /**
- * Scenario files: YAML, TOML or JSON, read as strictly as the server reads JSON, with the line and column of every value.
+ * Reads scenario files in YAML, TOML or JSON as strictly as the server reads JSON, with the position of every value.
  *
  * @module
  */
@@ -9,30 +9,30 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
-import type { Locator, ReadSource, SourceFault } from "./place.ts";
+import type { Locator, ReadSource, SourceFault } from "./source_position.ts";
 
-/** A document with its file. */
+/** A parsed document with its file. */
 export interface Source {
   readonly file: string;
   readonly value: JsonValue;
   readonly locate: Locator["locate"];
 }
 
-/** A document, or why the file holds none. */
+/** A document, or the fault of its file. */
 export type SourceResult =
   | { readonly ok: true; readonly source: Source }
   | { readonly ok: false; readonly file: string; readonly fault: SourceFault };
 
-/** Bytes of a scenario or cases file. */
+/** Maximum bytes of a scenario or cases file. */
 export const SOURCE_BYTES_MAXIMUM = 4 * 1024 * 1024;
 
-/** The file name extensions that say the format. */
+/** The file name extensions of the formats. */
 export const SOURCE_EXTENSIONS = [".yaml", ".yml", ".toml", ".json"] as const;
 
 /**
- * Reads a file; its extension says its format.
+ * Reads a file in the format of its extension.
  *
- * @throws {CliError} Where it cannot be read, is too large, or has another extension
+ * @throws {CliError} If it cannot be read, is too large, or has another extension
  */
 export async function readSource(file: string): Promise<SourceResult> {
   const extension = extname(file).toLowerCase();
@@ -40,13 +40,13 @@ export async function readSource(file: string): Promise<SourceResult> {
   const read = await readFormat(extension, bytes, file);
   if (!read.ok) return { ok: false, file, fault: read.fault };
   let located: Locator | null = null;
-  // Most files have nothing wrong with them, and nobody asks where.
+  // Positions are computed on first use, because most files have no faults.
   const locate: Locator["locate"] = (steps, part) => (located ??= read.locator()).locate(steps, part);
   return { ok: true, source: { file, value: read.value, locate } };
 }
 
 /**
- * Reads a file that holds a spec, or as its member `spec` the arguments of `scenario_define`, which takes no other.
+ * Reads a file with a spec, or with the arguments of `scenario_define`, whose only member is `spec`.
  *
  * @throws {CliError} As {@link readSource}
  */
@@ -61,8 +61,8 @@ export async function readSpec(file: string): Promise<SourceResult> {
     return { ok: true, source: { file, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) } };
   }
   const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
-  const place = { path: formatPath([other]), position: locate([other], "name") };
-  return { ok: false, file, fault: { code: "member_unknown", message, ...place } };
+  const position = locate([other], "name");
+  return { ok: false, file, fault: { code: "member_unknown", message, path: formatPath([other]), position } };
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
@@ -84,8 +84,8 @@ async function readFormat(extension: string, bytes: Uint8Array, file: string): P
     case ".toml":
       return (await import("./source_toml.ts")).readTomlSource(bytes);
     default: {
-      const hint = `its name must end in one of ${SOURCE_EXTENSIONS.join(", ")}`;
-      throw new CliError("usage", `Cannot tell the format of "${basename(file)}"`, hint);
+      const hint = `expected a name that ends in one of ${SOURCE_EXTENSIONS.join(", ")}`;
+      throw new CliError("usage", `Unknown format of "${basename(file)}"`, hint);
     }
   }
 }

@@ -1,13 +1,13 @@
 /**
- * JSON documents with the place of every value.
+ * Reads JSON documents with the position of every value.
  *
  * @module
  */
 
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
-import { type Locator, notUtf8, type Position, positionAt, type ReadSource, type Steps } from "./place.ts";
+import { type Locator, notUtf8, type Position, positionAt, type ReadSource, type Steps } from "./source_position.ts";
 
-/** Reads JSON as the server reads it. */
+/** Parses JSON as the server does. */
 export function readJsonSource(bytes: Uint8Array): ReadSource {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return notUtf8();
@@ -17,27 +17,28 @@ export function readJsonSource(bytes: Uint8Array): ReadSource {
   return { ok: false, fault: { code, path, message, position: positionAt(text, offset) } };
 }
 
-/** Finds values in a text that is known to be JSON, by walking down to them. */
+/** Finds values by descending from the root of a text that is valid JSON. */
 function jsonLocator(text: string): Locator {
   return {
     locate(steps: Steps, part: "name" | "value"): Position {
-      let place = { name: skipSpace(text, 0), value: skipSpace(text, 0) };
+      let at: MemberOffsets = { name: skipSpace(text, 0), value: skipSpace(text, 0) };
       for (const step of steps) {
-        const next = typeof step === "number" ? findItem(text, place.value, step) : findMember(text, place.value, step);
-        if (next === null) return positionAt(text, place.value);
-        place = next;
+        const next = typeof step === "number" ? findItem(text, at.value, step) : findMember(text, at.value, step);
+        if (next === null) return positionAt(text, at.value);
+        at = next;
       }
-      return positionAt(text, part === "name" ? place.name : place.value);
+      return positionAt(text, part === "name" ? at.name : at.value);
     },
   };
 }
 
-interface Place {
+/** The offsets of the name and the value of a member; equal for an item of an array. */
+interface MemberOffsets {
   readonly name: number;
   readonly value: number;
 }
 
-function findMember(text: string, object: number, name: string): Place | null {
+function findMember(text: string, object: number, name: string): MemberOffsets | null {
   if (text[object] !== "{") return null;
   let at = skipSpace(text, object + 1);
   while (text[at] === '"') {
@@ -51,7 +52,7 @@ function findMember(text: string, object: number, name: string): Place | null {
   return null;
 }
 
-function findItem(text: string, array: number, index: number): Place | null {
+function findItem(text: string, array: number, index: number): MemberOffsets | null {
   if (text[array] !== "[") return null;
   let at = skipSpace(text, array + 1);
   for (let count = 0; at < text.length && text[at] !== "]"; count++) {
@@ -74,7 +75,7 @@ function skipString(text: string, start: number): number {
   return at + 1;
 }
 
-/** The end of a value: of a container by counting brackets outside of strings. */
+/** Finds the end of a value; for an object or array by counting brackets outside of strings. */
 function skipValue(text: string, start: number): number {
   if (text[start] === '"') return skipString(text, start);
   let at = start;

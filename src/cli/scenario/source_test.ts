@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CliError } from "../terminal/cli_error.ts";
-import type { Position, ReadSource, Steps } from "./place.ts";
+import type { Position, ReadSource, Steps } from "./source_position.ts";
 import { readSource, readSpec, SOURCE_BYTES_MAXIMUM } from "./source.ts";
 import { readJsonSource } from "./source_json.ts";
 import { readTomlSource } from "./source_toml.ts";

@@ -1,5 +1,5 @@
 /**
- * TOML documents with the line and column of each member and item.
+ * Reads TOML documents with the position of each member and item.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { type AST, parseTOML } from "toml-eslint-parser";
 import type { JsonValue } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
-import { type Locator, notUtf8, type Position, type ReadSource, type Steps } from "./place.ts";
+import { type Locator, notUtf8, type Position, type ReadSource, type Steps } from "./source_position.ts";
 
-/** A value that JSON does not have. */
+/** A value that JSON cannot represent. */
 class TomlFault extends Error {
   readonly steps: Steps;
 
@@ -21,7 +21,7 @@ class TomlFault extends Error {
   }
 }
 
-/** Reads TOML 1.0; what JSON cannot carry is a fault. */
+/** Parses TOML 1.0; a value that JSON cannot represent is a fault. */
 export function readTomlSource(bytes: Uint8Array): ReadSource {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return notUtf8();
@@ -44,59 +44,62 @@ export function readTomlSource(bytes: Uint8Array): ReadSource {
 function convert(value: unknown, steps: Steps): JsonValue {
   if (typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "object" && steps.length >= INPUT_DEPTH_LIMIT) {
-    throw new TomlFault(`At most ${INPUT_DEPTH_LIMIT} tables and arrays may enclose each other`, steps);
+    throw new TomlFault(`Tables and arrays are nested deeper than ${INPUT_DEPTH_LIMIT} levels`, steps);
   }
-  if (typeof value === "bigint") throw new TomlFault("The number cannot be kept exactly: write it as a text", steps);
+  if (typeof value === "bigint") throw new TomlFault("The number loses precision: write it as a string", steps);
   if (typeof value === "number") {
     if (Number.isFinite(value)) return value;
-    throw new TomlFault("JSON has no such number", steps);
+    throw new TomlFault("JSON cannot represent this number", steps);
   }
-  if (value instanceof Date) throw new TomlFault("JSON has no dates: write it as a text, in quotes", steps);
+  if (value instanceof Date) throw new TomlFault("JSON has no dates: write it as a string, in quotes", steps);
   if (Array.isArray(value)) return value.map((item, index) => convert(item, [...steps, index]));
   const members = Object.entries(value as object).map(([name, inner]) => [name, convert(inner, [...steps, name])]);
   return Object.fromEntries(members) as JsonValue;
 }
 
-interface Place {
+/** The positions of the name and the value of a member; equal for a table or an item of an array. */
+interface MemberPosition {
   readonly name: Position;
   readonly value: Position;
 }
 
-/** Finds places by a syntax tree of its own, which is built when a fault is located first. */
+/** Finds values in the syntax tree of a second parser, which is created on first use. */
 function tomlLocator(text: string): Locator {
-  const places = new Map<string, Place>();
-  for (const node of parseTOML(text).body[0].body) addPlaces(places, node, []);
+  const positions = new Map<string, MemberPosition>();
+  for (const node of parseTOML(text).body[0].body) addPositions(positions, node, []);
   return {
     locate(steps: Steps, part: "name" | "value"): Position {
       for (let length = steps.length; length > 0; length--) {
-        const place = places.get(formatPath(steps.slice(0, length)));
-        if (place !== undefined) return part === "name" && length === steps.length ? place.name : place.value;
+        const found = positions.get(formatPath(steps.slice(0, length)));
+        if (found !== undefined) return part === "name" && length === steps.length ? found.name : found.value;
       }
       return { line: 1, column: 1 };
     },
   };
 }
 
-function addPlaces(places: Map<string, Place>, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
+type Positions = Map<string, MemberPosition>;
+
+function addPositions(positions: Positions, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
   if (node.type === "TOMLTable") {
     const position = positionOf(node);
-    places.set(formatPath(node.resolvedKey), { name: position, value: position });
-    for (const member of node.body) addPlaces(places, member, node.resolvedKey);
+    positions.set(formatPath(node.resolvedKey), { name: position, value: position });
+    for (const member of node.body) addPositions(positions, member, node.resolvedKey);
     return;
   }
   const steps = [...prefix, ...node.key.keys.map((key) => key.type === "TOMLBare" ? key.name : key.value)];
-  places.set(formatPath(steps), { name: positionOf(node.key), value: positionOf(node.value) });
-  addInner(places, node.value, steps);
+  positions.set(formatPath(steps), { name: positionOf(node.key), value: positionOf(node.value) });
+  addNested(positions, node.value, steps);
 }
 
-function addInner(places: Map<string, Place>, value: AST.TOMLContentNode, steps: Steps): void {
+function addNested(positions: Positions, value: AST.TOMLContentNode, steps: Steps): void {
   if (value.type === "TOMLInlineTable") {
-    for (const member of value.body) addPlaces(places, member, steps);
+    for (const member of value.body) addPositions(positions, member, steps);
   } else if (value.type === "TOMLArray") {
     for (const [index, element] of value.elements.entries()) {
       const position = positionOf(element);
-      places.set(formatPath([...steps, index]), { name: position, value: position });
-      addInner(places, element, [...steps, index]);
+      positions.set(formatPath([...steps, index]), { name: position, value: position });
+      addNested(positions, element, [...steps, index]);
     }
   }
 }

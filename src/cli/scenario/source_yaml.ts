@@ -1,5 +1,5 @@
 /**
- * YAML documents with the place of every value.
+ * Reads YAML documents with the position of every value.
  *
  * @module
  */
@@ -9,22 +9,30 @@ import { isJsonObject, member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
 import { readYamlDocument } from "../../evidence/builtin/yaml_document.ts";
 import { parseYaml } from "../../evidence/builtin/yaml_parser.ts";
-import { type Locator, notUtf8, type Position, positionAt, type ReadSource, type Steps, stepsOfPath } from "./place.ts";
+import {
+  type Locator,
+  notUtf8,
+  type Position,
+  positionAt,
+  type ReadSource,
+  type Steps,
+  stepsOfPath,
+} from "./source_position.ts";
 
-/** What the reader's reasons mean, for people. */
+/** The messages for the reader's reasons. */
 const REASONS: Readonly<Record<string, string>> = {
-  alias_of_itself: "An alias stands within what it stands for",
-  alias_unresolved: "The alias names no anchor before it",
+  alias_of_itself: "The alias refers to a value that contains it",
+  alias_unresolved: "The alias has no anchor before it",
   depth_exceeded: "Values are nested too deep",
-  duplicate_name: "The name is given twice",
-  lone_surrogate: "The text holds half of a surrogate pair",
+  duplicate_name: "The name is repeated",
+  lone_surrogate: "The string contains a lone surrogate",
   multiple_docs: "Expected one document, got several",
-  name_not_scalar: "A member name must be a text",
-  number_not_exact: "The number cannot be kept exactly: write it as a text",
-  value_not_json: "JSON has no such value",
+  name_not_scalar: "A member name must be a string",
+  number_not_exact: "The number loses precision: write it as a string",
+  value_not_json: "JSON cannot represent this value",
 };
 
-/** Reads YAML 1.2 as the built-in providers read it: what JSON cannot carry is a fault. */
+/** Parses YAML 1.2 as the built-in providers do: a value that JSON cannot represent is a fault. */
 export function readYamlSource(bytes: Uint8Array): ReadSource {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return notUtf8();
@@ -38,14 +46,14 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
   if (typeof path === "string") {
     const part = reason === "duplicate_name" ? "name" : "value";
     const position = yamlLocator(parse(text).yaml, text).locate(stepsOfPath(path), part);
-    return { ok: false, fault: { code: reason, path, message: message ?? words(reason), position } };
+    return { ok: false, fault: { code: reason, path, message: message ?? asSentence(reason), position } };
   }
   const position = typeof offset === "number" ? positionAt(text, offset) : { line: 1, column: 1 };
-  const said = typeof offset === "number" ? parserMessage(text) : null;
-  return { ok: false, fault: { code: reason, path: "$", message: message ?? said ?? words(reason), position } };
+  const detail = typeof offset === "number" ? parserMessage(text) : null;
+  return { ok: false, fault: { code: reason, path: "$", message: message ?? detail ?? asSentence(reason), position } };
 }
 
-function words(reason: string): string {
+function asSentence(reason: string): string {
   const text = reason.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -60,14 +68,15 @@ function parse(text: string): { readonly yaml: Document.Parsed } {
   return { yaml: parseYaml(text, { logLevel: "silent", lineCounter: new LineCounter() }) };
 }
 
-/** Finds values by walking down the syntax tree; an alias leads to what it stands for. */
+/** Finds values by descending in the syntax tree; aliases are resolved. */
 function yamlLocator(yaml: Document.Parsed, text: string): Locator {
   const follow = (node: unknown): unknown => isAlias(node) ? node.resolve(yaml) : node;
   const startOf = (node: unknown): number | null => isNode(node) ? node.range?.[0] ?? null : null;
   return {
     locate(steps: Steps, part: "name" | "value"): Position {
       let node: unknown = yaml.contents;
-      let [name, value] = [startOf(node) ?? 0, startOf(node) ?? 0];
+      let name = startOf(node) ?? 0;
+      let value = name;
       for (const step of steps) {
         const next = childOf(follow(node), step);
         if (next === null) return positionAt(text, value);
@@ -86,7 +95,7 @@ function childOf(node: unknown, step: string | number): { readonly key: unknown;
     return item === undefined ? null : { key: item, value: item };
   }
   if (!isMap(node)) return null;
-  // Of two members of a name the later one is the fault.
+  // The later of two members with the same name is the fault.
   const pair = node.items.findLast(({ key }) => isScalar(key) && (key.value === step || key.source === step));
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }

@@ -1,5 +1,5 @@
 /**
- * `gate init`: writes a starter configuration, and makes the folder that it names.
+ * `gate init`: writes a starter configuration, and creates the folder that it names.
  *
  * @module
  */
@@ -9,7 +9,51 @@ import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { STARTER_CONFIG, STARTER_EVIDENCE_FOLDER } from "./starter.ts";
+
+/**
+ * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time`
+ * and `json` can be bound.
+ */
+const STARTER_CONFIG = `# Configuration of gate. Relative paths count from the folder of this file.
+#
+#   gate config check    lists every problem of this file
+#   gate config schema   prints the allowed members
+#   gate doctor          checks this file and the machine
+
+# Runs and scenario laws, on disk; with type "memory" they are lost at exit.
+[run_state_store]
+type = "sqlite"
+path = ".gate/gate.db"
+
+# Registered schemas, in the same file.
+[schema_registry]
+type = "sqlite"
+path = ".gate/gate.db"
+
+# Local callers may register and read schemas without a role.
+[schema_registry.acl]
+allow_local_only = true
+
+# Namespace 1 is closed unless it is opened to tenants. Use namespace 2 or above, as the examples do:
+#
+#   scenario_define  { "spec": { "namespace_id": 2, ... } }
+[namespace]
+allow_default = false
+
+# The time of day, for conditions such as "not before".
+[[providers]]
+name = "time"
+type = "builtin"
+
+# JSON and YAML files in the folder "evidence", which must exist.
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "evidence", root_id = "checks" }
+`;
+
+/** The root folder of the provider `json` in the starter file; a server does not start without it. */
+const STARTER_EVIDENCE_FOLDER = "evidence";
 
 /** The flags of `gate init`. */
 export interface InitOptions {
@@ -24,7 +68,7 @@ export async function runInit(file: string | undefined, options: InitOptions): P
     if (options.json === true) writeResult("init", { path: null, content: STARTER_CONFIG });
     else {
       writeOut(STARTER_CONFIG);
-      writeError(`Next: make the folder "${STARTER_EVIDENCE_FOLDER}" beside the file\n`);
+      writeError(`Next: create the folder "${STARTER_EVIDENCE_FOLDER}" beside the file\n`);
     }
     return EXIT.ok;
   }
@@ -41,7 +85,7 @@ export async function runInit(file: string | undefined, options: InitOptions): P
 
 async function writeStarter(path: string, force: boolean): Promise<void> {
   try {
-    // Without --force the file must be new: asked of the system in one step, so that nothing is overwritten in between.
+    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
     await Deno.writeTextFile(path, STARTER_CONFIG, force ? {} : { createNew: true });
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {

@@ -1,5 +1,5 @@
 /**
- * What the flags of `gate serve` say about the network, checked against the configuration.
+ * Checks the network flags of `gate serve` against the configuration.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import type { PostureLine } from "../doctor/posture.ts";
 import type { ServeArguments } from "./serve_flags.ts";
 
-/** The settings, and what is said about them. */
+/** The settings with their notices. */
 export interface CheckedNetwork {
   readonly settings: NetworkSettings;
   readonly notices: readonly PostureLine[];
@@ -26,35 +26,35 @@ export interface CheckedNetwork {
 /**
  * Reads and checks the flags.
  *
- * @throws {CliError} Where flags are wrong, or the service may not listen as configured; tells all of it
+ * @throws {CliError} If flags are invalid, or the service may not listen as configured; with every problem
  */
 export function networkSettings({ server, config_path }: GateConfig, flags: ServeArguments): CheckedNetwork {
-  const wrong: Wrong[] = [];
-  const refuse = (flag: string, value: string, expected: string): number =>
-    wrong.push({ code: "usage", message: `Cannot use --${flag} "${value}": must be ${expected}`, hint: null });
+  const problems: Problem[] = [];
+  const reject = (flag: string, value: string, expected: string): number =>
+    problems.push({ code: "usage", message: `Cannot use --${flag} "${value}": must be ${expected}`, hint: null });
   for (const host of flags.allowedHosts) {
-    if (!isHostName(host)) refuse("allowed-host", host, "a name, or name:port");
+    if (!isHostName(host)) reject("allowed-host", host, "a name, or name:port");
   }
   for (const origin of flags.allowedOrigins) {
-    if (!isOriginName(origin)) refuse("allowed-origin", origin, "scheme://name, or scheme://name:port");
+    if (!isOriginName(origin)) reject("allowed-origin", origin, "scheme://name, or scheme://name:port");
   }
   for (const network of flags.trustedProxies) {
     if (typeof readNetworks([network]) === "function") continue;
-    refuse("trusted-proxy", network, "an address, or a network such as 10.0.0.0/8");
+    reject("trusted-proxy", network, "an address, or a network such as 10.0.0.0/8");
   }
   const environment = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK"));
   if (environment === null) {
-    wrong.push({ code: "usage", message: "Cannot read GATE_ALLOW_NON_LOOPBACK: must be 1 or 0", hint: null });
+    problems.push({ code: "usage", message: "Cannot read GATE_ALLOW_NON_LOOPBACK: must be 1 or 0", hint: null });
   }
   const exposure = {
-    // What cannot be read was told.
+    // An invalid variable is already reported.
     allowNonLoopback: flags.allowNonLoopback || environment !== false,
     trustedProxies: flags.trustedProxies.length,
     allowedHosts: flags.allowedHosts.length,
   };
-  for (const refusal of exposureRefusals(server, exposure)) wrong.push({ code: "config_invalid", ...refusal });
+  for (const refusal of exposureRefusals(server, exposure)) problems.push({ code: "config_invalid", ...refusal });
   const isTrustedProxy = readNetworks(flags.trustedProxies);
-  if (wrong.length > 0 || typeof isTrustedProxy !== "function") throw errorOf(wrong);
+  if (problems.length > 0 || typeof isTrustedProxy !== "function") throw errorOf(problems);
   const { bounds, notices } = connectionsOf(config_path);
   return {
     settings: { allowedHosts: flags.allowedHosts, allowedOrigins: flags.allowedOrigins, isTrustedProxy, bounds },
@@ -62,16 +62,15 @@ export function networkSettings({ server, config_path }: GateConfig, flags: Serv
   };
 }
 
-/** As many connections as the process may have open files for. The built-in defaults serve no network: there is a file. */
+/** Limits connections to the open files of the process. The path exists: the built-in defaults do not use the network. */
 function connectionsOf(path: string | null): { bounds: ConnectionBounds; notices: readonly PostureLine[] } {
   const wanted = CONNECTION_BOUNDS.connections;
   const files = path === null ? Infinity : countOpenable(path, wanted + RESERVED_FILES);
   const connections = connectionRoom(files, wanted);
-  const hint = `let it open ${2 * wanted}: LimitNOFILE of systemd, ulimit -n of a shell`;
+  const hint = `allow ${2 * wanted} open files: LimitNOFILE of systemd, ulimit -n of a shell`;
   if (connections === null) {
-    const message = `Cannot serve: the process can open ${
-      countOf(files, "more file")
-    }, too few for connections and stores`;
+    const count = countOf(files, "more file");
+    const message = `Cannot serve: the process can open ${count}, too few for connections and stores`;
     throw new CliError("unreachable", message, hint, EXIT.unreachable);
   }
   const bounds = { ...CONNECTION_BOUNDS, connections };
@@ -80,13 +79,13 @@ function connectionsOf(path: string | null): { bounds: ConnectionBounds; notices
   return { bounds, notices: [{ level: "warn", message }] };
 }
 
-/** One thing that is wrong. */
-type Wrong = Pick<CliError, "code" | "message" | "hint">;
+/** One problem of the flags. */
+type Problem = Pick<CliError, "code" | "message" | "hint">;
 
-function errorOf(wrong: readonly Wrong[]): CliError {
-  const [first, second] = wrong;
+function errorOf(problems: readonly Problem[]): CliError {
+  const [first, second] = problems;
   if (first !== undefined && second === undefined) return new CliError(first.code, first.message, first.hint);
-  const code = wrong.find((one) => one.code === "usage")?.code ?? "config_invalid";
-  const reasons = wrong.map(({ message, hint }) => hint === null ? message : `${message} (${hint})`);
-  return new CliError(code, `Cannot serve: ${countOf(wrong.length, "problem")}`, null, EXIT.usage, reasons);
+  const code = problems.find((one) => one.code === "usage")?.code ?? "config_invalid";
+  const reasons = problems.map(({ message, hint }) => hint === null ? message : `${message} (${hint})`);
+  return new CliError(code, `Cannot serve: ${countOf(problems.length, "problem")}`, null, EXIT.usage, reasons);
 }

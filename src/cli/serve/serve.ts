@@ -1,5 +1,5 @@
 /**
- * `gate serve`: answers MCP clients until its input ends or it is told to stop.
+ * `gate serve`: serves MCP clients until its input ends or a signal stops it.
  *
  * @module
  */
@@ -16,14 +16,14 @@ import { parseServeArguments, type ServeArguments } from "./serve_flags.ts";
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
 export async function runServe(argv: readonly string[]): Promise<number> {
   const flags = parseServeArguments(argv);
-  // Loaded while the configuration is read; a wrong configuration is said before anything else.
+  // The server's modules load while the configuration is read; an invalid configuration is reported first.
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
   const config = await loadConfig({ config: flags.config });
-  // First: nothing else may open files while those are counted that can be.
+  // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
   const { serve } = await loading;
   const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
-  const notices = network?.notices ?? idleFlags(flags);
+  const notices = network?.notices ?? ineffectiveFlags(flags);
   const lines = [...securityPosture(config), ...notices, ...await trustPosture(config)];
   announce(lines, flags.logLevel);
   return await serve({
@@ -35,14 +35,14 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   });
 }
 
-/** What the flags say about the network. Loaded here: its address lists bring `node:net`, which costs a start ten milliseconds. */
+/** Checks the network flags. The module is loaded here because its `node:net` costs a start ten milliseconds. */
 async function networkOf(config: GateConfig, flags: ServeArguments): Promise<CheckedNetwork> {
   const { networkSettings } = await import("./network_settings.ts");
   return networkSettings(config, flags);
 }
 
-/** Flags that are given and change nothing on standard input and output. */
-function idleFlags(flags: ServeArguments): readonly PostureLine[] {
+/** Warns of network flags while the server uses standard input and output. */
+function ineffectiveFlags(flags: ServeArguments): readonly PostureLine[] {
   const given = [
     ...flags.allowNonLoopback ? ["--allow-non-loopback"] : [],
     ...flags.trustedProxies.length > 0 ? ["--trusted-proxy"] : [],
@@ -50,10 +50,10 @@ function idleFlags(flags: ServeArguments): readonly PostureLine[] {
     ...flags.allowedOrigins.length > 0 ? ["--allowed-origin"] : [],
   ];
   if (given.length === 0) return [];
-  return [{ level: "warn", message: `without effect where server.transport is "stdio": ${given.join(", ")}` }];
+  return [{ level: "warn", message: `no effect while server.transport is "stdio": ${given.join(", ")}` }];
 }
 
-/** How far evidence is believed; nothing is loaded for a configuration that relaxes nothing and asks nobody. */
+/** Describes the trust settings. The modules are loaded only for relaxed settings or configured providers. */
 async function trustPosture(config: GateConfig): Promise<readonly PostureLine[]> {
   const { dev, server, trust, providers } = config;
   const relaxed = dev.permissive || server.mode === "dev_permissive" || trust.min_lane === "asserted";
@@ -65,7 +65,7 @@ async function trustPosture(config: GateConfig): Promise<readonly PostureLine[]>
   return trustNotices(config, permissiveOf(config, await modifiedAt(config)), Date.now());
 }
 
-/** Says the posture; with `error` nothing, with `warn` its warnings alone. */
+/** Logs the posture: nothing at level `error`, only warnings at level `warn`. */
 function announce(lines: readonly PostureLine[], level: LogLevel): void {
   if (level === "error") return;
   for (const line of lines) {

@@ -1,5 +1,5 @@
 /**
- * The flags of `gate serve`: what the configuration has no member for.
+ * The flags of `gate serve`: settings that are not in the configuration.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import { CliError } from "../terminal/cli_error.ts";
 /** One flag. */
 export interface ServeFlag {
   readonly name: string;
-  /** What it takes, as help shows it; null for a switch. */
+  /** The name of its value in help; null for a switch. */
   readonly value: string | null;
   readonly description: string;
   /** Whether it may be given more than once. */
   readonly repeatable?: boolean;
-  /** The feature it belongs to, where that is not there yet: the flag is then refused. */
+  /** The missing feature of a flag that is rejected until the feature exists. */
   readonly missing?: string;
 }
 
@@ -34,38 +34,38 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   {
     name: "trusted-proxy",
     value: "CIDR",
-    description: "believe x-gate-client-subject from these peers (repeatable)",
+    description: "trust x-gate-client-subject from these peers (repeatable)",
     repeatable: true,
   },
   {
     name: "allowed-host",
     value: "HOST",
-    description: "accept this Host besides the machine's own (repeatable)",
+    description: "accept this Host in addition to the machine's own names (repeatable)",
     repeatable: true,
   },
   {
     name: "allowed-origin",
     value: "ORIGIN",
-    description: "let the pages of this origin call (repeatable)",
+    description: "accept calls from pages of this origin (repeatable)",
     repeatable: true,
   },
   {
     name: "credentials-dir",
     value: "DIR",
-    description: "folder of the credentials of typed providers",
+    description: "folder with credentials of typed providers",
     missing: "typed providers",
   },
   { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
-/** What `gate serve` was asked for. */
+/** The parsed flags of `gate serve`. */
 export interface ServeArguments {
   readonly config: string | undefined;
   readonly dataDir: string | undefined;
   readonly logLevel: LogLevel;
   readonly signingKey: string | undefined;
-  /** `--allow-non-loopback` was given. */
+  /** Whether `--allow-non-loopback` was given. */
   readonly allowNonLoopback: boolean;
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -77,7 +77,7 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 /**
  * Reads the flags of `gate serve`.
  *
- * @throws {CliError} if a flag is unknown, lacks its value, or belongs to a feature that is not there yet.
+ * @throws {CliError} If a flag is unknown, has no value, or belongs to a missing feature
  *
  * @example
  * ```ts
@@ -141,7 +141,7 @@ function parseFlags(argv: readonly string[]): Record<string, FlagValue> {
     throw new CliError(
       "usage",
       `Cannot read the flags of serve: ${reason.replaceAll("'", '"')}`,
-      `${meant === null ? "" : `did you mean --${meant}? `}gate serve --help lists them`,
+      `${meant === null ? "" : `did you mean --${meant}? `}see gate serve --help`,
     );
   }
 }

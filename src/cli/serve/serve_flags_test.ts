@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { CliError } from "../terminal/cli_error.ts";
 import { parseServeArguments, SERVE_FLAGS } from "./serve_flags.ts";
 
-Deno.test("parseServeArguments() reads the flags that serve has", () => {
+Deno.test("parseServeArguments() reads the flags of serve", () => {
   const plain = {
     config: undefined,
     dataDir: undefined,
@@ -37,19 +37,19 @@ Deno.test("parseServeArguments() reads the flags that serve has", () => {
   }
 });
 
-Deno.test("parseServeArguments() names the flag that an unknown one may have been meant for", () => {
+Deno.test("parseServeArguments() suggests the nearest flag for an unknown one", () => {
   for (
     const [flag, hint] of [
-      ["--confg", "did you mean --config? gate serve --help lists them"],
-      ["--allowed-hosts=a", "did you mean --allowed-host? gate serve --help lists them"],
-      ["--zzz", "gate serve --help lists them"],
+      ["--confg", "did you mean --config? see gate serve --help"],
+      ["--allowed-hosts=a", "did you mean --allowed-host? see gate serve --help"],
+      ["--zzz", "see gate serve --help"],
     ] as const
   ) {
     assert.throws(() => parseServeArguments([flag, "x"]), (error) => error instanceof CliError && error.hint === hint);
   }
 });
 
-Deno.test("parseServeArguments() refuses what it does not know, and what is not there yet", () => {
+Deno.test("parseServeArguments() rejects unknown flags and flags of missing features", () => {
   const cases: [argv: string[], code: string, message: RegExp][] = [
     [["--confg", "x"], "usage", /^Cannot read the flags of serve: Unknown option "--confg"/],
     [["gate.toml"], "usage", /^Cannot read the flags of serve: Unexpected argument "gate.toml"/],

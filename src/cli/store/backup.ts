@@ -26,7 +26,7 @@ export async function runStoreBackup(file: string, options: StoreBackupOptions):
   const config = await loadConfig({ config: options.config });
   const path = storeFile(config, section);
   const target = resolve(file);
-  await refuseExisting(target);
+  await requireNew(target);
   const report = await withStoreFile(path, async () => {
     const { backupStore } = await import("../../store/backup.ts");
     return await backupStore(path, target, { sha256, fold: foldState });
@@ -35,7 +35,7 @@ export async function runStoreBackup(file: string, options: StoreBackupOptions):
   else writeOut(`${target}\n`);
   if (options.json !== true && storeFiles(config).length > 1) {
     const other = STORE_SECTIONS.find((name) => name !== section);
-    writeError(`The other store is another file: gate store backup --store ${other} FILE\n`);
+    writeError(`The other store is in another file: gate store backup --store ${other} FILE\n`);
   }
   return EXIT.ok;
 }
@@ -46,7 +46,7 @@ function sectionOf(name: string | undefined): StoreSection {
   throw new CliError("usage", `Cannot use --store "${name}": must be one of ${STORE_SECTIONS.join(", ")}`);
 }
 
-async function refuseExisting(target: string): Promise<void> {
+async function requireNew(target: string): Promise<void> {
   try {
     await Deno.lstat(target);
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * `gate store check`: reads, hashes and folds again everything that the stores hold.
+ * `gate store check`: verifies everything in the stores: identities, hash chains and folded states.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface StoreCheckOptions {
   readonly json?: boolean;
 }
 
-/** Runs `gate store check [FILE]`; 0 where everything is sound, else 6. */
+/** Runs `gate store check [FILE]`. Returns 0 if every store is sound, else 6. */
 export async function runStoreCheck(file: string | undefined, options: StoreCheckOptions): Promise<number> {
   const paths = file === undefined ? storeFiles(await loadConfig({ config: options.config })) : [resolve(file)];
   if (paths.length === 0) throw noFile("both stores are in memory");
@@ -47,11 +47,11 @@ async function check(path: string, quiet: boolean): Promise<StoreCheckReport> {
 
 function showReport(report: StoreCheckReport): void {
   const verdict = report.sound ? "sound" : countOf(report.problems.length, "problem");
-  writeOut(`${report.path}: ${verdict} (${countsInWords(report.counts)})\n`);
-  for (const problem of report.problems) writeOut(`  ${placeOf(problem)}: ${problem.message}\n`);
+  writeOut(`${report.path}: ${verdict} (${describeCounts(report.counts)})\n`);
+  for (const problem of report.problems) writeOut(`  ${locationOf(problem)}: ${problem.message}\n`);
 }
 
-function countsInWords(counts: Readonly<StoreCounts>): string {
+function describeCounts(counts: Readonly<StoreCounts>): string {
   const { laws, runs, records, schemas, snapshots } = counts;
   return [
     countOf(laws, "law"),
@@ -62,11 +62,11 @@ function countsInWords(counts: Readonly<StoreCounts>): string {
   ].join(", ");
 }
 
-function placeOf({ what, namespace_id, run_id, revision }: StoreProblem): string {
-  const place = [
+function locationOf({ what, namespace_id, run_id, revision }: StoreProblem): string {
+  const parts = [
     namespace_id === null ? "" : ` in namespace ${namespace_id}`,
     run_id === null ? "" : ` of run ${run_id}`,
     revision === null ? "" : ` at revision ${revision}`,
   ];
-  return what + place.join("");
+  return what + parts.join("");
 }

@@ -1,5 +1,5 @@
 /**
- * The store files that a configuration names, and how the failures of a store end a command.
+ * The store files of a configuration, and the conversion of store errors to {@link CliError}.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { StoreError } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 
-/** The sections that name a store. */
+/** The configuration sections of the stores. */
 export const STORE_SECTIONS = ["run_state_store", "schema_registry"] as const;
 
 /** One of {@link STORE_SECTIONS}. */
@@ -22,19 +22,19 @@ export function storeFiles(config: GateConfig): readonly string[] {
   return [...new Set(paths)];
 }
 
-/** The file of one store; a store in memory has none. */
+/** The file of one store; throws for a store in memory. */
 export function storeFile(config: GateConfig, section: StoreSection): string {
   const { path } = config[section];
   if (path === null) throw noFile(`${section}.type is "memory"`);
   return path;
 }
 
-/** The error for a configuration whose stores leave nothing behind. */
+/** The error for a configuration whose stores are in memory. */
 export function noFile(why: string): CliError {
   return new CliError("usage", `Cannot find a store file: ${why}`, "name the configuration with --config");
 }
 
-/** Runs an operation on a store file; the failures of the store become those of the command. */
+/** Runs an operation on a store file, and converts store errors to {@link CliError}. */
 export async function withStoreFile<Result>(path: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     await requireFile(path);

@@ -1,14 +1,14 @@
 /**
- * What some flags and arguments may be, for those who offer them and those who take them.
+ * Allowed values that both help and the commands use.
  *
  * @module
  */
 
-/** The shells that completions are for. */
+/** The shells with completions. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** One of {@link SHELLS}. */
 export type Shell = typeof SHELLS[number];
 
-/** The forms of a drawn graph. */
+/** The output formats of `gate scenario graph`. */
 export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;

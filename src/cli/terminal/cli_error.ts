@@ -1,5 +1,5 @@
 /**
- * The error that ends a command with an exit code and one line.
+ * The error that ends a command with a message and an exit code.
  *
  * @module
  */
@@ -27,17 +27,17 @@ export type CliErrorCode =
   | "denied"
   | "unexpected";
 
-/** A command that cannot do what it was asked. */
+/** A failure of a command. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: CliErrorCode;
   readonly exitCode: ExitCode;
-  /** What to do about it, or null. */
+  /** How to fix the problem, or null. */
   readonly hint: string | null;
-  /** Where there are several reasons, one line for each; the message then counts them. */
+  /** One line for each of several reasons; the message then counts them. */
   readonly reasons: readonly string[];
 
-  /** Builds the error; without an exit code it is a usage error. */
+  /** Creates the error; the default exit code is that of a usage error. */
   constructor(
     code: CliErrorCode,
     message: string,

@@ -1,52 +1,52 @@
 /**
- * What every command is made of, and what can be told of a command once it is made.
+ * Builds commands with examples and allowed values, and describes built commands for help and completions.
  *
  * @module
  */
 
 import type { Command } from "commander";
 
-/** What commander hands to an action after the arguments: the flags that were given. */
+/** The parsed flags that commander passes to an action after the arguments. */
 export type Flags = Readonly<Record<string, string | boolean>>;
 
-/** Takes the exit code of the command that ran. */
+/** Receives the exit code of the command. */
 export type Finish = (code: number) => void;
 
-/** What the flag `--config` takes, where it stands for the configuration alone. */
+/** The help text of `--config`. */
 export const CONFIG_FILE = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 const VALUES = new WeakMap<Command, Readonly<Record<string, readonly string[]>>>();
 
-/** A command with its examples. */
+/** Adds a command with examples. */
 export function command(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
   return withExamples(parent.command(usage).summary(summary).description(summary), examples);
 }
 
-/** A command that does nothing itself, but has others below it. */
+/** Adds a command that only groups subcommands. */
 export function group(parent: Command, name: string, summary: string, examples: readonly string[]): Command {
   return command(parent, name, summary, examples).helpCommand(false).usage("COMMAND [options]");
 }
 
-/** The command with examples below its help. */
+/** Adds examples below the help of a command. */
 export function withExamples(added: Command, examples: readonly string[]): Command {
   EXAMPLES.set(added, examples);
   const lines = examples.map((example) => `  ${example.replaceAll("\n", "\n  ")}`);
   return added.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 
-/** The command with `--json`. */
+/** Adds `--json` to a command. */
 export function withJson(added: Command): Command {
   return added.option("--json", "write one JSON object, and errors as JSON");
 }
 
-/** The command with what some of its flags, by `--name`, and its arguments, by name, may be. */
+/** Sets the allowed values of flags (by `--name`) and arguments (by name). */
 export function withValues(added: Command, values: Readonly<Record<string, readonly string[]>>): Command {
   VALUES.set(added, values);
   return added;
 }
 
-/** Takes a flag that may be given more than once. */
+/** Collects the values of a repeatable flag. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -57,7 +57,7 @@ export interface DescribedArgument {
   readonly required: boolean;
   readonly repeatable: boolean;
   readonly description: string;
-  /** All that it may be; null where that is no list. */
+  /** The allowed values; null for free text. */
   readonly values: readonly string[] | null;
 }
 
@@ -65,27 +65,27 @@ export interface DescribedArgument {
 export interface DescribedFlag {
   /** `--name`. */
   readonly name: string;
-  /** What it takes, as help shows it; null for a switch. */
+  /** The name of its value in help; null for a switch. */
   readonly value: string | null;
   readonly description: string;
-  /** All that the value may be; null where that is no list. */
+  /** The allowed values; null for free text. */
   readonly values: readonly string[] | null;
 }
 
-/** A command, as `gate help --json` tells it and as shells complete it. */
+/** The description of a command for `gate help --json` and shell completions. */
 export interface DescribedCommand {
-  /** Its words, as they are typed after `gate`; none for the program itself. */
+  /** The words that are typed after `gate`; empty for the program itself. */
   readonly words: readonly string[];
   readonly summary: string;
   readonly usage: string;
   readonly arguments: readonly DescribedArgument[];
   readonly flags: readonly DescribedFlag[];
-  /** Commands below it. */
+  /** Its subcommands. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly examples: readonly string[];
 }
 
-/** Describes a command that is called by some words. */
+/** Describes the command with these words. */
 export function describeCommand(command: Command, words: readonly string[]): DescribedCommand {
   const values = VALUES.get(command) ?? {};
   return {
@@ -110,7 +110,7 @@ export function describeCommand(command: Command, words: readonly string[]): Des
   };
 }
 
-/** Every command of a tree, outer ones first. */
+/** Describes a command and all of its subcommands, outer ones first. */
 export function describeTree(command: Command, words: readonly string[] = []): DescribedCommand[] {
   const below = command.commands.flatMap((one) => describeTree(one, [...words, one.name()]));
   return [describeCommand(command, words), ...below];

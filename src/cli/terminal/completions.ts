@@ -1,5 +1,5 @@
 /**
- * `gate completions`: what a shell completes, made from the commands themselves.
+ * `gate completions`: generates shell completions from the command definitions.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { writeOut, writeResult } from "./output.ts";
 export function runCompletions(program: Command, name: string, flags: { readonly json?: boolean }): number {
   const shell = SHELLS.find((known) => known === name);
   if (shell === undefined) {
-    throw new CliError("usage", `Cannot complete for shell "${name}"`, `known are ${SHELLS.join(", ")}`);
+    throw new CliError("usage", `Unknown shell "${name}"`, `expected one of ${SHELLS.join(", ")}`);
   }
   const commands = describeTree(program);
   const script = completionScript(shell, commands);
@@ -24,7 +24,7 @@ export function runCompletions(program: Command, name: string, flags: { readonly
   return EXIT.ok;
 }
 
-/** The script that teaches a shell the commands. */
+/** Returns the completion script of a shell. */
 export function completionScript(shell: Shell, commands: readonly DescribedCommand[]): string {
   switch (shell) {
     case "bash":
@@ -36,67 +36,69 @@ export function completionScript(shell: Shell, commands: readonly DescribedComma
   }
 }
 
-/** What may stand in a place: these words, a file, or what no shell can know. */
-type Place = readonly string[] | "files" | "nothing";
+/** The candidates for a word: fixed words, file names, or nothing that a shell can list. */
+type Candidates = readonly string[] | "files" | "nothing";
 
-/** What flags and arguments are called that take a file or a folder. */
+/** The names of values and arguments that are a file or a folder. */
 const FILES = ["PATH", "FILE", "DIR", "file", "runpack", "a", "b", "command"];
 
-/** What follows a flag; null for a switch. */
-function placeOf({ value, values }: DescribedFlag): Place | null {
+/** The candidates for the value of a flag; null for a switch. */
+function candidatesOfFlag({ value, values }: DescribedFlag): Candidates | null {
   if (value === null) return null;
   return values ?? (FILES.includes(value) ? "files" : "nothing");
 }
 
-/** What may stand where an argument does, or a command below. */
-function ownPlace({ commands, arguments: own }: DescribedCommand): Place {
+/** The candidates for an argument or subcommand. */
+function candidatesOfCommand({ commands, arguments: own }: DescribedCommand): Candidates {
   const words = [...commands.map(({ name }) => name), ...own.flatMap(({ values }) => values ?? [])];
   if (words.length > 0) return words;
   return own.some(({ name }) => FILES.includes(name)) ? "files" : "nothing";
 }
 
-/** The words of a command as one, to switch by. */
+/** The words of a command as one key of a shell `case`. */
 function keyOf(words: readonly string[]): string {
   return words.join(" ");
 }
 
-/** Commands that are found by their words, as alternatives of a shell pattern. */
+/** The keys of all commands, as alternatives of a shell pattern. */
 function pathPattern(commands: readonly DescribedCommand[]): string {
   return commands.filter(({ words }) => words.length > 0).map(({ words }) => `"${keyOf(words)}"`).join("|");
 }
 
-/** Every flag with a value, by the words of its command and its name, in the shape of a `case`. */
-function valueCases(commands: readonly DescribedCommand[], body: (place: Place) => string): string[] {
+/** The branches of a shell `case` for every flag with a value; the key is the command and the flag. */
+function valueCases(commands: readonly DescribedCommand[], body: (candidates: Candidates) => string): string[] {
   return commands.flatMap(({ words, flags }) =>
     flags.flatMap((flag) => {
-      const place = placeOf(flag);
-      return place === null ? [] : [`    "${keyOf(words)} ${flag.name}") ${body(place)} ;;`];
+      const candidates = candidatesOfFlag(flag);
+      return candidates === null ? [] : [`    "${keyOf(words)} ${flag.name}") ${body(candidates)} ;;`];
     })
   );
 }
 
 function bashScript(commands: readonly DescribedCommand[]): string {
-  const offer = (place: Place): string =>
-    place === "files" ? "files=1" : place === "nothing" ? "" : `offered="${place.join(" ")}"`;
+  const offer = (candidates: Candidates): string => {
+    if (candidates === "nothing") return "";
+    return candidates === "files" ? "files=1" : `offered="${candidates.join(" ")}"`;
+  };
   const cases = commands.map((one) => {
     const flags = one.flags.map(({ name }) => name).join(" ");
-    return `    "${keyOf(one.words)}") flags="${flags}"; ${offer(ownPlace(one))} ;;`;
+    return `    "${keyOf(one.words)}") flags="${flags}"; ${offer(candidatesOfCommand(one))} ;;`;
   });
-  return `# bash completion of gate; source it, or put it where bash-completion looks
+  return `# bash completion of gate; source it, or put it into a folder of bash-completion
 _gate() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   local path="" word index offered="" flags="" files="" IFS=$' \\t\\n'
   COMPREPLY=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="\${COMP_WORDS[index]}"
-    # What help explains is completed as it would be called.
+    # The arguments of help are completed like the command that they name.
     if [[ $index == 1 && $COMP_CWORD -gt 2 && "$word" == help ]]; then continue; fi
     case "\${path:+$path }$word" in
       ${pathPattern(commands)}) path="\${path:+$path }$word" ;;
     esac
   done
   case "$path $previous" in
-${valueCases(commands, (place) => offer(place) || ":").join("\n")}
+${valueCases(commands, (candidates) => offer(candidates) || ":").join("\n")}
     *)
       case "$path" in
 ${cases.map((line) => `    ${line}`).join("\n")}
@@ -115,22 +117,22 @@ complete -F _gate gate
 `;
 }
 
-/** A text within single quotes of a shell. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function zshScript(commands: readonly DescribedCommand[]): string {
   const entry = (name: string, description: string): string => quoted(`${name.replaceAll(":", "\\:")}:${description}`);
-  const offer = (place: Place): string =>
-    place === "files"
-      ? "_files"
-      : place === "nothing"
-      ? "_message 'a value'"
-      : `compadd -- ${place.map(quoted).join(" ")}`;
+  const offer = (candidates: Candidates): string => {
+    if (candidates === "nothing") return "_message 'a value'";
+    return candidates === "files" ? "_files" : `compadd -- ${candidates.map(quoted).join(" ")}`;
+  };
   const cases = commands.map((one) => {
     const named = one.commands.map(({ name, summary }) => entry(name, summary));
-    const names = named.length > 0 ? `names=(${named.join(" ")}); _describe 'command' names` : offer(ownPlace(one));
+    const names = named.length > 0
+      ? `names=(${named.join(" ")}); _describe 'command' names`
+      : offer(candidatesOfCommand(one));
     return [
       `    "${keyOf(one.words)}")`,
       `      flags=(${one.flags.map(({ name, description }) => entry(name, description)).join(" ")})`,
@@ -145,14 +147,14 @@ _gate() {
   local -a names flags
   for ((index = 2; index < CURRENT; index++)); do
     word="\${words[index]}"
-    # What help explains is completed as it would be called.
+    # The arguments of help are completed like the command that they name.
     if [[ $index == 2 && $CURRENT -gt 3 && "$word" == help ]]; then continue; fi
     case "\${path_words:+$path_words }$word" in
       ${pathPattern(commands)}) path_words="\${path_words:+$path_words }$word" ;;
     esac
   done
   case "$path_words \${words[CURRENT-1]}" in
-${valueCases(commands, (place) => `${offer(place)}; return`).join("\n")}
+${valueCases(commands, (candidates) => `${offer(candidates)}; return`).join("\n")}
   esac
   case "$path_words" in
 ${cases.join("\n")}
@@ -164,20 +166,21 @@ if [ "$funcstack[1]" = "_gate" ]; then _gate "$@"; else compdef _gate gate; fi
 
 function fishScript(commands: readonly DescribedCommand[]): string {
   const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(keyOf(words))).join(" ");
-  const follows = (place: Place | null): string => {
-    if (place === null) return "";
-    return place === "files" ? " -r -F" : place === "nothing" ? " -x" : ` -x -a ${quoted(place.join(" "))}`;
+  const offer = (candidates: Candidates | null): string => {
+    if (candidates === null) return "";
+    if (candidates === "files") return " -r -F";
+    return candidates === "nothing" ? " -x" : ` -x -a ${quoted(candidates.join(" "))}`;
   };
   const lines = commands.flatMap((one) => {
     const when = `complete -c gate -n ${quoted(`__gate_at ${quoted(keyOf(one.words))}`)}`;
-    const own = ownPlace(one);
+    const own = candidatesOfCommand(one);
     const values = one.arguments.flatMap(({ values }) => values ?? []);
     return [
       ...(own === "files" ? [] : [`${when} -f`]),
       ...one.commands.map(({ name, summary }) => `${when} -a ${name} -d ${quoted(summary)}`),
       ...(values.length > 0 ? [`${when} -a ${quoted(values.join(" "))}`] : []),
       ...one.flags.map((flag) =>
-        `${when} -l ${flag.name.slice(2)}${follows(placeOf(flag))} -d ${quoted(flag.description)}`
+        `${when} -l ${flag.name.slice(2)}${offer(candidatesOfFlag(flag))} -d ${quoted(flag.description)}`
       ),
     ];
   });
@@ -186,7 +189,7 @@ function __gate_at
   set -l known ${paths}
   set -l path ""
   set -l words (commandline -opc)[2..-1]
-  # What help explains is completed as it would be called.
+  # The arguments of help are completed like the command that they name.
   if test (count $words) -gt 1 -a "$words[1]" = help
     set -e words[1]
   end

@@ -1,5 +1,5 @@
 /**
- * The folder for what the service writes beside its stores.
+ * The data folder of the service, which holds its runpacks.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { GateConfig } from "../../config/types.ts";
 
-/** Where runpacks go: the folder named with `--data-dir`, else that of the run store, else `.gate` beside the configuration. */
+/** The folder of `--data-dir`, else that of the run store, else `.gate` beside the configuration. */
 export function dataDirOf(config: GateConfig, named: string | undefined): string {
   if (named !== undefined) return resolve(named);
   const store = config.run_state_store.path;

@@ -1,10 +1,10 @@
 /**
- * What each exit code means; scripts rely on them.
+ * The exit codes and their meanings; scripts rely on them.
  *
  * @module
  */
 
-/** The exit codes, by meaning. */
+/** The exit codes by name. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -20,15 +20,15 @@ export const EXIT = {
 /** One of {@link EXIT}. */
 export type ExitCode = typeof EXIT[keyof typeof EXIT];
 
-/** Each exit code with what it means, in order. */
+/** The meaning of each exit code, in order. */
 export const EXIT_CODE_MEANINGS: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: EXIT.ok, meaning: "done, or the answer is True" },
-  { code: EXIT.unexpected, meaning: "something failed that should not have" },
-  { code: EXIT.usage, meaning: "the command line, the configuration, a file or a call is wrong" },
-  { code: EXIT.evaluatedFalse, meaning: "the answer is False, or a case does not come out as expected" },
-  { code: EXIT.unknown, meaning: "the answer is Unknown: evidence is missing, or material to check" },
-  { code: EXIT.stale, meaning: "the run moved on: the head that was named is no longer the accepted one" },
-  { code: EXIT.verificationFailed, meaning: "verification failed: something is not as it was recorded" },
-  { code: EXIT.denied, meaning: "the caller may not do this" },
-  { code: EXIT.unreachable, meaning: "the server, a store, a provider or what a server needs cannot be reached" },
+  { code: EXIT.unexpected, meaning: "an unexpected failure" },
+  { code: EXIT.usage, meaning: "the command line, the configuration, a file or a call is invalid" },
+  { code: EXIT.evaluatedFalse, meaning: "the answer is False, or a case did not have the expected outcome" },
+  { code: EXIT.unknown, meaning: "the answer is Unknown: evidence, or material to verify, is missing" },
+  { code: EXIT.stale, meaning: "stale head: the run has moved on since the named head" },
+  { code: EXIT.verificationFailed, meaning: "verification failed: the data differs from what was recorded" },
+  { code: EXIT.denied, meaning: "permission denied" },
+  { code: EXIT.unreachable, meaning: "unavailable: a server, a store, a provider or another dependency" },
 ];

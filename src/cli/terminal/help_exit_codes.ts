@@ -1,5 +1,5 @@
 /**
- * `gate help exit-codes`: what each exit code means.
+ * `gate help exit-codes`: lists the exit codes.
  *
  * @module
  */

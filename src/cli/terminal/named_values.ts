@@ -1,5 +1,5 @@
 /**
- * Values that are given on the command line by name, as `--arg NAME=VALUE`.
+ * Parses flags such as `--arg NAME=VALUE`.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { CliError } from "./cli_error.ts";
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$/;
 
 /**
- * `NAME=VALUE` pairs as members; a value that is no JSON is a text. One that is JSON and cannot be kept, such as an integer
- * beyond 2^53, is refused: as a text it would be another value.
+ * Parses `NAME=VALUE` pairs. A value that is not JSON is a string. JSON that loses precision, such as an integer beyond
+ * 2^53, is rejected: as a string it would be a different value.
  *
- * @param flag The flag that they are given with, for messages
- * @throws {CliError} `usage` for a pair that is none, for a value that cannot be kept, and for a name that is given twice
+ * @param flag The flag of the pairs, for messages
+ * @throws {CliError} `usage` for an invalid pair, a value that loses precision, and a repeated name
  *
  * @example
  * ```ts
@@ -30,18 +30,19 @@ export function namedValues(flag: string, pairs: readonly string[]): JsonObject 
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     if (at < 1) throw new CliError("usage", `Cannot read ${flag} "${pair}": expected NAME=VALUE`);
-    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    const name = pair.slice(0, at);
+    const value = pair.slice(at + 1);
     const parsed = parseJson(value);
-    // Hex digits may begin as a number does, even as one that cannot be kept.
+    // Hex digits, such as a run id, may begin like a number that loses precision.
     const isText = /^-?[0-9]/.test(value) && !NUMBER.test(value);
     if (!parsed.ok && parsed.fault.code !== "syntax" && !isText) {
       throw new CliError(
         "usage",
         `Cannot read ${flag} "${pair}": ${parsed.fault.message}`,
-        `${flag} '${name}="..."' sends a text`,
+        `${flag} '${name}="..."' sends a string`,
       );
     }
-    if (members.has(name)) throw new CliError("usage", `Cannot take ${flag} "${pair}": "${name}" is given twice`);
+    if (members.has(name)) throw new CliError("usage", `Cannot use ${flag} "${pair}": "${name}" is repeated`);
     members.set(name, parsed.ok ? parsed.value : value);
   }
   return Object.fromEntries(members);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { namedValues } from "./named_values.ts";
 
-/** Pairs as they are given, then the members or what is said. */
+/** The pairs, then the parsed members or the start of the error. */
 const ROWS: readonly (readonly [pairs: readonly string[], outcome: string])[] = [
   [[], "{}"],
   [["a=1", "b=two", "c="], '{"a":1,"b":"two","c":""}'],
@@ -11,7 +11,7 @@ const ROWS: readonly (readonly [pairs: readonly string[], outcome: string])[] = 
   [["a=9007199254740993"], 'Cannot read --arg "a=9007199254740993": '],
   [["a"], 'Cannot read --arg "a": expected NAME=VALUE'],
   [["=a"], 'Cannot read --arg "=a": expected NAME=VALUE'],
-  [["a=1", "a=1"], 'Cannot take --arg "a=1": "a" is given twice'],
+  [["a=1", "a=1"], 'Cannot use --arg "a=1": "a" is repeated'],
 ];
 
 for (const [pairs, outcome] of ROWS) {

@@ -1,5 +1,5 @@
 /**
- * What commands write: data on standard output, everything else on standard error.
+ * The output of commands: data on standard output, everything else on standard error.
  *
  * With `--json` a command writes one object, `{ok, command, result}`, and an error is one line `{error: {code, message, hint}}`.
  *
@@ -11,32 +11,32 @@ import { formatEntry, formatOfStderr, type LogLevel } from "../../server/process
 import { CliError } from "./cli_error.ts";
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 
-/** Something that takes bytes, as `Deno.stdout` does. */
+/** A synchronous writer, such as `Deno.stdout`. */
 interface Writer {
   writeSync(bytes: Uint8Array): number;
 }
 
-/** Writes data to standard output, all of it. A reader that went away is not an error. */
+/** Writes all of a text to standard output. A closed pipe is not an error. */
 export function writeOut(text: string): void {
   writeAllTo(Deno.stdout, text);
 }
 
-/** Writes anything but data to standard error. */
+/** Writes messages to standard error. */
 export function writeError(text: string): void {
   writeAllTo(Deno.stderr, text);
 }
 
-/** Writes the result of a command for a program: one line, one object. */
+/** Writes the result of a command as one line of JSON. */
 export function writeResult(command: string, result: unknown, ok = true): void {
   writeOut(`${JSON.stringify({ ok, command, result })}\n`);
 }
 
-/** Writes an entry as the log of the server writes its own: for what is said before there is that log. */
+/** Writes an entry in the format of the server's log, for messages before that log is open. */
 export function writeLog(level: LogLevel, message: string): void {
   writeError(formatEntry(formatOfStderr(), Date.now(), level, message, {}));
 }
 
-/** Says why a command failed, and gives the exit code that says it too. */
+/** Writes why a command failed, and returns the exit code. */
 export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   const failure = describeFailure(error);
   if (asJson) writeError(`${JSON.stringify({ error: failure.json })}\n`);
@@ -44,7 +44,7 @@ export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   return failure.exitCode;
 }
 
-/** Says why there is nothing to serve: to whoever reads the log of the server where nobody looks on. */
+/** Writes why a server did not start, in the log format unless standard error is a terminal; returns the exit code. */
 export function reportStartFailure(error: unknown): ExitCode {
   if (formatOfStderr() === "text") return reportFailure(error, false);
   const { exitCode, lines } = describeFailure(error);
@@ -79,7 +79,7 @@ function describeConfigError(error: ConfigError): Failure {
     json: {
       code: "config_invalid",
       message,
-      hint: "gate config schema prints what a configuration may hold",
+      hint: "gate config schema prints the allowed members",
       problems: error.problems,
     },
   };

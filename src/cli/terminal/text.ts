@@ -1,20 +1,20 @@
 /**
- * Text for people: colours where they are wanted, and aligned columns.
+ * Text for terminals: colours, escaping and aligned columns.
  *
  * @module
  */
 
 import { TERMINAL_ACTIVE } from "../../server/process/terminal_safe.ts";
 
-/** The colours that are used, by what they say. */
+/** The colour codes by tone. */
 const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const;
 
-/** What a colour says. */
+/** The meaning of a colour. */
 export type Tone = keyof typeof SEQUENCES;
 
 /**
- * Whether standard output takes colours: it is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without the
- * permission to look, it does not.
+ * Whether to write colours: standard output is a terminal, and `NO_COLOR` is unset or empty (no-color.org). Without
+ * permission to read `NO_COLOR`, there are no colours.
  */
 export function wantsColour(): boolean {
   if (!Deno.stdout.isTerminal()) return false;
@@ -22,19 +22,19 @@ export function wantsColour(): boolean {
   return state === "granted" && (Deno.env.get("NO_COLOR") ?? "") === "";
 }
 
-/** A text in a colour, or as it is where colours are not wanted. */
+/** Colours a text, where colours are on. */
 export function paint(text: string, tone: Tone, colour: boolean): string {
   return colour ? `\x1b[${SEQUENCES[tone]}m${text}\x1b[0m` : text;
 }
 
-/** Text from outside, with nothing in it that a terminal would act on. */
+/** Replaces control characters of text from outside, which a terminal would interpret. */
 export function shown(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replaceAll(/[\u0000-\u001f]/g, "\ufffd").replaceAll(TERMINAL_ACTIVE, "\ufffd");
 }
 
 /**
- * Rows as lines with their columns aligned; the last column is not padded.
+ * Formats rows as lines with aligned columns; the last column is not padded.
  *
  * @example
  * ```ts

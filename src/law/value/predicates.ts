@@ -76,8 +76,8 @@ export const PREDICATES = {
     words: "differs at some depth from",
     outcomes: DIFFERENT,
   },
-  Exists: { family: "presence", comparator: "exists", words: "is there, whatever it is" },
-  NotExists: { family: "presence", comparator: "not_exists", words: "is not there: gate has to look itself" },
+  Exists: { family: "presence", comparator: "exists", words: "is present, with any value" },
+  NotExists: { family: "presence", comparator: "not_exists", words: "is absent, which only a provider can show" },
 } as const satisfies Readonly<Record<string, PredicateRow>>;
 
 /** The name of a predicate. */

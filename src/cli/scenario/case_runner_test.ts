@@ -56,21 +56,26 @@ const DISCLOSING = {
   }],
 };
 
-/** A law of one condition, what a case gives, and what comes of it. */
+/** A law of one condition, the evidence of a case, and the outcome. */
 const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome: string][] = [
   ["nothing", spec({}), {}, "unknown"],
-  ["what is expected", spec({}), { given: { a: 1 } }, "true"],
+  ["the expected value", spec({}), { given: { a: 1 } }, "true"],
   ["another value", spec({}), { given: { a: 2 } }, "false"],
   ["a value of another domain", spec({}), { given: { a: "1" } }, "rejected"],
   ["values that differ", spec({}), { items: { a: [1, 2] } }, "unknown"],
   ["too many items", spec({}), { items: { a: Array.from({ length: 65 }, () => 1) } }, "rejected"],
-  ["an unsigned item where it has to be signed", spec({}, SIGNED), { given: { a: 1 } }, "unknown"],
+  ["an unsigned item that must be signed", spec({}, SIGNED), { given: { a: 1 } }, "unknown"],
   ["a signed item", spec({}, SIGNED), { given: { a: 1 }, signed: ["a"] }, "true"],
   ["a signed item of another value", spec({}, SIGNED), { given: { a: 2 }, signed: ["a"] }, "false"],
   ["an item of any age", spec({}, FRESH), { given: { a: 1 } }, "true"],
-  ["what a binding finds", spec(PRESENT, ACQUIRED, NAMED), { given: { a: "x" } }, "true"],
-  ["what a binding does not find", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: null } }, "true"],
-  ["what a binding finds after all", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: "x" } }, "false"],
+  ["a value that a binding finds", spec(PRESENT, ACQUIRED, NAMED), { given: { a: "x" } }, "true"],
+  ["nothing that a binding finds, as required", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: null } }, "true"],
+  [
+    "a value that a binding finds against the requirement",
+    spec(ABSENT, ACQUIRED, NAMED),
+    { acquired: { name: "x" } },
+    "false",
+  ],
   ["a packet that the policy denies", spec({}, {}, DISCLOSING), { given: { a: 1 } }, "denied"],
 ];
 
@@ -81,7 +86,7 @@ type = "builtin"
 engine = "deny_all"
 `;
 
-Deno.test("gate scenario test says which schema it cannot use", async () => {
+Deno.test("gate scenario test reports which schema it cannot use", async () => {
   const domain = { domain: "Json", maximum_bytes: 9, schema: { schema_id: "s", version: "1" } };
   const law = spec({ observation_domain: domain, predicate: { predicate: "Exists" } }, {}, {
     schemas: [{ schema_id: "s", version: "1" }],
@@ -90,11 +95,11 @@ Deno.test("gate scenario test says which schema it cannot use", async () => {
   const schema = (schema: unknown): unknown => [{ schema_id: "s", version: "1", schema }];
   assert.equal(await runCases(law, cases, schema({ type: "integer" })), 0);
   assert.equal(await runCases(law, cases, schema({ type: "string" })), 3);
-  assert.equal(await runCases(law, cases, []), 2, "it is not given");
+  assert.equal(await runCases(law, cases, []), 2, "the schema is missing");
   await assert.rejects(runCases(law, cases, schema({ type: "nonsense" })), /Cannot use schema "s" version "1"/);
 });
 
-/** Runs cases of a law; gives the exit code. */
+/** Runs cases of a law; returns the exit code. */
 async function runCases(
   law: JsonObject,
   cases: unknown,
@@ -133,8 +138,8 @@ async function silently(body: () => Promise<number>, written: (text: string) => 
   }
 }
 
-/** A case that does not come out, and what is said of the condition. */
-const SAID: readonly [law: JsonObject, given: JsonObject, said: string][] = [
+/** A failed case, and the reported truth value of its condition. */
+const FAILURES: readonly [law: JsonObject, given: JsonObject, message: string][] = [
   [spec({}), {}, "a is unknown (no_evidence)"],
   [spec({}), { items: { a: [1, 2] } }, "a is unknown (disagreement)"],
   [spec({}, SIGNED), { given: { a: 1 } }, "a is unknown (unqualified: authorization)"],
@@ -145,14 +150,14 @@ const SAID: readonly [law: JsonObject, given: JsonObject, said: string][] = [
   ],
 ];
 
-for (const [law, given, said] of SAID) {
-  Deno.test(`gate scenario test says why a case does not come out: ${said}`, async () => {
+for (const [law, given, message] of FAILURES) {
+  Deno.test(`gate scenario test reports why a case fails: ${message}`, async () => {
     const texts: string[] = [];
     const stages = [{ stage: "one", ...given, expect: "true", conditions: { a: "true" } }];
     const code = await runCases(law, [{ name: "n", stages, expect: "complete" }], [], (text) => texts.push(text));
     assert.equal(code, 3);
-    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}$`, "m"));
-    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(said)}, expected true$`, "m"));
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(message)}$`, "m"));
+    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(message)}, expected true$`, "m"));
   });
 }
 
@@ -166,14 +171,18 @@ for (const [what, law, given, outcome] of ROWS) {
     assert.equal(
       await runCases(law, [{ name: "n", stages: [{ ...stages[0], expect: wrong }], expect }]),
       3,
-      "it can fail",
+      "the expected outcome can fail",
     );
-    const otherwise = isPassing ? "active" : "complete";
-    assert.equal(await runCases(law, [{ name: "n", stages, expect: otherwise }]), 3, "so can the end of the run");
+    const otherStatus = isPassing ? "active" : "complete";
+    assert.equal(
+      await runCases(law, [{ name: "n", stages, expect: otherStatus }]),
+      3,
+      "the expected status of the run can fail",
+    );
   });
 }
 
-Deno.test("gate scenario test takes as many cases as it says", async () => {
+Deno.test("gate scenario test accepts 1 to CASES_MAXIMUM cases", async () => {
   const one = { name: "n", stages: [{ stage: "one", given: { a: 1 }, expect: "true" }], expect: "complete" };
   for (const [count, code] of [[CASES_MAXIMUM - 1, 0], [CASES_MAXIMUM, 0], [CASES_MAXIMUM + 1, 2], [0, 2]] as const) {
     assert.equal(

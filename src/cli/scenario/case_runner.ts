@@ -1,6 +1,6 @@
 /**
- * Tries a case on a law: the same opening, judging and completing that a run goes through, with nothing recorded. Freshness
- * counts as met and lanes are not tested, as in a precheck.
+ * Runs a case of a law: opens, evaluates and completes stages as a run does, but records nothing. As in a precheck, evidence
+ * counts as fresh, and lanes are not checked.
  *
  * @module
  */
@@ -20,90 +20,92 @@ import type { StageState, TraceItem } from "../../run/types.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Case, CaseSchema, StageCase, StageExpectation } from "./cases.ts";
 
-/** What became of an attempt at a stage. */
+/** The result of an attempt at a stage. */
 export interface StageResult {
   readonly stage_id: string;
   readonly expected: StageExpectation;
   readonly outcome: StageExpectation;
-  /** What was judged otherwise, or why the stage is not as expected, in words. */
+  /** The differences from the expectation, with reasons, as messages. */
   readonly differences: readonly string[];
 }
 
-/** What became of a case. */
+/** The result of a case. */
 export interface CaseResult {
   readonly name: string;
-  /** Where it starts; null where nobody needs to look. */
+  /** The line of the case; null if it passed. */
   readonly line: number | null;
   readonly passed: boolean;
   readonly stages: readonly StageResult[];
   readonly status: "complete" | "active";
-  /** What is not as expected of the run as a whole. */
+  /** The differences of the run as a whole, as messages. */
   readonly differences: readonly string[];
 }
 
-/** What cases are tried with. */
-export interface Trial {
+/** The law and services of the cases. */
+export interface CaseContext {
   readonly law: CompiledLaw;
   readonly environment: Environment;
   readonly sandbox: SchemaSandbox;
   readonly schemas: readonly CaseSchema[];
 }
 
-interface Course {
-  readonly trial: Trial;
+/** The state of the run of a case. */
+interface CaseRun {
+  readonly context: CaseContext;
   stages: StageState[];
   complete: boolean;
 }
 
-/** Tries one case. */
-export async function tryCase(trial: Trial, { name, line, stages, expect, ready }: Case): Promise<CaseResult> {
-  const course: Course = { trial, stages: initialStages(trial.law), complete: false };
+/** Runs one case. */
+export async function runCase(context: CaseContext, { name, line, stages, expect, ready }: Case): Promise<CaseResult> {
+  const run: CaseRun = { context, stages: initialStages(context.law), complete: false };
   const results: StageResult[] = [];
-  for (const one of stages) results.push(await tryStage(course, one));
-  const status = course.complete ? "complete" : "active";
+  for (const one of stages) results.push(await runStage(run, one));
+  const status = run.complete ? "complete" : "active";
   const differences = status === expect ? [] : [`the run is ${status}, expected ${expect}`];
-  const frontier = course.complete
+  const frontier = run.complete
     ? []
-    : course.stages.filter(({ classification }) => classification === "ready_unopened").map(({ stage_id }) => stage_id);
+    : run.stages.filter(({ classification }) => classification === "ready_unopened").map(({ stage_id }) => stage_id);
   if (ready !== null && [...ready].sort().join("\n") !== [...frontier].sort().join("\n")) {
-    differences.push(`ready are ${frontier.join(", ") || "none"}, expected ${ready.join(", ") || "none"}`);
+    differences.push(`ready stages are ${frontier.join(", ") || "none"}, expected ${ready.join(", ") || "none"}`);
   }
   const passed = differences.length === 0 && results.every((one) => one.differences.length === 0);
   return { name, line: passed ? null : line(), passed, stages: results, status, differences };
 }
 
-async function tryStage(course: Course, one: StageCase): Promise<StageResult> {
-  const { law } = course.trial;
+async function runStage(run: CaseRun, one: StageCase): Promise<StageResult> {
+  const { law } = run.context;
   const index = law.stageIndex.get(one.stage_id) ?? -1;
-  const [stage, state] = [law.stages[index], course.stages[index]];
+  const stage = law.stages[index];
+  const state = run.stages[index];
   const named = { stage_id: one.stage_id, expected: one.expect };
   const ended = (outcome: StageExpectation, why: readonly string[]): StageResult => {
     const wrong = outcome === one.expect ? [] : [`${one.stage_id} is ${outcome}, expected ${one.expect}`, ...why];
     return { ...named, outcome, differences: wrong };
   };
   if (stage === undefined || state === undefined) return ended("blocked", []);
-  if (course.complete || state.classification === "blocked" || state.classification === "complete") {
-    const why = course.complete ? "the run is complete" : `the stage is ${state.classification}`;
+  if (run.complete || state.classification === "blocked" || state.classification === "complete") {
+    const why = run.complete ? "the run is complete" : `the stage is ${state.classification}`;
     return ended("blocked", [why]);
   }
   if (state.classification === "ready_unopened") {
-    const denial = denialOf(course.trial, stage);
+    const denial = denialOf(run.context, stage);
     if (denial !== null) return ended("denied", [denial]);
-    course.stages[index] = { ...state, classification: "open_incomplete" };
+    run.stages[index] = { ...state, classification: "open_incomplete" };
   }
-  const precheck = await judge(course.trial, stage, one);
+  const precheck = await evaluateStage(run.context, stage, one);
   if (!precheck.ok) return ended("rejected", precheck.rejections.map(({ path, message }) => `${path}: ${message}`));
-  if (precheck.outcome === "true") complete(course, index);
+  if (precheck.outcome === "true") complete(run, index);
   const { outcome, trace, evidence } = precheck;
-  const lines = trace.map((line) => judgedWords(line, evidence));
+  const lines = trace.map((line) => describeTrace(line, evidence));
   const misjudged = trace.filter(({ condition_id, value }) => (one.conditions.get(condition_id) ?? value) !== value)
-    .map((line) => `${judgedWords(line, evidence)}, expected ${one.conditions.get(line.condition_id)}`);
+    .map((line) => `${describeTrace(line, evidence)}, expected ${one.conditions.get(line.condition_id)}`);
   const result = ended(outcome, [...new Set(lines)]);
   return { ...result, differences: [...result.differences, ...new Set(misjudged)] };
 }
 
-/** How a condition is judged, and where something kept its items from counting, what: `a is unknown (unqualified: lane)`. */
-function judgedWords({ condition_id, value, reason }: TraceItem, evidence: readonly QualifiedEvidence[]): string {
+/** Describes the truth value of a condition and why items did not count, such as `a is unknown (unqualified: lane)`. */
+function describeTrace({ condition_id, value, reason }: TraceItem, evidence: readonly QualifiedEvidence[]): string {
   if (reason === undefined) return `${condition_id} is ${value}`;
   const own = evidence.filter(({ item }) => item.condition_id === condition_id);
   const found = own.flatMap(({ item, reason }) => item.error?.message ?? reason ?? []);
@@ -111,17 +113,17 @@ function judgedWords({ condition_id, value, reason }: TraceItem, evidence: reado
   return `${condition_id} is ${value} (${reason}${why})`;
 }
 
-function complete(course: Course, index: number): void {
-  const { law } = course.trial;
-  const stages = course.stages.map((state, at): StageState =>
+function complete(run: CaseRun, index: number): void {
+  const { law } = run.context;
+  const stages = run.stages.map((state, at): StageState =>
     at === index ? { ...state, classification: "complete" } : state
   );
-  course.stages = stagesAfterCompletion(law, stages, index);
-  course.complete = stagesSatisfy(law.completion, law.completionStages, course.stages);
+  run.stages = stagesAfterCompletion(law, stages, index);
+  run.complete = stagesSatisfy(law.completion, law.completionStages, run.stages);
 }
 
-/** Why the policy keeps a stage shut; null where it does not. */
-function denialOf({ law, environment }: Trial, { stage }: CompiledStage): string | null {
+/** Why the policy denies the opening of a stage, or null. */
+function denialOf({ law, environment }: CaseContext, { stage }: CompiledStage): string | null {
   for (const packet of stage.entry_packets) {
     for (const target of packet.targets.length === 0 ? [null] : packet.targets) {
       const request = { scenario_id: law.law.scenario_id, stage_id: stage.stage_id, packet, target };
@@ -134,12 +136,12 @@ function denialOf({ law, environment }: Trial, { stage }: CompiledStage): string
   return null;
 }
 
-async function judge(trial: Trial, stage: CompiledStage, one: StageCase): Promise<Precheck> {
-  const { sha256 } = trial.environment.primitives;
-  const law = withSignatures(trial.law, one.signed);
+async function evaluateStage(context: CaseContext, stage: CompiledStage, one: StageCase): Promise<Precheck> {
+  const { sha256 } = context.environment.primitives;
+  const law = withSignatures(context.law, one.signed);
   const compiled = law.stages[law.stageIndex.get(stage.stage.stage_id) ?? -1] ?? stage;
   const evidence = one.sent.map(({ condition_id, value }): CallerEvidence => {
-    const found = trial.law.conditionIndex.get(condition_id);
+    const found = context.law.conditionIndex.get(condition_id);
     const value_type = found?.condition.observation_domain.domain ?? "Json";
     return {
       condition_id,
@@ -149,20 +151,20 @@ async function judge(trial: Trial, stage: CompiledStage, one: StageCase): Promis
   });
   const verdicts = new Map<number, "valid" | "invalid">();
   for (const [index, { condition_id, value }] of evidence.entries()) {
-    const verdict = await verdictOf(trial, sha256, condition_id, value.value);
+    const verdict = await verdictOf(context, sha256, condition_id, value.value);
     if (verdict !== null) verdicts.set(index, verdict);
   }
   const assumed: AssumedAcquisition[] = [];
   for (const acquired of one.acquired) {
-    const condition = trial.law.bindingIndex.get(acquired.binding_id)?.condition_id ?? "";
-    const schema_verdict = await verdictOf(trial, sha256, condition, acquired.value);
+    const condition = context.law.bindingIndex.get(acquired.binding_id)?.condition_id ?? "";
+    const schema_verdict = await verdictOf(context, sha256, condition, acquired.value);
     assumed.push(schema_verdict === null ? acquired : { ...acquired, schema_verdict });
   }
-  return precheckStage(law, compiled, evidence, verdicts, assumed, trial.environment);
+  return precheckStage(law, compiled, evidence, verdicts, assumed, context.environment);
 }
 
 async function verdictOf(
-  { law, schemas, sandbox }: Trial,
+  { law, schemas, sandbox }: CaseContext,
   sha256: Sha256,
   conditionId: string,
   value: JsonValue,
@@ -176,7 +178,7 @@ async function verdictOf(
   return verdict === "valid" ? "valid" : "invalid";
 }
 
-/** A law that takes the items of some conditions as they are, because a case says that they are signed as the law wants it. */
+/** Removes the requirement of a signature from conditions whose items the case marks as signed. */
 function withSignatures(law: CompiledLaw, signed: readonly string[]): CompiledLaw {
   if (signed.length === 0) return law;
   const conditions = law.law.conditions.map((condition) =>

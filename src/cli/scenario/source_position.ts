@@ -1,41 +1,41 @@
 /**
- * Places in scenario files: what the readers of the formats share.
+ * Positions in scenario files, which the readers of all formats share.
  *
  * @module
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
 
-/** A place in a text; lines and columns (of UTF-16 code units) count from 1. */
+/** A position in a text; lines and columns (in UTF-16 code units) count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** The way from the root of a document to a value. */
+/** The path from the root of a document to a value. */
 export type Steps = readonly (string | number)[];
 
-/** Where values stand; of a value that is not there, where the nearest one around it does. */
+/** Finds the positions of values. A missing value has the position of its nearest existing parent. */
 export interface Locator {
-  /** Where the value of a member, or the name of that member, starts. */
+  /** The start of a value, or of the name of its member. */
   readonly locate: (steps: Steps, part: "name" | "value") => Position;
 }
 
-/** Why a text is no document. */
+/** Why a text is not a valid document. */
 export interface SourceFault {
   readonly code: string;
-  /** JSON path, where it is known. */
+  /** JSON path of the fault; `$` if it is unknown. */
   readonly path: string;
   readonly message: string;
   readonly position: Position;
 }
 
-/** What a reader of one format makes of a text. */
+/** The result of parsing one format. */
 export type ReadSource =
   | { readonly ok: true; readonly value: JsonValue; readonly locator: () => Locator }
   | { readonly ok: false; readonly fault: SourceFault };
 
-/** Where an offset of a text stands. */
+/** Converts an offset of a text to a position. */
 export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, Math.max(0, offset));
   const start = before.lastIndexOf("\n") + 1;
@@ -53,12 +53,12 @@ export function notUtf8(): ReadSource {
 const STEP = /\.([A-Za-z_$][A-Za-z0-9_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
 /**
- * The steps of a path text as `formatPath` of the canonical room writes it; as far as it can be read.
+ * Parses a path that `formatPath` of `src/canonical` wrote, up to the first invalid step.
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { stepsOfPath } from "@/cli/scenario/place.ts";
+ * import { stepsOfPath } from "@/cli/scenario/source_position.ts";
  *
  * assert.deepEqual(stepsOfPath('$.stages[0]["a b"].stage_id'), ["stages", 0, "a b", "stage_id"]);
  * ```
@@ -70,7 +70,7 @@ export function stepsOfPath(path: string): (string | number)[] {
     const [, name, index, quoted] = match;
     if (name !== undefined) steps.push(name);
     else if (index !== undefined) steps.push(Number(index));
-    // A lone JSON string has no member names that a parser could confuse.
+    // A single JSON string has no members, so the strict parser is not needed.
     else steps.push(JSON.parse(quoted ?? '""') as string);
   }
   return steps;

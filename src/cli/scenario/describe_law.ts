@@ -1,5 +1,5 @@
 /**
- * Conditions of a law in plain words: what each asks for, and which evidence counts for it.
+ * Describes conditions of a law in plain words: the required value, and the evidence that counts.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { PREDICATES } from "../../law/value/predicates.ts";
 import type { ObservationDomain, Predicate, TypedValue } from "../../law/value/types.ts";
 import { shown } from "../terminal/text.ts";
 
-/** Characters of a value that are shown. */
+/** Maximum characters of a displayed value. */
 const VALUE_CHARACTERS = 200;
 
-/** What a condition asks for: `a boolean that equals true`. */
-export function conditionWords({ observation_domain, predicate }: Condition): string {
-  return `${domainWords(observation_domain)} that ${predicateWords(predicate)}`;
+/** Describes the required value, such as `a boolean that equals true`. */
+export function describeCondition({ observation_domain, predicate }: Condition): string {
+  return `${describeDomain(observation_domain)} that ${describePredicate(predicate)}`;
 }
 
 function range(minimum: string | number | undefined, maximum: string | number | undefined): string {
@@ -24,10 +24,10 @@ function range(minimum: string | number | undefined, maximum: string | number | 
   return maximum === undefined ? ` from ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-function domainWords(domain: ObservationDomain): string {
+function describeDomain(domain: ObservationDomain): string {
   switch (domain.domain) {
     case "String":
-      return `a text of ${domain.minimum_bytes} to ${domain.maximum_bytes} bytes`;
+      return `a string of ${domain.minimum_bytes} to ${domain.maximum_bytes} bytes`;
     case "Boolean":
       return "a boolean";
     case "Integer":
@@ -47,58 +47,57 @@ function domainWords(domain: ObservationDomain): string {
   }
 }
 
-function predicateWords(predicate: Predicate): string {
+function describePredicate(predicate: Predicate): string {
   const { words: verb } = PREDICATES[predicate.predicate];
   if (!("expected" in predicate)) return verb;
   const { expected } = predicate;
   const values: readonly TypedValue[] = Array.isArray(expected) ? expected : [expected as TypedValue];
-  return `${verb} ${values.map(({ value }) => valueWords(value)).join(", ")}`;
+  return `${verb} ${values.map(({ value }) => describeValue(value)).join(", ")}`;
 }
 
-function valueWords(value: JsonValue): string {
+function describeValue(value: JsonValue): string {
   const text = shown(JSON.stringify(value));
   return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
 }
 
-/** Which evidence counts for a condition of a law: where it comes from, then what is asked of it, a line each. */
-export function evidenceWords(
+/** Describes the evidence that counts for a condition: its sources, then one line for each requirement. */
+export function describeEvidence(
   law: Pick<ScenarioLaw, "acquisition_bindings">,
   { condition_id, predicate, evidence_use_policy: policy }: Condition,
 ): string[] {
   const bindings = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);
   const isAbsence = predicate.predicate === "NotExists";
   const isSent = policy.allowed_channels.includes("caller_submission") && !isAbsence;
-  const sources = [...isSent ? ["sent by the caller"] : [], ...bindings.map(bindingWords)];
-  const none = `none can come: no binding, and callers ${isAbsence ? "cannot show that" : "may not send any"}`;
-  return [`evidence: ${sources.length === 0 ? none : sources.join("; ")}`, ...demands(policy, isSent)];
+  const sources = [...isSent ? ["sent by the caller"] : [], ...bindings.map(describeBinding)];
+  const none = `not possible: no binding, and callers ${isAbsence ? "cannot show absence" : "may not send any"}`;
+  return [`evidence: ${sources.length === 0 ? none : sources.join("; ")}`, ...describeRequirements(policy, isSent)];
 }
 
-function bindingWords({ binding_id, provider_id, check_id, params }: AcquisitionBinding): string {
-  const asked = paramsWords(provider_id, params);
-  return `gathered by gate with check ${shown(check_id)} of ${shown(provider_id)}${asked} (binding ${
-    shown(binding_id)
-  })`;
+function describeBinding({ binding_id, provider_id, check_id, params }: AcquisitionBinding): string {
+  const query = describeParams(provider_id, params);
+  const check = `check ${shown(check_id)} of ${shown(provider_id)}${query}`;
+  return `gathered by gate with ${check} (binding ${shown(binding_id)})`;
 }
 
-/** Parameters of built-in providers whose names are no plain words. */
-const PARAM_WORDS: Readonly<Record<string, string>> = {
+/** Plain words for parameters of built-in providers. */
+const PARAM_LABELS: Readonly<Record<string, string>> = {
   "env.key": "variable",
   "json.jsonpath": "query",
   "rest.jsonpath": "query",
   "time.timestamp": "time",
 };
 
-/** What a provider is asked for: `: file "results.json", query "$.tests"`. */
-function paramsWords(provider: string, params: JsonValue | undefined): string {
+/** Describes the parameters of a query, such as `: file "results.json", query "$.tests"`. */
+function describeParams(provider: string, params: JsonValue | undefined): string {
   if (params === undefined) return "";
-  if (!isJsonObject(params)) return `: ${valueWords(params)}`;
+  if (!isJsonObject(params)) return `: ${describeValue(params)}`;
   const words = Object.entries(params).map(([name, value]) =>
-    `${PARAM_WORDS[`${provider}.${name}`] ?? shown(name.replaceAll("_", " "))} ${valueWords(value)}`
+    `${PARAM_LABELS[`${provider}.${name}`] ?? shown(name.replaceAll("_", " "))} ${describeValue(value)}`
   );
   return words.length === 0 ? "" : `: ${words.join(", ")}`;
 }
 
-function demands(policy: EvidenceUsePolicy, isSent: boolean): string[] {
+function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): string[] {
   const { combination, freshness, integrity, authorization, authorized_key_ids: keys, required_assurance } = policy;
   const lines: string[] = [];
   if (authorization === "signature") {
@@ -110,12 +109,14 @@ function demands(policy: EvidenceUsePolicy, isSent: boolean): string[] {
     lines.push("with an anchor to its source");
   }
   if (freshness.freshness === "MaximumAge") {
-    const signed = isSent ? "; what the caller sends needs a signed time for that" : "";
-    lines.push(`at most ${durationWords(freshness.maximum_age_millis)} old${signed}`);
+    const signed = isSent ? "; evidence from the caller needs a signed time" : "";
+    lines.push(`at most ${describeDuration(freshness.maximum_age_millis)} old${signed}`);
   }
-  if (policy.requires_all_bindings === true) lines.push("all of it gathered: no call may leave out a part");
+  if (policy.requires_all_bindings === true) lines.push("every binding must be gathered in the same call");
   if (combination.combination === "AnyQualifying") lines.push("one item that holds is enough");
-  if (combination.combination === "Quorum") lines.push(`${combination.minimum} items that hold, and fewer that do not`);
+  if (combination.combination === "Quorum") {
+    lines.push(`at least ${combination.minimum} items that hold, and fewer that do not`);
+  }
   if (policy.independence === "distinct_provider") lines.push("from different providers, or signed by different keys");
   if (policy.retention === "retain_digest_only") lines.push("only the hash of the value is kept");
   return lines;
@@ -123,7 +124,7 @@ function demands(policy: EvidenceUsePolicy, isSent: boolean): string[] {
 
 const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;
 
-function durationWords(millis: number): string {
+function describeDuration(millis: number): string {
   const unit = UNITS.find(([, size]) => millis >= size && millis % size === 0);
   return unit === undefined ? `${millis} ms` : countOf(millis / unit[1], unit[0]);
 }
