@@ -10,11 +10,11 @@ import { buildProgram, runProgram } from "./program.ts";
 
 const PROGRAM = buildProgram(() => {});
 const TREE = describeTree(PROGRAM);
-/** What does something: commands without others below them, and `approve`, which has one below it. */
+/** Commands with an action: those without subcommands, and `approve`. */
 const LEAVES = TREE.filter(({ words, commands }) => commands.length === 0 || words.join(" ") === "approve");
 const GROUPS = TREE.filter((one) => one.words.length > 0 && !LEAVES.includes(one));
 
-/** The command that some words call. */
+/** Finds a command by its words. */
 function found(words: readonly string[]): Command {
   return words.reduce((at, word) => {
     const next = at.commands.find((one) => one.name() === word);
@@ -23,7 +23,7 @@ function found(words: readonly string[]): Command {
   }, PROGRAM);
 }
 
-/** The help of a command as it is written. */
+/** The help text of a command. */
 function helpOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 80 });
@@ -46,11 +46,11 @@ Deno.test("every command and every group has a summary, help of at most 80 colum
   }
 });
 
-Deno.test("every command takes --json", () => {
+Deno.test("every command accepts --json", () => {
   for (const { words, flags } of LEAVES) assert.ok(flags.some(({ name }) => name === "--json"), words.join(" "));
 });
 
-/** The calls of gate within an example, as words: what goes before and after them belongs to the shell. */
+/** The calls of gate in an example, as words, without the rest of the shell command. */
 function callsIn(example: string): string[][] {
   const words = example.replaceAll("\\\n", " ").split(/\s+/);
   const calls: string[][] = [];
@@ -63,7 +63,7 @@ function callsIn(example: string): string[][] {
   return calls;
 }
 
-Deno.test("every example calls a command that there is, with flags that it has and all that it requires", () => {
+Deno.test("every example calls an existing command with existing flags and everything that is required", () => {
   const checked = new Set<string>();
   for (const call of TREE.flatMap(({ examples }) => examples.flatMap(callsIn))) {
     const command = TREE.findLast(({ words }) => words.every((word, at) => call[at] === word));
@@ -75,7 +75,7 @@ Deno.test("every example calls a command that there is, with flags that it has a
       const flag = command.flags.find(({ name }) => name === word);
       if (!word.startsWith("--")) positional.push(word);
       else assert.ok(flag, `${call.join(" ")}: ${word}`);
-      // The value of --stdio may stand behind --.
+      // The value of --stdio may follow --.
       if (flag !== undefined && flag.value !== null && flag.name !== "--stdio") at++;
     }
     const required = command.arguments.filter((argument) => argument.required).length;
@@ -89,7 +89,7 @@ Deno.test("every example calls a command that there is, with flags that it has a
   assert.equal(checked.size, LEAVES.length);
 });
 
-/** What a command line writes to standard output, as JSON. */
+/** The standard output of a command line, as JSON. */
 async function listen(argv: readonly string[]): Promise<unknown> {
   const { stdout } = Deno;
   const written: string[] = [];
@@ -103,7 +103,7 @@ async function listen(argv: readonly string[]): Promise<unknown> {
   return JSON.parse(written.join(""));
 }
 
-/** What follows `gate help`, and the command that it shows; null where the topic is refused. */
+/** The arguments of `gate help`, and the command that it shows; null if the topic is unknown. */
 const TOPICS: readonly [string, string | null][] = [
   ["exit-codes", "help exit-codes"],
   ["exit", "help exit-codes"],
@@ -121,7 +121,7 @@ const TOPICS: readonly [string, string | null][] = [
   ["nothing", null],
 ];
 
-Deno.test("gate help finds a topic by the beginning of its name, and the exit codes by a name that is near", async () => {
+Deno.test("gate help finds a topic by a unique prefix, and the exit codes by a near name", async () => {
   for (const [topic, shown] of TOPICS) {
     const help = listen(["help", ...topic.split(" "), "--json"]);
     if (shown === null) await assert.rejects(help, CliError, topic);
@@ -132,7 +132,7 @@ Deno.test("gate help finds a topic by the beginning of its name, and the exit co
   }
 });
 
-Deno.test("help is one JSON object where --json asks for one, from either door", async () => {
+Deno.test("gate help --json and COMMAND --help --json write the same JSON object", async () => {
   for (const described of TREE) {
     const expected = { ok: true, command: "help", result: described };
     assert.deepEqual(await listen(["help", ...described.words, "--json"]), expected);
@@ -147,7 +147,7 @@ Deno.test("docs/reference/cli.md names every command", async () => {
   assert.deepEqual([...named].sort(), LEAVES.map(({ words }) => words.join(" ")).sort());
 });
 
-Deno.test("every command refuses a flag that it does not have with exit code 2", async () => {
+Deno.test("every command rejects an unknown flag with exit code 2", async () => {
   for (const { words } of LEAVES) {
     if (words[0] === "serve") continue;
     await assert.rejects(
@@ -160,7 +160,7 @@ Deno.test("every command refuses a flag that it does not have with exit code 2",
   }
 });
 
-Deno.test("every command with a required argument, and every group, says what is missing with exit code 2", async () => {
+Deno.test("every command with a required argument, and every group, reports a missing one with exit code 2", async () => {
   const needy = LEAVES.filter((leaf) => leaf.arguments.some(({ required }) => required));
   assert.ok(needy.length >= 5);
   for (const { words } of [...GROUPS, ...needy]) {
@@ -173,7 +173,7 @@ Deno.test("every command with a required argument, and every group, says what is
   }
 });
 
-Deno.test("completions hold every command and flag, in every shell", () => {
+Deno.test("completions contain every command and flag, in every shell", () => {
   for (const shell of SHELLS) {
     const script = completionScript(shell, TREE);
     for (const { words, flags } of TREE) {
@@ -188,7 +188,7 @@ Deno.test("completions hold every command and flag, in every shell", () => {
   }
 });
 
-Deno.test("bash takes the completions, and completes commands and flags by where they stand", async () => {
+Deno.test("bash completes commands and flags by their position", async () => {
   const script = completionScript("bash", TREE);
   const rows: readonly [words: readonly string[], expected: readonly string[]][] = [
     [["gate", "scen"], ["scenario"]],
@@ -209,7 +209,7 @@ Deno.test("bash takes the completions, and completes commands and flags by where
   }
 });
 
-Deno.test("exitCodeOfAnswer() says what a tool answered", () => {
+Deno.test("exitCodeOfAnswer() maps the answer of a tool", () => {
   const accepted = (result: Record<string, unknown>): Record<string, unknown> => ({
     outcome: { outcome: "accepted", result },
   });

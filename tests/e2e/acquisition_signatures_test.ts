@@ -157,7 +157,7 @@ Deno.test("gate approve signs what gate serve takes", () =>
 /** Flags of gate approve that it refuses, and a part of what it says. */
 const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[] = [
   [["--key", "none"], /it does not exist/],
-  [["--key", "."], /it is no key file/],
+  [["--key", "."], /it is not a key file/],
   [["--key", "text"], /expected 32 raw bytes/],
   [["--key", "k.pub"], /"k\.pub": a file of that name holds a public key, and the private one signs/],
   [["--key", "copy"], /"copy": it holds the public key of "copy\.pub"/],

@@ -73,7 +73,7 @@ const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: numb
     { name: "localhost", version: 1 },
     OLD,
     8,
-    /\(its certificate has to be of X\.509 version 3: openssl x509 -req makes that with -extfile\)/,
+    /\(the server's certificate must be X\.509 version 3: openssl x509 -req -extfile creates one\)/,
   ],
   [
     { name: "localhost" },

@@ -36,7 +36,7 @@ Deno.test("gate client shows the certificate that it is given, and says where on
     const rows: readonly [flags: readonly string[], code: number, said: RegExp][] = [
       [[...at("https"), ...cert, ...key], 0, /^$/],
       [at("https"), 8, /\(the server requires a client certificate: pass --client-cert and --client-key\)/],
-      [at("http"), 8, /\(it does not speak plain HTTP: is the address https:\/\/\?\)/],
+      [at("http"), 8, /\(the server does not use plain HTTP: is the address https:\/\/\?\)/],
       [[...at("http"), ...cert, ...key], 2, /--client-cert needs an address with https/],
       [[...at("https"), ...cert], 2, /--client-cert and --client-key need each other/],
       [[...at("https"), ...cert, "--client-key", alice.certPath], 2, /Cannot use --client-cert ".*" with --client-key/],

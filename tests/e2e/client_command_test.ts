@@ -87,13 +87,13 @@ Deno.test("gate client drives a run, and its exit codes say what came of each ca
     assert.equal(JSON.parse(status.stdout).status, "active");
   }));
 
-Deno.test("gate client says that what a call wrote in memory is forgotten, and nothing where it is kept or only read", () =>
+Deno.test("gate client warns that the result of a call is lost, unless it is stored or only read", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/kept.toml`, CONFIG);
     await Deno.writeTextFile(`${folder}/call.json`, JSON.stringify({ spec: spec() }));
     const define = ["scenario_define", "--input", "call.json"];
     const rows: readonly [args: readonly string[], said: RegExp][] = [
-      [define, /^gate warn: what this call did is forgotten, .*\n$/],
+      [define, /^gate warn: the result of this call is lost: .*\n$/],
       [[...define, "--config", "kept.toml"], /^$/],
       [["scenarios_list", "--arg", "namespace_id=2"], /^$/],
     ];
@@ -194,13 +194,13 @@ Deno.test("gate client says what a server refuses: the caller, the host, or the 
       [
         ["providers_list", "--url", server.url, "--token-file", "unknown"],
         7,
-        /HTTP 401 \(it does not take the token of /,
+        /HTTP 401 \(the server must list the token of /,
       ],
-      [["providers_list", "--url", server.url], 7, /HTTP 401 \(--token-file names a file/],
+      [["providers_list", "--url", server.url], 7, /HTTP 401 \(pass a bearer token with --token-file/],
       [
         ["providers_list", "--url", `http://127.0.0.1:${other.addr.port}`],
         7,
-        /HTTP 403: Host is not allowed \(its --allowed-host /,
+        /HTTP 403: Host is not allowed \(the server must allow /,
       ],
     ];
     for (const [args, code, said] of rows) {
@@ -223,7 +223,11 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
       [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
       [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
-      [["list", "--timeout", "1000", "--stdio", "--", "cat"], 8, /knows no message .* no MCP server$/m],
+      [
+        ["list", "--timeout", "1000", "--stdio", "--", "cat"],
+        8,
+        /does not know the first message .* not an MCP server$/m,
+      ],
       [["call", "a", "--arg", "n=9007199254740993"], 2, /Cannot read --arg "n=9007199254740993": .*not kept exactly/],
       [["call", "no_tool", "--arg", "n=7e9167e1b1bf2ae66c3a4bfb01f03fe5"], 2, /Unknown tool "no_tool"/],
       [["call", "a", "--arg", "n=7e9167"], 2, /Cannot read --arg "n=7e9167": .*not kept exactly/],
@@ -243,9 +247,9 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [
         ["list", "--config", "wrong.toml"],
         2,
-        /refused to start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/,
+        /did not start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/,
       ],
-      [["list", ...wrongCommand], 2, /refused to start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/],
+      [["list", ...wrongCommand], 2, /did not start: it ended with exit code 2:\n.*\n.*colour: unknown member\n/],
       [
         ["call", "scenario_defin"],
         2,
@@ -253,7 +257,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       ],
       [["call", "wholly_other"], 2, /^gate: Unknown tool "wholly_other" \(gate client list lists the tools\)\n$/],
       [["call", "scenarios_list", "--url", "ftp://host/"], 2, /expected http:\/\/ or https:\/\//],
-      [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /leave out/],
+      [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp", "--config", "a.toml"], 2, /omit --stdio/],
       [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
       [["call", "scenarios_list", "--input", "list.json"], 2, /expected one JSON object/],
       [["call", "scenarios_list", "--input", "none.json"], 2, /Cannot read --input "none\.json": it does not exist/],

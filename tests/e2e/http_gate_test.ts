@@ -82,7 +82,7 @@ Deno.test("gate serve says which flags change nothing", async () => {
     assert.equal(await server.ended(), 0);
     assert.match(
       logText(server.errors()),
-      /gate warn: without effect where server\.transport is "stdio": --trusted-proxy, --allowed-host\n/,
+      /gate warn: no effect while server\.transport is "stdio": --trusted-proxy, --allowed-host\n/,
     );
   });
 });

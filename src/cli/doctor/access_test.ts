@@ -9,7 +9,7 @@ const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/s
 const TOKEN = "a-token-of-this-test";
 const ID = `token:${sha256(TOKEN)}`;
 
-function said(auth: Partial<AuthConfig>, change: Partial<ServerConfig> = {}): readonly string[] {
+function messagesOf(auth: Partial<AuthConfig>, change: Partial<ServerConfig> = {}): readonly string[] {
   const server = { ...BASE.server, ...change, auth: { ...AUTH_DEFAULTS, ...auth } };
   const findings = checkAccess({ ...BASE, server });
   assert.ok(findings.every(({ status }) => status === "note"));
@@ -29,7 +29,7 @@ const CALLERS: readonly (readonly [
   what: string,
   auth: Partial<AuthConfig>,
   change: Partial<ServerConfig>,
-  ...said: string[],
+  ...messages: string[],
 ])[] = [
   ["no principals", { mode: "bearer_token", bearer_tokens: [TOKEN] }, HTTP],
   ["the process that started gate", { principals: [principal("stdio")] }, {}],
@@ -61,7 +61,7 @@ const CALLERS: readonly (readonly [
 
 for (const [what, auth, change, ...messages] of CALLERS) {
   Deno.test(`checkAccess() of principals, ${what}: ${messages.length} notes`, () =>
-    assert.deepEqual(said(auth, change), messages));
+    assert.deepEqual(messagesOf(auth, change), messages));
 }
 
 /** Subjects, and the form that gate writes; null if the subject cannot be parsed. */
@@ -96,15 +96,15 @@ const SUBJECTS: readonly (readonly [subject: string, written: string | null])[] 
 ];
 
 for (const [subject, written] of SUBJECTS) {
-  const says = written === subject ? "nothing" : written ?? "no certificate has it";
-  Deno.test(`checkAccess() of the subject ${JSON.stringify(subject)}: ${says}`, () => {
+  const outcome = written === subject ? "nothing" : written ?? "no certificate has it";
+  Deno.test(`checkAccess() of the subject ${JSON.stringify(subject)}: ${outcome}`, () => {
     const auth = { mode: "mtls", mtls_subjects: [subject] } as const;
     const start = `callers: server.auth.mtls_subjects[0]: no certificate has the subject ${JSON.stringify(subject)}: `;
     const hint = written === null
       ? "openssl x509 -noout -subject -nameopt RFC2253,-esc_msb prints the expected form"
       : `expected ${JSON.stringify(written)}`;
-    assert.deepEqual(said(auth, HTTP), written === subject ? [] : [start + hint]);
-    assert.deepEqual(said(auth, { ...HTTP, tls_termination: "upstream" }), []);
+    assert.deepEqual(messagesOf(auth, HTTP), written === subject ? [] : [start + hint]);
+    assert.deepEqual(messagesOf(auth, { ...HTTP, tls_termination: "upstream" }), []);
   });
 }
 
@@ -112,7 +112,7 @@ Deno.test("checkAccess() reports unknown policy classes, and roles that count on
   const roles = (...names: string[]): PrincipalConfig["roles"] =>
     names.map((name) => ({ name, tenant_id: null, namespace_id: null }));
   const of = (change: Partial<PrincipalConfig>): readonly string[] =>
-    said({ principals: [principal("stdio", change)] });
+    messagesOf({ principals: [principal("stdio", change)] });
   const where = "roles: server.auth.principals[0]";
   assert.deepEqual(of({ policy_class: "Scratch", roles: roles("AgentSandbox", "SchemaManager") }), []);
   assert.deepEqual(of({ policy_class: "scrach", roles: roles("AgentSandbox", "NamespaceReader") }), [

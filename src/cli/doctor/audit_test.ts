@@ -5,7 +5,7 @@ import { OPENING, withPath } from "../../server/audit/fixture_test.ts";
 import { checkAudit } from "./audit.ts";
 
 /** The file at the path of the audit log, and the finding. */
-const AUDITS: readonly (readonly [what: string, make: (path: string) => void, says: RegExp])[] = [
+const AUDITS: readonly (readonly [what: string, make: (path: string) => void, expected: RegExp])[] = [
   ["nothing", () => undefined, /^ok .* can be written$/],
   ["an empty file", (path) => Deno.writeTextFileSync(path, ""), /^ok /],
   ["a log", (path) => openAuditFile(path, null, OPENING).close(), /^ok /],
@@ -39,15 +39,15 @@ function linked(path: string): void {
   Deno.symlinkSync(`${path}.there`, path);
 }
 
-for (const [what, make, says] of AUDITS) {
-  Deno.test(`checkAudit() on ${what}: ${says}`, () =>
+for (const [what, make, expected] of AUDITS) {
+  Deno.test(`checkAudit() on ${what}: ${expected}`, () =>
     withPath(async (path) => {
       const folder = dirname(path);
       make(path);
       const before = [...Deno.readDirSync(folder)].length;
       const { check, status, message } = await checkAudit(path);
       assert.equal(check, "audit log");
-      assert.match(`${status} ${message}`, says);
+      assert.match(`${status} ${message}`, expected);
       assert.equal([...Deno.readDirSync(folder)].length, before, "nothing is left behind");
     }));
 }

@@ -24,7 +24,7 @@ function withStore(path: string, sync_mode: "full" | "normal"): GateConfig {
   return { ...BASE, run_state_store: { ...BASE.run_state_store, type: "sqlite", path, sync_mode } };
 }
 
-Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
+Deno.test("securityPosture() summarises, then warns of relaxed settings", () => {
   const lines = (config: GateConfig): readonly string[] =>
     securityPosture(config).map(({ level, message }) => `${level}: ${message}`);
   assert.deepEqual(lines(BASE), [
@@ -53,15 +53,15 @@ Deno.test("securityPosture() summarises, then warns of what is relaxed", () => {
 
 Deno.test("securityPosture() reports the storage of runpacks, and unknownRoles() roles without effect", () => {
   const storage = { type: "object_store", provider: "s3", bucket: "packs", prefix: null, region: null } as const;
-  const said = (endpoint: string | null): readonly string[] =>
+  const messages = (endpoint: string | null): readonly string[] =>
     securityPosture({
       ...BASE,
       runpack_storage: { ...storage, endpoint, force_path_style: false, allow_http: true },
     }).map(({ level, message }) => `${level}: ${message}`).filter((line) => line.includes("runpack_storage"));
-  assert.deepEqual(said(null), [
+  assert.deepEqual(messages(null), [
     "info: runpack_storage: published runpacks are mirrored to bucket packs at the endpoint of its region",
   ]);
-  assert.deepEqual(said("http://10.0.0.1:9000"), [
+  assert.deepEqual(messages("http://10.0.0.1:9000"), [
     "info: runpack_storage: published runpacks are mirrored to bucket packs at http://10.0.0.1:9000",
     "warn: runpack_storage.endpoint is http://: runpacks and session credentials are sent in clear text",
   ]);
@@ -112,7 +112,7 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
   const NONE = "server.tools and server.auth.allowed_tools allow no tool: nothing can be called";
   const UNSERVED = 'server.tools.allowlist[0]: this version does not serve the tool "typed_providers_get"';
   const INEFFECTIVE = "has no effect while schema_registry.acl.mode is";
-  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
+  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...messages: string[]])[] = [
     ["a token of 22 characters", tokens("a".repeat(22))],
     ["a token of 21 characters", tokens("a".repeat(21)), `server.auth.bearer_tokens[0] ${SHORT}`],
     [
@@ -120,7 +120,7 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
       tokens("b".repeat(32), "a".repeat(32), "b".repeat(32)),
       "server.auth.bearer_tokens[2] is the same as server.auth.bearer_tokens[0]",
     ],
-    ["values of providers that say so", values(true, true)],
+    ["values of providers that opt in", values(true, true)],
     ["no values", values(false, false)],
     [
       "values of every provider",
@@ -147,10 +147,13 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
     ],
   ];
   const memory = 'run_state_store.type is "memory": every run is lost at exit';
-  for (const [what, config, ...said] of rows) {
+  for (const [what, config, ...messages] of rows) {
     await test.step(what, () => {
       const lines = securityPosture({ ...BASE, ...config });
-      assert.deepEqual(lines.filter(({ level }) => level === "warn").map(({ message }) => message), [...said, memory]);
+      assert.deepEqual(lines.filter(({ level }) => level === "warn").map(({ message }) => message), [
+        ...messages,
+        memory,
+      ]);
       assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is disclosed");
     });
   }
@@ -159,12 +162,12 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
 Deno.test("unservedTools() lists each unserved name with its path", () => {
   const { server } = BASE;
   const names = ["precheck", "typed_providers_get"] as const;
-  const said = (place: string): string => `${place}[1]: this version does not serve the tool "typed_providers_get"`;
-  const rows: readonly (readonly [change: Partial<GateConfig["server"]>, ...said: string[]])[] = [
+  const warning = (list: string): string => `${list}[1]: this version does not serve the tool "typed_providers_get"`;
+  const rows: readonly (readonly [change: Partial<GateConfig["server"]>, ...messages: string[]])[] = [
     [{}],
-    [{ tools: { ...server.tools, allowlist: names } }, said("server.tools.allowlist")],
-    [{ tools: { ...server.tools, denylist: names } }, said("server.tools.denylist")],
-    [{ auth: { ...AUTH_DEFAULTS, allowed_tools: names } }, said("server.auth.allowed_tools")],
+    [{ tools: { ...server.tools, allowlist: names } }, warning("server.tools.allowlist")],
+    [{ tools: { ...server.tools, denylist: names } }, warning("server.tools.denylist")],
+    [{ auth: { ...AUTH_DEFAULTS, allowed_tools: names } }, warning("server.auth.allowed_tools")],
   ];
   for (const [change, ...lines] of rows) {
     assert.deepEqual(unservedTools({ ...BASE, server: { ...server, ...change } }), lines);
@@ -180,7 +183,7 @@ Deno.test("exposedFiles() lists the files with secrets that every user can read"
   const here = await Deno.realPath(folder);
   // The folder of tests may be private to its user.
   const modeOf = (path: string): number | null => path.startsWith(here) ? Deno.statSync(path).mode : 0o755;
-  const said = async (config: Partial<GateConfig>, mode: number, ofFolder = 0o755): Promise<readonly string[]> => {
+  const messages = async (config: Partial<GateConfig>, mode: number, ofFolder = 0o755): Promise<readonly string[]> => {
     for (const path of [config_path, key_path]) await Deno.chmod(path, mode);
     await Deno.chmod(folder, ofFolder);
     return exposedFiles({ ...BASE, config_path, ...config }, modeOf).map((message) =>
@@ -193,7 +196,7 @@ Deno.test("exposedFiles() lists the files with secrets that every user can read"
     entryOf({ name: "rest", config: { auth: { bearer_token } } }),
   ];
   const SECRETS = "gate.toml holds secrets";
-  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...said: string[]])[] = [
+  const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...messages: string[]])[] = [
     ["nothing secret", {}],
     ["tokens", { server: { ...BASE.server, auth: { ...AUTH_DEFAULTS, bearer_tokens: ["t"] } } }, SECRETS],
     ["a ledger's token", { namespace: { ...BASE.namespace, authority: { mode: "ledger_http", ledger } } }, SECRETS],
@@ -203,9 +206,9 @@ Deno.test("exposedFiles() lists the files with secrets that every user can read"
   ];
   for (const [what, config, ...lines] of rows) {
     await test.step(what, async () => {
-      assert.deepEqual(await said(config, 0o644), lines);
-      assert.deepEqual(await said(config, 0o640), []);
-      assert.deepEqual(await said(config, 0o644, 0o750), [], "no other user can reach the file");
+      assert.deepEqual(await messages(config, 0o644), lines);
+      assert.deepEqual(await messages(config, 0o640), []);
+      assert.deepEqual(await messages(config, 0o644, 0o750), [], "no other user can reach the file");
     });
   }
   await Deno.remove(folder, { recursive: true });

@@ -14,7 +14,7 @@ import type { RunState, StageClassification } from "../../run/types.ts";
 import { describeCondition, describeEvidence } from "../scenario/describe_law.ts";
 import { paint, shown } from "../terminal/text.ts";
 
-const STANDS: Readonly<Record<StageClassification, string>> = {
+const STATES: Readonly<Record<StageClassification, string>> = {
   blocked: "is blocked",
   ready_unopened: "is ready to be opened",
   open_incomplete: "is open",
@@ -84,7 +84,7 @@ export function describeStage(
   colour: boolean,
 ): string {
   const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
-  const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STANDS[classification]}\n`];
+  const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STATES[classification]}\n`];
   if (attempt !== undefined) lines.push(...describeAttempt(attempt));
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));

@@ -26,14 +26,14 @@ const isNotEvaluated = (error: unknown): boolean =>
   error instanceof CliError && error.code === "not_evaluated" && error.exitCode === EXIT.unknown &&
   error.hint?.startsWith("--recorded-verdicts ") === true;
 
-Deno.test("schemaValidator() gives verdicts, and none under a schema that no validator runs", () =>
+Deno.test("schemaValidator() returns verdicts, and null for a schema that no validator accepts", () =>
   withValidator(AGES, async (validate) => {
     assert.equal(await validate("a", { type: "string" }, "x"), "valid");
     assert.equal(await validate("a", { type: "string" }, 1), "invalid");
     assert.equal(await validate("b", { type: "nothing" }, 1), null);
   }));
 
-/** A schema that asks for the same value 2 to the power of so many times. */
+/** A schema that checks the same value 2 to the power of `times` times. */
 function doubling(times: number): JsonValue {
   const definitions = Array.from({ length: times }, (_, index): [string, JsonValue] => {
     const inner = { $ref: `#/$defs/d${index + 1}` };
@@ -42,18 +42,18 @@ function doubling(times: number): JsonValue {
   return { $ref: "#/$defs/d0", $defs: { ...Object.fromEntries(definitions), [`d${times}`]: { type: "string" } } };
 }
 
-Deno.test("schemaValidator() says of a schema that takes too long that it was not evaluated", () =>
+Deno.test("schemaValidator() ends with not_evaluated for a schema that exceeds its time", () =>
   withValidator({ ...AGES, verdictMillis: 20 }, async (validate) => {
     await assert.rejects(validate("slow", doubling(50), "a"), isNotEvaluated);
   }));
 
-Deno.test("schemaValidator() gives no verdict beyond the time of all of them", () =>
+Deno.test("schemaValidator() returns no verdict beyond the total time", () =>
   withValidator({ ...AGES, totalMillis: Number.MIN_VALUE }, async (validate) => {
     assert.equal(await validate("a", {}, 1), "valid");
     await assert.rejects(validate("a", {}, 1), isNotEvaluated);
   }));
 
-Deno.test("verifyRunpack() ends with what its validator ends with: no report tells of a slow machine", async () => {
+Deno.test("verifyRunpack() fails with the error of its validator: a slow machine affects no report", async () => {
   const pack = await packOf(playGoldenRun());
   const request = { runpack_identity: null, profile: "full_replay_v1", budget: null, trusted_keys: null } as const;
   for (const fails of [0, 1]) {

@@ -7,7 +7,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { writePage } from "./show_html.ts";
 
 Deno.test({
-  name: "writePage() says so where the process may not write",
+  name: "writePage() reports a missing write permission",
   permissions: { read: true, write: false },
   fn: async () => {
     const pack = await packOf(playGoldenRun());
@@ -19,7 +19,7 @@ Deno.test({
   },
 });
 
-Deno.test("writePage() writes one page, never over a file that is there, and names a folder that is not", async () => {
+Deno.test("writePage() writes one page, replaces no file, and reports a missing folder", async () => {
   const folder = await Deno.makeTempDir();
   const pack = await packOf(playGoldenRun());
   const view = await viewPack(memorySource(pack), PRIMITIVES);

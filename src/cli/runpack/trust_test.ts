@@ -5,47 +5,49 @@ import { packSigner } from "../../runpack/host/signing.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readTrustedKeys, rejectPrivateKeys } from "./trust.ts";
 
-/** Private keys whose bytes could be those of a public one, and could not. */
-const [LIKELY, UNLIKELY] = [1, 4].map((byte) => new Uint8Array(32).fill(byte));
+/** A private key whose bytes are also a valid public key. */
+const AMBIGUOUS = new Uint8Array(32).fill(1);
+/** A private key whose bytes are not a valid public key. */
+const UNAMBIGUOUS = new Uint8Array(32).fill(4);
 const encoder = new TextEncoder();
 
-function signerOf(seed: Uint8Array | undefined): { publicKey: Uint8Array; envelope: Uint8Array } {
-  const signer = packSigner(sha256, seed ?? new Uint8Array());
+function signerOf(seed: Uint8Array): { publicKey: Uint8Array; envelope: Uint8Array } {
+  const signer = packSigner(sha256, seed);
   assert.ok(signer !== null);
   return { publicKey: signer.publicKey, envelope: encoder.encode(`{"keyid":"${signer.keyId}"}`) };
 }
 
-const { publicKey, envelope } = signerOf(LIKELY);
+const { publicKey, envelope } = signerOf(AMBIGUOUS);
 const PEM = `-----BEGIN PRIVATE KEY-----\n${"M".repeat(64)}\n-----END PRIVATE KEY-----\n`;
 
-// What a key file holds, whether the key has signed the runpack, and what is said against it; null: it is trusted.
-const KEYS: readonly [string, Uint8Array | undefined, RegExp | null][] = [
+/** The contents of a key file, and the error; null if the key is trusted. */
+const KEYS: readonly [string, Uint8Array, RegExp | null][] = [
   ["a public key", publicKey, null],
   ["a public key in base64", encoder.encode(`${publicKey.toBase64()}\n`), null],
   ["a private key in PEM", encoder.encode(PEM), /it is a private key/],
   [
     "the private key that signed the runpack",
-    LIKELY,
-    /a signature beside the runpack was made with it as the private key/,
+    AMBIGUOUS,
+    /it is the private key of a signature of the runpack/,
   ],
-  ["the same in base64", encoder.encode(LIKELY?.toBase64()), /with it as the private key/],
-  ["a private key that can be no public one", UNLIKELY, /its 32 bytes are no Ed25519 public key/],
+  ["the same in base64", encoder.encode(AMBIGUOUS.toBase64()), /it is the private key of/],
+  ["a private key that is not a valid public key", UNAMBIGUOUS, /its 32 bytes are not an Ed25519 public key/],
   ["31 bytes", new Uint8Array(31), /expected 32 raw bytes or their base64/],
   ["a file that is too long", new Uint8Array(5000), /expected 32 raw bytes or their base64/],
 ];
 
-for (const [what, bytes, refused] of KEYS) {
-  Deno.test(`readTrustedKeys() of ${what}: ${refused === null ? "trusted" : "refused"}`, async () => {
+for (const [what, bytes, error] of KEYS) {
+  Deno.test(`readTrustedKeys() of ${what}: ${error === null ? "trusted" : "rejected"}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       const path = join(folder, "key");
-      await Deno.writeFile(path, bytes ?? new Uint8Array());
+      await Deno.writeFile(path, bytes);
       const read = readTrustedKeys([path]).then((keys) => {
         rejectPrivateKeys(keys, [envelope]);
         return keys;
       });
-      if (refused === null) assert.deepEqual((await read).map(({ key }) => key.toHex()), [publicKey.toHex()]);
-      else await assert.rejects(read, (error) => error instanceof CliError && refused.test(error.message));
+      if (error === null) assert.deepEqual((await read).map(({ key }) => key.toHex()), [publicKey.toHex()]);
+      else await assert.rejects(read, (thrown) => thrown instanceof CliError && error.test(thrown.message));
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

@@ -61,7 +61,7 @@ stages:
 completion_requirement: { Condition: second }
 `;
 
-Deno.test("a scenario's faults and warnings stand where they are in the file, whatever its format", async () => {
+Deno.test("diagnostics of a scenario have the position in its file, in every format", async () => {
   const rows: readonly [file: string, text: string, expected: readonly string[]][] = [
     // The law is sorted: its first condition is the second of the file.
     ["fine.yaml", YAML, ["9:5 warning condition_unused $.conditions[1]"]],
@@ -99,7 +99,7 @@ Deno.test("a scenario's faults and warnings stand where they are in the file, wh
   }
 });
 
-Deno.test("a packet whose time is over is warned of, where it is in the file", async () => {
+Deno.test("an expired packet is a warning at its position", async () => {
   const packet = (id: string, expiry: string): string =>
     `{ packet_id: ${id}, schema_id: s, content_type: text/plain, payload: { kind: bytes, base64: "" }, expiry: ${expiry} }`;
   const times = ["1", "-8640000000000001", "8640000000000000"].map((value) => `{ kind: unix_millis, value: ${value} }`);
@@ -129,7 +129,7 @@ Deno.test("one scenario has one identity in YAML, TOML and JSON", async () => {
   assert.deepEqual((await check("a.toml", toml.join(""))).law, law);
 });
 
-/** JSON as an inline value of TOML; null members are left out, as their default is null. */
+/** JSON as an inline value of TOML, without null members, which is their default. */
 function tomlValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -142,7 +142,7 @@ Deno.test("stepsOfPath() undoes formatPath()", () => {
   assert.deepEqual(stepsOfPath('$["a.b"][3].c["\\u0000]"]'), ["a.b", 3, "c", "\u0000]"]);
 });
 
-Deno.test("readSource() refuses what is no scenario file", async () => {
+Deno.test("readSource() rejects a file of another format or encoding", async () => {
   const rows: readonly [name: string, expected: RegExp][] = [
     ["a.txt", /Unknown format of "a.txt"/],
     ["missing/a.json", /it does not exist/],
@@ -171,7 +171,7 @@ Deno.test("a scenario is drawn in layers, and explained in an order in which it 
   ]]);
   assert.equal(
     terminalGraph(law),
-    "small\n ○ first    at once\n ○ other    at once\n └○ second  after first or other\n ● complete when second\n",
+    "small\n ○ first    immediately\n ○ other    immediately\n └○ second  after first or other\n ● complete when second\n",
   );
   assert.match(mermaidGraph(law), /r2\{"first or other"\}\n {2}s0 -\.-> r2\n {2}s1 -\.-> r2\n {2}r2 --> s2\n/);
   const words = explainLaw(law);
@@ -179,21 +179,25 @@ Deno.test("a scenario is drawn in layers, and explained in an order in which it 
   assert.match(words, /- z: an integer from 0 that equals 0\n {7}evidence: sent by the caller/);
 });
 
-Deno.test("no line of a drawing leads to a stage that it is not for", async () => {
+Deno.test("every line of a drawing leads to a stage that waits for its start", async () => {
   const file = new URL("../../../docs/examples/data_disclosure/scenario.yaml", import.meta.url).pathname;
   const law = await withScenario(file, undefined, ({ scenario }) => Promise.resolve(scenario.law));
   assert.ok(law);
-  const stems = terminalGraph(law).split("\n").map((line) => line.replace(/ +(at once|after .*)$/, ""));
+  const stems = terminalGraph(law).split("\n").map((line) => line.replace(/ +(immediately|after .*)$/, ""));
   assert.deepEqual(stems.slice(1, -2), [" ○ request", " ├○ analysis", " │ └○ share-extract", " └○ share-raw"]);
 });
 
-Deno.test("what gate looks at, and what nobody can send, is said of a law's conditions", async () => {
+Deno.test("explainLaw() describes the query of a binding, and evidence that is not possible", async () => {
   const { law } = await check("a.yaml", YAML);
   const first = law?.conditions.find(({ condition_id }) => condition_id === "z");
   assert.ok(first);
   const bound = (provider_id: string, check_id: string, params: JsonObject): AcquisitionBinding => ({
-    ...{ binding_id: "b", condition_id: first.condition_id, channel: "local_acquisition" },
-    ...{ provider_id, check_id, params },
+    binding_id: "b",
+    condition_id: first.condition_id,
+    channel: "local_acquisition",
+    provider_id,
+    check_id,
+    params,
   });
   const rows: readonly [string, AcquisitionBinding | null, Partial<Condition>][] = [
     ['check get of env: variable "FREEZE" (binding b)', bound("env", "get", { key: "FREEZE" }), {}],
@@ -221,7 +225,7 @@ Deno.test("what gate looks at, and what nobody can send, is said of a law's cond
   }
 });
 
-Deno.test("drawings hold names as text, whatever they are", async () => {
+Deno.test("drawings escape names", async () => {
   const { law } = await check("a.yaml", YAML.replaceAll("first", "'</text><script>\"&'"));
   assert.ok(law);
   assert.ok(!svgFile(law).includes("<script>"));
@@ -229,7 +233,7 @@ Deno.test("drawings hold names as text, whatever they are", async () => {
   assert.ok(mermaidGraph(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
 });
 
-Deno.test("cases that name nothing of the law, or test nothing, are refused", async () => {
+Deno.test("cases with names that the law lacks, and cases without a test, are rejected", async () => {
   const { law } = await check("a.yaml", YAML);
   assert.ok(law);
   const compiled = compileLaw(law, "0".repeat(64), "0".repeat(64));

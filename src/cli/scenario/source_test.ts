@@ -15,7 +15,7 @@ function read(reader: Read, text: string): Extract<ReadSource, { ok: true }> {
   return result;
 }
 
-/** What stands at a position, to the end of its line. */
+/** The text from a position to the end of its line. */
 function textAt(text: string, { line, column }: Position): string {
   return (text.split("\n")[line - 1] ?? "").slice(column - 1);
 }
@@ -92,7 +92,7 @@ for (const [reader, text, steps, part, expected] of ROWS) {
   });
 }
 
-/** What JSON does not have, and where it stands. */
+/** Values that JSON cannot represent, and their positions. */
 const FAULTS: readonly [Read, string, string][] = [
   [readYamlSource, "a: !secret x\n", "1:4 tag_resolve_failed"],
   [readYamlSource, "a: 1\n---\nb: 2\n", "2:1 multiple_docs"],
@@ -107,12 +107,12 @@ const FAULTS: readonly [Read, string, string][] = [
   [readJsonSource, "\ufeff{}", "1:1 syntax"],
 ];
 
-Deno.test("readTomlSource() reads what 64 tables enclose", () => {
+Deno.test("readTomlSource() reads tables that are nested 64 deep", () => {
   assert.ok(readTomlSource(new TextEncoder().encode(`${"a.".repeat(63)}b = 1\n`)).ok);
 });
 
 for (const [reader, text, expected] of FAULTS) {
-  Deno.test(`${reader.name}() refuses ${JSON.stringify(text)}: ${expected}`, () => {
+  Deno.test(`${reader.name}() rejects ${JSON.stringify(text)}: ${expected}`, () => {
     const result = reader(new TextEncoder().encode(text));
     assert.ok(!result.ok);
     const { position: { line, column }, code } = result.fault;
@@ -138,7 +138,7 @@ Deno.test("readJsonSource() finds every member of every document, however it is 
   }));
 });
 
-Deno.test("readSource() takes files up to its limit", async () => {
+Deno.test("readSource() accepts files up to its limit", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/a.json`;
   for (
@@ -155,14 +155,14 @@ Deno.test("readSource() takes files up to its limit", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-/** What a file begins and goes on with, and where its member `b` stands: a mark of the byte order takes no place. */
+/** The start and the rest of a file, and the position of its member `b`; a byte order mark has no width. */
 const MARKED: readonly [name: string, text: string, place: Position][] = [
   ["a.json", '{"b": 1}', { line: 1, column: 2 }],
   ["a.yaml", "b: 1\n", { line: 1, column: 1 }],
   ["a.toml", "b = 1\n", { line: 1, column: 1 }],
 ];
 
-Deno.test("readSource() takes a byte order mark before any format, and counts it nowhere", async () => {
+Deno.test("readSource() ignores a byte order mark in every format", async () => {
   const folder = await Deno.makeTempDir();
   for (const [name, text, place] of MARKED) {
     for (const mark of ["", "\ufeff"]) {
@@ -175,7 +175,7 @@ Deno.test("readSource() takes a byte order mark before any format, and counts it
   await Deno.remove(folder, { recursive: true });
 });
 
-/** A document, and its spec, or what is wrong with it. */
+/** A document, and its spec or its fault. */
 const SPECS: readonly [document: unknown, spec: unknown][] = [
   [{ stages: [] }, { stages: [] }],
   [{ stages: [], spec: 1 }, { stages: [], spec: 1 }],
@@ -185,7 +185,7 @@ const SPECS: readonly [document: unknown, spec: unknown][] = [
   [[], []],
 ];
 
-Deno.test("readSpec() takes a spec, or the arguments of scenario_define and nothing beside them", async () => {
+Deno.test("readSpec() accepts a spec, or the arguments of scenario_define without other members", async () => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/a.json`;
   for (const [document, spec] of SPECS) {
