@@ -1,5 +1,5 @@
 /**
- * Checks on acquisition bindings against the providers that there are (docs/format/scenario_law.md, "Bindings").
+ * Checks acquisition bindings against the configured providers (docs/format/scenario_law.md, "Bindings").
  *
  * @module
  */
@@ -13,30 +13,30 @@ import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawEnvironment } from "./types.ts";
 import type { ValueType } from "./value/types.ts";
 
-/** By domain: the JSON types of a check's result that can become a value of it. */
+/** By domain: the JSON types of a check's result that can be read as a value of the domain. */
 const RESULT_TYPES: Readonly<Record<ValueType, readonly CheckFacts["result_types"][number][]>> = {
   String: ["string"],
   Boolean: ["boolean"],
   Integer: ["integer"],
   Decimal: ["integer", "number", "string"],
   Timestamp: ["string"],
-  // A digest is 64 hex digits, or an object of algorithm and value.
+  // A digest is a string of 64 hex digits, or an object with algorithm and value.
   Digest: ["string", "object"],
   Json: ["string", "integer", "number", "boolean", "null", "object", "array"],
 };
 
-/** Checks every binding: its check exists, takes the params, and yields what the condition can use. */
+/** Checks every binding: its check exists, accepts the params, and has results that the condition can use. */
 export function checkBindings(refusals: Collector, draft: DraftSpec, environment: LawEnvironment): void {
   const conditions = new Map<string, Draft<Condition>>();
   for (const condition of draft.conditions ?? []) {
     if (condition.condition_id !== undefined) conditions.set(condition.condition_id, condition);
   }
   draft.acquisition_bindings?.forEach((binding, index) => {
-    const place = pathAt("acquisition_bindings", index);
+    const path = pathAt("acquisition_bindings", index);
     const condition = conditions.get(binding.condition_id ?? "");
-    checkAllowed(refusals, binding, condition, place);
-    const facts = findCheck(refusals, binding, place, environment);
-    if (facts !== null) checkFacts(refusals, binding, condition, facts, place);
+    checkAllowed(refusals, binding, condition, path);
+    const facts = findCheck(refusals, binding, path, environment);
+    if (facts !== null) checkFacts(refusals, binding, condition, facts, path);
   });
 }
 
@@ -44,18 +44,18 @@ function checkAllowed(
   refusals: Collector,
   binding: DraftBinding,
   condition: Draft<Condition> | undefined,
-  place: JsonPath,
+  path: JsonPath,
 ): void {
   const allowed = condition?.evidence_use_policy?.allowed_channels;
   if (allowed === undefined || binding.channel === undefined || allowed.includes(binding.channel)) return;
   const message = `Condition ${quote(binding.condition_id ?? "")} allows only ${quoteAll(allowed)}`;
-  refusals.refuse("channel_not_allowed", below(place, "channel"), message);
+  refusals.refuse("channel_not_allowed", below(path, "channel"), message);
 }
 
 function findCheck(
   refusals: Collector,
   binding: DraftBinding,
-  place: JsonPath,
+  path: JsonPath,
   environment: LawEnvironment,
 ): CheckFacts | null {
   const { provider_id: provider, check_id: check } = binding;
@@ -64,13 +64,13 @@ function findCheck(
   if (found === "provider") {
     const near = didYouMean(provider, environment.namesShown?.(null) ?? []);
     const message = `Provider ${quote(provider)} is not configured${near}`;
-    refusals.refuse("provider_not_found", below(place, "provider_id"), message);
+    refusals.refuse("provider_not_found", below(path, "provider_id"), message);
     return null;
   }
   if (found === "check") {
     const near = didYouMean(check, environment.namesShown?.(provider) ?? []);
     const message = `Provider ${quote(provider)} has no check ${quote(check)}${near}`;
-    refusals.refuse("check_not_found", below(place, "check_id"), message);
+    refusals.refuse("check_not_found", below(path, "check_id"), message);
     return null;
   }
   return found;
@@ -81,15 +81,15 @@ function checkFacts(
   binding: DraftBinding,
   condition: Draft<Condition> | undefined,
   facts: CheckFacts,
-  place: JsonPath,
+  path: JsonPath,
 ): void {
   if (binding.channel !== undefined && binding.channel !== facts.channel) {
     const message = `Provider ${quote(facts.provider_id)} acquires on ${quote(facts.channel)}`;
-    refusals.refuse("channel_not_allowed", below(place, "channel"), message);
+    refusals.refuse("channel_not_allowed", below(path, "channel"), message);
   }
   if (binding.whole !== undefined) {
     const verdict = facts.checkParams(binding.whole.params);
-    if (verdict !== null) refusals.refuse("params_invalid", below(place, "params"), verdict);
+    if (verdict !== null) refusals.refuse("params_invalid", below(path, "params"), verdict);
   }
   const domain = condition?.observation_domain?.domain;
   const fitting = domain === undefined ? undefined : RESULT_TYPES[domain];
@@ -97,12 +97,12 @@ function checkFacts(
     const message = `Check ${quote(facts.check_id)} yields ${
       quoteAll(facts.result_types)
     }, no value of domain "${domain}"`;
-    refusals.refuse("result_outside_domain", below(place, "check_id"), message);
+    refusals.refuse("result_outside_domain", below(path, "check_id"), message);
   }
   const predicate = condition?.predicate?.predicate;
   if (predicate === undefined || facts.allowed_comparators.includes(PREDICATES[predicate].comparator)) return;
   const message =
     `Check ${quote(facts.check_id)} does not allow comparator "${PREDICATES[predicate].comparator}" of condition ` +
     `${quote(binding.condition_id ?? "")}; it allows ${quoteAll(facts.allowed_comparators)}`;
-  refusals.refuse("comparator_not_allowed", below(place, "check_id"), message);
+  refusals.refuse("comparator_not_allowed", below(path, "check_id"), message);
 }

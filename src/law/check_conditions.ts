@@ -1,6 +1,5 @@
 /**
- * Checks on conditions and declared schemas: bounds that make sense, predicates that suit the domain, schemas that are
- * registered.
+ * Checks conditions and declared schemas: bounds are consistent, predicates fit the domain, schemas are registered.
  *
  * @module
  */
@@ -27,15 +26,15 @@ export function checkConditions(refusals: Collector, draft: DraftSpec, environme
   });
 }
 
-function checkSchema(refusals: Collector, schema: DomainSchema, place: JsonPath, environment: LawEnvironment): void {
+function checkSchema(refusals: Collector, schema: DomainSchema, path: JsonPath, environment: LawEnvironment): void {
   if (environment.hasSchema(schema.schema_id, schema.version)) return;
   const message = `Schema ${quote(schema.schema_id)} version ${quote(schema.version)} is not registered`;
-  refusals.refuse("schema_not_found", place, message);
+  refusals.refuse("schema_not_found", path, message);
 }
 
 /**
- * A packet names a schema by its id alone. In a law that declares schemas it is one of them, so that a misspelled name is found; a law
- * that declares none has free names.
+ * A packet names a schema by its id alone. If the law declares schemas, the id must be one of them, so that a misspelt
+ * name is found. Without declared schemas the ids are free.
  */
 function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: DraftSpec): void {
   const known = new Set(schemas.flatMap((schema) => schema?.schema_id ?? []));
@@ -54,30 +53,30 @@ function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: 
 function checkCondition(
   refusals: Collector,
   condition: Draft<Condition>,
-  place: JsonPath,
+  path: JsonPath,
   draft: DraftSpec,
   environment: LawEnvironment,
 ): void {
   const { observation_domain: domain, predicate } = condition;
   if (domain === undefined) return;
-  const domainPlace = below(place, "observation_domain");
+  const domainPath = below(path, "observation_domain");
   if (domain.domain === "Json" && domain.schema !== undefined) {
-    checkSchema(refusals, domain.schema, below(domainPlace, "schema"), environment);
+    checkSchema(refusals, domain.schema, below(domainPath, "schema"), environment);
   }
-  const sound = checkBounds(refusals, domain, domainPlace, draft.effective.maximum_value_bytes);
-  // What a predicate expects is held against the bounds, so they have to make sense first.
+  const sound = checkBounds(refusals, domain, domainPath, draft.effective.maximum_value_bytes);
+  // The expected value is checked against the bounds, so the bounds must be consistent first.
   if (predicate === undefined || !sound) return;
   for (const fault of checkPredicate(predicate, domain, environment.limits)) {
-    const at = fault.path.reduce<JsonPath>(below, below(place, "predicate"));
+    const at = fault.path.reduce<JsonPath>(below, below(path, "predicate"));
     refusals.refuse(fault.code, at, fault.message);
   }
 }
 
-function checkBounds(refusals: Collector, domain: ObservationDomain, place: JsonPath, maximumBytes: number): boolean {
+function checkBounds(refusals: Collector, domain: ObservationDomain, path: JsonPath, maximumBytes: number): boolean {
   const faults = checkDomain(domain);
-  for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<JsonPath>(below, place), fault.message);
+  for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<JsonPath>(below, path), fault.message);
   if (!("maximum_bytes" in domain) || domain.maximum_bytes <= maximumBytes) return faults.length === 0;
   const message = `Expected at most ${maximumBytes}, the limit on values, got ${domain.maximum_bytes}`;
-  refusals.refuse("domain_bounds_invalid", below(place, "maximum_bytes"), message);
+  refusals.refuse("domain_bounds_invalid", below(path, "maximum_bytes"), message);
   return false;
 }

@@ -1,5 +1,5 @@
 /**
- * Checks on names: each is given once, and every reference finds what it names.
+ * Checks names: each is declared once, and every reference has a target.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { didYouMean, quote } from "./suggest.ts";
 import { eachLeaf } from "./requirement_walk.ts";
 import type { RefusalCode } from "./types.ts";
 
-/** Refuses names given twice: ids, schemas, and packets across all stages. */
+/** Refuses repeated names: ids, schemas, and packets across all stages. */
 export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
   const ids = <Item>(
     list: string,
@@ -32,36 +32,36 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
   );
   checkDistinct(refusals, schemas, (name) => name);
   const packets = (draft.stages ?? []).flatMap((stage, index) =>
-    (stage.entry_packets ?? []).map((packet, at) => ({ packet, place: pathAt("stages", index, "entry_packets", at) }))
+    (stage.entry_packets ?? []).map((packet, at) => ({ packet, path: pathAt("stages", index, "entry_packets", at) }))
   );
-  checkDistinct(refusals, packets.map(({ packet, place }) => [packet.packet_id, below(place, "packet_id")]), quote);
+  checkDistinct(refusals, packets.map(({ packet, path }) => [packet.packet_id, below(path, "packet_id")]), quote);
 }
 
-/** Refuses each of several names that repeats an earlier one; what has no name repeats none. */
+/** Refuses each name that repeats an earlier one. Entries without a name are skipped. */
 export function checkDistinct(
   refusals: Collector,
-  named: readonly (readonly [name: string | undefined, place: JsonPath])[],
+  named: readonly (readonly [name: string | undefined, path: JsonPath])[],
   show: (name: string) => string,
 ): void {
   const first = new Map<string, JsonPath>();
-  for (const [name, place] of named) {
+  for (const [name, path] of named) {
     if (name === undefined) continue;
     const earlier = first.get(name);
-    if (earlier === undefined) first.set(name, place);
-    else refusals.refuse("duplicate", place, `${show(name)} repeats ${pathOf(earlier)}`);
+    if (earlier === undefined) first.set(name, path);
+    else refusals.refuse("duplicate", path, `${show(name)} repeats ${pathOf(earlier)}`);
   }
 }
 
-/** How many unresolved names of a spec are compared with all known ones, which is quadratic. */
+/** Maximum number of unresolved names that are compared with all known ones, which is quadratic. */
 export const HINTS_MAXIMUM = 16;
 
-/** The names of a draft that leaves and bindings may use; null where the array that gives them is broken. */
+/** The names of a draft that leaves and bindings may use; null if their array could not be read. */
 export interface KnownNames {
   readonly conditions: ReadonlySet<string> | null;
   readonly stages: ReadonlySet<string> | null;
 }
 
-/** The names that a draft gives. */
+/** The names that a draft declares. */
 export function knownNames(draft: DraftSpec): KnownNames {
   return {
     conditions: setOf(draft.conditions?.map((condition) => condition.condition_id)),
@@ -73,22 +73,22 @@ function setOf(names: readonly (string | undefined)[] | undefined): ReadonlySet<
   return names === undefined ? null : new Set(names.filter((name) => name !== undefined));
 }
 
-/** Refuses leaves and bindings that name what the spec does not have. */
+/** Refuses leaves and bindings that name an unknown condition or stage. */
 export function checkReferences(refusals: Collector, draft: DraftSpec, known: KnownNames): void {
   let hints = HINTS_MAXIMUM;
   const hint = (id: string, names: ReadonlySet<string>): string => hints-- > 0 ? didYouMean(id, names) : "";
-  const stage = (inScenario: boolean) => (id: string, place: JsonPath): void => {
+  const stage = (inScenario: boolean) => (id: string, path: JsonPath): void => {
     if (known.stages === null || known.stages.has(id)) return;
     const condition = known.conditions?.has(id) === true;
     const code: RefusalCode = condition && inScenario ? "leaf_names_condition" : "stage_not_found";
     const rest = condition ? "; a condition has that id, but this leaf names a stage" : hint(id, known.stages);
-    refusals.refuse(code, place, `Stage ${quote(id)} is not in the spec${rest}`);
+    refusals.refuse(code, path, `Stage ${quote(id)} is not in the spec${rest}`);
   };
-  const condition = (id: string, place: JsonPath): void => {
+  const condition = (id: string, path: JsonPath): void => {
     if (known.conditions === null || known.conditions.has(id)) return;
     const isStage = known.stages?.has(id) === true;
     const rest = isStage ? "; a stage has that id, but a condition is named here" : hint(id, known.conditions);
-    refusals.refuse("condition_not_found", place, `Condition ${quote(id)} is not in the spec${rest}`);
+    refusals.refuse("condition_not_found", path, `Condition ${quote(id)} is not in the spec${rest}`);
   };
   draft.stages?.forEach(({ prerequisite, completion_requirement }, index) => {
     if (prerequisite?.kind === "requires") {

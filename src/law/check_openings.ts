@@ -1,5 +1,5 @@
 /**
- * What opening a stage would answer with: one intent for each packet and target, the payload with it each time.
+ * Limits the answer to the opening of a stage: it has one intent, with the payload, for each packet and target.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import { SPEC_LIMITS } from "./limits.ts";
 import { pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 
-/** Bytes that an intent takes beside what it has of its packet. */
+/** Bytes of an intent without the members of its packet. */
 const INTENT_BYTES = 512;
 
-/** Refuses stages whose opening would answer with more than {@link SPEC_LIMITS.openingBytes}: targets multiply payloads. */
+/** Refuses stages whose opening would return more than {@link SPEC_LIMITS.openingBytes}: targets multiply payloads. */
 export function checkOpenings(refusals: Collector, draft: DraftSpec): void {
   (draft.stages ?? []).forEach((stage, index) => {
     const bytes = openingBytes(stage);
@@ -27,7 +27,7 @@ export function checkOpenings(refusals: Collector, draft: DraftSpec): void {
   });
 }
 
-/** What a stage's intents take; a packet that could not be read has a refusal of its own. */
+/** The bytes of a stage's intents. A packet that could not be read has a refusal of its own. */
 function openingBytes(stage: DraftStage): number {
   let bytes = 0;
   for (const { targets = [], ...packet } of stage.entry_packets ?? []) {

@@ -1,5 +1,5 @@
 /**
- * Media types (RFC 9110, 8.3.1): their grammar, and which of them carry JSON.
+ * Media types (RFC 9110, 8.3.1): their grammar, and which of them are JSON.
  *
  * @module
  */
@@ -11,14 +11,14 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t !#-\\[\\]-~]|\\\\[\\t !-~])*"';
 const MEDIA_TYPE = new RegExp(`^(${TOKEN})/(${TOKEN})(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))*$`);
 
-/** Tells whether a text is a media type, with or without parameters, of at most 256 characters. */
+/** Whether a text is a media type of at most 256 characters, with or without parameters. */
 export function isMediaType(text: string): boolean {
   return text.length <= SPEC_LIMITS.contentTypeLength && MEDIA_TYPE.test(text);
 }
 
 /**
- * Tells whether a media type is one of JSON: `application/json`, or a subtype that ends in `+json` (RFC 6839, 3.1).
- * Case and parameters do not matter.
+ * Whether a media type is JSON: `application/json`, or a subtype that ends in `+json` (RFC 6839, 3.1). Case and
+ * parameters have no effect.
  *
  * @example
  * ```ts

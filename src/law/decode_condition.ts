@@ -1,5 +1,5 @@
 /**
- * Reading conditions: what is observed, the predicate that judges it, and the policy on which evidence counts.
+ * Reads conditions: the observation domain, the predicate, and the policy on evidence.
  *
  * @module
  */
@@ -23,45 +23,45 @@ import {
 } from "./value/types.ts";
 import { PREDICATE_NAMES, type PredicateName } from "./value/predicates.ts";
 
-/** Reads a condition, member by member, so that a broken one still names itself. */
-export function readCondition(refusals: Collector, value: JsonValue, place: JsonPath): Draft<Condition> {
+/** Reads a condition member by member, so that an invalid one still has its id. */
+export function readCondition(refusals: Collector, value: JsonValue, path: JsonPath): Draft<Condition> {
   const members = ["condition_id", "observation_domain", "predicate", "evidence_use_policy"];
-  const object = readObject(refusals, value, place, members) ?? {};
+  const object = readObject(refusals, value, path, members) ?? {};
   return {
-    condition_id: readMember(refusals, object, place, "condition_id", readIdentifier),
-    observation_domain: readMember(refusals, object, place, "observation_domain", readDomain),
-    predicate: readMember(refusals, object, place, "predicate", readPredicate),
-    evidence_use_policy: readMember(refusals, object, place, "evidence_use_policy", readEvidenceUsePolicy),
+    condition_id: readMember(refusals, object, path, "condition_id", readIdentifier),
+    observation_domain: readMember(refusals, object, path, "observation_domain", readDomain),
+    predicate: readMember(refusals, object, path, "predicate", readPredicate),
+    evidence_use_policy: readMember(refusals, object, path, "evidence_use_policy", readEvidenceUsePolicy),
   };
 }
 
-/** Reads an observation domain; whether its bounds make sense is not looked at here. */
-const readDomain: Read<ObservationDomain> = (refusals, value, place) => {
-  const domain = readVariant(refusals, value, place, "domain", VALUE_TYPES);
+/** Reads an observation domain. Its bounds are checked later. */
+const readDomain: Read<ObservationDomain> = (refusals, value, path) => {
+  const domain = readVariant(refusals, value, path, "domain", VALUE_TYPES);
   switch (domain) {
     case undefined:
       return undefined;
     case "String":
-      return readStringDomain(refusals, value, place);
+      return readStringDomain(refusals, value, path);
     case "Integer":
-      return readRange(refusals, value, place, domain, integer(-INTEGER_MAXIMUM));
+      return readRange(refusals, value, path, domain, integer(-INTEGER_MAXIMUM));
     case "Decimal":
-      return readRange(refusals, value, place, domain, readDecimal);
+      return readRange(refusals, value, path, domain, readDecimal);
     case "Digest":
-      return readDigestDomain(refusals, value, place);
+      return readDigestDomain(refusals, value, path);
     case "Json":
-      return readJsonDomain(refusals, value, place);
+      return readJsonDomain(refusals, value, path);
     case "Boolean":
     case "Timestamp":
-      return readObject(refusals, value, place, ["domain"]) === undefined ? undefined : { domain };
+      return readObject(refusals, value, path, ["domain"]) === undefined ? undefined : { domain };
   }
 };
 
-function readStringDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
-  const object = readObject(refusals, value, place, ["domain", "minimum_bytes", "maximum_bytes"]);
+function readStringDomain(refusals: Collector, value: JsonValue, path: JsonPath): ObservationDomain | undefined {
+  const object = readObject(refusals, value, path, ["domain", "minimum_bytes", "maximum_bytes"]);
   if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, place, "minimum_bytes", integer(0));
-  const maximum = readMember(refusals, object, place, "maximum_bytes", integer(0));
+  const minimum = readMember(refusals, object, path, "minimum_bytes", integer(0));
+  const maximum = readMember(refusals, object, path, "maximum_bytes", integer(0));
   if (minimum === undefined || maximum === undefined) return undefined;
   return { domain: "String", minimum_bytes: minimum, maximum_bytes: maximum };
 }
@@ -69,14 +69,14 @@ function readStringDomain(refusals: Collector, value: JsonValue, place: JsonPath
 function readRange<Name extends "Integer" | "Decimal", Bound>(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   domain: Name,
   readBound: Read<Bound>,
 ): { domain: Name; minimum?: Bound; maximum?: Bound } | undefined {
-  const object = readObject(refusals, value, place, ["domain"], ["minimum", "maximum"]);
+  const object = readObject(refusals, value, path, ["domain"], ["minimum", "maximum"]);
   if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, place, "minimum", readBound);
-  const maximum = readMember(refusals, object, place, "maximum", readBound);
+  const minimum = readMember(refusals, object, path, "minimum", readBound);
+  const maximum = readMember(refusals, object, path, "maximum", readBound);
   if (lacks(object, "minimum", minimum) || lacks(object, "maximum", maximum)) return undefined;
   return {
     domain,
@@ -85,73 +85,73 @@ function readRange<Name extends "Integer" | "Decimal", Bound>(
   };
 }
 
-const readDecimal: Read<string> = (refusals, value, place) => {
+const readDecimal: Read<string> = (refusals, value, path) => {
   if (typeof value !== "string") {
-    refusals.refuse("type_invalid", place, "Expected a decimal number as a string");
+    refusals.refuse("type_invalid", path, "Expected a decimal number as a string");
     return undefined;
   }
   const fault = decimalFault(value);
   if (fault === null) return value;
-  refusals.refuse("value_invalid", place, fault);
+  refusals.refuse("value_invalid", path, fault);
   return undefined;
 };
 
-function readDigestDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
-  const object = readObject(refusals, value, place, ["domain", "algorithm"]);
+function readDigestDomain(refusals: Collector, value: JsonValue, path: JsonPath): ObservationDomain | undefined {
+  const object = readObject(refusals, value, path, ["domain", "algorithm"]);
   if (object === undefined) return undefined;
-  const algorithm = readMember(refusals, object, place, "algorithm", oneOf("sha256"));
+  const algorithm = readMember(refusals, object, path, "algorithm", oneOf("sha256"));
   return algorithm === undefined ? undefined : { domain: "Digest", algorithm };
 }
 
-function readJsonDomain(refusals: Collector, value: JsonValue, place: JsonPath): ObservationDomain | undefined {
-  const object = readObject(refusals, value, place, ["domain", "maximum_bytes"], ["schema"]);
+function readJsonDomain(refusals: Collector, value: JsonValue, path: JsonPath): ObservationDomain | undefined {
+  const object = readObject(refusals, value, path, ["domain", "maximum_bytes"], ["schema"]);
   if (object === undefined) return undefined;
-  const maximum = readMember(refusals, object, place, "maximum_bytes", integer(1));
-  const schema = readMember(refusals, object, place, "schema", readSchemaName);
+  const maximum = readMember(refusals, object, path, "maximum_bytes", integer(1));
+  const schema = readMember(refusals, object, path, "schema", readSchemaName);
   if (maximum === undefined || lacks(object, "schema", schema)) return undefined;
   return { domain: "Json", maximum_bytes: maximum, ...(schema === undefined ? {} : { schema }) };
 }
 
 /** Reads the name of a registered schema: its id and its version. */
-export const readSchemaName: Read<DomainSchema> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, ["schema_id", "version"]);
+export const readSchemaName: Read<DomainSchema> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, ["schema_id", "version"]);
   if (object === undefined) return undefined;
-  const id = readMember(refusals, object, place, "schema_id", readIdentifier);
-  const version = readMember(refusals, object, place, "version", readIdentifier);
+  const id = readMember(refusals, object, path, "schema_id", readIdentifier);
+  const version = readMember(refusals, object, path, "version", readIdentifier);
   return id === undefined || version === undefined ? undefined : { schema_id: id, version };
 };
 
-/** Reads a predicate; whether it suits the domain is not looked at here. */
-const readPredicate: Read<Predicate> = (refusals, value, place) => {
-  const name = readVariant<PredicateName>(refusals, value, place, "predicate", PREDICATE_NAMES);
+/** Reads a predicate. Whether it fits the domain is checked later. */
+const readPredicate: Read<Predicate> = (refusals, value, path) => {
+  const name = readVariant<PredicateName>(refusals, value, path, "predicate", PREDICATE_NAMES);
   if (name === undefined) return undefined;
   if (name === "Exists" || name === "NotExists") {
-    return readObject(refusals, value, place, ["predicate"]) === undefined ? undefined : { predicate: name };
+    return readObject(refusals, value, path, ["predicate"]) === undefined ? undefined : { predicate: name };
   }
-  const object = readObject(refusals, value, place, ["predicate", "expected"]);
+  const object = readObject(refusals, value, path, ["predicate", "expected"]);
   if (object === undefined) return undefined;
   if (name === "InSet") {
-    const expected = readMember(refusals, object, place, "expected", readExpectedSet);
+    const expected = readMember(refusals, object, path, "expected", readExpectedSet);
     return expected === undefined ? undefined : { predicate: name, expected };
   }
-  const expected = readMember(refusals, object, place, "expected", readTypedValue);
+  const expected = readMember(refusals, object, path, "expected", readTypedValue);
   return expected === undefined ? undefined : { predicate: name, expected };
 };
 
-const readTypedValue: Read<TypedValue> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, ["value", "value_type"]);
+const readTypedValue: Read<TypedValue> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, ["value", "value_type"]);
   if (object === undefined) return undefined;
-  const type = readMember(refusals, object, place, "value_type", oneOf(...VALUE_TYPES));
-  // Only a value that has a canonical form can be hashed, ordered and compared.
-  const text = readMember(refusals, object, place, "value", readCanonical);
+  const type = readMember(refusals, object, path, "value_type", oneOf(...VALUE_TYPES));
+  // Only a value with a canonical form can be hashed, ordered and compared.
+  const text = readMember(refusals, object, path, "value", readCanonical);
   const held = object["value"];
   return type === undefined || text === undefined || held === undefined ? undefined : { value: held, value_type: type };
 };
 
-const readExpectedSet: Read<TypedValue[]> = (refusals, value, place) =>
-  readWholeArray(refusals, value, place, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readTypedValue);
+const readExpectedSet: Read<TypedValue[]> = (refusals, value, path) =>
+  readWholeArray(refusals, value, path, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readTypedValue);
 
-/** Tells whether an optional member was given but could not be read. */
+/** Whether an optional member is present but could not be read. */
 function lacks(object: JsonObject, name: string, read: unknown): boolean {
   return read === undefined && Object.hasOwn(object, name);
 }

@@ -1,5 +1,5 @@
 /**
- * Reading payloads: the content of an entry packet, of a submission and of a declared genesis.
+ * Reads payloads of entry packets, submissions and a declared genesis.
  *
  * @module
  */
@@ -16,25 +16,25 @@ import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { Payload } from "./types.ts";
 
-/** Reads a payload of at most so many bytes: canonical bytes of `json`, decoded bytes of `bytes`; `external` has none. */
+/** Reads a payload up to a limit: canonical bytes of `json`, decoded bytes of `bytes`; `external` has no limit. */
 export function readPayload(maximumBytes: number): Read<Payload> {
-  return (refusals, value, place) => {
-    const kind = readVariant(refusals, value, place, "kind", ["json", "bytes", "external"]);
-    if (kind === "json") return readJsonPayload(refusals, value, place, maximumBytes);
-    if (kind === "bytes") return readBytesPayload(refusals, value, place, maximumBytes);
-    return kind === "external" ? readExternalPayload(refusals, value, place) : undefined;
+  return (refusals, value, path) => {
+    const kind = readVariant(refusals, value, path, "kind", ["json", "bytes", "external"]);
+    if (kind === "json") return readJsonPayload(refusals, value, path, maximumBytes);
+    if (kind === "bytes") return readBytesPayload(refusals, value, path, maximumBytes);
+    return kind === "external" ? readExternalPayload(refusals, value, path) : undefined;
   };
 }
 
 /** Reads a media type. */
-export const readContentType: Read<string> = (refusals, value, place) => {
+export const readContentType: Read<string> = (refusals, value, path) => {
   if (typeof value === "string" && isMediaType(value)) return value;
   const code = typeof value === "string" ? "content_type_invalid" : "type_invalid";
-  refusals.refuse(code, place, `Expected a media type such as "application/json", got ${describe(value)}`);
+  refusals.refuse(code, path, `Expected a media type such as "application/json", got ${describe(value)}`);
   return undefined;
 };
 
-/** Why a payload may not be sent under a content type, or null: `json` is JSON and says so, `bytes` is not. */
+/** Why a payload does not match its content type, or null: `json` needs a JSON type, `bytes` another one. */
 export function contentTypeMismatch(kind: Payload["kind"], contentType: string): string | null {
   const json = isJsonContentType(contentType);
   if (kind === "json" && !json) {
@@ -49,32 +49,32 @@ export function contentTypeMismatch(kind: Payload["kind"], contentType: string):
 function readJsonPayload(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   maximumBytes: number,
 ): Payload | undefined {
-  const object = readObject(refusals, value, place, ["kind", "value"]);
+  const object = readObject(refusals, value, path, ["kind", "value"]);
   if (object === undefined) return undefined;
-  const text = readMember(refusals, object, place, "value", readCanonical);
+  const text = readMember(refusals, object, path, "value", readCanonical);
   const held = object["value"];
   if (text === undefined || held === undefined) return undefined;
-  if (!fits(refusals, below(place, "value"), utf8Length(text), maximumBytes)) return undefined;
+  if (!fits(refusals, below(path, "value"), utf8Length(text), maximumBytes)) return undefined;
   return { kind: "json", value: held };
 }
 
 function readBytesPayload(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   maximumBytes: number,
 ): Payload | undefined {
-  const object = readObject(refusals, value, place, ["kind", "base64"]);
+  const object = readObject(refusals, value, path, ["kind", "base64"]);
   if (object === undefined) return undefined;
-  return readMember(refusals, object, place, "base64", (_, base64, at): Payload | undefined => {
+  return readMember(refusals, object, path, "base64", (_, base64, at): Payload | undefined => {
     if (typeof base64 !== "string") {
       refusals.refuse("type_invalid", at, `Expected base64 text, got ${describe(base64)}`);
       return undefined;
     }
-    // Four characters carry three bytes, so the size is known, to two bytes, before anything is decoded.
+    // Four characters encode three bytes, so the size is known to within two bytes before decoding.
     const least = Math.max(0, Math.floor(base64.length / 4) * 3 - 2);
     if (least > maximumBytes) {
       fits(refusals, at, least, maximumBytes);
@@ -90,27 +90,27 @@ function readBytesPayload(
   });
 }
 
-function fits(refusals: Collector, place: JsonPath, bytes: number, maximumBytes: number): boolean {
+function fits(refusals: Collector, path: JsonPath, bytes: number, maximumBytes: number): boolean {
   if (bytes <= maximumBytes) return true;
-  refusals.refuse("payload_too_large", place, `Expected a payload of at most ${maximumBytes} bytes, got ${bytes}`);
+  refusals.refuse("payload_too_large", path, `Expected a payload of at most ${maximumBytes} bytes, got ${bytes}`);
   return false;
 }
 
-function readExternalPayload(refusals: Collector, value: JsonValue, place: JsonPath): Payload | undefined {
-  const object = readObject(refusals, value, place, ["kind", "content_ref"]);
+function readExternalPayload(refusals: Collector, value: JsonValue, path: JsonPath): Payload | undefined {
+  const object = readObject(refusals, value, path, ["kind", "content_ref"]);
   if (object === undefined) return undefined;
-  const reference = readMember(refusals, object, place, "content_ref", readContentReference);
+  const reference = readMember(refusals, object, path, "content_ref", readContentReference);
   return reference === undefined ? undefined : { kind: "external", content_ref: reference };
 }
 
 type ContentReference = Extract<Payload, { kind: "external" }>["content_ref"];
 
-const readContentReference: Read<ContentReference> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, ["uri", "content_hash"], ["encryption"]);
+const readContentReference: Read<ContentReference> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, ["uri", "content_hash"], ["encryption"]);
   if (object === undefined) return undefined;
-  const uri = readMember(refusals, object, place, "uri", readLine(SPEC_LIMITS.uriBytes));
-  const hash = readMember(refusals, object, place, "content_hash", contentHash);
-  const encryption = readMember(refusals, object, place, "encryption", readIdentifier);
+  const uri = readMember(refusals, object, path, "uri", readLine(SPEC_LIMITS.uriBytes));
+  const hash = readMember(refusals, object, path, "content_hash", contentHash);
+  const encryption = readMember(refusals, object, path, "encryption", readIdentifier);
   const broken = encryption === undefined && Object.hasOwn(object, "encryption");
   if (uri === undefined || hash === undefined || broken) return undefined;
   return { uri, content_hash: hash, ...(encryption === undefined ? {} : { encryption }) };

@@ -1,5 +1,6 @@
 /**
- * Reading evidence-use policies (docs/format/scenario_law.md, "Policies on evidence"), and the rules between their members.
+ * Reads evidence-use policies (docs/format/scenario_law.md, "Policies on evidence"), and checks the rules between
+ * members.
  *
  * @module
  */
@@ -37,14 +38,14 @@ const REQUIRED = [
   "scope",
 ];
 
-/** Reads an evidence-use policy; undefined where a member is malformed or two of them contradict each other. */
-export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, place) => {
-  const object = readObject(refusals, value, place, REQUIRED, [
+/** Reads an evidence-use policy; undefined if a member is malformed or two of them contradict each other. */
+export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, REQUIRED, [
     "authorized_key_ids",
     "requires_all_bindings",
   ]);
   if (object === undefined) return undefined;
-  const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, place, name, reader);
+  const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, path, name, reader);
   const policy = {
     allowed_channels: read("allowed_channels", readChannels),
     authorization: read("authorization", oneOf("embedding_authority", "signature")),
@@ -61,20 +62,20 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
   const keysGiven = Object.hasOwn(object, "authorized_key_ids");
   const requiresAll = read("requires_all_bindings", boolean);
   if (Object.hasOwn(object, "requires_all_bindings") && requiresAll === undefined) return undefined;
-  const consistent = checkPolicy(refusals, place, policy, keysGiven);
+  const consistent = checkPolicy(refusals, path, policy, keysGiven);
   if (!consistent || (keysGiven && keys === undefined)) return undefined;
   if (!isWhole(policy)) return undefined;
   return {
     ...policy,
     ...keys === undefined ? {} : { authorized_key_ids: keys },
-    // What is false says what is absent says, and has the same identity.
+    // False means the same as absent, and must have the same identity.
     ...requiresAll === true ? { requires_all_bindings: true as const } : {},
   };
 };
 
 function checkPolicy(
   refusals: Collector,
-  place: JsonPath,
+  path: JsonPath,
   policy: {
     readonly authorization: string | undefined;
     readonly replay: string | undefined;
@@ -86,42 +87,42 @@ function checkPolicy(
   const before = refusals.count();
   if (retention === "retain_digest_only" && replay === "full_semantic") {
     const message = 'Retention "retain_digest_only" keeps no value to replay; expected replay "digest_only"';
-    refusals.refuse("policy_conflict", below(place, "replay"), message);
+    refusals.refuse("policy_conflict", below(path, "replay"), message);
   }
   if (retention === "retain_canonical_value" && replay === "digest_only") {
     const message = 'Replay "digest_only" goes with retention "retain_digest_only"; expected "full_semantic"';
-    refusals.refuse("policy_conflict", below(place, "replay"), message);
+    refusals.refuse("policy_conflict", below(path, "replay"), message);
   }
   if (keysGiven && authorization !== undefined && authorization !== "signature") {
     const message = `Authorized keys need authorization "signature", got "${authorization}"`;
-    refusals.refuse("policy_conflict", below(place, "authorized_key_ids"), message);
+    refusals.refuse("policy_conflict", below(path, "authorized_key_ids"), message);
   }
   return refusals.count() === before;
 }
 
-function readChannels(refusals: Collector, value: JsonValue, place: JsonPath): Channel[] | undefined {
-  return readSet(refusals, value, place, { minimum: 1, maximum: CHANNELS.length }, oneOf(...CHANNELS));
+function readChannels(refusals: Collector, value: JsonValue, path: JsonPath): Channel[] | undefined {
+  return readSet(refusals, value, path, { minimum: 1, maximum: CHANNELS.length }, oneOf(...CHANNELS));
 }
 
-function readAssurances(refusals: Collector, value: JsonValue, place: JsonPath): Assurance[] | undefined {
-  return readSet(refusals, value, place, { minimum: 0, maximum: ASSURANCES.length }, oneOf(...ASSURANCES));
+function readAssurances(refusals: Collector, value: JsonValue, path: JsonPath): Assurance[] | undefined {
+  return readSet(refusals, value, path, { minimum: 0, maximum: ASSURANCES.length }, oneOf(...ASSURANCES));
 }
 
-function readKeyIds(refusals: Collector, value: JsonValue, place: JsonPath): string[] | undefined {
-  return readSet(refusals, value, place, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
+function readKeyIds(refusals: Collector, value: JsonValue, path: JsonPath): string[] | undefined {
+  return readSet(refusals, value, path, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
 }
 
 /** Reads an array of distinct strings. */
 export function readSet<T extends string>(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   bounds: Bounds,
   read: Read<T>,
 ): T[] | undefined {
   const first = new Map<string, number>();
   let index = 0;
-  return readWholeArray<T, Collector>(refusals, value, place, bounds, (_, item, at) => {
+  return readWholeArray<T, Collector>(refusals, value, path, bounds, (_, item, at) => {
     const text = read(refusals, item, at);
     const position = index++;
     if (text === undefined) return undefined;
@@ -135,32 +136,32 @@ export function readSet<T extends string>(
   });
 }
 
-const readCombination: Read<Combination> = (refusals, value, place) => {
+const readCombination: Read<Combination> = (refusals, value, path) => {
   const names = ["AllQualifyingAgree", "AnyQualifying", "Quorum"] as const;
-  const combination = readVariant(refusals, value, place, "combination", names);
+  const combination = readVariant(refusals, value, path, "combination", names);
   if (combination === undefined) return undefined;
   if (combination !== "Quorum") {
-    return readObject(refusals, value, place, ["combination"]) === undefined ? undefined : { combination };
+    return readObject(refusals, value, path, ["combination"]) === undefined ? undefined : { combination };
   }
-  const object = readObject(refusals, value, place, ["combination", "minimum"]);
+  const object = readObject(refusals, value, path, ["combination", "minimum"]);
   if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, place, "minimum", integer(1, SPEC_LIMITS.quorum));
+  const minimum = readMember(refusals, object, path, "minimum", integer(1, SPEC_LIMITS.quorum));
   return minimum === undefined ? undefined : { combination, minimum };
 };
 
-const readFreshness: Read<Freshness> = (refusals, value, place) => {
-  const freshness = readVariant(refusals, value, place, "freshness", ["NotRequired", "MaximumAge"]);
+const readFreshness: Read<Freshness> = (refusals, value, path) => {
+  const freshness = readVariant(refusals, value, path, "freshness", ["NotRequired", "MaximumAge"]);
   if (freshness === undefined) return undefined;
   if (freshness === "NotRequired") {
-    return readObject(refusals, value, place, ["freshness"]) === undefined ? undefined : { freshness };
+    return readObject(refusals, value, path, ["freshness"]) === undefined ? undefined : { freshness };
   }
-  const object = readObject(refusals, value, place, ["freshness", "maximum_age_millis"]);
+  const object = readObject(refusals, value, path, ["freshness", "maximum_age_millis"]);
   if (object === undefined) return undefined;
-  const age = readMember(refusals, object, place, "maximum_age_millis", integer(1));
+  const age = readMember(refusals, object, path, "maximum_age_millis", integer(1));
   return age === undefined ? undefined : { freshness, maximum_age_millis: age };
 };
 
-/** Tells whether every member of a record could be read. */
+/** Whether every member of a record could be read. */
 export function isWhole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefined }): draft is T {
   return Object.values(draft).every((value) => value !== undefined);
 }

@@ -1,5 +1,6 @@
 /**
- * Reading requirement expressions (docs/format/scenario_law.md): one node a JSON object with one member, bounded in depth and size.
+ * Reads requirement expressions (docs/format/scenario_law.md). A node is a JSON object with one member; depth and size
+ * are bounded.
  *
  * @module
  */
@@ -16,7 +17,7 @@ import type { Prerequisite, Requirement } from "./types.ts";
 const NODE_KINDS = ["Condition", "And", "Or", "Not", "RequireGroup"] as const;
 type NodeKind = typeof NODE_KINDS[number];
 
-/** What others call the kinds, in lower case and without separators: nearness of letters would lead to another kind. */
+/** Common other names of the kinds, in lower case and without separators. The nearest name would be another kind. */
 const SYNONYMS: ReadonlyMap<string, NodeKind> = new Map([
   ...["all", "allof", "every", "requireall"].map((name) => [name, "And"] as const),
   ...["any", "anyof", "oneof", "some", "either", "requireany"].map((name) => [name, "Or"] as const),
@@ -25,35 +26,35 @@ const SYNONYMS: ReadonlyMap<string, NodeKind> = new Map([
   ...["stage", "stageid", "conditionid", "leaf"].map((name) => [name, "Condition"] as const),
 ]);
 
-/** How far the reading of one tree has come. */
+/** The state of reading one tree. */
 interface Reading {
   readonly refusals: Collector;
   readonly root: JsonPath;
   nodes: number;
 }
 
-/** Reads a requirement expression; undefined where any part of it is malformed. */
-export function readRequirement(refusals: Collector, value: JsonValue, place: JsonPath): Requirement | undefined {
-  const reading: Reading = { refusals, root: place, nodes: 0 };
-  return readNode(reading, value, place, 0);
+/** Reads a requirement expression; undefined if any part of it is malformed. */
+export function readRequirement(refusals: Collector, value: JsonValue, path: JsonPath): Requirement | undefined {
+  const reading: Reading = { refusals, root: path, nodes: 0 };
+  return readNode(reading, value, path, 0);
 }
 
-/** Reads what must hold before a stage may be opened. */
-export function readPrerequisite(refusals: Collector, value: JsonValue, place: JsonPath): Prerequisite | undefined {
-  const kind = readVariant(refusals, value, place, "kind", ["root", "requires"]);
+/** Reads the prerequisite of a stage. */
+export function readPrerequisite(refusals: Collector, value: JsonValue, path: JsonPath): Prerequisite | undefined {
+  const kind = readVariant(refusals, value, path, "kind", ["root", "requires"]);
   if (kind === undefined) {
-    // Which members there must be is not known; a requirement that is there can be read all the same.
-    if (isJsonObject(value)) readMember(refusals, value, place, "requirement", readRequirement);
+    // The required members are unknown; a requirement that is present can still be read.
+    if (isJsonObject(value)) readMember(refusals, value, path, "requirement", readRequirement);
     return undefined;
   }
-  const object = readObject(refusals, value, place, kind === "root" ? ["kind"] : ["kind", "requirement"]);
+  const object = readObject(refusals, value, path, kind === "root" ? ["kind"] : ["kind", "requirement"]);
   if (object === undefined) return undefined;
   if (kind === "root") return { kind };
-  const requirement = readMember(refusals, object, place, "requirement", readRequirement);
+  const requirement = readMember(refusals, object, path, "requirement", readRequirement);
   return requirement === undefined ? undefined : { kind, requirement };
 }
 
-function readNode(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement | undefined {
+function readNode(reading: Reading, value: JsonValue, path: JsonPath, depth: number): Requirement | undefined {
   const { refusals } = reading;
   if (++reading.nodes > SPEC_LIMITS.requirementNodes) {
     if (reading.nodes === SPEC_LIMITS.requirementNodes + 1) {
@@ -64,13 +65,13 @@ function readNode(reading: Reading, value: JsonValue, place: JsonPath, depth: nu
   }
   if (depth > SPEC_LIMITS.requirementDepth) {
     const message = `Requirement is nested deeper than ${SPEC_LIMITS.requirementDepth}`;
-    refusals.refuse("requirement_too_deep", place, message);
+    refusals.refuse("requirement_too_deep", path, message);
     return undefined;
   }
-  const kind = readKind(refusals, value, place);
+  const kind = readKind(refusals, value, path);
   if (kind === undefined || !isJsonObject(value)) return undefined;
   const content = value[kind] as JsonValue;
-  const inside = below(place, kind);
+  const inside = below(path, kind);
   if (kind === "Condition") {
     const id = readIdentifier(refusals, content, inside);
     return id === undefined ? undefined : { Condition: id };
@@ -85,69 +86,69 @@ function readNode(reading: Reading, value: JsonValue, place: JsonPath, depth: nu
   return kind === "And" ? { And: operands } : { Or: operands };
 }
 
-function readKind(refusals: Collector, value: JsonValue, place: JsonPath): NodeKind | undefined {
+function readKind(refusals: Collector, value: JsonValue, path: JsonPath): NodeKind | undefined {
   if (!isJsonObject(value)) {
     const message = `Expected a requirement, an object with one of ${quoteAll(NODE_KINDS)}, got ${describe(value)}`;
-    refusals.refuse("type_invalid", place, message);
+    refusals.refuse("type_invalid", path, message);
     return undefined;
   }
   const names = Object.keys(value);
   const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(value, kind));
   const unknown = names.filter((name) => !(NODE_KINDS as readonly string[]).includes(name));
   for (const name of unknown) {
-    const at = name.length <= SPEC_LIMITS.identifierBytes ? below(place, name) : place;
+    const at = name.length <= SPEC_LIMITS.identifierBytes ? below(path, name) : path;
     const synonym = SYNONYMS.get(name.toLowerCase().replaceAll(/[-_]/g, ""));
     const near = synonym === undefined ? didYouMean(name, NODE_KINDS) : didYouMean(synonym, [synonym]);
     const hint = near || `; expected one of ${quoteAll(NODE_KINDS)}`;
     refusals.refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
   }
   if (names.length === 0) {
-    refusals.refuse("member_missing", place, `Expected a requirement with one of ${quoteAll(NODE_KINDS)}`);
+    refusals.refuse("member_missing", path, `Expected a requirement with one of ${quoteAll(NODE_KINDS)}`);
   }
   if (kinds.length > 1) {
-    refusals.refuse("value_invalid", place, `Expected one member, got ${quoteAll(kinds)}`);
+    refusals.refuse("value_invalid", path, `Expected one member, got ${quoteAll(kinds)}`);
     return undefined;
   }
   return unknown.length > 0 ? undefined : kinds[0];
 }
 
-function readGroup(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement | undefined {
-  const object = readObject(reading.refusals, value, place, ["min", "reqs"]);
+function readGroup(reading: Reading, value: JsonValue, path: JsonPath, depth: number): Requirement | undefined {
+  const object = readObject(reading.refusals, value, path, ["min", "reqs"]);
   if (object === undefined) return undefined;
-  // What a minimum may be depends on the number of operands, so here it only has to be an integer.
-  const min = readMember(reading.refusals, object, place, "min", integer(-INTEGER_MAXIMUM));
+  // The maximum of `min` is the number of operands, so here it only must be an integer.
+  const min = readMember(reading.refusals, object, path, "min", integer(-INTEGER_MAXIMUM));
   const reqs = readMember(
     reading.refusals,
     object,
-    place,
+    path,
     "reqs",
     (_, operands, inside) => readOperands(reading, operands, inside, depth),
   );
   const count = isJsonArray(object["reqs"]) ? object["reqs"].length : 0;
   if (min !== undefined && count > 0 && (min < 1 || min > count)) {
     const message = `Expected a minimum from 1 to ${count}, the number of operands, got ${min}`;
-    reading.refusals.refuse("group_minimum_invalid", below(place, "min"), message);
-    // Read on with the nearest minimum, so that what is wrong with the operands shows too.
+    reading.refusals.refuse("group_minimum_invalid", below(path, "min"), message);
+    // Continue with the nearest minimum, so that faults of the operands are reported too.
     return reqs === undefined ? undefined : { RequireGroup: { min: min < 1 ? 1 : count, reqs } };
   }
   return min === undefined || reqs === undefined ? undefined : { RequireGroup: { min, reqs } };
 }
 
-function readOperands(reading: Reading, value: JsonValue, place: JsonPath, depth: number): Requirement[] | undefined {
+function readOperands(reading: Reading, value: JsonValue, path: JsonPath, depth: number): Requirement[] | undefined {
   if (!isJsonArray(value)) {
-    reading.refusals.refuse("type_invalid", place, `Expected an array, got ${describe(value)}`);
+    reading.refusals.refuse("type_invalid", path, `Expected an array, got ${describe(value)}`);
     return undefined;
   }
   if (value.length === 0) {
-    reading.refusals.refuse("requirement_empty", place, "Expected at least one operand");
+    reading.refusals.refuse("requirement_empty", path, "Expected at least one operand");
     return undefined;
   }
   const operands: Requirement[] = [];
   let whole = true;
   for (let index = 0; index < value.length; index++) {
-    // Past the limit nothing more is read, however many operands are left.
+    // Beyond the limit no further operands are read.
     if (reading.nodes > SPEC_LIMITS.requirementNodes) return undefined;
-    const operand = readNode(reading, value[index] as JsonValue, below(place, index), depth + 1);
+    const operand = readNode(reading, value[index] as JsonValue, below(path, index), depth + 1);
     if (operand === undefined) whole = false;
     else operands.push(operand);
   }

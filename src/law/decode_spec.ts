@@ -1,5 +1,5 @@
 /**
- * Reading a whole spec into a draft: in the order given, defaults filled in, whatever could be read.
+ * Reads a spec into a draft: all parts that could be read, in the order of the spec, with defaults filled in.
  *
  * @module
  */
@@ -22,23 +22,23 @@ import type { DomainSchema } from "./value/types.ts";
 /** A policy as far as it could be read. */
 export interface DraftPolicy {
   readonly policy_id: string | undefined;
-  /** Undefined where any member of it is malformed. */
+  /** Undefined if any member of it is malformed. */
   readonly whole: Policy | undefined;
 }
 
 /** A binding as far as it could be read. */
 export interface DraftBinding extends Draft<Omit<AcquisitionBinding, "params">> {
-  /** Undefined where any member of it is malformed. */
+  /** Undefined if any member of it is malformed. */
   readonly whole: AcquisitionBinding | undefined;
 }
 
-/** Size limits after the operator and the law have both had their say. */
+/** The size limits in force: the lower ones of operator and law. */
 export interface EffectiveLimits {
   readonly maximum_value_bytes: number;
   readonly maximum_payload_bytes: number;
 }
 
-/** A spec as far as it could be read. An array is undefined where it is none or its length is out of bounds. */
+/** A spec as far as it could be read. An array is undefined if it is no array or its length is out of bounds. */
 export interface DraftSpec {
   readonly spec_version: "dag-v3" | undefined;
   readonly scenario_id: string | undefined;
@@ -57,7 +57,7 @@ const REQUIRED = ["spec_version", "scenario_id", "namespace_id", "stages", "comp
 const OPTIONAL = ["value_limits", "conditions", "policies", "schemas", "acquisition_bindings"];
 const INHERIT: ValueLimits = { selection: "InheritOperator" };
 
-/** Reads a spec; every reason why a part of it cannot be read is recorded. */
+/** Reads a spec, and records a refusal for every part that cannot be read. */
 export function readSpec(refusals: Collector, value: JsonValue, operator: LawLimits): DraftSpec {
   const object = readObject(refusals, value, null, REQUIRED, OPTIONAL) ?? {};
   const limits = readOr(refusals, object, null, "value_limits", readValueLimits(operator), INHERIT);
@@ -83,7 +83,7 @@ export function readSpec(refusals: Collector, value: JsonValue, operator: LawLim
   };
 }
 
-/** The size limits that hold for a law under an operator's configuration. */
+/** The size limits in force for a law under the operator's limits. */
 function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): EffectiveLimits {
   return limits.selection === "Explicit" ? limits : operator;
 }
@@ -93,33 +93,33 @@ function readList<T>(
   object: JsonObject,
   name: string,
   maximum: number,
-  read: (refusals: Collector, value: JsonValue, place: JsonPath) => T,
+  read: (refusals: Collector, value: JsonValue, path: JsonPath) => T,
 ): T[] | undefined {
-  const readItems: Read<T[]> = (_, value, place) => readArray(refusals, value, place, { minimum: 0, maximum }, read);
+  const readItems: Read<T[]> = (_, value, path) => readArray(refusals, value, path, { minimum: 0, maximum }, read);
   return readOr(refusals, object, null, name, readItems, []);
 }
 
-const readSpecVersion: Read<"dag-v3"> = (refusals, value, place) => {
+const readSpecVersion: Read<"dag-v3"> = (refusals, value, path) => {
   if (value === "dag-v3") return value;
   const code = typeof value === "string" ? "spec_version_unsupported" : "type_invalid";
-  refusals.refuse(code, place, `Expected spec version "dag-v3", got ${describe(value)}`);
+  refusals.refuse(code, path, `Expected spec version "dag-v3", got ${describe(value)}`);
   return undefined;
 };
 
 function readValueLimits(operator: LawLimits): Read<ValueLimits> {
-  return (refusals, value, place) => {
-    const selection = readVariant(refusals, value, place, "selection", ["InheritOperator", "Explicit"]);
+  return (refusals, value, path) => {
+    const selection = readVariant(refusals, value, path, "selection", ["InheritOperator", "Explicit"]);
     if (selection === undefined) return undefined;
     if (selection === "InheritOperator") {
-      return readObject(refusals, value, place, ["selection"]) === undefined ? undefined : { selection };
+      return readObject(refusals, value, path, ["selection"]) === undefined ? undefined : { selection };
     }
-    const object = readObject(refusals, value, place, ["selection", "maximum_value_bytes", "maximum_payload_bytes"]);
+    const object = readObject(refusals, value, path, ["selection", "maximum_value_bytes", "maximum_payload_bytes"]);
     if (object === undefined) return undefined;
-    const values = readMember(refusals, object, place, "maximum_value_bytes", readLower(operator.maximum_value_bytes));
+    const values = readMember(refusals, object, path, "maximum_value_bytes", readLower(operator.maximum_value_bytes));
     const payloads = readMember(
       refusals,
       object,
-      place,
+      path,
       "maximum_payload_bytes",
       readLower(operator.maximum_payload_bytes),
     );
@@ -131,51 +131,51 @@ function readValueLimits(operator: LawLimits): Read<ValueLimits> {
 /** A size limit that a law may set: at least 1, at most the operator's. */
 function readLower(operatorLimit: number): Read<number> {
   const read = integer(1);
-  return (refusals, value, place) => {
-    const bytes = read(refusals, value, place);
+  return (refusals, value, path) => {
+    const bytes = read(refusals, value, path);
     if (bytes === undefined || bytes <= operatorLimit) return bytes;
     const message = `Expected at most ${operatorLimit}, the operator's limit, got ${bytes}`;
-    refusals.refuse("value_limit_exceeds_operator", place, message);
+    refusals.refuse("value_limit_exceeds_operator", path, message);
     return undefined;
   };
 }
 
-function readPolicy(refusals: Collector, value: JsonValue, place: JsonPath): DraftPolicy {
-  const object = readObject(refusals, value, place, ["policy_id"], ["description"]) ?? {};
-  const id = readMember(refusals, object, place, "policy_id", readIdentifier);
-  const description = readMember(refusals, object, place, "description", readText(SPEC_LIMITS.descriptionBytes));
+function readPolicy(refusals: Collector, value: JsonValue, path: JsonPath): DraftPolicy {
+  const object = readObject(refusals, value, path, ["policy_id"], ["description"]) ?? {};
+  const id = readMember(refusals, object, path, "policy_id", readIdentifier);
+  const description = readMember(refusals, object, path, "description", readText(SPEC_LIMITS.descriptionBytes));
   if (id === undefined || (description === undefined && Object.hasOwn(object, "description"))) {
     return { policy_id: id, whole: undefined };
   }
   return { policy_id: id, whole: { policy_id: id, ...(description === undefined ? {} : { description }) } };
 }
 
-function readBinding(refusals: Collector, value: JsonValue, place: JsonPath): DraftBinding {
+function readBinding(refusals: Collector, value: JsonValue, path: JsonPath): DraftBinding {
   const required = ["binding_id", "condition_id", "channel", "provider_id", "check_id"];
-  const object = readObject(refusals, value, place, required, ["params"]) ?? {};
+  const object = readObject(refusals, value, path, required, ["params"]) ?? {};
   const named = {
-    binding_id: readMember(refusals, object, place, "binding_id", readIdentifier),
-    condition_id: readMember(refusals, object, place, "condition_id", readIdentifier),
-    channel: readMember(refusals, object, place, "channel", readBindingChannel),
-    provider_id: readMember(refusals, object, place, "provider_id", readIdentifier),
-    check_id: readMember(refusals, object, place, "check_id", readIdentifier),
+    binding_id: readMember(refusals, object, path, "binding_id", readIdentifier),
+    condition_id: readMember(refusals, object, path, "condition_id", readIdentifier),
+    channel: readMember(refusals, object, path, "channel", readBindingChannel),
+    provider_id: readMember(refusals, object, path, "provider_id", readIdentifier),
+    check_id: readMember(refusals, object, path, "check_id", readIdentifier),
   };
   const params = member(object, "params");
-  const paramsRead = params === undefined || readMember(refusals, object, place, "params", readParams) !== undefined;
+  const paramsRead = params === undefined || readMember(refusals, object, path, "params", readParams) !== undefined;
   if (!paramsRead || !isWhole<Omit<AcquisitionBinding, "params">>(named)) return { ...named, whole: undefined };
   return { ...named, whole: params === undefined ? named : { ...named, params } };
 }
 
-/** Bindings acquire, so the caller's own channel is none of theirs. */
+/** The channels of bindings: those of acquisition. */
 const readBindingChannel = oneOf("local_acquisition", "provider_acquisition");
 
-/** Gives the canonical text, as a sign that the params can be read. */
-const readParams: Read<string> = (refusals, value, place) => {
-  const text = readCanonical(refusals, value, place);
+/** Reads params; returns their canonical text. */
+const readParams: Read<string> = (refusals, value, path) => {
+  const text = readCanonical(refusals, value, path);
   if (text === undefined) return undefined;
   const bytes = utf8Length(text);
   if (bytes <= SPEC_LIMITS.paramsBytes) return text;
   const message = `Expected params of at most ${SPEC_LIMITS.paramsBytes} canonical bytes, got ${bytes}`;
-  refusals.refuse("value_invalid", place, message);
+  refusals.refuse("value_invalid", path, message);
   return undefined;
 };

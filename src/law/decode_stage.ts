@@ -1,5 +1,5 @@
 /**
- * Reading stages and their entry packets.
+ * Reads stages and their entry packets.
  *
  * @module
  */
@@ -25,26 +25,26 @@ export interface DraftStage {
   readonly entry_packets: readonly Draft<EntryPacket>[] | undefined;
 }
 
-/** Reads a stage whose packets may carry payloads of at most so many bytes. */
+/** Reads a stage, with a limit on the payloads of its packets. */
 function readStage(
   maximumPayloadBytes: number,
-): (refusals: Collector, value: JsonValue, place: JsonPath) => DraftStage {
-  const packets: Read<Draft<EntryPacket>[]> = (refusals, value, place) =>
+): (refusals: Collector, value: JsonValue, path: JsonPath) => DraftStage {
+  const packets: Read<Draft<EntryPacket>[]> = (refusals, value, path) =>
     readArray(
       refusals,
       value,
-      place,
+      path,
       { minimum: 0, maximum: SPEC_LIMITS.entryPackets },
       (_, packet, at) => readPacket(refusals, packet, at, maximumPayloadBytes),
     );
-  return (refusals, value, place) => {
+  return (refusals, value, path) => {
     const required = ["stage_id", "prerequisite", "completion_requirement"];
-    const object = readObject(refusals, value, place, required, ["entry_packets"]) ?? {};
+    const object = readObject(refusals, value, path, required, ["entry_packets"]) ?? {};
     return {
-      stage_id: readMember(refusals, object, place, "stage_id", readIdentifier),
-      prerequisite: readMember(refusals, object, place, "prerequisite", readPrerequisite),
-      completion_requirement: readMember(refusals, object, place, "completion_requirement", readRequirement),
-      entry_packets: readOr(refusals, object, place, "entry_packets", packets, []),
+      stage_id: readMember(refusals, object, path, "stage_id", readIdentifier),
+      prerequisite: readMember(refusals, object, path, "prerequisite", readPrerequisite),
+      completion_requirement: readMember(refusals, object, path, "completion_requirement", readRequirement),
+      entry_packets: readOr(refusals, object, path, "entry_packets", packets, []),
     };
   };
 }
@@ -52,60 +52,60 @@ function readStage(
 function readPacket(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   maximumPayloadBytes: number,
 ): Draft<EntryPacket> {
   const required = ["packet_id", "schema_id", "content_type", "payload"];
   const optional = ["visibility_labels", "policy_tags", "targets", "expiry"];
-  const object = readObject(refusals, value, place, required, optional) ?? {};
-  const contentType = readMember(refusals, object, place, "content_type", readContentType);
-  const payload = readMember(refusals, object, place, "payload", readPayload(maximumPayloadBytes));
+  const object = readObject(refusals, value, path, required, optional) ?? {};
+  const contentType = readMember(refusals, object, path, "content_type", readContentType);
+  const payload = readMember(refusals, object, path, "payload", readPayload(maximumPayloadBytes));
   if (contentType !== undefined && payload !== undefined) {
     const mismatch = contentTypeMismatch(payload.kind, contentType);
     if (mismatch !== null) {
-      refusals.refuse("payload_content_type_mismatch", below(place, "content_type"), mismatch);
+      refusals.refuse("payload_content_type_mismatch", below(path, "content_type"), mismatch);
     }
   }
   return {
-    packet_id: readMember(refusals, object, place, "packet_id", readIdentifier),
-    schema_id: readMember(refusals, object, place, "schema_id", readIdentifier),
+    packet_id: readMember(refusals, object, path, "packet_id", readIdentifier),
+    schema_id: readMember(refusals, object, path, "schema_id", readIdentifier),
     content_type: contentType,
-    visibility_labels: readOr(refusals, object, place, "visibility_labels", readLabels, []),
-    policy_tags: readOr(refusals, object, place, "policy_tags", readLabels, []),
-    targets: readOr(refusals, object, place, "targets", readTargets, []),
-    expiry: readOr(refusals, object, place, "expiry", readExpiry, null),
+    visibility_labels: readOr(refusals, object, path, "visibility_labels", readLabels, []),
+    policy_tags: readOr(refusals, object, path, "policy_tags", readLabels, []),
+    targets: readOr(refusals, object, path, "targets", readTargets, []),
+    expiry: readOr(refusals, object, path, "expiry", readExpiry, null),
     payload,
   };
 }
 
 const SET_BOUNDS = { minimum: 0, maximum: SPEC_LIMITS.packetSet };
 
-const readLabels: Read<string[]> = (refusals, value, place) =>
-  readSet(refusals, value, place, SET_BOUNDS, readIdentifier);
+const readLabels: Read<string[]> = (refusals, value, path) =>
+  readSet(refusals, value, path, SET_BOUNDS, readIdentifier);
 
-const readTargets: Read<Target[]> = (refusals, value, place) => {
-  const targets = readArray<Target | undefined, Collector>(refusals, value, place, SET_BOUNDS, readTarget) ?? [];
+const readTargets: Read<Target[]> = (refusals, value, path) => {
+  const targets = readArray<Target | undefined, Collector>(refusals, value, path, SET_BOUNDS, readTarget) ?? [];
   const named = targets.map((target, index) =>
-    [target === undefined ? undefined : canonicalize({ ...target }), below(place, index)] as const
+    [target === undefined ? undefined : canonicalize({ ...target }), below(path, index)] as const
   );
   checkDistinct(refusals, named, (name) => name);
   const whole = targets.filter((target) => target !== undefined);
   return isJsonArray(value) && whole.length === value.length ? whole : undefined;
 };
 
-/** The hint for a target in the spelling of the disclosure policy, which names targets by other members. */
+/** The hint for a target with the member names of the disclosure policy, which differ. */
 function policyHint(value: JsonValue): string {
   if (!isJsonObject(value) || member(value, "target_kind") === undefined) return "";
   return '; "target_kind" is what a rule of the policy has, a packet has {"kind": "agent", "agent_id": ID}, ' +
     '{"kind": "session", "session_id": ID}, {"kind": "channel", "channel": NAME} or {"kind": "external", "system": NAME, "target": NAME}';
 }
 
-/** Reads where a packet may be sent. */
-const readTarget: Read<Target> = (refusals, value, place) => {
+/** Reads a target of a packet. */
+const readTarget: Read<Target> = (refusals, value, path) => {
   const kind = readVariant(
     refusals,
     value,
-    place,
+    path,
     "kind",
     ["agent", "session", "external", "channel"],
     policyHint(value),
@@ -114,39 +114,39 @@ const readTarget: Read<Target> = (refusals, value, place) => {
     case undefined:
       return undefined;
     case "agent":
-      return whole<Target>({ kind, ...readMembers(refusals, value, place, { agent_id: readIdentifier }) });
+      return whole<Target>({ kind, ...readMembers(refusals, value, path, { agent_id: readIdentifier }) });
     case "session":
-      return whole<Target>({ kind, ...readMembers(refusals, value, place, { session_id: readIdentifier }) });
+      return whole<Target>({ kind, ...readMembers(refusals, value, path, { session_id: readIdentifier }) });
     case "channel":
-      return whole<Target>({ kind, ...readMembers(refusals, value, place, { channel: readIdentifier }) });
+      return whole<Target>({ kind, ...readMembers(refusals, value, path, { channel: readIdentifier }) });
     case "external": {
       const members = { system: readIdentifier, target: readLine(SPEC_LIMITS.uriBytes) };
-      return whole<Target>({ kind, ...readMembers(refusals, value, place, members) });
+      return whole<Target>({ kind, ...readMembers(refusals, value, path, members) });
     }
   }
 };
 
-const readExpiry: Read<Timestamp | null> = (refusals, value, place) =>
-  value === null ? null : readTimestamp(refusals, value, place);
+const readExpiry: Read<Timestamp | null> = (refusals, value, path) =>
+  value === null ? null : readTimestamp(refusals, value, path);
 
-/** Reads a point in time: Unix milliseconds, which may lie before 1970, or a logical clock's reading, which counts from 0. */
-const readTimestamp: Read<Timestamp> = (refusals, value, place) => {
-  const kind = readVariant(refusals, value, place, "kind", ["unix_millis", "logical"]);
+/** Reads a point in time: Unix milliseconds, negative before 1970, or a reading of a logical clock from 0 on. */
+const readTimestamp: Read<Timestamp> = (refusals, value, path) => {
+  const kind = readVariant(refusals, value, path, "kind", ["unix_millis", "logical"]);
   if (kind === undefined) return undefined;
   const minimum = kind === "logical" ? 0 : -INTEGER_MAXIMUM;
-  return whole<Timestamp>({ kind, ...readMembers(refusals, value, place, { value: integer(minimum) }) });
+  return whole<Timestamp>({ kind, ...readMembers(refusals, value, path, { value: integer(minimum) }) });
 };
 
 /** Reads the members beside `kind` of a closed object. */
 function readMembers<T>(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   readers: { readonly [K in keyof T]: Read<T[K]> },
 ): { [K in keyof T]: T[K] | undefined } {
   const names = Object.keys(readers) as (keyof T & string)[];
-  const object = readObject(refusals, value, place, ["kind", ...names]) ?? {};
-  const read = names.map((name) => [name, readMember(refusals, object, place, name, readers[name])]);
+  const object = readObject(refusals, value, path, ["kind", ...names]) ?? {};
+  const read = names.map((name) => [name, readMember(refusals, object, path, name, readers[name])]);
   return Object.fromEntries(read) as { [K in keyof T]: T[K] | undefined };
 }
 
@@ -157,5 +157,5 @@ function whole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefi
 /** The stages of a spec, at least one. */
 export function readStages(maximumPayloadBytes: number): Read<DraftStage[]> {
   const bounds = { minimum: 1, maximum: SPEC_LIMITS.stages };
-  return (refusals, value, place) => readArray(refusals, value, place, bounds, readStage(maximumPayloadBytes));
+  return (refusals, value, path) => readArray(refusals, value, path, bounds, readStage(maximumPayloadBytes));
 }

@@ -1,16 +1,16 @@
 /**
- * Requirements as formulas over numbered variables, for proofs: negations pushed down to the leaves, every inner node
- * "at least so many of these".
+ * Requirements as formulas over numbered variables, for proofs. Negations are at the leaves, and every inner node is a
+ * threshold: at least `minimum` of its operands.
  *
  * @module
  */
 
 import type { Requirement } from "./types.ts";
 
-/** A leaf: twice the variable's number, plus one where the variable stands negated. */
+/** A leaf: twice the number of its variable, plus one if it is negated. */
 export type Literal = number;
 
-/** True when at least `minimum` of the operands are; `1 <= minimum <= operands.length`. */
+/** True if at least `minimum` of the operands are true; `1 <= minimum <= operands.length`. */
 export interface Threshold {
   readonly minimum: number;
   readonly operands: readonly Formula[];
@@ -25,13 +25,13 @@ export function variableOf(literal: Literal): number {
 }
 
 /**
- * Compiles a requirement whose groups are sound: no empty operands, minimum within bounds.
+ * Compiles a requirement whose groups have operands and a minimum within bounds.
  *
  * `Not` over "at least m of n" is "at least n-m+1 of n" over the negated operands. A node with one operand becomes
  * that operand; all-of within all-of and one-of within one-of are merged.
  *
  * @param requirement The requirement
- * @param numberOf The variable's number of a leaf's id
+ * @param numberOf The variable of a leaf id
  * @param negated Whether to compile the negation
  */
 export function compileFormula(requirement: Requirement, numberOf: (id: string) => number, negated = false): Formula {
@@ -61,7 +61,7 @@ function minimumOf(
   return "Or" in requirement ? 1 : requirement.RequireGroup.min;
 }
 
-/** At least `minimum` of at least one operand, in its simplest form. */
+/** At least `minimum` of the operands, in its simplest form. */
 export function threshold(minimum: number, operands: readonly Formula[]): Formula {
   const only = operands[0];
   if (operands.length === 1 && only !== undefined) return only;

@@ -1,5 +1,5 @@
 /**
- * From a spec to a scenario law: decode, check, prove, and put into normal form.
+ * Constructs a scenario law from a spec: decodes, checks, proves and normalizes it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { proveMonotone, proveRequirements, proveStageGraph } from "./proof_law.t
 import { collector } from "./refusals.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "./types.ts";
 
-/** A law, or every reason why the spec is none. */
+/** A law, or every reason why the spec is refused. */
 export type LawResult =
   | { readonly ok: true; readonly law: ScenarioLaw }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
@@ -26,7 +26,7 @@ export type LawResult =
  * Constructs the scenario law that a spec describes.
  *
  * @param spec The spec, from JSON text that the scanner has accepted
- * @param environment What the operator allows, which schemas are registered, which checks there are
+ * @param environment The operator's limits, the registered schemas and the checks of providers
  * @returns The law in normal form, or all refusals together, sorted by path and then code
  */
 export function constructLaw(spec: JsonValue, environment: LawEnvironment): LawResult {
@@ -59,7 +59,7 @@ export function graphIdentity(sha256: Sha256, law: ScenarioLaw): Identity {
   return identify(sha256, "scenario-graph", graphOf(law));
 }
 
-/** What the graph identity covers. */
+/** The value that the graph identity is over. */
 export function graphOf(law: ScenarioLaw): JsonValue {
   return {
     stages: law.stages.map(({ stage_id, prerequisite }) => ({
@@ -71,11 +71,11 @@ export function graphOf(law: ScenarioLaw): JsonValue {
 }
 
 /**
- * Proves again that a stored law is one: constructing it from its own normal form gives the same canonical bytes.
+ * Proves a stored law again: construction from its own normal form must give the same canonical bytes.
  *
- * @param law What claims to be a law in normal form
+ * @param law The stored law
  * @param environment The operator's rules and the facts under which it was defined
- * @returns The law, or the reasons why it is none; a law that is not in normal form is refused as a whole
+ * @returns The law, or the reasons for its refusal; a law that is not in normal form is refused as a whole
  */
 export function reproveLaw(law: JsonValue, environment: LawEnvironment): LawResult {
   const result = constructLaw(law, environment);

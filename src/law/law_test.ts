@@ -76,11 +76,11 @@ Deno.test("constructLaw() proves all requirements of a law within one budget, an
   assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: 3 * visits - 1 }), [{
     code: "proof_budget_exceeded",
     path: "$.stages[0].completion_requirement",
-    message: 'Cannot tell whether the requirement of stage "s3" can be both true and false: the ' +
+    message: 'Cannot decide whether the requirement of stage "s3" can be both true and false: the ' +
       `${3 * visits - 1} node visits of the law are used up, ${2 * visits} of them by the stages before it`,
   }]);
   assert.deepEqual(reasonsOf(() => {}, spec, { proof_budget: visits - 1 }).map(({ message }) => message), [
-    'Cannot tell whether the requirement of stage "s1" can be both true and false: the ' +
+    'Cannot decide whether the requirement of stage "s1" can be both true and false: the ' +
     `${visits - 1} node visits of the law are used up`,
   ]);
 });

@@ -1,10 +1,10 @@
 /**
- * How much a spec may hold. Every limit is part of the format: changing one changes which laws exist.
+ * Limits of a spec. Every limit is part of the format: a change of one changes which specs are laws.
  *
  * @module
  */
 
-/** The most that one spec may hold of each kind. */
+/** Maximum number or size of each part of a spec. */
 export const SPEC_LIMITS = {
   /** Stages; at least one. */
   stages: 1024,
@@ -17,9 +17,9 @@ export const SPEC_LIMITS = {
   /** Visibility labels, policy tags and targets, each, of one packet. */
   packetSet: 256,
   authorizedKeyIds: 256,
-  /** Most items that a quorum may ask for: the most items one condition takes in a call. */
+  /** Maximum of a quorum: the maximum number of items of one condition in a call. */
   quorum: 64,
-  /** Depth of a requirement, its root being at 0. */
+  /** Depth of a requirement; its root has depth 0. */
   requirementDepth: 32,
   /** Nodes of one requirement, leaves included. */
   requirementNodes: 4096,
@@ -31,7 +31,7 @@ export const SPEC_LIMITS = {
   contentTypeLength: 256,
   /** UTF-8 bytes of the URI of external content, and of the target of an external system. */
   uriBytes: 2048,
-  /** Bytes of a stage's packets, each counted once a target: opening a stage answers with all of it. */
+  /** Bytes of a stage's packets, each counted once for each target: the answer to the opening has all of them. */
   openingBytes: 4_194_304,
   /** Canonical bytes of a binding's params. */
   paramsBytes: 65536,

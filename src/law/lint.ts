@@ -1,5 +1,5 @@
 /**
- * Warnings about laws that are sound and yet probably not what was meant.
+ * Warnings about laws that are valid but probably not intended.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, Sce
 import { compilePredicate } from "./value/predicate.ts";
 import { TRUE } from "./value/truth.ts";
 
-/** What a warning is about; the list is closed. */
+/** The codes of warnings; the list is closed. */
 export type WarningCode =
   /** No stage's requirement names the condition. */
   | "condition_unused"
@@ -20,17 +20,17 @@ export type WarningCode =
   | "condition_without_evidence"
   /** `NotExists` without a binding: callers cannot assert absence, so the condition stays Unknown. */
   | "absence_never_observed"
-  /** Only a signed item of a caller has an age, and nothing asks callers to sign. */
+  /** Only a signed item of a caller has an age, and the policy does not require callers to sign. */
   | "age_never_known"
   /** No value of the domain satisfies the predicate. */
   | "predicate_never_true"
-  /** Fewer sources than the quorum asks for. */
+  /** Fewer sources than the quorum needs. */
   | "quorum_out_of_reach"
-  /** A signature is asked of gate's own acquisitions, which carry none. */
+  /** The policy requires a signature of gate's own acquisitions, which have none. */
   | "signature_never_given"
   /** Neither a prerequisite nor the scenario's requirement names the stage. */
   | "stage_without_effect"
-  /** A call may leave out the binding that would say no. */
+  /** A call may leave out the binding with the contrary evidence. */
   | "bindings_may_be_left_out"
   /** A schema is named that the law does not declare. */
   | "schema_undeclared";
@@ -38,22 +38,22 @@ export type WarningCode =
 /** One warning. */
 export interface Warning {
   readonly code: WarningCode;
-  /** JSON path into the law in normal form, `$` being the law. */
+  /** JSON path into the law in normal form; `$` is the law. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Looks a law over; no warning keeps it from being registered. */
+/** Checks a law for probable mistakes. A law with warnings can still be registered. */
 export function lintLaw(law: ScenarioLaw): Warning[] {
   const warnings: Warning[] = [];
-  const warn: Warn = (code, place, message) => warnings.push({ code, path: pathOf(place), message });
+  const warn: Warn = (code, path, message) => warnings.push({ code, path: pathOf(path), message });
   lintConditions(law, warn);
   lintStages(law, warn);
   lintSchemas(law, warn);
   return warnings;
 }
 
-type Warn = (code: WarningCode, place: JsonPath, message: string) => void;
+type Warn = (code: WarningCode, path: JsonPath, message: string) => void;
 
 function namesIn(...requirements: readonly (Requirement | undefined)[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -66,9 +66,9 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
   const negated = negatedIn(law);
   const bindingsOf = Map.groupBy(law.acquisition_bindings, (binding) => binding.condition_id);
   law.conditions.forEach((condition, index) => {
-    const place = pathAt("conditions", index);
+    const path = pathAt("conditions", index);
     const name = quote(condition.condition_id);
-    if (!used.has(condition.condition_id)) warn("condition_unused", place, `No stage requires condition ${name}`);
+    if (!used.has(condition.condition_id)) warn("condition_unused", path, `No stage requires condition ${name}`);
     const bindings = bindingsOf.get(condition.condition_id) ?? [];
     if (isNeverTrue(condition)) {
       const message =
@@ -77,11 +77,11 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
     }
     if (helpsToLeaveOut(condition, bindings, negated)) {
       const message =
-        `Condition ${name} has ${bindings.length} bindings, and a call may leave out the one that says no; ` +
+        `Condition ${name} has ${bindings.length} bindings, and a call may leave out the one with contrary evidence; ` +
         "requires_all_bindings: true rejects such a call";
       warn("bindings_may_be_left_out", pathAt("conditions", index, "evidence_use_policy"), message);
     }
-    lintSources(condition, bindings, (code, message) => warn(code, place, `Condition ${name} ${message}`));
+    lintSources(condition, bindings, (code, message) => warn(code, path, `Condition ${name} ${message}`));
   });
 }
 
@@ -92,7 +92,7 @@ function lintSources(
 ): void {
   const submitted = policy.allowed_channels.includes("caller_submission");
   if (!submitted && bindings.length === 0) {
-    warn("condition_without_evidence", "takes no evidence from callers and has no binding");
+    warn("condition_without_evidence", "accepts no evidence from callers and has no binding");
   }
   if (submitted && bindings.length === 0 && predicate.predicate === "NotExists") {
     warn("absence_never_observed", "needs a binding: callers cannot assert that something does not exist");
@@ -100,23 +100,23 @@ function lintSources(
   const signed = policy.authorization === "signature" || policy.integrity === "signed_content" ||
     policy.required_assurance.includes("source_signature");
   if (submitted && bindings.length === 0 && !signed && policy.freshness.freshness === "MaximumAge") {
-    const remedy = 'ask for integrity "signed_content", or for no age';
-    warn("age_never_known", `asks for an age, which an item that a caller has not signed never has: ${remedy}`);
+    const remedy = 'require integrity "signed_content", or no age';
+    warn("age_never_known", `requires an age, which an unsigned item of a caller never has: ${remedy}`);
   }
   const sources = sourcesOf(policy, bindings, signed);
   if (policy.combination.combination === "Quorum" && sources < policy.combination.minimum) {
-    const callers = submitted && !signed ? "; what callers send without a signature is one" : "";
+    const callers = submitted && !signed ? "; unsigned items of callers count as one" : "";
     warn(
       "quorum_out_of_reach",
-      `asks for a quorum of ${policy.combination.minimum} and has ${sources} sources${callers}`,
+      `requires a quorum of ${policy.combination.minimum} and has ${sources} sources${callers}`,
     );
   }
   if (signed && policy.allowed_channels.every((channel) => channel === "local_acquisition")) {
-    warn("signature_never_given", "asks for a signature and allows only acquisitions of gate itself, which carry none");
+    warn("signature_never_given", "requires a signature and allows only acquisitions by gate itself, which have none");
   }
 }
 
-/** Conditions that stand below a Not in a stage's requirement. */
+/** Conditions below a `Not` in a stage's requirement. */
 function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { completion_requirement } of law.stages) {
@@ -127,7 +127,10 @@ function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
   return names;
 }
 
-/** Whether a call can gain by leaving out a binding. Under AnyQualifying one binding less never makes a condition True. */
+/**
+ * Whether a call can gain by leaving out a binding. Under `AnyQualifying` one binding less never makes a condition
+ * True.
+ */
 function helpsToLeaveOut(
   { condition_id, evidence_use_policy: { combination, requires_all_bindings } }: Condition,
   bindings: readonly AcquisitionBinding[],
@@ -137,7 +140,7 @@ function helpsToLeaveOut(
   return combination.combination !== "AnyQualifying" || negated.has(condition_id);
 }
 
-/** The most sources that can be told apart. */
+/** The maximum number of independent sources. */
 function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBinding[], signed: boolean): number {
   const submitted = policy.allowed_channels.includes("caller_submission");
   if (submitted && policy.independence === "not_required") return Infinity;
@@ -145,11 +148,11 @@ function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBind
     ? new Set(bindings.map((binding) => binding.provider_id)).size
     : bindings.length;
   if (!submitted) return acquired;
-  // Signed items are told apart by their keys.
+  // Signed items are independent if their keys differ.
   return acquired + (signed ? policy.authorized_key_ids?.length ?? Infinity : 1);
 }
 
-/** Whether no value can make a condition true, as far as the bounds of its domain show it. */
+/** Whether the bounds of the domain show that no value makes a condition true. */
 function isNeverTrue({ observation_domain: domain, predicate }: Condition): boolean {
   if (domain.domain !== "Integer" && domain.domain !== "Decimal") return false;
   const { domain: value_type, minimum, maximum } = domain.domain === "Integer"

@@ -1,6 +1,6 @@
 /**
- * The normal form of a scenario law (docs/format/scenario_law.md): what is a set is sorted, so that a law has one form whatever
- * order it was written in.
+ * The normal form of a scenario law (docs/format/scenario_law.md). Sets are sorted, so the order in a spec has no
+ * effect on the identity of its law.
  *
  * @module
  */
@@ -22,7 +22,7 @@ interface Normal {
   readonly text: string;
 }
 
-/** The requirements of a draft in normal form, stages in the order given; undefined where the draft has none. */
+/** The requirements of a draft in normal form, stages in the order of the spec; undefined if the draft lacks one. */
 export interface NormalRequirements {
   readonly stages: readonly {
     readonly prerequisite: Prerequisite | undefined;
@@ -31,7 +31,7 @@ export interface NormalRequirements {
   readonly completion: Requirement | undefined;
 }
 
-/** Sorts the operands of every requirement of a draft; operands that come out equal are refused. */
+/** Sorts the operands of every requirement of a draft. Equal operands are refused. */
 export function normalizeRequirements(refusals: Collector, draft: DraftSpec): NormalRequirements {
   const stages = (draft.stages ?? []).map((stage, index) => ({
     prerequisite: normalizePrerequisite(refusals, stage.prerequisite, pathAt("stages", index, "prerequisite")),
@@ -48,10 +48,10 @@ export function normalizeRequirements(refusals: Collector, draft: DraftSpec): No
 function normalizePrerequisite(
   refusals: Collector,
   prerequisite: Prerequisite | undefined,
-  place: JsonPath,
+  path: JsonPath,
 ): Prerequisite | undefined {
   if (prerequisite === undefined || prerequisite.kind === "root") return prerequisite;
-  const requirement = normalizeRequirement(refusals, prerequisite.requirement, below(place, "requirement"));
+  const requirement = normalizeRequirement(refusals, prerequisite.requirement, below(path, "requirement"));
   return requirement === undefined ? undefined : { kind: "requires", requirement };
 }
 
@@ -59,48 +59,48 @@ function normalizePrerequisite(
 export function normalizeRequirement<Given extends Requirement | undefined>(
   refusals: Collector,
   requirement: Given,
-  place: JsonPath,
+  path: JsonPath,
 ): Given | Requirement {
-  return requirement === undefined ? requirement : normalize(refusals, requirement, place).requirement;
+  return requirement === undefined ? requirement : normalize(refusals, requirement, path).requirement;
 }
 
-function normalize(refusals: Collector, requirement: Requirement, place: JsonPath): Normal {
-  // The text is put together from the operands' texts, so that no operand is written once a level. Every node has one
-  // member and the two of a group stand in canonical order, so this is the canonical text.
+function normalize(refusals: Collector, requirement: Requirement, path: JsonPath): Normal {
+  // The text is joined from the operands' texts; otherwise every level would write each operand again. A node has one
+  // member, and the two members of a group are in canonical order, so this is the canonical text.
   if ("Condition" in requirement) {
     return { requirement, text: `{"Condition":${canonicalize(requirement.Condition)}}` };
   }
   if ("Not" in requirement) {
-    const operand = normalize(refusals, requirement.Not, below(place, "Not"));
+    const operand = normalize(refusals, requirement.Not, below(path, "Not"));
     return { requirement: { Not: operand.requirement }, text: `{"Not":${operand.text}}` };
   }
   if ("RequireGroup" in requirement) {
     const { min, reqs } = requirement.RequireGroup;
-    const operands = normalizeOperands(refusals, reqs, below(below(place, "RequireGroup"), "reqs"));
+    const operands = normalizeOperands(refusals, reqs, below(below(path, "RequireGroup"), "reqs"));
     const text = `{"RequireGroup":{"min":${min},"reqs":${operands.text}}}`;
     return { requirement: { RequireGroup: { min, reqs: operands.requirements } }, text };
   }
   if ("And" in requirement) {
-    const operands = normalizeOperands(refusals, requirement.And, below(place, "And"));
+    const operands = normalizeOperands(refusals, requirement.And, below(path, "And"));
     return { requirement: { And: operands.requirements }, text: `{"And":${operands.text}}` };
   }
-  const operands = normalizeOperands(refusals, requirement.Or, below(place, "Or"));
+  const operands = normalizeOperands(refusals, requirement.Or, below(path, "Or"));
   return { requirement: { Or: operands.requirements }, text: `{"Or":${operands.text}}` };
 }
 
 function normalizeOperands(
   refusals: Collector,
   operands: readonly Requirement[],
-  place: JsonPath,
+  path: JsonPath,
 ): { readonly requirements: Requirement[]; readonly text: string } {
-  const normal = operands.map((operand, index) => normalize(refusals, operand, below(place, index)));
+  const normal = operands.map((operand, index) => normalize(refusals, operand, below(path, index)));
   const first = new Map<string, number>();
   normal.forEach(({ text }, index) => {
     const earlier = first.get(text);
     if (earlier === undefined) first.set(text, index);
     else {
-      const message = `Operand repeats the one at ${pathOf(below(place, earlier))}`;
-      refusals.refuse("operand_duplicate", below(place, index), message);
+      const message = `Operand repeats the one at ${pathOf(below(path, earlier))}`;
+      refusals.refuse("operand_duplicate", below(path, index), message);
     }
   });
   const sorted = normal.sort((a, b) => compareCodePoints(a.text, b.text));
@@ -111,9 +111,9 @@ function normalizeOperands(
 }
 
 /**
- * The law of a draft that nothing has refused: every array that is a set sorted, the others as given.
+ * The law of a draft without refusals: arrays that are sets are sorted, the others keep their order.
  *
- * @throws {Error} On a draft with a part missing, which a refusal would have named
+ * @throws {Error} On a draft with a missing part
  */
 export function normalForm(draft: DraftSpec, requirements: NormalRequirements): ScenarioLaw {
   const stages = settled(draft.stages).map((stage, index) => normalStage(stage, settled(requirements.stages[index])));
@@ -190,12 +190,12 @@ function normalPolicy(policy: EvidenceUsePolicy): EvidenceUsePolicy {
   };
 }
 
-/** Strings in the order of their canonical text, so with the closing quote: "a!" stands before "a". */
+/** Strings in the order of their canonical text, which has a closing quote: "a!" is before "a". */
 function sortedNames<Name extends string>(names: readonly Name[]): Name[] {
   return sortedBy(names, canonicalize);
 }
 
-/** A law as the JSON value that it is; the types differ only in that a law names its members. */
+/** A law as a JSON value. It has JSON values only; the compiler cannot see that in an interface. */
 export function lawAsJson(law: ScenarioLaw): JsonValue {
   return law as unknown as JsonValue;
 }

@@ -1,5 +1,5 @@
 /**
- * The proofs on the stage graph: it has no cycle, every stage can come to be open, and the scenario can be completed.
+ * The proofs of the stage graph: it has no cycle, every stage can open, and the scenario can be completed.
  *
  * @module
  */
@@ -7,19 +7,19 @@
 import { type Formula, variableOf } from "./formula.ts";
 
 /**
- * The stage graph by stage number; the formulas hold no negation. A number beyond the stages stands for one that does
- * not exist, which is never completed.
+ * The stage graph by stage number. Its formulas have no negation. A number beyond the stages is an unknown stage, which
+ * is never complete.
  */
 export interface StageGraph {
-  /** By stage: what opens it, or null for a root. */
+  /** By stage: the formula that opens it; null for a root. */
   readonly prerequisites: readonly (Formula | null)[];
-  /** What completes the scenario. */
+  /** The formula that completes the scenario. */
   readonly completion: Formula;
 }
 
-/** What is wrong with a stage graph; all members empty or true when nothing is. */
+/** The faults of a stage graph. A sound graph has empty arrays and `attainable` true. */
 export interface GraphFindings {
-  /** One shortest cycle for every group of stages that require each other, each from its least stage. */
+  /** One shortest cycle for every group of stages that require each other, from its lowest stage number. */
   readonly cycles: readonly (readonly number[])[];
   /** Stages that cannot open even if every stage that can be opened is completed. */
   readonly unreachable: readonly number[];
@@ -28,7 +28,7 @@ export interface GraphFindings {
 }
 
 /**
- * Proves a stage graph, in time linear in its formulas apart from the naming of cycles.
+ * Proves a stage graph. The time is linear in its formulas, except for the search of cycles to name.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function proveGraph(graph: StageGraph): GraphFindings {
   };
 }
 
-/** The stages that a formula names, each once, in increasing order. */
+/** The distinct stages of a formula, in increasing order. */
 function stagesOf(formula: Formula | null, count: number): number[] {
   if (formula === null) return [];
   const stages = new Set<number>();
@@ -61,7 +61,7 @@ function stagesOf(formula: Formula | null, count: number): number[] {
   return [...stages].filter((stage) => stage < count).sort((a, b) => a - b);
 }
 
-/** Nodes of all formulas side by side, each counting how many operands it still waits for. */
+/** The nodes of all formulas in flat arrays, each with the number of operands that it still needs. */
 interface Circuit {
   readonly parents: number[];
   readonly missing: number[];
@@ -69,13 +69,13 @@ interface Circuit {
   readonly leaves: number[][];
 }
 
-/** Completes every stage that can be opened, until no other one can: the least fixed point. */
+/** Completes stages as long as another one can open: the least fixed point. */
 function reach(graph: StageGraph): { readonly reached: readonly boolean[]; readonly attainable: boolean } {
   const count = graph.prerequisites.length;
   const circuit: Circuit = { parents: [], missing: [], leaves: graph.prerequisites.map(() => []) };
   const reached = graph.prerequisites.map(() => false);
   const open: number[] = [];
-  // A formula's root has as its parent -1 minus the stage that it opens; the scenario counts as one stage more.
+  // The parent of a formula's root is -1 minus the stage that it opens; the scenario counts as one more stage.
   graph.prerequisites.forEach((formula, stage) => {
     if (formula === null) open.push(stage);
     else wire(circuit, formula, -1 - stage);
@@ -101,13 +101,13 @@ function wire(circuit: Circuit, formula: Formula, parent: number): void {
   else for (const operand of formula.operands) wire(circuit, operand, node);
 }
 
-/** Tells a node that one more of its operands is true; gives the stage whose formula thereby becomes true, if any. */
+/** Counts one more true operand of a node; returns the stage whose formula becomes true, if any. */
 function fire(circuit: Circuit, leaf: number): number | null {
   let node = leaf;
   while (node >= 0) {
     const missing = (circuit.missing[node] as number) - 1;
     circuit.missing[node] = missing;
-    // Zero exactly once: a node that is true already has told its parent.
+    // The count is zero exactly once: a node that was true before has already been counted at its parent.
     if (missing !== 0) return null;
     node = circuit.parents[node] as number;
   }
@@ -142,7 +142,7 @@ function cyclesOf(edges: readonly (readonly number[])[]): number[][] {
   return cycles.sort((a, b) => (a[0] as number) - (b[0] as number));
 }
 
-/** The shortest way from a stage back to itself within its component, or null where there is none. */
+/** The shortest path from a stage back to itself within its component; null if there is none. */
 function shortestCycle(
   edges: readonly (readonly number[])[],
   componentOf: readonly number[],
@@ -153,7 +153,7 @@ function shortestCycle(
   for (let at = 0; at < queue.length; at++) {
     const stage = queue[at] as number;
     for (const next of edges[stage] ?? []) {
-      if (next === start) return wayTo(cameFrom, start, stage);
+      if (next === start) return pathTo(cameFrom, start, stage);
       if (componentOf[next] !== componentOf[start] || cameFrom.has(next)) continue;
       cameFrom.set(next, stage);
       queue.push(next);
@@ -162,11 +162,11 @@ function shortestCycle(
   return null;
 }
 
-function wayTo(cameFrom: ReadonlyMap<number, number>, start: number, end: number): number[] {
-  const way = [end];
+function pathTo(cameFrom: ReadonlyMap<number, number>, start: number, end: number): number[] {
+  const path = [end];
   for (let stage = end; stage !== start;) {
     stage = cameFrom.get(stage) ?? start;
-    way.push(stage);
+    path.push(stage);
   }
-  return way.reverse();
+  return path.reverse();
 }

@@ -1,6 +1,6 @@
 /**
- * Running the proofs on a draft: no negation where more progress must never close a gate, no requirement that is
- * constant, and a stage graph that leads somewhere.
+ * Runs the proofs on a draft: prerequisites without negation, since progress must never close a gate; no constant
+ * requirement; and a stage graph that can be completed.
  *
  * @module
  */
@@ -18,13 +18,13 @@ import { eachLeaf, eachNode } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { Requirement } from "./types.ts";
 
-/** How many stages of a cycle a message names. */
+/** Maximum number of stages of a cycle that a message names. */
 const CYCLE_SHOWN = 16;
 
 /** Refuses `Not` in prerequisites and in the scenario's requirement. */
 export function proveMonotone(refusals: Collector, draft: DraftSpec): void {
-  const refuse = (requirement: Requirement | undefined, place: JsonPath, owner: string): void =>
-    eachNode(requirement, place, (node, at) => {
+  const refuse = (requirement: Requirement | undefined, path: JsonPath, owner: string): void =>
+    eachNode(requirement, path, (node, at) => {
       if (!("Not" in node)) return;
       refusals.refuse("not_in_monotone_requirement", below(at, "Not"), `${owner} cannot hold "Not"`);
     });
@@ -36,11 +36,11 @@ export function proveMonotone(refusals: Collector, draft: DraftSpec): void {
 }
 
 /**
- * Refuses stage requirements that are never or always true. The other requirements need no such proof: without `Not`
- * a requirement is false when all its leaves are and true when all are.
+ * Refuses stage requirements that are never or always true. Other requirements need no such proof: without `Not` a
+ * requirement is false if all its leaves are false, and true if all are true.
  *
- * All proofs of a law share one budget, so that a hostile spec costs that once, not once a stage. They come in the
- * order of the stages' ids: which of them finds the budget used up does not depend on how a spec is written.
+ * All proofs of a law share one budget, so a hostile spec costs it once and not once for each stage. They run in the
+ * order of stage ids, so the stage that exhausts the budget does not depend on the order in the spec.
  */
 export function proveRequirements(
   refusals: Collector,
@@ -50,21 +50,21 @@ export function proveRequirements(
 ): void {
   const stages = requirements.stages.map(({ completion }, index) => {
     const { stage_id } = draft.stages?.[index] ?? {};
-    return { completion, stage_id: stage_id ?? "", place: pathAt("stages", index, "completion_requirement") };
+    return { completion, stage_id: stage_id ?? "", path: pathAt("stages", index, "completion_requirement") };
   });
   let left = budget;
-  for (const { completion, stage_id, place } of sortedBy(stages, (stage) => stage.stage_id)) {
+  for (const { completion, stage_id, path } of sortedBy(stages, (stage) => stage.stage_id)) {
     if (completion === undefined) continue;
     const { verdict, visits } = classifySatisfiability(completion, left);
     if (verdict === "contradiction") {
-      refusals.refuse("requirement_contradiction", place, "Requirement is false whatever its conditions are");
+      refusals.refuse("requirement_contradiction", path, "Requirement is false for all values of its conditions");
     } else if (verdict === "tautology") {
-      refusals.refuse("requirement_tautology", place, "Requirement is true whatever its conditions are");
+      refusals.refuse("requirement_tautology", path, "Requirement is true for all values of its conditions");
     } else if (verdict === "budget_exceeded") {
       const before = left === budget ? "" : `, ${budget - left} of them by the stages before it`;
-      const message = `Cannot tell whether the requirement of stage ${quote(stage_id)} can be both true and false: ` +
+      const message = `Cannot decide whether the requirement of stage ${quote(stage_id)} can be both true and false: ` +
         `the ${budget} node visits of the law are used up${before}`;
-      refusals.refuse("proof_budget_exceeded", place, message);
+      refusals.refuse("proof_budget_exceeded", path, message);
       return;
     }
     left -= visits;
@@ -74,7 +74,7 @@ export function proveRequirements(
 /** Refuses stage graphs with cycles, with stages that cannot open, or in which the scenario cannot be completed. */
 export function proveStageGraph(refusals: Collector, draft: DraftSpec, known: KnownNames): void {
   const stages = draft.stages ?? [];
-  // Without one name for each stage there is no graph to speak of.
+  // Without a distinct name for each stage there is no graph.
   if (known.stages === null || known.stages.size !== stages.length) return;
   const ordered = sortedBy(stages.map((stage, index) => ({ stage, index })), ({ stage }) => stage.stage_id ?? "");
   const numbers = new Map(ordered.map(({ stage }, number) => [stage.stage_id, number]));
@@ -87,18 +87,22 @@ export function proveStageGraph(refusals: Collector, draft: DraftSpec, known: Kn
   };
   const findings = proveGraph(graph);
   const nameOf = (number: number): string => quote(ordered[number]?.stage.stage_id ?? "");
-  const placeOf = (number: number): JsonPath => pathAt("stages", ordered[number]?.index ?? 0, "prerequisite");
+  const pathOfStage = (number: number): JsonPath => pathAt("stages", ordered[number]?.index ?? 0, "prerequisite");
   for (const cycle of findings.cycles) {
-    refusals.refuse("graph_cyclic", placeOf(cycle[0] ?? 0), `Stages require each other: ${cycleText(cycle, nameOf)}`);
+    refusals.refuse(
+      "graph_cyclic",
+      pathOfStage(cycle[0] ?? 0),
+      `Stages require each other: ${cycleText(cycle, nameOf)}`,
+    );
   }
-  // With a part of the graph unknown, what cannot be reached is not known either.
+  // If a part of the graph is unknown, the unreachable stages are unknown too.
   if (!isGraphWhole(draft, known.stages)) return;
   for (const stage of findings.unreachable) {
-    const message = `Stage ${nameOf(stage)} cannot open, whichever stages are completed before`;
-    refusals.refuse("stage_unreachable", placeOf(stage), message);
+    const message = `Stage ${nameOf(stage)} cannot open, even if every other stage that can open is complete`;
+    refusals.refuse("stage_unreachable", pathOfStage(stage), message);
   }
   if (findings.attainable) return;
-  const message = "The scenario cannot be completed, whichever stages are completed";
+  const message = "The scenario cannot be completed, even if every stage that can open is complete";
   refusals.refuse("completion_unattainable", pathAt("completion_requirement"), message);
 }
 
@@ -110,15 +114,15 @@ function cycleText(cycle: readonly number[], nameOf: (number: number) => string)
 
 function isGraphWhole(draft: DraftSpec, stages: ReadonlySet<string>): boolean {
   let whole = true;
-  const look = (requirement: Requirement | undefined): void => {
+  const check = (requirement: Requirement | undefined): void => {
     if (requirement === undefined) whole = false;
     eachLeaf(requirement, null, (id) => {
       if (!stages.has(id)) whole = false;
     });
   };
   for (const { prerequisite } of draft.stages ?? []) {
-    if (prerequisite?.kind !== "root") look(prerequisite?.requirement);
+    if (prerequisite?.kind !== "root") check(prerequisite?.requirement);
   }
-  look(draft.completion_requirement);
+  check(draft.completion_requirement);
   return whole;
 }

@@ -1,5 +1,5 @@
 /**
- * Readers of what specs share beyond plain JSON shapes: ids, lines of text, variants, values with a canonical form.
+ * Readers for specs, beyond plain JSON shapes: ids, lines of text, variants, and values with a canonical form.
  *
  * @module
  */
@@ -19,11 +19,11 @@ export type Read<T> = Reader<T, Collector>;
 /** A record of which any member may have failed to decode. */
 export type Draft<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-// C0 controls, delete, and C1 controls: what no id, label or URI may hold.
+// C0 controls, delete and C1 controls, which ids, labels and URIs must not have.
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Checks whether a text holds a control character. */
+/** Whether a text has a control character. */
 export function hasControl(value: string): boolean {
   return CONTROL.test(value);
 }
@@ -32,21 +32,21 @@ function textReader(
   code: "value_invalid" | "identifier_invalid",
   problemOf: (value: string) => string | null,
 ): Read<string> {
-  return (refusals, value, place) => {
-    const given = text(refusals, value, place);
+  return (refusals, value, path) => {
+    const given = text(refusals, value, path);
     const problem = given === undefined ? null : problemOf(given);
     if (problem === null) return given;
-    refusals.refuse(code, place, problem);
+    refusals.refuse(code, path, problem);
     return undefined;
   };
 }
 
-/** A string without lone surrogates, of at most so many UTF-8 bytes. */
+/** A string without lone surrogates, up to a limit in UTF-8 bytes. */
 export function readText(maximumBytes: number): Read<string> {
   return textReader("value_invalid", (value) => textProblem(value, 0, maximumBytes));
 }
 
-/** A non-empty string of at most so many UTF-8 bytes without control characters. */
+/** A non-empty string without control characters, up to a limit in UTF-8 bytes. */
 export function readLine(maximumBytes: number): Read<string> {
   return textReader("value_invalid", (value) => lineProblem(value, maximumBytes));
 }
@@ -71,15 +71,15 @@ function textProblem(value: string, minimumBytes: number, maximumBytes: number):
 }
 
 /**
- * The member that selects the variant of an object. Returns undefined, after a refusal, where the value is no object or
- * names no such variant.
+ * The member that selects the variant of an object. Returns undefined, after a refusal, if the value is no object or
+ * the variant is unknown.
  *
- * @param hint Ends the message where the member is absent
+ * @param hint Ends the message if the member is absent
  */
 export function readVariant<const Name extends string>(
   refusals: Collector,
   value: JsonValue,
-  place: JsonPath,
+  path: JsonPath,
   discriminator: string,
   names: readonly Name[],
   hint = "",
@@ -87,24 +87,24 @@ export function readVariant<const Name extends string>(
   const expected = `${names.length > 1 ? "one of " : ""}${quoteAll(names)}`;
   if (!isJsonObject(value)) {
     const message = `Expected an object whose ${quote(discriminator)} is ${expected}, got ${describe(value)}`;
-    refusals.refuse("type_invalid", place, message);
+    refusals.refuse("type_invalid", path, message);
     return undefined;
   }
   const name = member(value, discriminator);
-  const at = below(place, discriminator);
+  const at = below(path, discriminator);
   if (name !== undefined) return oneOf(...names)(refusals, name, at);
   const message = `Member ${quote(discriminator)} is required; expected ${expected}${hint}`;
   refusals.refuse("member_missing", at, message);
   return undefined;
 }
 
-/** The canonical text of a free JSON value; undefined, after a refusal, where it has none. */
-export function readCanonical(refusals: Collector, value: JsonValue, place: JsonPath): string | undefined {
+/** The canonical text of a JSON value; undefined, after a refusal, if it has none. */
+export function readCanonical(refusals: Collector, value: JsonValue, path: JsonPath): string | undefined {
   try {
     return canonicalize(value);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    refusals.refuse("value_invalid", place, `Value has no canonical form: ${reason}`);
+    refusals.refuse("value_invalid", path, `Value has no canonical form: ${reason}`);
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Collecting every reason for which a spec is refused, and reporting them together.
+ * Collects every reason for the refusal of a spec, and reports them together.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import { SPEC_LIMITS } from "./limits.ts";
 import { describe, didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { Refusal, RefusalCode } from "./types.ts";
 
-/** How many refusals one report holds at most; the last one of a full report says how many more there are. */
+/** Maximum number of refusals in a report. The last one of a full report has the number of further ones. */
 export const REFUSALS_MAXIMUM = 256;
 
-/** How many refusals are kept for sorting; those beyond are only counted, so a hostile spec cannot fill the memory. */
+/** Maximum number of refusals kept for sorting. Others are only counted, so a hostile spec cannot fill the memory. */
 const KEPT_MAXIMUM = 4096;
 
-/** Collects refusals; a fault of a shape is recorded as the refusal that it stands for. */
+/** Collects refusals. A fault of a shape is recorded as the corresponding refusal. */
 export interface Collector extends FaultSink {
-  /** Records a reason for which the spec is refused. */
-  readonly refuse: (code: RefusalCode, place: JsonPath, message: string) => void;
-  /** How many refusals there are so far. */
+  /** Records a refusal. */
+  readonly refuse: (code: RefusalCode, path: JsonPath, message: string) => void;
+  /** The number of refusals so far. */
   readonly count: () => number;
   /** The refusals sorted by path, then code, then message; at most {@link REFUSALS_MAXIMUM}. */
   readonly report: () => Refusal[];
@@ -29,7 +29,7 @@ export interface Collector extends FaultSink {
 
 interface Kept {
   readonly code: RefusalCode;
-  readonly place: JsonPath;
+  readonly path: JsonPath;
   readonly message: string;
 }
 
@@ -52,9 +52,9 @@ interface Kept {
 export function collector(): Collector {
   const kept: Kept[] = [];
   let count = 0;
-  const refuse: Collector["refuse"] = (code, place, message) => {
+  const refuse: Collector["refuse"] = (code, path, message) => {
     count++;
-    if (kept.length < KEPT_MAXIMUM) kept.push({ code, place, message });
+    if (kept.length < KEPT_MAXIMUM) kept.push({ code, path, message });
   };
   return {
     refuse,
@@ -66,12 +66,12 @@ export function collector(): Collector {
 
 function report(kept: readonly Kept[], count: number): Refusal[] {
   const sorted = kept
-    .map((refusal) => ({ refusal, steps: stepsTo(refusal.place) }))
+    .map((refusal) => ({ refusal, steps: stepsTo(refusal.path) }))
     .sort((a, b) =>
       compareSteps(a.steps, b.steps) || compareCodePoints(a.refusal.code, b.refusal.code) ||
       compareCodePoints(a.refusal.message, b.refusal.message)
     )
-    .map(({ refusal }) => ({ code: refusal.code, path: pathOf(refusal.place), message: refusal.message }));
+    .map(({ refusal }) => ({ code: refusal.code, path: pathOf(refusal.path), message: refusal.message }));
   if (count <= REFUSALS_MAXIMUM) return sorted;
   const shown = sorted.slice(0, REFUSALS_MAXIMUM - 1);
   const message = `The spec has ${count - shown.length} more refusals; correct the ones above first`;
@@ -93,7 +93,7 @@ function addFault(refuse: Collector["refuse"], fault: ShapeFault, path: JsonPath
       return refuse("member_missing", below(path, fault.name), `Member ${quote(fault.name)} is required`);
     case "unknown": {
       const { name, known } = fault;
-      // A path is made of the names on it, so a name beyond the limit stays out of it.
+      // A path shows names in full, so it leaves out a name beyond the limit.
       const at = name.length <= SPEC_LIMITS.identifierBytes ? below(path, name) : path;
       const hint = didYouMean(name, known) || `; expected ${known.length === 0 ? "none" : `only ${quoteAll(known)}`}`;
       return refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);

@@ -7,32 +7,32 @@
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Requirement } from "./types.ts";
 
-/** Calls for every node of a requirement, parents before their operands, operands in order. */
+/** Calls `visit` for every node of a requirement: a node before its operands, operands in order. */
 export function eachNode(
   requirement: Requirement | undefined,
-  place: JsonPath,
-  take: (node: Requirement, place: JsonPath) => void,
+  path: JsonPath,
+  visit: (node: Requirement, path: JsonPath) => void,
 ): void {
   if (requirement === undefined) return;
-  take(requirement, place);
+  visit(requirement, path);
   if ("Condition" in requirement) return;
-  if ("Not" in requirement) return eachNode(requirement.Not, below(place, "Not"), take);
+  if ("Not" in requirement) return eachNode(requirement.Not, below(path, "Not"), visit);
   const [operands, inside] = "And" in requirement
-    ? [requirement.And, below(place, "And")]
+    ? [requirement.And, below(path, "And")]
     : "Or" in requirement
-    ? [requirement.Or, below(place, "Or")]
-    : [requirement.RequireGroup.reqs, below(below(place, "RequireGroup"), "reqs")];
-  operands.forEach((operand, index) => eachNode(operand, below(inside, index), take));
+    ? [requirement.Or, below(path, "Or")]
+    : [requirement.RequireGroup.reqs, below(below(path, "RequireGroup"), "reqs")];
+  operands.forEach((operand, index) => eachNode(operand, below(inside, index), visit));
 }
 
-/** Calls for every leaf of a requirement, from left to right, with the place of its id. */
+/** Calls `visit` for every leaf of a requirement, from left to right, with the path of its id. */
 export function eachLeaf(
   requirement: Requirement | undefined,
-  place: JsonPath,
-  take: (id: string, place: JsonPath) => void,
+  path: JsonPath,
+  visit: (id: string, path: JsonPath) => void,
 ): void {
-  eachNode(requirement, place, (node, at) => {
-    if ("Condition" in node) take(node.Condition, below(at, "Condition"));
+  eachNode(requirement, path, (node, at) => {
+    if ("Condition" in node) visit(node.Condition, below(at, "Condition"));
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * The JSON types that the result schema of a check lets pass.
+ * The JSON types that the result schema of a check allows.
  *
  * @module
  */
@@ -12,8 +12,8 @@ type ResultType = CheckFacts["result_types"][number];
 const TYPES: readonly ResultType[] = ["string", "integer", "number", "boolean", "null", "object", "array"];
 
 /**
- * The JSON types that a schema lets pass, as far as its `type`, `const`, `enum`, `anyOf` and `oneOf` say so; `any` where
- * they do not, or where `x-gate.dynamic_type` says that the type is known only at run time.
+ * The JSON types that a schema allows by its `type`, `const`, `enum`, `anyOf` and `oneOf`. The result is `any` if these
+ * do not limit the type, or if `x-gate.dynamic_type` declares that it is known only at run time.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export function resultTypes(schema: JsonValue): readonly ResultType[] {
   return types === null ? ["any"] : TYPES.filter((type) => types.has(type));
 }
 
-/** Null where nothing is said. */
+/** Null if the schema does not limit the type. */
 function typesOf(schema: JsonValue, depth: number): ReadonlySet<ResultType> | null {
   if (!isJsonObject(schema) || depth > 16) return null;
   const annotation = member(schema, "x-gate");

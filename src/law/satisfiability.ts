@@ -1,20 +1,20 @@
 /**
  * The proof that a requirement can be true and can be false, in two-valued logic with its leaves as independent
- * variables: one that cannot is no gate.
+ * variables. A constant requirement is no gate.
  *
  * The procedure is exact. It works on the negation normal form and asks whether it has a satisfying assignment, then
  * the same of the negation:
  *
- * 1. One-of is satisfiable when one operand is.
- * 2. A formula none of whose variables occurs both plain and negated is satisfiable, because every operand is true
- *    when each variable has the value it occurs with.
- * 3. Operands that share no variable of both signs do not stand in each other's way (shared variables of one sign
- *    take that sign), so as many can be true together as are satisfiable one by one.
- * 4. All-of falls into groups of operands linked by shared variables of both signs; each group is settled by itself.
- * 5. What is left is split on one variable (Shannon expansion), and both simplified remainders are asked.
+ * 1. One-of is satisfiable if one operand is.
+ * 2. A formula is satisfiable if no variable occurs both plain and negated: each operand is true if each variable has
+ *    the value of its sign.
+ * 3. Operands that share no variable of both signs do not restrict each other, since shared variables of one sign take
+ *    that sign. So as many can be true together as are satisfiable one by one.
+ * 4. All-of is divided into groups of operands linked by shared variables of both signs. Each group is decided alone.
+ * 5. The remaining formula is split on one variable (Shannon expansion), and both simplified remainders are decided.
  *
- * Every node that a step looks at is one visit. Laws as people write them take a few visits a node; a formula built to
- * be hard runs out of visits and is refused.
+ * Each node that a step reads is one visit. Laws as people write them need a few visits for each node. A formula built
+ * to be hard runs out of visits and is refused.
  *
  * @module
  */
@@ -22,7 +22,7 @@
 import { compileFormula, type Formula, type Literal, type Threshold, threshold, variableOf } from "./formula.ts";
 import type { Requirement } from "./types.ts";
 
-/** What a proof found: nothing wrong, never true, never false, or no answer within the budget. */
+/** The verdict of a proof: not constant, never true, never false, or undecided within the budget. */
 export type SatisfiabilityVerdict = "varies" | "contradiction" | "tautology" | "budget_exceeded";
 
 interface Meter {
@@ -32,12 +32,12 @@ interface Meter {
 class BudgetSpent extends Error {}
 
 /**
- * Proves that a requirement is neither a contradiction nor a tautology.
+ * Decides whether a requirement is a contradiction, a tautology or neither.
  *
  * @param requirement A structurally sound requirement in normal form, so that the number of visits does not depend on
- * the order in which its operands were written
- * @param budget How many node visits may be counted
- * @returns The verdict and the visits counted
+ * the order of its operands in the spec
+ * @param budget Maximum number of node visits
+ * @returns The verdict and the number of visits
  *
  * @example
  * ```ts
@@ -76,11 +76,11 @@ function judge(requirement: Requirement, numberOf: (id: string) => number, meter
 }
 
 /**
- * Literals which make a formula true when they are, whatever the other variables are.
+ * Finds literals that make a formula true for any value of the other variables.
  *
- * @param formula One that can be true
- * @param meter How many node visits may be counted; shows afterwards how many are left
- * @returns Null where they were not found within the visits, or there are none
+ * @param formula A satisfiable formula
+ * @param meter Bounds the node visits, and has the visits left afterwards
+ * @returns Null if the visits ended before, or if the formula is not satisfiable
  */
 export function findSatisfyingAssignment(formula: Formula, meter: Meter): readonly Literal[] | null {
   const assignment: Literal[] = [];
@@ -96,7 +96,7 @@ function visit(meter: Meter): void {
   if (--meter.left < 0) throw new BudgetSpent();
 }
 
-/** @param assignment Takes literals that satisfy the formula; as it was where there are none. */
+/** @param assignment Receives literals that satisfy the formula; unchanged if there are none */
 function isSatisfiable(formula: Formula, meter: Meter, assignment?: Literal[]): boolean {
   visit(meter);
   if (typeof formula === "number") {
@@ -107,28 +107,28 @@ function isSatisfiable(formula: Formula, meter: Meter, assignment?: Literal[]): 
   if (minimum === 1) return operands.some((operand) => isSatisfiable(operand, meter, assignment));
   const survey = surveyOf(operands, meter);
   if (survey.occurrences.size === 0) {
-    if (assignment !== undefined) takeEnough(formula, assignment);
+    if (assignment !== undefined) addEnough(formula, assignment);
     return true;
   }
   const groups = groupsOf(operands, survey);
   if (groups.length === operands.length) return hasSatisfiable(minimum, operands, meter, assignment);
   if (minimum < operands.length) return isSplitSatisfiable(formula, survey, meter, assignment);
   const before = assignment?.length ?? 0;
-  return groups.every((group) => isGroupSatisfiable(group, meter, assignment)) || takeBack(assignment, before);
+  return groups.every((group) => isGroupSatisfiable(group, meter, assignment)) || undo(assignment, before);
 }
 
-/** Literals that satisfy a formula in which no variable stands with both signs. */
-function takeEnough(formula: Formula, assignment: Literal[]): void {
+/** Adds literals that satisfy a formula in which no variable occurs with both signs. */
+function addEnough(formula: Formula, assignment: Literal[]): void {
   if (typeof formula === "number") assignment.push(formula);
-  else for (const operand of formula.operands.slice(0, formula.minimum)) takeEnough(operand, assignment);
+  else for (const operand of formula.operands.slice(0, formula.minimum)) addEnough(operand, assignment);
 }
 
-function takeBack(assignment: Literal[] | undefined, before: number): false {
+function undo(assignment: Literal[] | undefined, before: number): false {
   if (assignment !== undefined) assignment.length = before;
   return false;
 }
 
-/** Whether at least so many operands, none of which stands in another's way, are satisfiable. */
+/** Whether at least `minimum` operands are satisfiable. The operands do not restrict each other. */
 function hasSatisfiable(
   minimum: number,
   operands: readonly Formula[],
@@ -138,10 +138,10 @@ function hasSatisfiable(
   const before = assignment?.length ?? 0;
   let missing = minimum;
   for (let index = 0; index < operands.length && missing > 0; index++) {
-    if (missing > operands.length - index) return takeBack(assignment, before);
+    if (missing > operands.length - index) return undo(assignment, before);
     if (isSatisfiable(operands[index] as Formula, meter, assignment)) missing--;
   }
-  return missing === 0 || takeBack(assignment, before);
+  return missing === 0 || undo(assignment, before);
 }
 
 /** Whether operands of an all-of that are linked by shared variables can be true together. */
@@ -151,9 +151,9 @@ function isGroupSatisfiable(operands: readonly Formula[], meter: Meter, assignme
   return isSplitSatisfiable({ minimum: operands.length, operands }, surveyOf(operands, meter), meter, assignment);
 }
 
-/** Where the variables that occur with both signs stand. */
+/** The occurrences of variables that occur with both signs. */
 interface Survey {
-  /** By variable: the operands that hold it, how often it occurs plain, and how often negated. */
+  /** By variable: its operands, and how often it occurs plain and negated. */
   readonly occurrences: ReadonlyMap<number, Occurrence>;
 }
 
@@ -182,13 +182,13 @@ function surveyOf(operands: readonly Formula[], meter: Meter): Survey {
   return { occurrences };
 }
 
-function eachLiteral(formula: Formula, meter: Meter, take: (literal: Literal) => void): void {
+function eachLiteral(formula: Formula, meter: Meter, add: (literal: Literal) => void): void {
   visit(meter);
-  if (typeof formula === "number") take(formula);
-  else for (const operand of formula.operands) eachLiteral(operand, meter, take);
+  if (typeof formula === "number") add(formula);
+  else for (const operand of formula.operands) eachLiteral(operand, meter, add);
 }
 
-/** The operands in groups linked by variables of both signs, in the order of each group's first operand. */
+/** The operands in groups linked by variables of both signs, in the order of the first operand of each group. */
 function groupsOf(operands: readonly Formula[], survey: Survey): Formula[][] {
   const leaders = operands.map((_, index) => index);
   const leaderOf = (index: number): number => {
@@ -199,7 +199,8 @@ function groupsOf(operands: readonly Formula[], survey: Survey): Formula[][] {
   };
   for (const { holders } of survey.occurrences.values()) {
     for (const holder of holders) {
-      const [first, second] = [leaderOf(holders[0] as number), leaderOf(holder)];
+      const first = leaderOf(holders[0] as number);
+      const second = leaderOf(holder);
       leaders[Math.max(first, second)] = Math.min(first, second);
     }
   }
@@ -225,13 +226,13 @@ function isSplitSatisfiable(
     assignment?.push(assumed);
     const remainder = assume(formula, assumed, meter);
     const can = typeof remainder === "boolean" ? remainder : isSatisfiable(remainder, meter, assignment);
-    return can || takeBack(assignment, before);
+    return can || undo(assignment, before);
   });
 }
 
 /**
- * The literal to assume first: an operand that is one and has to be true; else the variable that links most operands,
- * then the one that occurs most often, then the first, with the sign that it has more often.
+ * The literal to assume first: an operand that is a literal and must be true. Else the variable that links most
+ * operands, then the one that occurs most often, then the first one, with its more frequent sign.
  */
 function splitLiteral(formula: Threshold, survey: Survey): Literal {
   if (formula.minimum === formula.operands.length) {
@@ -251,7 +252,7 @@ function splitLiteral(formula: Threshold, survey: Survey): Literal {
   return best;
 }
 
-/** What is left of a formula when a literal is true: a simpler formula, or its value. */
+/** The remainder of a formula if a literal is true: a simpler formula, or its value. */
 function assume(formula: Formula, literal: Literal, meter: Meter): Formula | boolean {
   visit(meter);
   if (typeof formula === "number") {

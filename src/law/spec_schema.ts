@@ -1,9 +1,9 @@
 /**
- * The JSON Schema of a scenario spec, as `scenario_define` publishes it: the shape that the decoder reads, closed
- * everywhere. What ties members to each other (names, proofs, bounds, canonical sizes) is beyond a schema and is checked
- * by the decoder and the proofs.
+ * The JSON Schema of a scenario spec, as `scenario_define` publishes it. It is the shape that the decoder reads, with
+ * every object closed. The decoder and the proofs check the rules between members: names, proofs, bounds and canonical
+ * sizes.
  *
- * Every client reads it with the list of tools, so it is written to be short.
+ * Every client reads the schema with the list of tools, so it is short.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
 import { VALUE_TYPES } from "./value/types.ts";
 import { PREDICATE_NAMES } from "./value/predicates.ts";
 
-/** Members of which all are required but those named as optional, and no others. */
+/** A closed object. All members are required except those named as optional. */
 function members(properties: JsonObject, optional: readonly string[] = []): JsonObject {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { properties, required, additionalProperties: false };
@@ -29,7 +29,7 @@ function oneOf(...variants: readonly JsonObject[]): JsonObject {
   return { type: "object", oneOf: variants };
 }
 
-/** One variant that a member tells apart, or several whose other members are the same. */
+/** One variant selected by a member, or several variants with the same other members. */
 function variant(
   discriminator: string,
   name: string | readonly string[],
@@ -44,7 +44,7 @@ function array(items: JsonValue, maxItems: number, more: JsonObject = {}): JsonO
   return { type: "array", items, maxItems, ...more };
 }
 
-/** Text of at most so many bytes holds at most so many characters. */
+/** The limit in characters: a text of `bytes` bytes has at most as many characters. */
 function line(maxLength: number): JsonObject {
   return { type: "string", minLength: 1, maxLength, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
 }
@@ -205,7 +205,7 @@ const BINDINGS: JsonObject = {
   }, ["params"]),
 };
 
-/** The schema of a spec; whoever embeds it below another schema's root has to move its references along. */
+/** The schema of a spec. If it is embedded below the root of another schema, its references must be changed too. */
 export const SPEC_SCHEMA: JsonObject = {
   ...closed({
     spec_version: { const: "dag-v3" },

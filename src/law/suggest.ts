@@ -1,5 +1,5 @@
 /**
- * Messages about names: quoting what was given, and naming what was probably meant.
+ * Parts of messages: quoted values, and hints at the names nearest to an unknown one.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > NAME_MAXIMUM ? `${wellFormed}...` : wellFormed);
 }
 
-/** The type of a value, and the value where it is short. */
+/** The type of a value, with the value if it is short. */
 export function describe(value: JsonValue): string {
   if (value === null) return "null";
   if (isJsonArray(value)) return "an array";
@@ -31,7 +31,7 @@ export function quoteAll(names: readonly string[]): string {
 }
 
 /**
- * A hint at the known names nearest to the one given, as `; did you mean "x"?`, or nothing where none is near.
+ * A hint at the known names nearest to the one given, such as `; did you mean "x"?`; empty if no name is near.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * The scenario law in normal form: what `scenario_define` hashes, stores and compiles (docs/format/scenario_law.md). Member
- * names are those of the JSON form.
+ * The scenario law in normal form, which `scenario_define` hashes, stores and compiles (docs/format/scenario_law.md).
+ * Member names are those of the JSON form.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import type { JsonValue } from "../canonical/json.ts";
 import type { DomainSchema, ObservationDomain, Predicate } from "./value/types.ts";
 
-/** A requirement expression tree; a leaf names a condition or a stage, by where the tree stands. */
+/** A requirement expression tree. A leaf names a condition in a stage's completion requirement, else a stage. */
 export type Requirement =
   | { readonly Condition: string }
   | { readonly And: readonly Requirement[] }
@@ -16,15 +16,15 @@ export type Requirement =
   | { readonly Not: Requirement }
   | { readonly RequireGroup: { readonly min: number; readonly reqs: readonly Requirement[] } };
 
-/** What must hold before a stage may be opened. */
+/** The requirement for the opening of a stage. */
 export type Prerequisite =
   | { readonly kind: "root" }
   | { readonly kind: "requires"; readonly requirement: Requirement };
 
-/** The way an evidence item reached gate. */
+/** The channel by which an evidence item reached gate. */
 export type Channel = "caller_submission" | "local_acquisition" | "provider_acquisition";
 
-/** Assurances that an item must carry, each a test of one item. */
+/** Assurances that an item must have, each tested by itself. */
 export type Assurance = "content_integrity" | "scope" | "schema_compatibility" | "source_anchor" | "source_signature";
 
 /** How the qualifying items of one condition become one truth value. */
@@ -42,7 +42,7 @@ export type Freshness =
 export interface EvidenceUsePolicy {
   readonly allowed_channels: readonly Channel[];
   readonly authorization: "embedding_authority" | "signature";
-  /** Only with `authorization: "signature"`: the keys that may sign; absent = any trusted key. */
+  /** Only with `authorization: "signature"`: the keys that may sign; absent means any trusted key. */
   readonly authorized_key_ids?: readonly string[];
   readonly combination: Combination;
   readonly freshness: Freshness;
@@ -50,7 +50,7 @@ export interface EvidenceUsePolicy {
   readonly integrity: "canonical_content_only" | "anchored_content" | "signed_content";
   readonly replay: "full_semantic" | "digest_only";
   readonly required_assurance: readonly Assurance[];
-  /** A call that leaves out a binding of the condition is rejected; absent = it may leave out any. */
+  /** Rejects a call that leaves out a binding of the condition; absent means that a call may leave out any. */
   readonly requires_all_bindings?: true;
   readonly retention: "retain_canonical_value" | "retain_digest_only";
   readonly scope: "exact_condition";
@@ -64,7 +64,7 @@ export interface Condition {
   readonly evidence_use_policy: EvidenceUsePolicy;
 }
 
-/** Where an entry packet may be sent (older service: dispatch target). */
+/** The recipient of an entry packet. */
 export type Target =
   | { readonly kind: "agent"; readonly agent_id: string }
   | { readonly kind: "session"; readonly session_id: string }
@@ -76,7 +76,7 @@ export type Timestamp =
   | { readonly kind: "unix_millis"; readonly value: number }
   | { readonly kind: "logical"; readonly value: number };
 
-/** Content carried by an entry packet, a submission or a declared genesis. */
+/** The content of an entry packet, a submission or a declared genesis. */
 export type Payload =
   | { readonly kind: "json"; readonly value: JsonValue }
   | { readonly kind: "bytes"; readonly base64: string }
@@ -89,7 +89,7 @@ export type Payload =
     };
   };
 
-/** What opening a stage discloses, once, to its targets. */
+/** Content that the opening of a stage discloses, once, to its targets. */
 export interface EntryPacket {
   readonly packet_id: string;
   readonly schema_id: string;
@@ -97,7 +97,7 @@ export interface EntryPacket {
   readonly visibility_labels: readonly string[];
   readonly policy_tags: readonly string[];
   readonly targets: readonly Target[];
-  /** Null = never expires. */
+  /** Null means that it never expires. */
   readonly expiry: Timestamp | null;
   readonly payload: Payload;
 }
@@ -110,7 +110,7 @@ export interface Stage {
   readonly entry_packets: readonly EntryPacket[];
 }
 
-/** Which check of which provider acquires evidence for a condition. */
+/** The check of a provider that acquires evidence for a condition. */
 export interface AcquisitionBinding {
   readonly binding_id: string;
   readonly condition_id: string;
@@ -120,7 +120,7 @@ export interface AcquisitionBinding {
   readonly params?: JsonValue;
 }
 
-/** A rule that people hold the scenario to, named for readers; gate itself judges by requirements alone. */
+/** A rule of the organization, for readers of the law. Gate decides by requirements alone. */
 export interface Policy {
   readonly policy_id: string;
   readonly description?: string;
@@ -148,12 +148,12 @@ export interface ScenarioLaw {
 /** One reason why a spec is not a law. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** JSON path into the spec as given, `$` being the spec. */
+  /** JSON path into the spec; `$` is the spec. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Every reason for which a spec is refused; the list is closed and documented in the authoring guide. */
+/** The codes of refusals. The list is closed and documented in the authoring guide. */
 export type RefusalCode =
   // shape
   | "member_missing"
@@ -206,41 +206,43 @@ export type RefusalCode =
   // report
   | "more_refusals";
 
-/** What the operator's configuration allows a law; part of the operator profile, so that a replay proves under the same rules. */
+/**
+ * The operator's limits on laws. They are part of the operator profile, so a replay proves a law under the same rules.
+ */
 export interface LawLimits {
   readonly maximum_value_bytes: number;
   readonly maximum_payload_bytes: number;
   readonly enable_lexicographic: boolean;
   readonly enable_deep_equals: boolean;
-  /** Node visits that the proofs on all requirements of a law may count together, 2^20 by default. */
+  /** Maximum node visits of the proofs on all requirements of a law together; 2^20 by default. */
   readonly proof_budget: number;
 }
 
-/** The part of a provider check that binding cross-checks need; handed in by the evidence room. */
+/** The facts of a provider check that the checks of bindings need. The evidence module provides them. */
 export interface CheckFacts {
   readonly provider_id: string;
   readonly check_id: string;
   /** `builtin` providers acquire on `local_acquisition`, all others on `provider_acquisition`. */
   readonly channel: "local_acquisition" | "provider_acquisition";
   readonly allowed_comparators: readonly string[];
-  /** JSON types that the check's result schema can yield; `any` for a dynamic result. */
+  /** The JSON types that the result schema of the check allows; `any` for a dynamic result. */
   readonly result_types: readonly ("string" | "integer" | "number" | "boolean" | "null" | "object" | "array" | "any")[];
-  /** Verdict on the binding's params under the check's params schema: null when they fit. */
+  /** Checks the params of a binding against the params schema: null if they are valid, else the fault. */
   readonly checkParams: (params: JsonValue | undefined) => string | null;
 }
 
-/** Facts about the world outside the spec that its cross-checks need; resolved before the pure checks run. */
+/** Facts outside of the spec that its checks need. They are resolved before the pure checks run. */
 export interface LawEnvironment {
   readonly limits: LawLimits;
-  /** Schemas registered in the law's namespace, by `schemaKey`. */
+  /** Whether a schema is registered in the namespace of the law. */
   readonly hasSchema: (schemaId: string, version: string) => boolean;
   /**
-   * Whether the packets of a law that declares schemas have to name one of these. Absent where a stored law is proved again: a law that
-   * was defined before this rule stays a law.
+   * Whether packets of a law with declared schemas must name one of them. Absent for the proof of a stored law: a law
+   * that was defined before this rule stays valid.
    */
   readonly checksPacketSchemas?: boolean;
-  /** The facts of a check; "provider" where the provider is not known, "check" where it lacks that check. */
+  /** The facts of a check; "provider" if the provider is unknown, "check" if it has no such check. */
   readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "check";
-  /** Names that a refusal may suggest: of providers, or of the checks of one. Absent where none may be told. */
+  /** Names that a refusal may suggest: of providers, or of the checks of one. Absent if the caller may see none. */
   readonly namesShown?: (providerId: string | null) => readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
- * Predicates as closures over their expected value, read once, so that judging a value costs one comparison.
+ * Compiles predicates to closures over their expected value, which is parsed once. A judgement costs one comparison.
  *
- * Each JavaScript type has a closure of its own: the engine specialises code by the types it has seen there.
+ * Each JavaScript type has its own closure, since the engine specializes code by the types that it has seen.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { compareTimestamps, parseTimestamp } from "./timestamp.ts";
 import type { ObservationDomain, Predicate, TypedValue, ValueType } from "./types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
-/** A test of one present value; it allocates nothing for scalars and never throws. */
+/** Tests one present value. It allocates nothing for scalars and never throws. */
 export type CompiledPredicate = (value: TypedValue) => Tri;
 
 const alwaysTrue: CompiledPredicate = () => TRUE;
@@ -27,13 +27,13 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
 /**
  * Compiles a predicate into a test of present values of a domain; the value is the left operand.
  *
- * A value of another `value_type` than the domain's is Unknown, for any predicate but `Exists` and `NotExists`, and so
- * is a value whose form the comparison cannot read. Within `Json`, a value of a kind that the predicate does not compare
- * is Unknown too, only that `Equals` is False and `NotEquals` True. Absence and errors of acquisition never come here,
- * see `predicateOnAbsence`.
+ * A value of another `value_type` than the domain's is Unknown for any predicate except `Exists` and `NotExists`. So is
+ * a value whose form the comparison cannot read. Within `Json`, a value of a kind that the predicate does not compare
+ * is Unknown too, except that `Equals` is False and `NotEquals` True. `predicateOnAbsence` covers absence; errors of
+ * acquisition are never tested.
  *
- * @param predicate A predicate that `checkPredicate` has accepted; one that does not fit is Unknown for every value
- * @param domain The domain of the values to come
+ * @param predicate A predicate that `checkPredicate` accepted; one that does not fit is Unknown for every value
+ * @param domain The domain of the values
  * @returns The test
  *
  * @example
@@ -123,7 +123,7 @@ function integerTest(expected: number, outcomes: ComparisonOutcomes): CompiledPr
   };
 }
 
-/** Doubles compare as the decimal numbers they are written as: shortest digits keep their order. */
+/** Doubles have the same order as their shortest decimal digits. */
 function jsonNumberTest(expected: number, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { below, level, above } = outcomes;
   return ({ value, value_type }) => {

@@ -4,10 +4,10 @@
  * @module
  */
 
-/** The most digits of a decimal number; sign and point do not count. */
+/** Maximum digits of a decimal number; sign and point do not count. */
 export const MAXIMUM_DECIMAL_DIGITS = 1000;
 
-/** Where one operand stands relative to another: before (-1), level (0) or after (1). */
+/** The order of two operands: the first is below (-1), equal (0) or above (1). */
 export type Order = -1 | 0 | 1;
 
 const GRAMMAR = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
@@ -17,9 +17,9 @@ const POINT = 0x2e;
 const ZERO = 0x30;
 
 /**
- * What keeps a text from being a decimal number: a message that says what was expected, or null when nothing does.
+ * Why a text is not a decimal number, as a message with the expected form; null for a decimal number.
  *
- * The grammar is `-?(0|[1-9]\d*)(\.\d+)?` with at most {@link MAXIMUM_DECIMAL_DIGITS} digits. The length is looked at
+ * The grammar is `-?(0|[1-9]\d*)(\.\d+)?` with at most {@link MAXIMUM_DECIMAL_DIGITS} digits. The length is checked
  * first, so that the cost of a refusal is bounded.
  *
  * @example
@@ -43,13 +43,13 @@ export function decimalFault(text: string): string | null {
   return null;
 }
 
-/** Tells whether a text is a decimal number within the digit limit. */
+/** Whether a text is a decimal number within the limit of digits. */
 export function isDecimal(text: string): boolean {
   return decimalFault(text) === null;
 }
 
 /**
- * The exact order of two decimal numbers, both of which {@link isDecimal} has accepted. Linear in their length.
+ * The exact order of two decimal numbers that {@link isDecimal} accepted. Linear in their length.
  *
  * @example
  * ```ts
@@ -73,8 +73,8 @@ export function compareDecimals(left: string, right: string): Order {
 }
 
 /**
- * The one spelling that all decimal numbers of a value share: no zeros at the end of the fraction, no minus before zero.
- * Takes what {@link isDecimal} has accepted.
+ * The canonical text of a decimal number: no zeros at the end of the fraction, no minus before zero. {@link isDecimal}
+ * must have accepted the number.
  *
  * @example
  * ```ts
@@ -96,7 +96,7 @@ export function canonicalDecimal(text: string): string {
 }
 
 /**
- * A finite number as a plain decimal number: the shortest digits that ECMAScript prints for it, without an exponent.
+ * A finite number as a decimal number: the shortest digits that ECMAScript writes for it, without an exponent.
  *
  * The longest result has 324 fraction digits, well below {@link MAXIMUM_DECIMAL_DIGITS}.
  *
@@ -118,13 +118,13 @@ export function decimalOfNumber(number: number): string {
   const sign = number < 0 ? "-" : "";
   const mantissa = text.slice(sign.length, exponentAt);
   const digits = mantissa.replace(".", "");
-  // The point stands after the first digit; ECMAScript uses an exponent only where it leaves the digits on one side.
+  // The point is after the first digit. ECMAScript uses an exponent only if all digits are on one side of the point.
   return exponent < 0
     ? `${sign}0.${"0".repeat(-exponent - 1)}${digits}`
     : `${sign}${digits}${"0".repeat(exponent + 1 - digits.length)}`;
 }
 
-/** The text in quotes, or only its length when it is too long to be read. */
+/** The text in quotes, or only its length if it is long. */
 function quoted(text: string): string {
   return text.length <= 64 ? JSON.stringify(text) : `${text.length} characters`;
 }

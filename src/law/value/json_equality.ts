@@ -7,10 +7,10 @@
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 
 /**
- * Tells whether two JSON values are equal: numbers by value, strings by code units without any normalisation, arrays
- * item by item, objects by their own members in any order, at every depth.
+ * Whether two JSON values are equal: numbers by value, strings by code units without normalization, arrays item by
+ * item, objects by their own members in any order, at every depth.
  *
- * Works on a list of pairs instead of calling itself, so that no depth of nesting can exhaust the call stack.
+ * It uses a list of pairs and no recursion, so nesting cannot exhaust the call stack.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export function jsonEqual(left: JsonValue, right: JsonValue): boolean {
   return true;
 }
 
-/** Compares two values without what they hold; the containers that they hold are put on the list in pairs. */
+/** Compares two values without their inner containers, which are added to the list in pairs. */
 function sameLevel(a: JsonValue, b: JsonValue, pending: JsonValue[]): boolean {
   if (isJsonArray(a)) return isJsonArray(b) && sameItems(a, b, pending);
   if (isJsonObject(a)) return isJsonObject(b) && sameMembers(a, b, pending);
@@ -57,7 +57,7 @@ function sameMembers(a: JsonObject, b: JsonObject, pending: JsonValue[]): boolea
   return true;
 }
 
-/** False when two values differ for certain; two containers go on the list. */
+/** False if two values differ. Two containers are added to the list and compared later. */
 function sameOrPending(a: JsonValue | undefined, b: JsonValue | undefined, pending: JsonValue[]): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -1,5 +1,5 @@
 /**
- * Tests of membership by hashing: their time is linear in the value and does not grow with the number of expected ones.
+ * Tests of membership by hashing. The time is linear in the value, for any number of expected ones.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import { scalarKey } from "./typed_value.ts";
 import type { TypedValue, ValueType } from "./types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
-/** Up to this many expected items an array is searched for each, which is quicker than to hash what it holds. */
+/** Up to this many expected items the array is searched for each, which is faster than hashing its items. */
 const SCAN_LIMIT = 8;
 
 /**
- * The test of `InSet`: True when the value equals an expected one by domain equality, else False. A `Timestamp` that
- * equals none but is of another kind than one of them is Unknown, as its comparison with that one is; so is a `Json`
+ * The test of `InSet`: True if the value equals an expected one by domain equality, else False. A `Timestamp` of
+ * another kind than one of the expected ones, which equals no other, is Unknown, as that comparison is. So is a `Json`
  * array or object.
  *
  * @param expected The expected values
  * @param type The value type of the domain
- * @returns The test, or null when an expected value is none of the type
+ * @returns The test, or null if an expected value is not of the type
  */
 export function setTest(expected: readonly TypedValue[], type: ValueType): ((value: TypedValue) => Tri) | null {
   const keys = new Set<JsonPrimitive>();
@@ -39,11 +39,11 @@ export function setTest(expected: readonly TypedValue[], type: ValueType): ((val
 }
 
 /**
- * The test of `Contains` with an array: True when every expected item is an item of the value, by value at every depth
- * and however often it stands in either; False when one is missing; Unknown when the value is no array.
+ * The test of `Contains` with an array: True if every expected item equals an item of the value, by value at every
+ * depth. Repetitions do not count. It is False if one is missing, and Unknown if the value is no array.
  *
- * @param expected The items to be found; none are in every array
- * @returns The test, or null when an expected item has no canonical form
+ * @param expected The items to find; an empty list is contained in every array
+ * @returns The test, or null if an expected item has no canonical form
  */
 export function containsAllTest(expected: JsonArray): ((value: TypedValue) => Tri) | null {
   const wanted = indexOf(expected);
@@ -52,7 +52,7 @@ export function containsAllTest(expected: JsonArray): ((value: TypedValue) => Tr
   if (wanted.containers.size === 0 && scalars.length <= SCAN_LIMIT) {
     return ({ value, value_type }) => {
       if (value_type !== "Json" || !isJsonArray(value)) return UNKNOWN;
-      // Unlike indexOf, includes finds null and equates the two zeros without exceptions for either.
+      // `includes` finds null and equates both zeros.
       for (const scalar of scalars) if (!value.includes(scalar)) return FALSE;
       return TRUE;
     };
@@ -81,7 +81,9 @@ function timestampOf(value: JsonValue): ReturnType<typeof parseTimestamp> {
   return typeof value === "string" ? parseTimestamp(value) : null;
 }
 
-/** The items of an array by value: scalars as they are, containers by their canonical text, which equal ones share. */
+/**
+ * The items of an array by value: scalars as they are, containers by canonical text, which is the same for equal ones.
+ */
 interface ItemIndex {
   readonly scalars: Set<JsonPrimitive>;
   readonly containers: Set<string>;
@@ -101,7 +103,7 @@ function indexOf(array: JsonArray): ItemIndex | null {
   return index;
 }
 
-/** The canonical text of a value, or null for one that has none: every edge refuses those, and no test may throw. */
+/** The canonical text of a value; null if it has none. Such values are refused before, but a test must never throw. */
 function canonicalTextOf(value: JsonValue): string | null {
   try {
     return canonicalize(value);

@@ -1,5 +1,5 @@
 /**
- * Which predicates fit which domain, and what they say when there is nothing to compare.
+ * Which predicates fit which domain, and their truth value without a value to compare.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
 export { compilePredicate } from "./compiled_predicate.ts";
 
-/** The most expected values of an `InSet`. */
+/** Maximum number of expected values of an `InSet`. */
 export const MAXIMUM_SET_SIZE = 4096;
 
 /** Which of the two opt-in families the operator has enabled (`validation`). */
@@ -32,8 +32,8 @@ export interface PredicateValidation {
  * - `predicate_not_enabled`: the operator has not enabled it;
  * - `expected_invalid`: the expected value is missing or superfluous, of another type, malformed, or of a JSON kind
  *   with which the predicate is Unknown for every value;
- * - `expected_outside_domain`: no value of the domain can equal, hold or lie beyond the expected one, so that the
- *   predicate says the same of all of them;
+ * - `expected_outside_domain`: no value of the domain can equal, contain or exceed the expected one, so the predicate has
+ *   the same truth value for all of them;
  * - `too_few`, `too_many`, `duplicate`: the values of an `InSet`.
  */
 export type PredicateRefusalCode = Extract<
@@ -50,7 +50,7 @@ export type PredicateRefusalCode = Extract<
 /** One reason why a predicate does not fit its domain. */
 export interface PredicateRefusal extends Pick<Refusal, "message"> {
   readonly code: PredicateRefusalCode;
-  /** Where below the predicate object, from the outside in; to be appended to the path of the predicate. */
+  /** Steps below the predicate object, from the outside in; append them to the path of the predicate. */
   readonly path: readonly (string | number)[];
 }
 
@@ -70,10 +70,10 @@ export function isPredicateAllowed(predicate: PredicateName, domain: ValueType):
 }
 
 /**
- * What a predicate says where acquisition succeeded and found nothing, such as an environment name that is not set.
+ * The truth value of a predicate if acquisition succeeded and found nothing, such as a variable that is not set.
  *
- * `Exists` is False, `NotExists` is True, every other one Unknown. Without any item, or with one that carries an error,
- * all sixteen are Unknown, and the caller does not come here: absence that nobody has observed proves nothing.
+ * `Exists` is False, `NotExists` is True, every other one Unknown. Without an item, or with an item that has an error,
+ * all sixteen are Unknown, and this function is not called: absence proves nothing unless it was observed.
  *
  * @example
  * ```ts
@@ -90,12 +90,12 @@ export function predicateOnAbsence(predicate: Predicate): Tri {
 }
 
 /**
- * Everything that keeps a predicate from fitting its domain, found before any evidence exists.
+ * Every reason why a predicate does not fit its domain, found before any evidence exists.
  *
- * @param predicate The predicate; its bounds of form are checked here too, so a decoder may hand it in as it came
+ * @param predicate The predicate as it was decoded; the number of its expected values is checked here too
  * @param domain A domain that `checkDomain` has accepted
  * @param validation Which opt-in predicates the operator has enabled
- * @returns The reasons, none when it fits
+ * @returns The reasons; empty if it fits
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ export function checkPredicate(
   const expected: unknown = "expected" in predicate ? predicate.expected : undefined;
   if (PREDICATES[name].family === "presence") {
     if (expected === undefined) return [];
-    return [refusal("expected_invalid", ["expected"], `Cannot give "${name}" an expected value: it takes none`)];
+    return [refusal("expected_invalid", ["expected"], `Cannot use an expected value with "${name}"`)];
   }
   if (name === "InSet") return checkSet(expected, domain);
   const found = checkExpected(name, expected, domain, ["expected"]);
@@ -185,7 +185,7 @@ function checkExpected(
   return refusal(code, [...path, fault.code === "value_type_mismatch" ? "value_type" : "value"], fault.message);
 }
 
-/** The JSON kind that a predicate wants, where it is not the one it has got; null where it is. */
+/** The JSON kind that a predicate needs; null if the expected value has it. */
 function wantedJsonKind(family: PredicateFamily, value: JsonValue): string | null {
   const isContainer = isJsonArray(value) || isJsonObject(value);
   switch (family) {
@@ -206,11 +206,11 @@ function wantedJsonKind(family: PredicateFamily, value: JsonValue): string | nul
 }
 
 /**
- * The domain that an expected value has to be in, so that the predicate does not say the same of every value: the
- * observation domain, without those of its bounds that do not bind the expected value.
+ * The domain that an expected value must be in; otherwise the predicate has one truth value for all values. It is the
+ * observation domain without the bounds that do not apply to expected values.
  *
- * Bounds on length bind neither lexicographic order nor the order of numbers within `Json`. What a value holds as a
- * substring may be shorter than any value but not longer; an array to be contained may repeat its items.
+ * Bounds on length apply neither to lexicographic order nor to the order of numbers within `Json`. A substring may be
+ * shorter than any value but not longer; an array to be contained may repeat its items.
  */
 function reachOf(family: PredicateFamily, expected: JsonValue, domain: ObservationDomain): ObservationDomain {
   if (domain.domain === "String") {

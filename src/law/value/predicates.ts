@@ -1,8 +1,8 @@
 /**
- * The sixteen predicates, one row each: what every part of gate that treats them alike has to know of them.
+ * The sixteen predicates, one row each, with the properties that other modules need.
  *
- * A comparator is added with its row here, its test in `compiled_predicate.ts` where its family is new, and its page in
- * `docs/format/values.md`.
+ * To add a comparator, add its row here and its text in `docs/format/values.md`. A new family also needs its test in
+ * `compiled_predicate.ts`.
  *
  * @module
  */
@@ -10,8 +10,8 @@
 import { FALSE, type Tri, TRUE } from "./truth.ts";
 
 /**
- * What a comparison answers when the value is below, level with or above the expected one. Where values have no order,
- * each that differs counts as above.
+ * The result of a comparison if the value is below, equal to or above the expected one. Without an order every
+ * different value counts as above.
  */
 export interface ComparisonOutcomes {
   readonly below: Tri;
@@ -34,9 +34,9 @@ export interface PredicateRow {
   readonly family: PredicateFamily;
   /** Its name in provider contracts. */
   readonly comparator: string;
-  /** The predicate in a sentence, between the condition and the expected value. */
+  /** The words for the predicate in a sentence, between the condition and the expected value. */
   readonly words: string;
-  /** What a comparison by order or equality answers. */
+  /** The results of a comparison by order or equality. */
   readonly outcomes?: ComparisonOutcomes;
 }
 
@@ -88,7 +88,7 @@ type NameIn<Family extends PredicateFamily> = {
   [Name in PredicateName]: typeof PREDICATES[Name]["family"] extends Family ? Name : never;
 }[PredicateName];
 
-/** The predicates that only ask whether there is a value. */
+/** The predicates that test only the presence of a value. */
 export type PresencePredicateName = NameIn<"presence">;
 
 /** The predicates that compare the evidence, as left operand, with one expected value. */

@@ -1,20 +1,20 @@
 /**
- * Search for a text within another in linear time, whatever the two are.
+ * Searches a text within another one, in linear time for all inputs.
  *
  * @module
  */
 
 /**
- * Up to this length the native search is used. It takes time in the product of both lengths in its worst case, which a
- * submitted value can be made to be: a text of 1 MB and a needle of 100 kB kept it busy for 15 seconds.
+ * Up to this length the native search is used. Its worst case is the product of both lengths, and a submitted value can
+ * reach it: a text of 1 MB and a needle of 100 kB needed 15 seconds.
  */
 export const NATIVE_SEARCH_LIMIT = 256;
 
 /**
- * A test that tells whether a text holds the needle as a substring, code unit by code unit; the empty needle is in
- * every text. What can be prepared of the search is done here, once.
+ * A test whether a text contains the needle as a substring, by code units. Every text contains the empty needle. The
+ * needle is prepared once.
  *
- * @param needle The text to look for
+ * @param needle The text to find
  * @returns The test
  *
  * @example
@@ -34,8 +34,8 @@ export function substringTest(needle: string): (text: string) => boolean {
 }
 
 /**
- * For every length of a start of the needle the length of its longest border: an end of it that is also a proper start
- * (Knuth, Morris, Pratt 1977).
+ * For every prefix of the needle the length of its longest border: a suffix that is also a proper prefix (Knuth,
+ * Morris, Pratt 1977).
  */
 function bordersOf(needle: string): Uint32Array {
   const borders = new Uint32Array(needle.length + 1);

@@ -6,15 +6,15 @@
 
 import type { Order } from "./decimal.ts";
 
-/** The most digits of a fraction of a second. */
+/** Maximum digits of a fraction of a second. */
 const MAXIMUM_FRACTION_DIGITS = 1000;
 
 /**
  * A point in time that can be compared with others of its kind.
  *
- * `seconds` counts from 1970-01-01T00:00:00Z without leap seconds; a full-date stands at its midnight. `leap` is 1
- * within a leap second, whose `seconds` are those of the second before it. `fraction` holds the digits after the point
- * without zeros at their end, so that plain string order is the order of the fractions.
+ * `seconds` counts from 1970-01-01T00:00:00Z without leap seconds; a full-date has the seconds of its midnight. `leap`
+ * is 1 within a leap second, whose `seconds` are those of the previous second. `fraction` has the digits after the
+ * point without zeros at their end, so that string order is the order of the fractions.
  */
 export interface Timestamp {
   readonly kind: "date" | "date_time";
@@ -37,12 +37,12 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * Reads a timestamp by the grammar and the rules of RFC 3339 section 5.6 and 5.7; null when the text is none.
+ * Reads a timestamp by the grammar and the rules of RFC 3339 section 5.6 and 5.7; null for any other text.
  *
  * A date-time needs an offset, from -23:59 to +23:59 or `Z`; `-00:00` is read as UTC. The letters may be lower case, as
- * the RFC allows; the space that it leaves to applications is refused. Years run from 0000 to 9999 in the Gregorian
- * calendar. A leap second is accepted where one can be inserted, at 23:59:60 UTC on the last day of a month. Which of
- * them happened is known only from a table that changes, and a verdict must not change with it.
+ * the RFC allows. The optional space in place of `T` is rejected. Years are 0000 to 9999 in the Gregorian calendar. A
+ * leap second is accepted at 23:59:60 UTC on the last day of any month. The table of actual leap seconds changes, and a
+ * verdict must not change with it.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function parseTimestamp(text: string): Timestamp | null {
 }
 
 /**
- * The order of two timestamps, or null when one is a date and the other a date-time: a day is no instant.
+ * The order of two timestamps; null if one is a date and the other a date-time, since a day is no instant.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export function compareTimestamps(left: Timestamp, right: Timestamp): Order | nu
   return left.fraction < right.fraction ? -1 : 1;
 }
 
-/** One text for every spelling of a timestamp's day or instant, to look timestamps up by. */
+/** The same text for every spelling of a day or instant, as a key of timestamps. */
 export function timestampKey(timestamp: Timestamp): string {
   return `${timestamp.kind}:${timestamp.seconds}:${timestamp.leap}:${timestamp.fraction}`;
 }
@@ -124,7 +124,7 @@ function parseTime(text: string, midnight: number, day: number, monthLength: num
   return { kind: "date_time", seconds: midnight + secondOfDay, leap, fraction };
 }
 
-/** The offset from UTC in seconds when the text ends with one at the index, else NaN. */
+/** The offset from UTC in seconds if the text ends with one at the index, else NaN. */
 function parseOffset(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if ((code | 0x20) === 0x7a) return text.length === at + 1 ? 0 : Number.NaN;
@@ -137,15 +137,15 @@ function parseOffset(text: string, at: number): number {
   return code === PLUS ? seconds : -seconds;
 }
 
-/** Tells whether a second, counted in UTC from the midnight of a local day, is the last of its day and month in UTC. */
+/** Whether a second, counted in UTC from the midnight of a local day, is the last of its day and month in UTC. */
 function isLastSecondOfMonth(secondOfDay: number, day: number, monthLength: number): boolean {
   const shift = Math.floor(secondOfDay / SECONDS_OF_DAY);
   const utcDay = day + shift;
-  // Day 0 is the last of the month before.
+  // Day 0 is the last day of the previous month.
   return secondOfDay - shift * SECONDS_OF_DAY === SECONDS_OF_DAY - 1 && (utcDay === monthLength || utcDay === 0);
 }
 
-/** Two decimal digits as a number, or a negative number when there are none, which every range check refuses. */
+/** Two decimal digits as a number. Negative for any other text, which every range check rejects. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at);
   const ones = text.charCodeAt(at + 1);
@@ -169,7 +169,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Days from 1970-01-01; years are counted from March, so that the leap day is the last of its year. */
+/** Days from 1970-01-01. Years are counted from March, so that the leap day is the last day of a year. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const shiftedYear = month <= 2 ? year - 1 : year;
   const monthFromMarch = month <= 2 ? month + 9 : month - 3;

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A truth value of strong Kleene logic, as JSON spells it. */
+/** A truth value of strong Kleene logic, as in JSON. */
 export type Kleene = "true" | "false" | "unknown";
 
 /** The code of false; the three codes are ordered, so And is the minimum and Or the maximum. */
@@ -22,7 +22,7 @@ export type Tri = typeof FALSE | typeof UNKNOWN | typeof TRUE;
 const TRI_NAMES: readonly [Kleene, Kleene, Kleene] = ["false", "unknown", "true"];
 
 /**
- * The JSON spelling of a truth value's code.
+ * The JSON text of a truth value's code.
  *
  * @example
  * ```ts

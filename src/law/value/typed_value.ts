@@ -1,6 +1,5 @@
 /**
- * Whether a JSON value is one of its type and of its domain, when two of them are the same, and how the result of a
- * provider becomes one.
+ * Typed values: tests of type and domain, equality, and reading the result of a provider into a domain.
  *
  * @module
  */
@@ -14,18 +13,18 @@ import { compareTimestamps, parseTimestamp, timestampKey } from "./timestamp.ts"
 import type { ObservationDomain, TypedValue, ValueType } from "./types.ts";
 
 /**
- * Why a value is not in a domain: its `value_type` names another one, its form is not the type's, or it is of the type
- * and beyond the domain's bounds.
+ * Why a value is not in a domain: its `value_type` is another one, its form is not that of the type, or it is out of
+ * the bounds of the domain.
  */
 export type DomainFaultCode = "value_type_mismatch" | "value_malformed" | "value_out_of_bounds";
 
-/** Why a value is not in a domain; the message says what was expected and what came instead. */
+/** Why a value is not in a domain. The message has the expected and the given value. */
 export interface DomainFault {
   readonly code: DomainFaultCode;
   readonly message: string;
 }
 
-/** Why the bounds of a domain hold no sense, and the member that is to blame. */
+/** Why the bounds of a domain are inconsistent, with the member at fault. */
 export interface DomainBoundsFault {
   readonly code: "domain_bounds_invalid";
   /** Member names below the domain object. */
@@ -36,11 +35,11 @@ export interface DomainBoundsFault {
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /**
- * What keeps a JSON value from being one of a type, as a message that says what was expected; null when nothing does.
- * Looks at the form alone: bounds belong to the domain, and every JSON value is a `Json`.
+ * Why a JSON value is not of a type, as a message with the expected form; null if it is. Only the form is tested:
+ * bounds belong to the domain, and every JSON value is a `Json`.
  *
  * @param value The `value` of a typed value
- * @param type The type it is to be read as
+ * @param type The expected type
  *
  * @example
  * ```ts
@@ -79,7 +78,7 @@ export function checkTypedValue(value: JsonValue, type: ValueType): string | nul
 }
 
 /**
- * Why a typed value is not in a domain, or null when it is. The schema of a `Json` domain is not looked at here.
+ * Why a typed value is not in a domain; null if it is. The schema of a `Json` domain is not tested here.
  *
  * @example
  * ```ts
@@ -107,8 +106,8 @@ export function checkInDomain(value: TypedValue, domain: ObservationDomain): Dom
 }
 
 /**
- * What makes no sense in the bounds of a domain: numbers of bytes that are none, a bound that is no value of the type,
- * a minimum above the maximum, a domain without values.
+ * The faults in the bounds of a domain: an invalid number of bytes, a bound that is no value of the type, a minimum
+ * above the maximum, or a domain without values.
  *
  * @example
  * ```ts
@@ -145,8 +144,8 @@ export function checkDomain(domain: ObservationDomain): readonly DomainBoundsFau
 }
 
 /**
- * Tells whether two typed values are the same value of the same domain: `Decimal` by value, `Timestamp` by day or
- * instant (a day equals no instant), `Json` with numbers by value at every depth, strings and digests by code units.
+ * Whether two typed values are the same value of the same domain: `Decimal` by value, `Timestamp` by day or instant (a
+ * day equals no instant), `Json` with numbers by value at every depth, strings and digests by code units.
  *
  * @example
  * ```ts
@@ -174,8 +173,8 @@ export function domainEqual(a: TypedValue, b: TypedValue): boolean {
 }
 
 /**
- * A scalar that two typed values of one type share exactly when {@link domainEqual} holds, to look values up by.
- * Undefined for what has none: a `Json` array or object, and a value that is none of its type.
+ * A scalar key of a typed value: two values of one type have the same key exactly if {@link domainEqual} holds.
+ * Undefined for a `Json` array or object, and for a value that is not of its type.
  */
 export function scalarKey(value: TypedValue): string | number | boolean | null | undefined {
   const inner = value.value;
@@ -190,12 +189,12 @@ export function scalarKey(value: TypedValue): string | number | boolean | null |
 }
 
 /**
- * The result of a provider as a value of a domain, or null when it does not fit, which is the observed error
+ * The result of a provider as a value of a domain; null if it does not fit, which is the observed error
  * `domain_mismatch`.
  *
- * An integer becomes an Integer or a Decimal, any other number a Decimal of its shortest ECMAScript digits, a string a
- * String, or a Timestamp, Digest or Decimal where it has their grammar, `{algorithm: "sha256", value}` a Digest, and
- * anything a Json. The bounds of the domain hold; the schema of a `Json` domain is not looked at here.
+ * An integer becomes an Integer or a Decimal, any other number a Decimal of its shortest ECMAScript digits. A string
+ * becomes a String, or a Timestamp, Digest or Decimal if it has their grammar. `{algorithm: "sha256", value}` becomes a
+ * Digest, and any value a Json. The bounds of the domain apply; the schema of a `Json` domain is not tested here.
  *
  * @example
  * ```ts
@@ -240,7 +239,7 @@ function checkBounds(value: JsonValue, domain: ObservationDomain): DomainFault |
   }
 }
 
-/** The bytes of a value's canonical form; a value without one is a fault. */
+/** The number of bytes of a value's canonical form, or the fault of a value without one. */
 function canonicalLength(value: JsonValue): number | DomainFault {
   try {
     return utf8Length(canonicalize(value));
@@ -280,9 +279,9 @@ function minimumAboveMaximum(domain: Extract<ObservationDomain, { domain: "Integ
     : compareDecimals(domain.minimum, domain.maximum) > 0;
 }
 
-/** The JSON form in which a type carries what a provider returned; what does not fit stays as it is. */
+/** The JSON form that a type has for the result of a provider. A result that does not fit is returned unchanged. */
 function asType(value: JsonValue, type: ValueType): JsonValue {
-  // Minus zero is no other integer than zero, and canonical JSON writes it so.
+  // Minus zero equals zero, and canonical JSON writes it as 0.
   if (typeof value === "number") return type === "Decimal" ? decimalOfNumber(value) : value + 0;
   if (type !== "Digest" || !isJsonObject(value)) return value;
   const digest = member(value, "value");

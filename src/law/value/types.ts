@@ -77,7 +77,7 @@ export interface JsonDomain {
   readonly schema?: DomainSchema;
 }
 
-/** What a condition may observe: a closed set of values, told apart by `domain`. */
+/** What a condition may observe: a closed set of values, distinguished by `domain`. */
 export type ObservationDomain =
   | StringDomain
   | BooleanDomain
@@ -87,7 +87,7 @@ export type ObservationDomain =
   | DigestDomain
   | JsonDomain;
 
-/** Asks whether there is a value; takes no expected value. */
+/** Tests for the presence of a value; has no expected value. */
 export interface PresencePredicate {
   readonly predicate: PresencePredicateName;
 }
