@@ -65,7 +65,7 @@ Deno.test("nginx of the page takes requests of the size that gate takes, and wai
   const { server } = await preset("container_behind_proxy.toml");
   assert.match(block, /client_max_body_size +1m;/);
   assert.equal(server.max_body_bytes, 1 << 20);
-  const silent = /say every (\d+) seconds that they are still there/.exec(block)?.[1];
+  const silent = /keep-alive every (\d+) seconds/.exec(block)?.[1];
   assert.ok(Number(/proxy_read_timeout +(\d+)s;/.exec(block)?.[1]) > 2 * Number(silent));
   assert.equal(KEEP_ALIVE_MILLISECONDS, Number(silent) * 1000);
 });
