@@ -132,7 +132,8 @@ Deno.test("exportRun() withholds the values of conditions, but none that another
 });
 
 Deno.test("exportRun() of a longer run shares every full segment, and of a prefix is what it was", async () => {
-  const [short, long] = [await exported(sourceOf(LONG, 520)), await exported(sourceOf(LONG, 611))];
+  const short = await exported(sourceOf(LONG, 520));
+  const long = await exported(sourceOf(LONG, 611));
   const [first, second, third] = segmentsOf(long);
   assert.deepEqual(segmentsOf(short).slice(0, 2), [first, second]);
   assert.deepEqual([first?.last_revision, second?.last_revision, third?.first_revision, third?.last_revision], [

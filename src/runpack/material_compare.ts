@@ -43,9 +43,11 @@ export function comparePacks(first: PackView, second: PackView): PackComparison 
 
 function relationOf(first: PackView, second: PackView, shared: number): PackRelation {
   if (first.runpack_identity === second.runpack_identity) return "same";
-  const [a, b] = [first.manifest.run_key, second.manifest.run_key];
+  const a = first.manifest.run_key;
+  const b = second.manifest.run_key;
   if (a.namespace_id !== b.namespace_id || a.run_id !== b.run_id) return "other_run";
-  const [left, right] = [first.records.length, second.records.length];
+  const left = first.records.length;
+  const right = second.records.length;
   if (shared < Math.min(left, right)) return "forked";
   if (left === right) return "same_records";
   return left > right ? "first_continues" : "second_continues";

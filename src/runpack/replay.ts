@@ -279,7 +279,8 @@ function withVerdict(
   value: TypedValue,
 ): PresentedEvidence {
   const then = course.view.law.conditionIndex.get(condition_id)?.condition.observation_domain;
-  const [a, b] = [schemaOf(then), schemaOf(domain)];
+  const a = schemaOf(then);
+  const b = schemaOf(domain);
   if (a === b || item.schema_verdict === undefined) return { ...item, value };
   const { schema_verdict: _verdict, ...rest } = item;
   return { ...rest, value };
@@ -293,11 +294,13 @@ function schemaOf(domain: CompiledCondition["condition"]["observation_domain"] |
 function leafDifferences({ trace }: StageEvaluatedBody, after: readonly Line[]): readonly LeafDifference[] {
   const byCondition = (lines: readonly Line[]): Map<string, Line> =>
     new Map(lines.map((line) => [line.condition_id, line]));
-  const [then, now] = [byCondition(trace), byCondition(after)];
+  const then = byCondition(trace);
+  const now = byCondition(after);
   const shown = (line: Line | undefined): LeafTruth | null =>
     line === undefined ? null : { value: line.value, ...line.reason === undefined ? {} : { reason: line.reason } };
   return [...new Set([...then.keys(), ...now.keys()])].flatMap((condition_id) => {
-    const [before, next] = [then.get(condition_id), now.get(condition_id)];
+    const before = then.get(condition_id);
+    const next = now.get(condition_id);
     if (before?.value === next?.value && before?.reason === next?.reason) return [];
     return [{ condition_id, before: shown(before), after: shown(next) }];
   });

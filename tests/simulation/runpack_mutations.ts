@@ -25,7 +25,8 @@ const changeByte: Mutation = (bytes, choose) => {
 
 const swapBytes: Mutation = (bytes, choose) => {
   const changed = bytes.slice();
-  const [a, b] = [choose(bytes.length), choose(bytes.length)];
+  const a = choose(bytes.length);
+  const b = choose(bytes.length);
   changed[a] = bytes[b] ?? 0;
   changed[b] = bytes[a] ?? 0;
   return changed;

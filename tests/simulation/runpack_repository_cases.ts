@@ -117,7 +117,9 @@ const CASES: readonly [string, (under: RepositoryUnderTest) => Promise<void>][] 
     assert.equal(ends.filter((end) => end.status === "rejected" && isCode("integrity_failure")(end.reason)).length, 15);
   }],
   ["putManifest() and putSignature() overwrite nothing", async ({ repository, keys }) => {
-    const [identity, keyId, other] = [SHA256("pack"), SHA256("key 1"), SHA256("key 2")];
+    const identity = SHA256("pack");
+    const keyId = SHA256("key 1");
+    const other = SHA256("key 2");
     const bytes = encoder.encode("{}");
     assert.equal(await repository.getManifest(identity), "missing");
     assert.deepEqual(await repository.getSignatures(identity), []);

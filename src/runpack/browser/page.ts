@@ -86,7 +86,8 @@ async function filesBelow(entry: FileSystemEntry, prefix: string): Promise<PackF
 
 /** What was dropped; it has to be asked for before the event is over. */
 function dropped(data: DataTransfer | null): (() => Promise<OpenedPack>) | null {
-  const [item, content] = [data?.items[0], data?.files[0]];
+  const item = data?.items[0];
+  const content = data?.files[0];
   const entry = item?.webkitGetAsEntry() ?? null;
   if (item === undefined || content === undefined || entry === null) return null;
   if (entry.isFile) return () => openSingleFile(content);

@@ -210,7 +210,8 @@ async function readEntries(
   mostEntries: number,
   entries: Map<string, ArchiveEntry>,
 ): Promise<void> {
-  let [offset, last] = [0, ""];
+  let offset = 0;
+  let last = "";
   for (;;) {
     const header = await archive.read(offset, BLOCK_BYTES);
     if (header.length < BLOCK_BYTES) return refuse(offset, "it ends in the middle");

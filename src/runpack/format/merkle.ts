@@ -113,7 +113,8 @@ export function inclusionProof(sha256: Sha256, leaves: readonly string[], index:
   assertPlace(index, 0, leaves.length);
   if (leaves.length === 1) return [];
   const split = splitAt(leaves.length);
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  const left = leaves.slice(0, split);
+  const right = leaves.slice(split);
   return index < split
     ? [...inclusionProof(sha256, left, index), rootOf(sha256, right)]
     : [...inclusionProof(sha256, right, index - split), rootOf(sha256, left)];
@@ -133,7 +134,8 @@ export function consistencyProof(sha256: Sha256, leaves: readonly string[], firs
 function subproof(sha256: Sha256, leaves: readonly string[], first: number, whole: boolean): string[] {
   if (first === leaves.length) return whole ? [] : [rootOf(sha256, leaves)];
   const split = splitAt(leaves.length);
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)];
+  const left = leaves.slice(0, split);
+  const right = leaves.slice(split);
   return first <= split
     ? [...subproof(sha256, left, first, whole), rootOf(sha256, right)]
     : [...subproof(sha256, right, first - split, false), rootOf(sha256, left)];
@@ -151,7 +153,9 @@ export interface Inclusion {
 /** Whether an audit path leads from the leaf to the root (RFC 9162, 2.1.3.2). */
 export function verifyInclusion(sha256: Sha256, { leaf, index, size, root, proof }: Inclusion): boolean {
   if (!Number.isSafeInteger(index) || index < 0 || index >= size) return false;
-  let [at, last, hash] = [index, size - 1, leaf];
+  let at = index;
+  let last = size - 1;
+  let hash = leaf;
   for (const sibling of proof) {
     if (last === 0 || !isHash(sibling)) return false;
     if (at % 2 === 1 || at === last) {
@@ -176,12 +180,14 @@ export function verifyConsistency(sha256: Sha256, { first, second, proof }: Cons
   if (!sizes.every(Number.isSafeInteger) || first.size < 1 || first.size > second.size) return false;
   if (first.size === second.size) return proof.length === 0 && first.root === second.root;
   if (!proof.every(isHash)) return false;
-  let [at, last] = [first.size - 1, second.size - 1];
+  let at = first.size - 1;
+  let last = second.size - 1;
   while (at % 2 === 1) [at, last] = [half(at), half(last)];
   // A first tree that is one full subtree is where the proof begins.
   const [start, ...path] = at === 0 ? [first.root, ...proof] : proof;
   if (start === undefined) return false;
-  let [older, newer] = [start, start];
+  let older = start;
+  let newer = start;
   for (const sibling of path) {
     if (last === 0) return false;
     if (at % 2 === 1 || at === last) {

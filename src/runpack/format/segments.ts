@@ -134,7 +134,8 @@ export function segmentBuilder(sha256: Sha256, withheld: ReadonlySet<string>): S
     },
     size: () => revisions.length,
     finish(): BuiltSegment {
-      const [first_revision, last_revision] = [revisions[0], revisions.at(-1)];
+      const first_revision = revisions[0];
+      const last_revision = revisions.at(-1);
       if (first_revision === undefined || last_revision === undefined) {
         throw new RangeError("Cannot finish segment: it has no records");
       }

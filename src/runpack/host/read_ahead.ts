@@ -20,7 +20,8 @@ export function createReadAhead(): ReadAhead {
   const free: Uint8Array<ArrayBuffer>[] = [];
   return async function* (path, maximumBytes): AsyncGenerator<Uint8Array> {
     using file = await Deno.open(path);
-    let [current, other] = [free.pop() ?? new Uint8Array(BUFFER_BYTES), free.pop() ?? new Uint8Array(BUFFER_BYTES)];
+    let current = free.pop() ?? new Uint8Array(BUFFER_BYTES);
+    let other = free.pop() ?? new Uint8Array(BUFFER_BYTES);
     let left = maximumBytes + 1;
     let pending: Promise<number | null> = file.read(current.subarray(0, Math.min(BUFFER_BYTES, left)));
     try {

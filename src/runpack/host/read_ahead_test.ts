@@ -40,9 +40,11 @@ Deno.test("createReadAhead() reads several files at once, and ones that were lef
         assert.ok(chunk.every((byte) => byte === 1));
         break;
       }
-      const [a, b] = [read(ones, 3 * BUFFER), read(twos, 3 * BUFFER)];
+      const a = read(ones, 3 * BUFFER);
+      const b = read(twos, 3 * BUFFER);
       for (;;) {
-        const [left, right] = [await a.next(), await b.next()];
+        const left = await a.next();
+        const right = await b.next();
         if (left.done === true || right.done === true) break;
         assert.ok(left.value.every((byte) => byte === 1) && right.value.every((byte) => byte === 2));
       }

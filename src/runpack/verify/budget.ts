@@ -27,7 +27,7 @@ export interface Meter {
   /** Whether a cost is still within every limit. */
   readonly allows: (cost: Cost) => boolean;
   /** Counts a cost that {@link Meter.allows}, and says whether it was. */
-  readonly take: (cost: Cost) => boolean;
+  readonly charge: (cost: Cost) => boolean;
   readonly consumed: () => Budget;
   /** The limit in force. */
   readonly limit: (member: BudgetMember) => number;
@@ -48,7 +48,7 @@ export function createMeter(limits: BudgetLimits | null): Meter {
     BUDGET_MEMBERS.every((member) => consumed[member] + (cost[member] ?? 0) <= limit(member));
   return {
     allows,
-    take(cost): boolean {
+    charge(cost): boolean {
       if (!allows(cost)) return false;
       for (const member of BUDGET_MEMBERS) consumed[member] += cost[member] ?? 0;
       return true;

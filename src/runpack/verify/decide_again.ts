@@ -135,8 +135,15 @@ export function resultOf(
   if (record.record_kind === "run_created") {
     const { correlation, genesis, scenario_law_identity } = record.body;
     return asJson({
-      ...{ acceptance_time, admission, correlation, creation_request_id: operation.identity, genesis, head },
-      ...{ invocation_identity, run_key, scenario_law_identity },
+      acceptance_time,
+      admission,
+      correlation,
+      creation_request_id: operation.identity,
+      genesis,
+      head,
+      invocation_identity,
+      run_key,
+      scenario_law_identity,
     }) as JsonObject;
   }
   if (law === null || after === null) return null;

@@ -19,9 +19,9 @@ import {
  */
 export interface Findings {
   readonly violate: (claim: ClaimName, violation: Violation) => void;
-  readonly lack: (claim: ClaimName, reason: UnavailableReason) => void;
+  readonly leaveOpen: (claim: ClaimName, reason: UnavailableReason) => void;
   /** Takes over what others found of some claims. */
-  readonly adopt: (others: Findings, claims: readonly ClaimName[]) => void;
+  readonly merge: (others: Findings, claims: readonly ClaimName[]) => void;
   readonly violationOf: (claim: ClaimName) => Violation | null;
   readonly gapOf: (claim: ClaimName) => UnavailableReason | null;
   /** The status of a claim that was asked for: violated, else unavailable, else satisfied. */
@@ -50,18 +50,19 @@ export function createFindings(): Findings {
   const violate = (claim: ClaimName, found: Violation): void => {
     if (!violations.has(claim)) violations.set(claim, found);
   };
-  const lack = (claim: ClaimName, reason: UnavailableReason): void => {
+  const leaveOpen = (claim: ClaimName, reason: UnavailableReason): void => {
     const known = gaps.get(claim);
     if (known === undefined || rank(reason) < rank(known)) gaps.set(claim, reason);
   };
   return {
     violate,
-    lack,
-    adopt(others, claims): void {
+    leaveOpen,
+    merge(others, claims): void {
       for (const claim of claims) {
-        const [found, gap] = [others.violationOf(claim), others.gapOf(claim)];
+        const found = others.violationOf(claim);
+        const gap = others.gapOf(claim);
         if (found !== null) violate(claim, found);
-        if (gap !== null) lack(claim, gap);
+        if (gap !== null) leaveOpen(claim, gap);
       }
     },
     violationOf: (claim) => violations.get(claim) ?? null,

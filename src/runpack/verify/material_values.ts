@@ -152,7 +152,8 @@ export function openValues(
     },
     async finish(named, withheld): Promise<ViolationCode | null> {
       if (lines === null) return "value_invalid";
-      let [line, at] = [0, 0];
+      let line = 0;
+      let at = 0;
       for (const { kind, identity, conditions } of named) {
         if (conditions.every((condition) => condition !== null && withheld.has(condition))) continue;
         const key = keyOf(kind, identity);

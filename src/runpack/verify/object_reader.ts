@@ -79,7 +79,7 @@ export async function readObject(reading: Reading, reference: ObjectReference, u
   const cost = costOf(reading, reference, use);
   const kept = reading.kept.get(reference.object);
   if (kept !== undefined) {
-    reading.meter.take(cost);
+    reading.meter.charge(cost);
     return kept;
   }
   // The form bounds what a reference may say, and the budget allows it; no chunk goes beyond.
@@ -101,7 +101,7 @@ export async function readObject(reading: Reading, reference: ObjectReference, u
 export async function checkObject(reading: Reading, reference: ObjectReference, use: ObjectUse): Promise<void> {
   const isSeen = reading.seen.has(reference.object);
   const cost = costOf(reading, reference, use);
-  if (isSeen) reading.meter.take(cost);
+  if (isSeen) reading.meter.charge(cost);
   else await consume(reading, reference, use, cost, () => {});
 }
 
@@ -125,7 +125,7 @@ async function consume(
   const chunks = reading.source.object(object, bytes);
   if (chunks === "missing") throw ended("object_missing", use);
   if (chunks === "unreadable") throw ended("object_unreadable", use);
-  reading.meter.take(cost);
+  reading.meter.charge(cost);
   await hashObject(reading, reference, use, chunks, onChunk);
   reading.seen.set(object, bytes);
 }

@@ -75,10 +75,10 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
     if (found !== null) findings.violate(claim, found);
   }
   for (const gap of gapsOf(step.values)) {
-    for (const claim of VALUE_CLAIMS) findings.lack(claim, gap);
+    for (const claim of VALUE_CLAIMS) findings.leaveOpen(claim, gap);
   }
   if (items.some(restsOnUnkeptValue)) {
-    findings.lack("acquisition_admission_witness_reconstruction", "value_not_retained");
+    findings.leaveOpen("acquisition_admission_witness_reconstruction", "value_not_retained");
   }
 }
 

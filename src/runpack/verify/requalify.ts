@@ -138,7 +138,8 @@ function qualifyAlone(
 /** By their values where both are there, else by their names. */
 function saysSame(known: Known, earlier: PresentedEvidence, later: PresentedEvidence): boolean {
   if (!isAbsent(known, earlier) && !isAbsent(known, later)) return sameObservation(earlier, later);
-  const [a, b] = [known.get(earlier)?.item, known.get(later)?.item];
+  const a = known.get(earlier)?.item;
+  const b = known.get(later)?.item;
   if (a?.value_identity === undefined || b?.value_identity === undefined) return false;
   if (a.value_identity === b.value_identity) return true;
   const isOpen = a.value_type === b.value_type && isSpeltInSeveralWays(a.value_type);

@@ -28,7 +28,8 @@ export type SignatureFinding = "signed" | "unsigned" | "open";
 function givenNames(item: RecordedEvidence): { readonly identity?: string; readonly hash?: JsonValue } {
   const value = item.acquisition === undefined ? undefined : member(item.acquisition.provider_result, "value");
   if (!isJsonObject(value)) return {};
-  const [identity, hash] = [member(value, "value_identity"), member(value, "content_hash")];
+  const identity = member(value, "value_identity");
+  const hash = member(value, "content_hash");
   return {
     ...typeof identity === "string" ? { identity } : {},
     ...matches(contentHashShape, hash) && hash !== undefined ? { hash } : {},
@@ -61,7 +62,8 @@ function bareHashes({ sha256 }: Primitives, { item, value }: StepItem): BareHash
 
 /** Whether a key signed the bare hash of an item's value. */
 export function findBareSignature(primitives: Primitives, key: TrustedKey, one: StepItem): SignatureFinding {
-  const [publicKey, signature] = [decodeBase64(key.public_key), decodeBase64(one.item.signature?.signature ?? "")];
+  const publicKey = decodeBase64(key.public_key);
+  const signature = decodeBase64(one.item.signature?.signature ?? "");
   if (publicKey?.length !== 32 || signature?.length !== 64) return "unsigned";
   const { hashes, complete } = bareHashes(primitives, one);
   if (hashes.some((hash) => primitives.verifyEd25519(publicKey, canonicalize(hash), signature))) return "signed";

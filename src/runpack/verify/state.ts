@@ -17,7 +17,7 @@ import type { TrustedPublicKey, VerificationPrimitives } from "./types.ts";
 import type { Manifest } from "../format/types.ts";
 
 /** A replay under way. */
-export interface Course {
+export interface ReplayState {
   readonly primitives: VerificationPrimitives;
   readonly manifest: Manifest;
   /** Findings of the replay alone: they count only once the material is known to be whole. */
@@ -47,12 +47,12 @@ export interface Course {
 }
 
 /** A replay that has not begun. */
-export function openCourse(
+export function startReplay(
   primitives: VerificationPrimitives,
   manifest: Manifest,
   trustedKeys: readonly TrustedPublicKey[] | null,
   meter: Meter,
-): Course {
+): ReplayState {
   return {
     primitives,
     manifest,

@@ -14,12 +14,12 @@ import { constructManifest } from "./claims/structural_format_validity.ts";
 import { keyIdOf, verifyEnvelope } from "../format/dsse.ts";
 import { runpackIdentity } from "../format/manifest.ts";
 import { openReading, readManifestBytes } from "./object_reader.ts";
-import { type Course, openCourse } from "./state.ts";
+import { type ReplayState, startReplay } from "./state.ts";
 import { createMeter, type Meter } from "./budget.ts";
 import { createFindings, type Findings } from "./findings.ts";
-import { finishHistory, takePart } from "./history.ts";
+import { finishHistory, replayPart } from "./history.ts";
 import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
-import { settleBeyond, settleReplay } from "./status.ts";
+import { closeReplay, markUndecidable } from "./status.ts";
 import {
   MATERIAL_RESOLUTION,
   type VerificationPrimitives,
@@ -49,12 +49,12 @@ export async function verifyRunpack(
     meter: createMeter(request.budget),
     findings: createFindings(),
     found: null,
-    course: null,
+    replay: null,
   };
   const manifest = await readManifest(verification, source);
   if (manifest !== null) await readTree(verification, source, manifest);
-  if (request.profile === "full_replay_v1") settleReplay(verification.findings, verification.course);
-  settleBeyond(verification.findings);
+  if (request.profile === "full_replay_v1") closeReplay(verification.findings, verification.replay);
+  markUndecidable(verification.findings);
   return sealReport(verification);
 }
 
@@ -66,22 +66,22 @@ interface Verification {
   /** The manifest that was read. */
   found: { readonly identity: Identity; readonly bytes: Uint8Array; readonly manifest: Manifest | null } | null;
   /** The replay, where the material is whole. */
-  course: Course | null;
+  replay: ReplayState | null;
 }
 
 /** Claims 1 and 2. Null where there is no manifest to go on from. */
 async function readManifest(verification: Verification, source: PackSource): Promise<Manifest | null> {
   const { request, primitives: { sha256 }, meter, findings } = verification;
-  if (!meter.take({ hashing_workers: 1 })) return exhausted(verification);
+  if (!meter.charge({ hashing_workers: 1 })) return exhausted(verification);
   const bytes = await readManifestBytes(source);
   if (typeof bytes === "string") {
     const fault = constructManifest(bytes);
     if ("code" in fault) findings.violate("structural_format_validity", fault);
-    findings.lack("runpack_subject_identity", "manifest_unavailable");
+    findings.leaveOpen("runpack_subject_identity", "manifest_unavailable");
     unread(findings);
     return null;
   }
-  if (!meter.take({ bytes_read: bytes.length, canonical_work_bytes: bytes.length })) return exhausted(verification);
+  if (!meter.charge({ bytes_read: bytes.length, canonical_work_bytes: bytes.length })) return exhausted(verification);
   const identity = runpackIdentity(sha256, bytes);
   const mismatch = checkSubject(identity, request.runpack_identity);
   if (mismatch !== null) findings.violate("runpack_subject_identity", mismatch);
@@ -96,15 +96,15 @@ async function readManifest(verification: Verification, source: PackSource): Pro
 
 /** What is left where the manifest is none. */
 function unread(findings: Findings): void {
-  findings.lack("artifact_tree_integrity", "manifest_invalid");
+  findings.leaveOpen("artifact_tree_integrity", "manifest_invalid");
   for (const claim of REPLAY_CLAIMS) {
-    findings.lack(claim, "material_not_intact");
+    findings.leaveOpen(claim, "material_not_intact");
   }
 }
 
 function exhausted({ findings }: Verification): null {
   for (const claim of [...INTEGRITY_CLAIMS, ...REPLAY_CLAIMS]) {
-    findings.lack(claim, "budget_exhausted");
+    findings.leaveOpen(claim, "budget_exhausted");
   }
   return null;
 }
@@ -114,20 +114,21 @@ async function readTree(verification: Verification, source: PackSource, manifest
   const { request, primitives, meter, findings } = verification;
   const reading = openReading(source, primitives, meter);
   const purpose = request.profile === "full_replay_v1" ? "replay" : "check";
-  const course = openCourse(primitives, manifest, request.trusted_keys, meter);
-  const traversal = await traverseTree(reading, manifest, purpose, (part) => takePart(course, part));
+  const replay = startReplay(primitives, manifest, request.trusted_keys, meter);
+  const traversal = await traverseTree(reading, manifest, purpose, (part) => replayPart(replay, part));
   if (traversal === "whole") {
     if (purpose === "check") return;
-    finishHistory(course);
-    verification.course = course;
+    finishHistory(replay);
+    verification.replay = replay;
     return;
   }
-  const replay = REPLAY_CLAIMS;
   if (traversal === "budget_exhausted") {
-    for (const claim of ["artifact_tree_integrity", ...replay] as const) findings.lack(claim, "budget_exhausted");
+    for (const claim of ["artifact_tree_integrity", ...REPLAY_CLAIMS] as const) {
+      findings.leaveOpen(claim, "budget_exhausted");
+    }
   } else {
     findings.violate("artifact_tree_integrity", traversal);
-    for (const claim of replay) findings.lack(claim, "material_not_intact");
+    for (const claim of REPLAY_CLAIMS) findings.leaveOpen(claim, "material_not_intact");
   }
 }
 
@@ -156,14 +157,14 @@ function requestIdentity({ request, primitives: { sha256 } }: Verification): Ide
 }
 
 function sealReport(verification: Verification): VerificationReport {
-  const { request: { profile }, primitives: { sha256 }, meter, findings, found, course } = verification;
+  const { request: { profile }, primitives: { sha256 }, meter, findings, found, replay } = verification;
   const replays = profile === "full_replay_v1";
   const claims = CLAIMS.map(({ name, method }): VerificationReport["claims"][number] => {
     const isRequested = replays || INTEGRITY_CLAIMS.includes(name);
     return { claim: name, status: isRequested ? findings.status(name, method) : { status: "not_requested" } };
   });
   const report = {
-    assumptions: [...course?.assumptions ?? []].sort(),
+    assumptions: [...replay?.assumptions ?? []].sort(),
     budget: meter.consumed(),
     claims,
     material_resolution: MATERIAL_RESOLUTION,

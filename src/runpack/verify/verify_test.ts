@@ -218,8 +218,10 @@ Deno.test("verifyRunpack() object too many: object_unreferenced; of a shared rep
 
 Deno.test("verifyRunpack() objects that changed places: object_size_mismatch or object_identity_mismatch", async () => {
   const pack = withObjects(PACK, (objects) => {
-    const [law, records] = [objectRole("law"), objectRole("records")];
-    const [a, b] = [objects.get(law), objects.get(records)];
+    const law = objectRole("law");
+    const records = objectRole("records");
+    const a = objects.get(law);
+    const b = objects.get(records);
     if (a !== undefined && b !== undefined) objects.set(law, b).set(records, a);
   });
   assert.match(

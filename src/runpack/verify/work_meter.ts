@@ -114,7 +114,8 @@ interface OpeningWork {
 }
 
 function openingWork({ stage, prerequisite }: CompiledStage): OpeningWork {
-  let [fixed, looks] = [prerequisite === null ? 0 : traceWork(prerequisite), 0];
+  let fixed = prerequisite === null ? 0 : traceWork(prerequisite);
+  let looks = 0;
   for (const packet of stage.entry_packets) {
     const intents = Math.max(1, packet.targets.length);
     fixed += intents * (packetSize(packet) + INTENT_BYTES);

@@ -87,9 +87,11 @@ function copyAround(
   source: Uint8Array,
   [name, found]: readonly [string, number],
 ): Copy | null {
-  let [from, begin] = [found, at];
+  let from = found;
+  let begin = at;
   while (from > 0 && begin > start && source[from - 1] === bytes[begin - 1]) [from, begin] = [from - 1, begin - 1];
-  let [to, end] = [found + BLOCK, at + BLOCK];
+  let to = found + BLOCK;
+  let end = at + BLOCK;
   // What is copied from itself is there before the copy begins.
   const limit = name === ITSELF ? begin : source.length;
   while (to < limit && end < bytes.length && source[to] === bytes[end]) [to, end] = [to + 1, end + 1];
@@ -106,7 +108,9 @@ function createEncoder(base: MemoryPack | undefined): (bytes: Uint8Array) => rea
   return (bytes) => {
     const own: BlockIndex = new Map();
     const pieces: Piece[] = [];
-    let [start, at, indexed] = [0, 0, 0];
+    let start = 0;
+    let at = 0;
+    let indexed = 0;
     const put = ({ piece, from, to }: Copy): void => {
       if (from > start) pieces.push(literal(bytes.subarray(start, from)));
       pieces.push(piece);

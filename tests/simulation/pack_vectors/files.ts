@@ -63,7 +63,8 @@ async function makeWorld(): Promise<World> {
   return {
     bases,
     base: (name) => {
-      const [run, pack] = [runs.get(name), bases.get(name)];
+      const run = runs.get(name);
+      const pack = bases.get(name);
       if (run === undefined || pack === undefined) throw new TypeError(`Cannot find the base pack "${name}"`);
       return { run, pack };
     },

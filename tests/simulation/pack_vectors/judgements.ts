@@ -137,7 +137,8 @@ function judge(row: JudgementRow, law: CompiledLaw): Omit<MadeJudgement, "row"> 
 
 /** Makes the vectors. */
 export function makeJudgements(): MadeJudgements {
-  const [laws, profiles] = [createNames("law"), createNames("profile")];
+  const laws = createNames("law");
+  const profiles = createNames("profile");
   const cases = JUDGEMENT_ROWS.map((row): MadeJudgement => {
     const law = oneConditionLaw(row.policy, row.setting.condition);
     const { profile, vector, found } = judge(row, law);

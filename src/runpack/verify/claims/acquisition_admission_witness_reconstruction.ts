@@ -124,13 +124,15 @@ function resultFault(item: RecordedEvidence, witness: AcquisitionWitness): Viola
 
 /** Whether the source's own hash of its value is not that of the value. */
 function hashFails(result: JsonObject): boolean {
-  const [given, value] = [member(result, "evidence_hash") ?? null, member(result, "value") ?? null];
+  const given = member(result, "evidence_hash") ?? null;
+  const value = member(result, "value") ?? null;
   if (!isJsonObject(given)) return false;
   return !isJsonObject(value) || !sameJson(given, member(value, "content_hash") ?? null);
 }
 
 function saysSame(item: RecordedEvidence, result: JsonObject): boolean {
-  const [value, error] = [member(result, "value") ?? null, member(result, "error") ?? null];
+  const value = member(result, "value") ?? null;
+  const error = member(result, "error") ?? null;
   if (error !== null) return item.error !== undefined && sameJson(error, item.error);
   if (item.error !== undefined && !isClockError(item)) return OBSERVED_BY_GATE.includes(item.error.code);
   if (value === null) return item.found_nothing === true;

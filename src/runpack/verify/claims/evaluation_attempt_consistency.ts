@@ -26,7 +26,8 @@ export function checkAttempt(step: Step): Violation | null {
 
 function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode | null {
   const index = law.stageIndex.get(body.stage_id) ?? -1;
-  const [compiled, stage] = [law.stages[index], before?.stages[index]];
+  const compiled = law.stages[index];
+  const stage = before?.stages[index];
   if (compiled === undefined || stage === undefined || before === null) return "stage_missing";
   if (stage.classification !== "open_incomplete" || before.status !== "active") return "stage_state_mismatch";
   if (body.attempt_number !== before.attempt_count + 1) return "attempt_number_mismatch";

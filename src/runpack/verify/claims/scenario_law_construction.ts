@@ -81,7 +81,8 @@ function channelsOf(spec: JsonValue): ReadonlyMap<string, CheckFacts["channel"]>
   const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
   for (const binding of isJsonArray(bindings) ? bindings : []) {
     if (!isJsonObject(binding)) continue;
-    const [provider, channel] = [member(binding, "provider_id"), member(binding, "channel")];
+    const provider = member(binding, "provider_id");
+    const channel = member(binding, "channel");
     if (typeof provider !== "string" || channels.has(provider)) continue;
     if (channel === "local_acquisition" || channel === "provider_acquisition") channels.set(provider, channel);
   }
@@ -130,11 +131,9 @@ async function judgeParams(
   const bindings = isJsonObject(law) ? member(law, "acquisition_bindings") : undefined;
   for (const binding of isJsonArray(bindings) ? bindings : []) {
     if (!isJsonObject(binding)) continue;
-    const [provider, check, params] = [
-      member(binding, "provider_id"),
-      member(binding, "check_id"),
-      member(binding, "params"),
-    ];
+    const provider = member(binding, "provider_id");
+    const check = member(binding, "check_id");
+    const params = member(binding, "params");
     if (typeof provider !== "string") continue;
     const contract = contracts.get(provider);
     const found = typeof check === "string" ? contract?.checks.get(check) : undefined;

@@ -24,7 +24,8 @@ export interface SourceSignatures {
 /** Signatures to be verified under keys; null where none were supplied. */
 export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): SourceSignatures {
   const trusted = new Set(keys?.map(encodeHex));
-  let [counted, unsigned] = [0, 0];
+  let counted = 0;
+  let unsigned = 0;
   const open = new Set<ValueGap>();
   return {
     check(step): Violation | null {

@@ -15,7 +15,8 @@ export function checkOpening({ record, before, law }: Step): Violation | null {
   if (record.record_kind !== "stage_opened") return null;
   const place = atRevision(record.revision);
   const index = law.stageIndex.get(record.body.stage_id) ?? -1;
-  const [compiled, stage] = [law.stages[index], before?.stages[index]];
+  const compiled = law.stages[index];
+  const stage = before?.stages[index];
   if (compiled === undefined || stage === undefined || before === null) return violation("stage_missing", place);
   if (stage.classification !== "ready_unopened" || before.status !== "active") {
     return violation("stage_state_mismatch", place);
