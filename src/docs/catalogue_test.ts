@@ -49,11 +49,10 @@ Deno.test("DEFAULT_DOCS have unique names and URIs, and short descriptions", asy
 Deno.test("DEFAULT_DOCS name every page of the documentation that users read", async () => {
   const folder = new URL("../../docs/", import.meta.url);
   const files = new Set(DEFAULT_DOCS.flatMap((doc) => doc.files));
-  const internal = new Set(["README.md"]);
-  for (const sub of ["", "format/"]) {
-    for await (const { name, isFile } of Deno.readDir(new URL(sub, folder))) {
-      if (isFile && name.endsWith(".md") && !internal.has(name)) {
-        assert.ok(files.has(sub + name), `docs/${sub}${name} needs an entry in default_docs.ts`);
+  for (const shelf of ["guide/", "reference/", "format/"]) {
+    for await (const { name, isFile } of Deno.readDir(new URL(shelf, folder))) {
+      if (isFile && name.endsWith(".md") && name !== "README.md") {
+        assert.ok(files.has(shelf + name), `docs/${shelf}${name} needs an entry in default_docs.ts`);
       }
     }
   }
