@@ -1,6 +1,6 @@
 /**
- * When the service may listen, and what it tells about it: to listen beyond this machine takes several settings that
- * nobody makes by accident.
+ * Decides whether the service may listen on an address, and which notices it logs. Listening beyond this machine needs
+ * several explicit settings.
  *
  * @module
  */
@@ -8,23 +8,23 @@
 import { isLoopbackAddress, parseBind } from "../config/bind.ts";
 import type { ServerConfig } from "../config/types.ts";
 
-/** What else decides about exposure. */
+/** The flags that bear on exposure. */
 export interface ExposureOptions {
   /** `--allow-non-loopback` or `GATE_ALLOW_NON_LOOPBACK`. */
   readonly allowNonLoopback: boolean;
-  /** How many `--trusted-proxy` there are. */
+  /** The number of `--trusted-proxy` flags. */
   readonly trustedProxies: number;
-  /** How many `--allowed-host` there are. */
+  /** The number of `--allowed-host` flags. */
   readonly allowedHosts: number;
 }
 
-/** A reason not to listen, with what to do about it. */
+/** A reason not to listen, with a remedy. */
 export interface ExposureRefusal {
   readonly message: string;
   readonly hint: string;
 }
 
-/** Why the service may not listen with these flags. What depends on the configuration alone was checked with it. */
+/** The reasons not to listen with these flags. The configuration alone was checked when it was read. */
 export function exposureRefusals(
   { transport, auth, tls_termination, bind }: ServerConfig,
   options: ExposureOptions,
@@ -34,7 +34,7 @@ export function exposureRefusals(
   if (auth?.mode === "mtls" && tls_termination === "upstream" && options.trustedProxies === 0) {
     refusals.push({
       message:
-        "Cannot listen: server.auth.mode is mtls and TLS ends upstream, but nobody is trusted to name the subject",
+        "Cannot listen: server.auth.mode is mtls and TLS ends upstream, but no proxy is trusted to name the subject",
       hint: "name the proxy with --trusted-proxy CIDR",
     });
   }
@@ -47,50 +47,50 @@ export function exposureRefusals(
   return refusals;
 }
 
-/** One thing that is said at the start. */
+/** A log entry at the start. */
 export interface ExposureNotice {
   readonly level: "info" | "warn";
   readonly message: string;
 }
 
-/** What is said at the start about who can reach the service. */
+/** The log entries about who can reach the service. */
 export function exposureNotices(server: ServerConfig, options: ExposureOptions): readonly ExposureNotice[] {
   const { auth, tls_termination, bind, transport } = server;
   if (transport === "stdio") return [];
   const notices: ExposureNotice[] = [];
-  const say = (level: ExposureNotice["level"], message: string): number => notices.push({ level, message });
-  if (transport === "sse") say("warn", 'server.transport "sse" is deprecated: use "http"');
+  const add = (level: ExposureNotice["level"], message: string): number => notices.push({ level, message });
+  if (transport === "sse") add("warn", 'server.transport "sse" is deprecated: use "http"');
   if (options.trustedProxies > 0 && (auth?.mode !== "mtls" || tls_termination !== "upstream")) {
-    say(
+    add(
       "warn",
-      '--trusted-proxy has no effect: it takes server.auth.mode "mtls" and server.tls_termination "upstream"',
+      '--trusted-proxy has no effect: it needs server.auth.mode "mtls" and server.tls_termination "upstream"',
     );
   }
   const isLoopback = isLoopbackAddress(parseBind(bind ?? "")?.hostname ?? "");
-  if (!isLoopback) say("warn", `listening on ${bind}: reachable from other machines`);
+  if (!isLoopback) add("warn", `listening on ${bind}: reachable from other machines`);
   else if (isForwarded(server)) {
-    say(
+    add(
       "info",
-      `listening on ${bind}: reachable from this machine, and from others where a proxy on it passes them on`,
+      `listening on ${bind}: reachable from this machine, and from others through a proxy on this machine`,
     );
   } else {
-    say("info", `listening on ${bind}: reachable from this machine alone`);
+    add("info", `listening on ${bind}: reachable from this machine alone`);
     return notices;
   }
-  for (const message of defences(server)) say("info", message);
+  for (const message of defences(server)) add("info", message);
   if (server.limits.rate_limit === null) {
-    say("warn", "server.limits.rate_limit is not set: one caller may send as many requests as it likes");
+    add("warn", "server.limits.rate_limit is not set: the rate of each caller is unlimited");
   }
-  if (options.allowedHosts === 0) say("info", "no --allowed-host: only this machine's own names are answered");
+  if (options.allowedHosts === 0) add("info", "no --allowed-host: only this machine's own names are accepted");
   return notices;
 }
 
-/** Whether a proxy may speak for others: with `local_only` what one has passed on is refused. */
+/** Whether a proxy may forward requests of other machines; `local_only` rejects forwarded requests. */
 function isForwarded({ auth, tls_termination }: ServerConfig): boolean {
   return tls_termination === "upstream" || (auth?.mode ?? "local_only") !== "local_only";
 }
 
-/** What stands between callers and the tools. */
+/** The settings that protect the tools. */
 function defences({ auth, tls, tls_termination, audit, limits }: ServerConfig): readonly string[] {
   const clients = (tls?.client_ca_path ?? null) === null
     ? "no client certificates"
@@ -106,7 +106,7 @@ function defences({ auth, tls, tls_termination, audit, limits }: ServerConfig): 
 const TRUE_WORDS = ["1", "true", "yes", "y", "on"];
 const FALSE_WORDS = ["0", "false", "no", "n", "off", ""];
 
-/** Reads `GATE_ALLOW_NON_LOOPBACK`; null for what is neither yes nor no. */
+/** Reads `GATE_ALLOW_NON_LOOPBACK`; null for an invalid value. */
 export function readAllowNonLoopback(value: string | undefined): boolean | null {
   const word = (value ?? "").trim().toLowerCase();
   if (TRUE_WORDS.includes(word)) return true;

@@ -40,7 +40,7 @@ const ROWS: readonly (readonly [
     /192.0.2.1:80/,
   ],
   ["mtls, certificates required", { ...OPEN, auth: auth("mtls"), tls: MTLS }, true, 0, null],
-  ["mtls upstream, nobody trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 0, /nobody is trusted/],
+  ["mtls upstream, nobody trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 0, /no proxy is trusted/],
   ["mtls upstream, a proxy trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 1, null],
 ];
 
@@ -81,8 +81,8 @@ Deno.test("exposureNotices() says who can reach the service, and by what", () =>
     "warn: listening on 0.0.0.0:8080: reachable from other machines",
     "info: authentication mtls; TLS ends here, client certificates required",
     "info: audit on standard error; rate limit off",
-    "warn: server.limits.rate_limit is not set: one caller may send as many requests as it likes",
-    "info: no --allowed-host: only this machine's own names are answered",
+    "warn: server.limits.rate_limit is not set: the rate of each caller is unlimited",
+    "info: no --allowed-host: only this machine's own names are accepted",
   ]);
   const behind = noticed({ ...OPEN, auth: auth("bearer_token"), ...UPSTREAM }, { allowedHosts: 1 });
   assert.ok(behind.includes("info: authentication bearer_token; TLS ends upstream"));
@@ -91,10 +91,10 @@ Deno.test("exposureNotices() says who can reach the service, and by what", () =>
 Deno.test("exposureNotices() counts with a proxy on this machine, where one is not refused", () => {
   const limits = { max_inflight: 1, rate_limit: { max_requests: 1, window_ms: 100, max_entries: 1 } };
   assert.deepEqual(noticed({ auth: auth("bearer_token") }, { allowedHosts: 1 }), [
-    "info: listening on 127.0.0.1:8080: reachable from this machine, and from others where a proxy on it passes them on",
+    "info: listening on 127.0.0.1:8080: reachable from this machine, and from others through a proxy on this machine",
     "info: authentication bearer_token; no TLS",
     "info: audit on standard error; rate limit off",
-    "warn: server.limits.rate_limit is not set: one caller may send as many requests as it likes",
+    "warn: server.limits.rate_limit is not set: the rate of each caller is unlimited",
   ]);
   const warned = [{ auth: auth("bearer_token"), limits }, { auth: auth("mtls"), ...UPSTREAM, limits }, UPSTREAM, {}]
     .map((change) => noticed(change).filter((notice) => notice.startsWith("warn:")).length);

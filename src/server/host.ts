@@ -1,5 +1,5 @@
 /**
- * Runs the server: log, signals, transport, and the tools behind it, which on stdio are loaded once the first answer is out.
+ * Runs the server: log, signals, transport and tools. On stdio the tools are loaded after the first answer was sent.
  *
  * @module
  */
@@ -15,17 +15,16 @@ import { exitWhenUncaught, HANGUP_CODE, watchHangup, watchSignals } from "./proc
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 
-/** How long a process without a client waits before it opens its stores, in milliseconds. */
+/** How long a process without a request waits before it opens its stores, in milliseconds. */
 const PRELOAD_MILLISECONDS = 250;
 
-/** How long the end waits for standard error to take the last entries, in milliseconds. */
+/** How long the end waits for the last log entries to be written, in milliseconds. */
 const LOG_FLUSH_MILLISECONDS = 200;
 
 /**
- * Serves until the client is gone or the process is told to stop.
+ * Serves until the client is gone or a stop signal arrives.
  *
- * @returns The exit code: 0 after an orderly end, that of the {@link StartFailure} when the runtime could not be loaded or the
- * transport not be opened
+ * @returns The exit code: 0 after an orderly end, otherwise that of the {@link StartFailure} of the runtime or the transport
  */
 export async function host(options: HostOptions): Promise<number> {
   const writeError = errorOutlet();
@@ -48,7 +47,7 @@ export async function host(options: HostOptions): Promise<number> {
       await closeRuntime(loading, log);
       throw startFailure(error);
     });
-    // Before whoever waits for it: clients are told of this failure, and of none that follows from it.
+    // This handler runs before others that wait for the runtime, so clients receive this failure and not a later one.
     runtime.catch((failure: StartFailure) => {
       log("error", failure.message);
       broken.abort(failure);
@@ -74,7 +73,7 @@ export async function host(options: HostOptions): Promise<number> {
     }),
   };
   const failure = await hostTransport(hosting).then(() => null, startFailure);
-  // What broke before was logged when it did.
+  // A failure of the runtime was logged already.
   if (failure !== null && !broken.signal.aborted) log("error", failure.message);
   await closeRuntime(runtime, log);
   await audit.close();
@@ -85,7 +84,7 @@ export async function host(options: HostOptions): Promise<number> {
   return (broken.signal.aborted ? startFailure(broken.signal.reason) : failure)?.exitCode ?? 0;
 }
 
-/** Gives what writes calls to the audit log; where that cannot be opened, the failure that clients are told. */
+/** Loads the function that audits calls; rejects with the start failure if the log cannot be opened. */
 async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>): Promise<AuditCall> {
   const loading = audit.loadCallAudit();
   loading.catch(() => undefined);
@@ -93,17 +92,17 @@ async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>):
   return await loading;
 }
 
-/** Whether SIGHUP asks to read files again; on stdio without such files it says that the terminal is gone. */
+/** Whether SIGHUP reopens files. On stdio without an audit file it means that the terminal is gone. */
 function heedsHangup({ transport, audit }: ServerConfig): boolean {
   return transport !== "stdio" || audit.path !== null;
 }
 
-/** Ends as the system would end it, but not without the processes of providers. */
+/** Ends with the exit code of the system's default, but also ends the processes of providers. */
 function endAtHangup(): void {
   Deno.exit(HANGUP_CODE);
 }
 
-/** Writes to standard error, one after the other: a line of the log never stands within one of the audit log. */
+/** Serializes writes to standard error, so that lines of the log and the audit log do not mix. */
 function errorOutlet(): (bytes: Uint8Array) => Promise<void> {
   let last = Promise.resolve();
   return (bytes) => last = last.catch(() => undefined).then(() => writeAll((rest) => Deno.stderr.write(rest), bytes));
@@ -130,7 +129,7 @@ async function hostStdio({ options, log, limits, dispatcher, audit, load, signal
     answered: () => setTimeout(load, 0),
   });
   clearTimeout(preload);
-  // A client that came and went without a word may only want to know whether there is anything to serve with.
+  // A client that sends nothing may only test whether the configuration can be served.
   if (end === "end_of_input") await load().catch(() => undefined);
   log("debug", "Stopped serving", { reason: end });
 }

@@ -1,5 +1,5 @@
 /**
- * Hosts an HTTP transport: opens the stores, then the port, and ends both in order.
+ * Hosts an HTTP transport: opens the stores, then the port, and closes both in reverse order.
  *
  * @module
  */
@@ -25,11 +25,12 @@ import {
 } from "./audit/refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
 
-/** How long a process that was told to stop waits for requests in work, in milliseconds. */
+/** How long a stopping process waits for requests in work, in milliseconds. */
 const PATIENCE_MILLISECONDS = 10_000;
 
 /**
- * Serves until the process is told to stop.
+ * Serves until a stop signal arrives.
+ *
  * @throws {Error} Where the stores, the certificates or the address cannot be used
  */
 export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Promise<void> {
@@ -49,7 +50,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const loop = watchLoop(metrics);
   log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
   await stopped(AbortSignal.any([signals.stop, broken]));
-  log("info", "Stopping: what is in work is answered first", { transport });
+  log("info", "Stopping: requests in work are answered first", { transport });
   await serving.close(PATIENCE_MILLISECONDS);
   hangup?.close();
   tls?.close();

@@ -1,5 +1,5 @@
 /**
- * Serving a configuration: what `gate serve` runs once it has read one.
+ * Serves a configuration. `gate serve` runs this after it has read the file.
  *
  * @module
  */
@@ -14,27 +14,27 @@ import type { Log, LogLevel } from "./process/log.ts";
 import { offerWith } from "./protocol/offer.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
 
-/** What the flags say about the network. */
+/** The network settings of the command-line flags. */
 export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy" | "bounds">;
 
-/** What to serve, and how. */
+/** The options of {@link serve}. */
 export interface ServeOptions {
   readonly config: GateConfig;
-  /** Absolute path of the folder for what is written beside the stores. */
+  /** Absolute path of the folder for files beside the stores. */
   readonly dataDir: string;
-  /** The least grave log entries that are written. */
+  /** The lowest level of log entries that are written. */
   readonly logLevel: LogLevel;
-  /** The file of the key that signs runpacks; null for none. */
+  /** The file of the key that signs runpacks, or null. */
   readonly signingKey: string | null;
   /** Null on stdio. */
   readonly network: NetworkSettings | null;
 }
 
 /**
- * Serves until the client is gone or the process is told to stop.
+ * Serves until the client is gone or a stop signal arrives.
  *
- * @returns The exit code: 0 after an orderly end, 8 when a store, the audit log, the certificates or the address could not be
- * had, 2 when what the configuration or a flag names cannot be used, 1 when something failed that should not have
+ * @returns The exit code: 0 after an orderly end; 8 when a store, the audit log, a certificate or the address cannot be
+ * opened; 2 when a name in the configuration or a flag cannot be used; 1 after an unexpected failure
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, logLevel, network } = options;
@@ -42,7 +42,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   return await host({
     server: config.server,
     logLevel,
-    // Everything beneath the tools loads behind the first answer.
+    // The modules under the tools are loaded after the first answer.
     loadRuntime: async (log) => {
       const runtime = await openRuntime(options, docs, log);
       await warnOfDocs(docs, log);
@@ -64,14 +64,14 @@ async function openRuntime(options: ServeOptions, docs: Documentation, log: Log)
   }
 }
 
-/** Says what of the operator's documents is left out; they were read when the tools were opened. */
+/** Logs the warnings about the operator's documents, which were read when the tools were opened. */
 async function warnOfDocs(docs: Documentation, log: Log): Promise<void> {
   if (!docs.isConfigured) return;
   const { warnings } = await docs.load();
   for (const warning of warnings) log("warn", warning);
 }
 
-/** The folders that are written to. */
+/** The folders that the process writes to. */
 function foldersOf({ config, dataDir }: ServeOptions): readonly string[] {
   const files = [config.run_state_store.path, config.schema_registry.path, config.server.audit.path];
   return [...new Set([dataDir, ...files.filter((path) => path !== null).map((path) => dirname(path))])];

@@ -1,5 +1,5 @@
 /**
- * The HTTP transports: everything between the listener and the tools.
+ * The HTTP transports between the listener and the tools.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import {
   limitsWithBackpressure,
 } from "./http/response_backpressure.ts";
 
-/** What serving over HTTP needs. */
+/** The options of the HTTP transports. */
 export interface HttpOptions {
   readonly transport: "http" | "sse";
   readonly server: ServerConfig;
@@ -48,26 +48,26 @@ export interface HttpOptions {
   readonly metrics: Metrics;
   readonly refusals: Refusals;
   readonly admissions: Admissions;
-  /** Gives each request its id. */
+  /** Makes the id of each request. */
   readonly nextServerId: () => string;
   readonly log: Log;
   readonly fastLane: boolean;
   readonly tls: ListenerOptions["tls"];
-  /** The bounds of the service unless told. */
+  /** Default: {@link CONNECTION_BOUNDS}. */
   readonly bounds?: ConnectionBounds;
-  /** The SDK's lane; the one of this server unless told. */
+  /** Default: the SDK lane of this server. */
   readonly sdk?: SdkHttpLane;
 }
 
-/** A transport that serves. */
+/** A started transport. */
 export interface HttpServing {
   readonly address: Listener["address"];
-  /** Takes no more requests, lets those in work finish for so many milliseconds, then ends the rest. */
+  /** Accepts no more requests, waits at most `patience` milliseconds for those in work, then ends the rest. */
   readonly close: (patience: number) => Promise<void>;
 }
 
 /**
- * Starts to serve.
+ * Starts serving.
  *
  * @throws {StartFailure} When the address cannot be listened on
  */
@@ -76,11 +76,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
   const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
-  const unread = createResponseBackpressure(backpressureBounds(options.server));
-  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", unread.bytes);
-  const limits = limitsWithBackpressure(options.limits, unread);
+  const backpressure = createResponseBackpressure(backpressureBounds(options.server));
+  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", backpressure.bytes);
+  const limits = limitsWithBackpressure(options.limits, backpressure);
   const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
-  metrics.gauge("gate_http_bodies", "Bodies of messages on their way.", bodyAdmission.bodies);
+  metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
   const endpoint = { ...options, limits, sdk, bodyAdmission };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   let { port } = bind;
@@ -94,7 +94,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     ...bind,
     bounds: options.bounds ?? CONNECTION_BOUNDS,
     handle: app,
-    hold: unread.hold,
+    hold: backpressure.hold,
     tls: options.tls,
     log: options.log,
     refused: connectionRefusals("request", options),
@@ -102,14 +102,14 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     const reason = error instanceof Error ? error.message : String(error);
     return unreachable(`Cannot listen on "${options.server.bind}": ${reason}`);
   });
-  // Port 0 asks the system for one.
+  // With port 0 the system chooses a port.
   port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };
 }
 
 async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null, patience: number): Promise<void> {
-  // Streams have no end of their own.
+  // Open streams would keep the listener from closing.
   const closing = listener.close(patience);
   await sse?.close(patience);
   await sdk.close();

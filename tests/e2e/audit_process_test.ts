@@ -15,7 +15,7 @@ Deno.test("gate audit verify says the first line that breaks the chain, and ends
     const { code, stdout } = await gate(folder, "audit", "verify", "audit.jsonl");
     assert.equal(code, 6);
     assert.match(stdout, /broken \(1 line/);
-    assert.match(stdout, /line 2: The line was changed: its hash is of another one \(hash_mismatch\)/);
+    assert.match(stdout, /line 2: The line was changed: its hash does not match its content \(hash_mismatch\)/);
     assert.equal((await verified(folder, "audit.jsonl")).code, 6);
     const missing = await gate(folder, "audit", "verify", "nothing.jsonl");
     assert.deepEqual([missing.code, missing.stdout], [2, ""]);

@@ -63,8 +63,9 @@ async function doctor({ folder }: World): Promise<{ readonly code: number; reado
   return { code, said };
 }
 
-const OLD = /^is of X\.509 version 1, .*openssl x509 -req -extfile FILE, in it subjectAltName=DNS:HOST/;
-const NAMELESS = /^names no host in a subjectAltName, .*openssl x509 -req -extfile FILE, in it subjectAltName=DNS:HOST/;
+const OLD = /^is of X\.509 version 1, .*openssl x509 -req -extfile FILE, with subjectAltName=DNS:HOST in it/;
+const NAMELESS =
+  /^names no host in a subjectAltName, .*openssl x509 -req -extfile FILE, with subjectAltName=DNS:HOST in it/;
 
 /** The certificate of a server, what is to be said of it, and what `gate client` says. */
 const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: number, said: RegExp])[] = [

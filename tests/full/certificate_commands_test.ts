@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { formNote, unfitVersion } from "@/server/tls/certificate_compatibility.ts";
+import { compatibilityNote, unfitVersion } from "@/server/tls/certificate_compatibility.ts";
 import { readBlocks } from "../checks/doc_links.ts";
 import { startServer } from "../e2e/client.ts";
 import { gateArgs, inFolder } from "../e2e/gate_command.ts";
@@ -35,7 +35,7 @@ Deno.test("the commands of the guide make a certificate that clients take", () =
   inFolder(async (folder) => {
     await createAuthority(folder, "ca", "/CN=The authority");
     await run(folder, "sh", "-eu", "-c", await commands());
-    assert.equal(formNote(await certificateIn(`${folder}/server.pem`)), null);
+    assert.equal(compatibilityNote(await certificateIn(`${folder}/server.pem`)), null);
     await Deno.writeTextFile(
       `${folder}/gate.toml`,
       '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\ntls = { cert_path = "server.pem", key_path = "server.key" }\n',

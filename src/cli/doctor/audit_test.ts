@@ -13,12 +13,12 @@ const AUDITS: readonly (readonly [what: string, make: (path: string) => void, ex
   [
     "another file",
     (path) => Deno.writeTextFileSync(path, "hello\n"),
-    /^fail Cannot go on with audit log ".*audit\.jsonl": its last line is none .* name another file in server\.audit\.path$/,
+    /^fail Cannot continue audit log ".*audit\.jsonl": its last line is not .* name another file in server\.audit\.path$/,
   ],
   [
     "another file beside it",
     (path) => Deno.writeTextFileSync(`${path}.head`, "hello"),
-    /^fail .*no head of an audit log/,
+    /^fail .*not the head of an audit log/,
   ],
   ["a folder", (path) => Deno.mkdirSync(path), /^fail .*audit\.jsonl cannot be written: it is not a file$/],
   [

@@ -6,7 +6,7 @@
 
 import type { X509Certificate } from "node:crypto";
 import type { TlsConfig } from "../../config/types.ts";
-import { formNote } from "../../server/tls/certificate_compatibility.ts";
+import { compatibilityNote } from "../../server/tls/certificate_compatibility.ts";
 import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/material.ts";
 import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";
 import type { Finding } from "./checks.ts";
@@ -33,7 +33,7 @@ export async function checkTls(config: TlsConfig, now: number): Promise<readonly
 }
 
 function form(member: string, certificate: X509Certificate): readonly Finding[] {
-  const note = formNote(certificate);
+  const note = compatibilityNote(certificate);
   return note === null ? [] : [finding(member, certificate, "note", note)];
 }
 

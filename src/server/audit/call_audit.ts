@@ -1,6 +1,6 @@
 /**
- * What a tool call leaves in the audit log: one line for what only reads, and two for what changes or reaches anything,
- * of which the first is written before it does.
+ * Audits tool calls: one line for a call that only reads, two for a call that changes anything or reaches out. The first of
+ * the two is written before the effect.
  *
  * @module
  */
@@ -14,16 +14,16 @@ import { answerWord } from "../process/answer_word.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import type { Audit, AuditEvent, AuditKind } from "./types.ts";
 
-/** One call on its way into the audit log. */
+/** The audit of one call. */
 export interface CallAudit {
   readonly witness: CallWitness;
-  /** The call ended with the tool's answer. Resolves once that may be told: what changed anything is written first. */
+  /** Records the tool's answer. Resolves once the answer may be sent: after a change its line is written first. */
   readonly answered: (answer: ToolAnswer) => Promise<void>;
-  /** The call never reached the tool, or failed around it. */
+  /** Records a call that did not reach the tool, or failed around it. */
   readonly stopped: (error: EdgeError, reason: string) => void;
 }
 
-/** What audits calls. */
+/** The options of the audit of calls. */
 export interface CallAuditOptions {
   readonly audit: Audit;
   /** `server.audit.log_precheck_payloads` */
@@ -41,7 +41,7 @@ interface State {
   begun: boolean;
 }
 
-/** Members that name what a call is about; their values are identities or names, never content. */
+/** Arguments that name the subject of a call. Their values are identities or names, never content. */
 const SUBJECTS = [
   "scenario_id",
   "run_id",
@@ -57,10 +57,10 @@ const SUBJECTS = [
   "prompt",
 ];
 
-/** Members that carry them where they do not stand at the top: of a law, a schema record, a query. */
+/** Arguments that may contain them: a law, a schema record, a query. */
 const CARRIERS = ["spec", "record", "query"];
 
-/** Longest name that a line repeats. */
+/** The most characters of a name in a line. */
 const NAME_CHARACTERS = 256;
 
 /** Begins to audit a call. */
@@ -104,14 +104,14 @@ function begin(state: State): Promise<boolean> {
 
 function answered(state: State, answer: ToolAnswer): Promise<void> {
   const written = state.options.audit.record(answerEvent(state, answer)).catch(() => undefined);
-  // What only reads goes on whatever becomes of its line; of what changed anything the line comes before the answer, and
-  // where it cannot be written, the change stands and so does its answer.
+  // A call that only reads does not wait for its line. After a change the line comes before the answer. If the line cannot
+  // be written, the change and its answer stand.
   return state.begun ? written : DONE;
 }
 
 const DONE = Promise.resolve();
 
-/** Codes of calls that end before their arguments are read. */
+/** Codes of calls that end before their arguments are decoded. */
 const UNREAD_ARGUMENTS: ReadonlySet<string> = new Set(["invalid_input", "role_refused", "tool_not_allowed"]);
 
 function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
@@ -119,7 +119,7 @@ function answerEvent(state: State, answer: ToolAnswer): AuditEvent {
   const kind = auditKindOf(state.name);
   if (!answer.ok) {
     const { code } = answer.error;
-    // Arguments that were not read are not repeated.
+    // Arguments that were not decoded are not repeated.
     const facts = state.begun ? {} : UNREAD_ARGUMENTS.has(code) ? whoOf(state) : factsOf(state);
     const details = { ...facts, error_code: code };
     const failed = answer.error.kind === "unavailable" || answer.error.kind === "internal";
@@ -153,7 +153,7 @@ function eventOf(
   return { kind, outcome, reason, subject: call.principal.subject, origin: call.origin ?? null, tool: name, details };
 }
 
-/** Who calls, beyond the subject. */
+/** Facts about the caller, besides its subject. */
 function whoOf({ call, namespaceId }: State): Record<string, JsonValue> {
   const { authMethod, policyClass } = call.principal;
   const facts: Record<string, JsonValue> = { auth_method: authMethod };
@@ -162,7 +162,7 @@ function whoOf({ call, namespaceId }: State): Record<string, JsonValue> {
   return facts;
 }
 
-/** Who calls, what was decided of it, and what the call is about. */
+/** Facts about the caller, its permissions and the subject of the call. */
 function factsOf(state: State): JsonObject {
   const facts = whoOf(state);
   facts["granted_by"] = state.granted;
@@ -176,7 +176,7 @@ function factsOf(state: State): JsonObject {
   return facts;
 }
 
-/** The part of the arguments that names things. Only called for arguments that were decoded. */
+/** The part of the arguments with {@link SUBJECTS}; only for decoded arguments. */
 function carrierOf(input: JsonObject): JsonObject {
   for (const name of CARRIERS) {
     const carrier = member(input, name);
@@ -189,7 +189,7 @@ function kindOfDecision({ decision }: CallDecision): AuditKind {
   return decision === "role" ? "authorization" : decision;
 }
 
-/** What a precheck was asked and said: hashes, and the payloads themselves only where the operator asked for them. */
+/** Hashes of the request and result of a precheck, with the payloads only if the operator configured that. */
 function precheckFacts(state: State, answer: Extract<ToolAnswer, { ok: true }>): JsonObject {
   const request = canonicalize(state.input);
   const response = canonicalize(answer.result);

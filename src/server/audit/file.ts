@@ -1,6 +1,6 @@
 /**
- * The file under the audit log: opened for appending, locked while a batch is written, so that several processes can
- * share it, and cut back to whole lines where a write fails half-way.
+ * The file of the audit log. It is opened for appending and locked during each batch, so that several processes can share
+ * it. A failed write is cut back to whole lines.
  *
  * @module
  */
@@ -11,33 +11,33 @@ import { readHead, writeHead } from "./head.ts";
 import { type AuditTail, readTail, type TornLine } from "./tail.ts";
 import type { AuditEvent } from "./types.ts";
 
-/** An open audit file, and where its chain stands. */
+/** An open audit file, and the state of its chain. */
 export interface AuditFile {
   /**
-   * Writes events as lines, all of them or none. False: another process holds the file just now.
+   * Writes events as lines, all or none. Returns false while another process has locked the file.
    *
-   * @param anyway Whether to write although the path leads elsewhere by now
-   * @throws {AuditFileGone} Where another file is to be written in its place
+   * @param anyway Whether to write although the path names another file now
+   * @throws {AuditFileGone} When the file was deleted, or another file has replaced it
    */
   readonly append: (events: readonly TimedEvent[], anyway?: boolean) => boolean;
-  /** Makes what is written survive a power failure, and the head file say so. */
+  /** Synchronizes the file to disk, then writes the head file. */
   readonly sync: () => Promise<void>;
-  /** Where the chain stands. */
+  /** The state of the chain. */
   readonly chain: () => ChainState;
   /**
-   * Opens what the path leads to now. Where this file was moved away, no other process can write to it meanwhile: the
-   * chain goes on from its last line, whoever wrote that.
+   * Opens the file that the path names now. If this file was moved, it stays locked meanwhile, and the chain continues from
+   * its last line, of any process.
    */
   readonly successor: (open: (from: ChainState) => AuditFile) => AuditFile;
-  /** Lets other processes, and others in this one, have the file. */
+  /** Unlocks the file for other users. */
   readonly release: () => void;
   readonly close: () => void;
 }
 
-/** What was done to the file by others, or lost with a crash: the log says so itself, where it still can. */
+/** Damage to the file by others or by a crash. The log records it too, where it can. */
 export type AuditDamage = "file_deleted" | "file_changed_outside" | "lines_missing";
 
-/** Takes what was done to the file, with numbers that tell how much. */
+/** Receives damage to the file, with its extent in numbers. */
 export type OnDamage = (damage: AuditDamage, details: Readonly<Record<string, number>>) => void;
 
 interface State {
@@ -45,23 +45,23 @@ interface State {
   readonly file: Deno.FsFile;
   readonly lock: FileLock;
   chain: ChainState;
-  /** Bytes of the file as this process knows it. */
+  /** The file's size after this process last wrote or read it. */
   end: number;
   readonly damaged: OnDamage;
 }
 
 const encoder = new TextEncoder();
 
-/** How long an opening file is waited for while another process holds it, in milliseconds. */
+/** How long opening waits for a file that another process has locked, in milliseconds. */
 const OPEN_MILLISECONDS = 200;
 
 /**
- * Opens an audit file. A new file begins with a line that says whether a chain begins or goes on with it.
+ * Opens an audit file. The first line of a new file shows whether a chain starts or continues there.
  *
- * @param path Absolute path; the file is made where there is none, for its owner alone
- * @param from Where the chain stands that goes on in the file if it is empty; null begins one
- * @param opening Said in the first line that this process writes
- * @param damaged Told of what others did to the file
+ * @param path Absolute path; a missing file is created, for its owner alone
+ * @param from The chain that an empty file continues; null starts one
+ * @param opening The event of the first line of this process
+ * @param damaged Receives damage to the file by others
  * @throws {Error} When it cannot be opened or written, is no regular file, or is no audit log
  */
 export function openAuditFile(
@@ -70,7 +70,7 @@ export function openAuditFile(
   opening: AuditEvent,
   damaged: OnDamage = () => undefined,
 ): AuditFile {
-  refuseOther(path);
+  rejectOther(path);
   const file = openPlain(path);
   try {
     const lock = createFileLock(file);
@@ -79,7 +79,7 @@ export function openAuditFile(
     try {
       begin(state, from ?? readHead(path), opening);
     } finally {
-      lock.give(true);
+      lock.finish(true);
     }
     return {
       append: (events, anyway = false) => append(state, events, anyway),
@@ -102,47 +102,48 @@ export function openAuditFile(
   }
 }
 
-/** The file was deleted, so that what is written to it can never be read; or it was moved away, and another stands in its place. */
+/** The file was deleted, so that its new lines could not be read; or another file has replaced it. */
 export class AuditFileGone extends Error {
   override readonly name = "AuditFileGone";
 }
 
-/** Writes the head file while nobody else does; another process that holds the file for long writes its own. */
+/** Writes the head file under the lock. A process that holds the lock for long writes its own head. */
 function saveHead(state: State, chain: ChainState): void {
   const { path, lock } = state;
   if (!lockSoon(lock)) return;
   try {
-    // The head of lines that others have written in the place of this file is theirs to write.
+    // The writers of a replaced file write its head.
     if (placeOf(state) !== "written_elsewhere") writeHead(path, chain);
   } finally {
-    lock.give(false);
+    lock.finish(false);
   }
 }
 
 function successor(state: State, open: (from: ChainState) => AuditFile): AuditFile {
   const { file, lock } = state;
   lock.release();
-  // A second lock of the same file would wait for the first.
+  // A second lock of the same file would block on the first.
   if (placeOf(state) === "here") return open(state.chain);
   if (!lockSoon(lock)) throw new Error(`Cannot leave audit log "${state.path}": another process holds it`);
   try {
     const { size, nlink } = file.statSync();
     if (size !== state.end) catchUp(state, [], size);
-    // Nobody synchronises this file any more, and the head of the next one says that the lines in it are safe.
+    // This is the last synchronization of this file, and the next head file asserts that its lines are safe.
     if (nlink !== 0) file.syncDataSync();
     const next = open(state.chain);
     if (nlink === 0) state.damaged("file_deleted", { last_line: state.chain.sequence });
     return next;
   } finally {
-    lock.give(true);
+    lock.finish(true);
     lock.release();
   }
 }
 
-/** Where the path of an open file leads by now; a system that does not tell files apart says that nothing was moved. */
+/** What the path of an open file names now. A system without inode numbers always reports "here". */
 function placeOf({ path, file }: State): "here" | "nowhere" | "elsewhere" | "written_elsewhere" {
   try {
-    const [there, here] = [Deno.statSync(path), file.statSync()];
+    const there = Deno.statSync(path);
+    const here = file.statSync();
     if (here.ino === null || (there.ino === here.ino && there.dev === here.dev)) return "here";
     return there.size === 0 ? "elsewhere" : "written_elsewhere";
   } catch (error) {
@@ -151,13 +152,13 @@ function placeOf({ path, file }: State): "here" | "nowhere" | "elsewhere" | "wri
   }
 }
 
-/** Opening a named pipe would wait for a reader. */
-function refuseOther(path: string): void {
+/** Rejects a path that is not a regular file: opening a named pipe would block. */
+function rejectOther(path: string): void {
   const other = otherAt(path);
   if (other !== null) throw new Error(`Cannot open audit log "${path}": ${other}`);
 }
 
-/** What stands at a path that no audit log can be; null for a file, for nothing, and for what cannot be looked at. */
+/** Why a path cannot be an audit log; null for a file, a missing path, and a path that cannot be inspected. */
 export function otherAt(path: string): string | null {
   try {
     return Deno.statSync(path).isFile ? null : "it is not a file";
@@ -182,17 +183,17 @@ function openPlain(path: string): Deno.FsFile {
   }
 }
 
-/** What the runtime advises where it refuses a path is for its own command line. */
+/** Replaces the runtime's advice about its own flags where it denies a path. */
 function reasonOf(error: unknown): string {
   if (error instanceof Deno.errors.NotCapable) return "gate may not write there";
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Waits a little for a file that is held, where nothing else can be done meanwhile. */
+/** Blocks shortly for the lock of a file. */
 function lockSoon(lock: FileLock): boolean {
   const until = performance.now() + OPEN_MILLISECONDS;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  while (lock.take() === null) {
+  while (lock.acquire() === null) {
     if (performance.now() > until) return false;
     Atomics.wait(sleeper, 0, 0, 1);
   }
@@ -208,14 +209,14 @@ function begin(state: State, from: ChainState | null, opening: AuditEvent): void
   const first = tail.chain === null
     ? { ...opening, reason: from === null ? "chain_started" : "chain_continued" }
     : opening;
-  // The chain goes on from where it had come, so that what is missing shows in every later check too.
+  // The chain continues after the missing lines, so that every later check shows the gap.
   const details = { last_line: tail.chain?.sequence ?? 0 };
   const loss = missing ? [now(failure("lines_missing", details))] : [];
   write(state, [...loss, now(first)], tail.torn);
   if (missing) state.damaged("lines_missing", details);
 }
 
-/** Whether a file ends before a chain had come to its head: whole lines at its end are missing. */
+/** Whether a file ends before the head of its chain: whole lines at its end are missing. */
 function isBehind(tail: ChainState, head: ChainState | null): boolean {
   return head !== null && head.chain_id === tail.chain_id && head.sequence > tail.sequence;
 }
@@ -226,11 +227,11 @@ function tailOf({ file, path }: State, size: number): AuditTail {
 
 function append(state: State, events: readonly TimedEvent[], anyway: boolean): boolean {
   const { file, lock } = state;
-  const taken = lock.take();
-  if (taken === null) return false;
+  const acquired = lock.acquire();
+  if (acquired === null) return false;
   let shared = false;
   try {
-    if (taken === "taken") {
+    if (acquired === "acquired") {
       const { size, nlink } = file.statSync();
       if (nlink === 0) throw new AuditFileGone("Cannot write the audit log: its file was deleted");
       if (!anyway && placeOf(state).endsWith("elsewhere")) {
@@ -240,17 +241,17 @@ function append(state: State, events: readonly TimedEvent[], anyway: boolean): b
       if (shared) catchUp(state, events, size);
     }
     if (!shared) write(state, events, null);
-    lock.give(shared);
+    lock.finish(shared);
     return true;
   } catch (error) {
-    // What stands in the file now is looked at before the next write.
-    lock.give(true);
+    // The next write reads the end of the file again.
+    lock.finish(true);
     lock.release();
     throw error;
   }
 }
 
-/** Somebody else has written to the file, or cut it. */
+/** Continues after another process has written to the file or cut it. */
 function catchUp(state: State, events: readonly TimedEvent[], size: number): void {
   const tail = tailOf(state, size);
   const { chain } = tail;
@@ -258,13 +259,13 @@ function catchUp(state: State, events: readonly TimedEvent[], size: number): voi
   if (shared) state.chain = chain;
   const before = { expected_bytes: state.end, found_bytes: size };
   state.end = size;
-  // A chain that does not go on from the last line shows in every later check; this line says why.
+  // A chain that does not continue the last line fails every later check; this line has the reason.
   const cut = shared ? [] : [now(failure("file_changed_outside", before))];
   write(state, [...cut, ...events], tail.torn);
   if (!shared) state.damaged("file_changed_outside", before);
 }
 
-/** Writes whole lines at the end, or leaves the file as it was. */
+/** Appends whole lines, or restores the file. */
 function write(
   state: State,
   events: readonly TimedEvent[],
@@ -285,7 +286,7 @@ function write(
     try {
       state.file.truncateSync(state.end);
     } catch {
-      // What stands there now is closed as a torn line by the next write.
+      // The next write closes these bytes as a torn line.
     }
     throw error;
   }

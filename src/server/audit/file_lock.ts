@@ -1,28 +1,31 @@
 /**
- * The lock of an audit file. A process that writes alone keeps it for a while, which saves asking for it at each write;
- * processes that share a file take it for one write each.
+ * The lock of an audit file. A process that writes alone keeps the lock between writes, which saves a system call each time.
+ * Processes that share a file lock it for each write.
  *
  * @module
  */
 
-/** How long the lock is kept by a process that writes alone, and how long it then is not, in milliseconds. */
+/** How long a single writer keeps the lock, and how long it then must not, in milliseconds. */
 const KEEP_MILLISECONDS = 20;
 const PAUSE_MILLISECONDS = 4;
 
-/** How long nobody keeps the lock after somebody else has written, in milliseconds. */
+/** How long the lock is not kept after a write of another process, in milliseconds. */
 const SHARED_MILLISECONDS = 1000;
 
 /** The lock of one open file. */
 export interface FileLock {
-  /** `kept`: nobody else can have written since the last use; `taken`: somebody can; null: another process has it. */
-  readonly take: () => "kept" | "taken" | null;
+  /**
+   * Acquires the lock. `kept`: no other process can have written since the last use; `acquired`: another process may have;
+   * null: another process has the lock.
+   */
+  readonly acquire: () => "kept" | "acquired" | null;
   /**
    * Ends a use.
    *
-   * @param shared Whether somebody else had written
+   * @param shared Whether another process had written
    */
-  readonly give: (shared: boolean) => void;
-  /** Lets go of a lock that is kept. */
+  readonly finish: (shared: boolean) => void;
+  /** Releases a lock that was kept. */
   readonly release: () => void;
 }
 
@@ -38,11 +41,11 @@ export function createFileLock(file: Deno.FsFile): FileLock {
   };
   return {
     release,
-    take: () => {
+    acquire: () => {
       if (isKept) return "kept";
-      return file.tryLockSync(true) ? "taken" : null;
+      return file.tryLockSync(true) ? "acquired" : null;
     },
-    give: (shared) => {
+    finish: (shared) => {
       if (isKept) return;
       const now = performance.now();
       if (shared) mayKeepFrom = now + SHARED_MILLISECONDS;

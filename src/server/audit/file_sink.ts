@@ -1,6 +1,6 @@
 /**
- * The audit log in a file. Whoever waits for an event is told whether it was written; events of one turn are written
- * together, and made to survive a power failure at bounded intervals.
+ * The audit log in a file. Each event resolves once it was written. Events of one turn are written together, and
+ * synchronized to disk at bounded intervals.
  *
  * @module
  */
@@ -9,30 +9,30 @@ import { type AuditFile, AuditFileGone, type OnDamage, openAuditFile } from "./f
 import { type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
-/** The longest that a written line may wait to survive a power failure, in milliseconds. */
+/** The longest time between writing a line and synchronizing it to disk, in milliseconds. */
 const SYNC_MILLISECONDS = 1000;
 
-/** Events that may wait to be written; what comes beyond them is refused. */
+/** The most events in the queue; further ones are rejected. */
 export const QUEUE_EVENTS = 8192;
 
-/** How long a file that another process holds is waited for, in milliseconds. */
+/** How long the sink waits for a file that another process has locked, in milliseconds. */
 export const LOCK_MILLISECONDS = 2000;
 
-/** Events of one batch, about: with so many waiting no turn is waited for. */
+/** The queue length from which on a batch is written at once. */
 const BATCH_EVENTS = 512;
 
-/** Between two looks at a held file. */
+/** The interval of attempts to lock a file, in milliseconds. */
 const LOCK_RETRY_MILLISECONDS = 2;
 
-/** What a file sink needs. */
+/** The options of a file sink. */
 export interface FileSinkOptions {
   /** Absolute path. */
   readonly path: string;
-  /** Said in the opening line. */
+  /** The event of the opening line. */
   readonly opening: AuditEvent;
-  /** Takes a change of {@link Audit.fault}, for the log of the process. */
+  /** Receives changes of {@link Audit.fault}, for the log of the process. */
   readonly onFault?: (fault: string | null) => void;
-  /** Takes what others did to the file, for the log of the process. */
+  /** Receives damage to the file by others, for the log of the process. */
   readonly onDamage?: OnDamage;
   /** Opens the file; for tests. */
   readonly open?: typeof openAuditFile;
@@ -49,13 +49,13 @@ interface State {
   file: AuditFile;
   queue: Waiting[];
   scheduled: "soon" | "after_turn" | null;
-  /** When the file was first found held; null where it is not. */
+  /** When the file was first found locked; null while it is not locked. */
   heldSince: number | null;
-  /** Events that could not be written since the last one that could. */
+  /** Events that were lost since the last written one. */
   lost: number;
   fault: string | null;
   syncTimer: ReturnType<typeof setTimeout> | null;
-  /** The next look at a file that another process holds. */
+  /** The next attempt to lock the file. */
   retryTimer: ReturnType<typeof setTimeout> | null;
   syncFailed: boolean;
   closed: boolean;
@@ -104,17 +104,17 @@ function enqueue(state: State, event: AuditEvent): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   state.queue.push({ timed: timeEvent(event, Date.now()), resolve, reject });
   if (state.queue.length >= BATCH_EVENTS && state.heldSince === null) drain(state);
-  else if (isWaitedFor(event)) schedule(state, "soon");
+  else if (isAwaited(event)) schedule(state, "soon");
   else schedule(state, "after_turn");
   return promise;
 }
 
-/** Whether a caller stands still until an event is written. */
-function isWaitedFor({ kind, outcome }: AuditEvent): boolean {
+/** Whether a caller awaits the write of an event. */
+function isAwaited({ kind, outcome }: AuditEvent): boolean {
   return outcome === "begun" || kind === "mutation" || kind === "acquisition" || kind === "process";
 }
 
-/** Events of one turn go out together; those that somebody waits for take the others along. */
+/** Schedules a batch: at once for an awaited event, otherwise after the turn. The batch has all queued events. */
 function schedule(state: State, when: "soon" | "after_turn"): void {
   if (state.heldSince !== null || state.scheduled === "soon" || state.scheduled === when) return;
   state.scheduled = when;
@@ -140,9 +140,9 @@ function drain(state: State): void {
   }
 }
 
-/** Writes a batch, after what was lost before it; false where another process holds the file. */
+/** Writes a batch, after a line about lost events; false while another process has locked the file. */
 function writeBatch(state: State, batch: readonly Waiting[]): boolean {
-  if (state.syncFailed) throw new Error("Cannot make the audit log survive a power failure");
+  if (state.syncFailed) throw new Error("Cannot synchronize the audit log to disk");
   const events = batch.map(({ timed }) => timed);
   const { lost } = state;
   const gap = lost === 0 ? [] : [timeEvent(lostEvents(lost), Date.now())];
@@ -180,7 +180,7 @@ function setFault(state: State, fault: string | null): void {
   if (wasWhole || fault === null) state.options.onFault?.(fault);
 }
 
-/** Writes to what the path leads to now; where that cannot be opened, to a file that was moved away and is still open. */
+/** Writes to the file that the path names now; if that cannot be opened, to the moved file that is still open. */
 function appendElsewhere(state: State, events: readonly TimedEvent[]): boolean {
   try {
     openAgain(state);
@@ -194,7 +194,7 @@ function appendElsewhere(state: State, events: readonly TimedEvent[]): boolean {
   return state.file.append(events);
 }
 
-/** Opens the path anew. The chain goes on in an empty file, and from the last line of any other. */
+/** Opens the path again. An empty file continues the chain; any other file is continued from its last line. */
 function openAgain(state: State): void {
   const { path, opening, onDamage, open = openAuditFile } = state.options;
   const fresh = state.file.successor((from) => open(path, from, { ...opening, reason: "log_reopened" }, onDamage));
@@ -231,7 +231,7 @@ async function sync(state: State): Promise<void> {
     state.syncFailed = false;
   } catch (error) {
     state.syncTimer = null;
-    // A file that was let go of meanwhile was synchronised as it was.
+    // A file that was closed meanwhile was synchronized before.
     if (state.closed || file !== state.file) return;
     state.syncFailed = true;
     setFault(state, error instanceof Error ? error.message : String(error));
@@ -257,11 +257,11 @@ function closeQuietly(file: AuditFile): void {
   try {
     file.close();
   } catch {
-    // Already closed: nothing is held.
+    // The file is closed already.
   }
 }
 
-/** Said when events can be written again. */
+/** The event about lost events, written once events can be written again. */
 export function lostEvents(count: number): AuditEvent {
   return { kind: "process", outcome: "failed", reason: "events_lost", subject: null, origin: null, details: { count } };
 }

@@ -1,6 +1,6 @@
 /**
- * The head file beside an audit file, `<path>.head`: how far the chain had come when it was last made to survive a power
- * failure. Without it nobody could tell that whole lines at the end of the file are missing.
+ * The head file beside an audit file, `<path>.head`: the last line of the chain that was synchronized to disk. It shows
+ * whether whole lines at the end of the file are missing.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import type { ChainState } from "./line.ts";
 
-/** Bytes of a head file. */
+/** The most bytes of a head file. */
 const HEAD_BYTES = 1024;
 
-/** A head file that holds something else. */
+/** The content of a head file is invalid. */
 export class HeadError extends Error {
   override readonly name = "HeadError";
 }
@@ -22,12 +22,12 @@ export function headPath(path: string): string {
   return `${path}.head`;
 }
 
-/** The path of a head file that is being written; whoever writes holds the audit file, so there is one at a time. */
+/** The path of a head file that is being written. Its writer holds the lock of the audit file, so there is only one. */
 export function headDraftPath(path: string): string {
   return `${headPath(path)}.new`;
 }
 
-/** Writes the head file, whole or not at all. */
+/** Writes the head file atomically. */
 export function writeHead(path: string, chain: ChainState): void {
   const { chain_id, head, sequence } = chain;
   const temporary = headDraftPath(path);
@@ -36,16 +36,16 @@ export function writeHead(path: string, chain: ChainState): void {
 }
 
 /**
- * Reads a head file; null where there is none.
+ * Reads a head file; null for a missing file.
  *
- * @throws {HeadError} When it holds something else
+ * @throws {HeadError} When its content is invalid
  */
 export function readHead(path: string): ChainState | null {
   const text = readBounded(headPath(path));
   if (text === null) return null;
   const parsed = parseJson(text);
   const chain = parsed.ok ? chainOf(parsed.value) : null;
-  if (chain === null) throw new HeadError(`Cannot read "${headPath(path)}": it is no head of an audit log`);
+  if (chain === null) throw new HeadError(`Cannot read "${headPath(path)}": it is not the head of an audit log`);
   return chain;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One line of the audit log: an event in canonical JSON (RFC 8785) that names the hash of the line before it and carries
- * its own, written so that a terminal shows it and acts on nothing in it. The format is in `docs/reference/audit.md`.
+ * One line of the audit log: an event in canonical JSON (RFC 8785), with its own hash and the hash of the line before it.
+ * Characters that control a terminal are escaped. `docs/reference/audit.md` has the format.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { terminalSafe } from "../process/terminal_safe.ts";
 import { type AuditEvent, TOOL_CHARACTERS } from "./types.ts";
 
-/** Characters of an event's details; more are left out, and their number said. */
+/** The most characters of an event's details. Longer details are replaced by their number of characters. */
 export const DETAILS_CHARACTERS = 256 * 1024;
 
 /** Bytes of a line without its end. */
 export const LINE_BYTES = 1024 * 1024;
 
-/** Where a chain stands after a line. */
+/** The state of a chain after a line. */
 export interface ChainState {
   /** 32 lower-case hex digits, drawn when the chain began. */
   readonly chain_id: string;
@@ -28,7 +28,7 @@ export interface ChainState {
   readonly head: string;
 }
 
-/** An event on its way into a line. */
+/** An event with its time, ready to become a line. */
 export interface TimedEvent {
   readonly event: AuditEvent;
   /** Unix milliseconds. */
@@ -41,7 +41,7 @@ function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** What the first line of a chain names as the one before it. */
+/** The `previous` of the first line of a chain. */
 export function anchorOf(chainId: string): string {
   return sha256(`gate:audit-chain:v1\0${chainId}`);
 }
@@ -57,7 +57,7 @@ export function newChain(): ChainState {
   return { chain_id: chainId, sequence: 0, head: anchorOf(chainId) };
 }
 
-/** Takes the time of an event and writes down its details, within bounds. */
+/** Adds the time to an event and serializes its details, within bounds. */
 export function timeEvent(event: AuditEvent, timestamp: number): TimedEvent {
   return { event, timestamp, details: detailsText(event.details) };
 }
@@ -69,12 +69,12 @@ function detailsText(details: JsonObject | undefined): string {
   return `,"details":${length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${length}}`}`;
 }
 
-/** The next line of a chain, without its end, and where the chain stands after it. */
+/** The next line of a chain, without its end, and the state of the chain after it. */
 export function nextLine(chain: ChainState, timed: TimedEvent): { readonly text: string; readonly chain: ChainState } {
   const { event, timestamp, details } = timed;
   const { origin } = event;
   const sequence = chain.sequence + 1;
-  // The members stand in canonical order; `hash` belongs between the two halves. What has no value is left out.
+  // The members are in canonical order; `hash` belongs between the two halves. Members without a value are left out.
   const before = `{"chain_id":"${chain.chain_id}"${text("correlation_id", origin?.correlation_id)}${details}`;
   const after = `,"kind":"${event.kind}","outcome":"${event.outcome}"${text("peer_address", origin?.peer_address)}` +
     `,"previous":"${chain.head}"${text("reason", event.reason)},"sequence":${sequence}` +
@@ -86,12 +86,12 @@ export function nextLine(chain: ChainState, timed: TimedEvent): { readonly text:
   return { text: line, chain: { chain_id: chain.chain_id, sequence, head } };
 }
 
-/** A member with what stands before it; nothing where it has no value. */
+/** A member with a comma before it; empty without a value. */
 function text(name: string, value: string | null | undefined): string {
   if (value === null || value === undefined) return "";
-  // Half a pair has no canonical form.
+  // A lone surrogate has no canonical form.
   return `,"${name}":${PLAIN.test(value) ? `"${value}"` : JSON.stringify(value.toWellFormed())}`;
 }
 
-/** What stands in JSON as it is. */
+/** Texts that JSON does not escape. */
 const PLAIN = /^[\w :.,=@/+-]*$/;

@@ -1,5 +1,5 @@
 /**
- * Opens the audit log that a configuration asks for.
+ * Opens the audit log of a configuration.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import { openFileSink } from "./file_sink.ts";
 import { openStreamSink } from "./stream_sink.ts";
 import { type Audit, type AuditEvent, NO_AUDIT } from "./types.ts";
 
-/** What opening the audit log needs. */
+/** The options of {@link openAudit}. */
 export interface OpenAuditOptions {
   /** `server.audit`. */
   readonly config: Pick<AuditConfig, "enabled" | "path">;
-  /** Writes all of some bytes to standard error, after whatever is being written there. */
+  /** Writes all bytes to standard error, after any write in progress. */
   readonly writeError: (bytes: Uint8Array) => Promise<void>;
   readonly log: Log;
 }
 
-/** What every process says first. */
+/** The first event of every process. */
 const OPENING: AuditEvent = {
   kind: "process",
   outcome: "begun",
@@ -32,9 +32,9 @@ const OPENING: AuditEvent = {
 };
 
 const DAMAGES: Readonly<Record<AuditDamage, string>> = {
-  file_deleted: "The audit log was deleted: its lines are lost, and the chain goes on in a new file",
+  file_deleted: "The audit log was deleted: its lines are lost, and the chain continues in a new file",
   file_changed_outside:
-    "The audit log was cut, or written by another program: gate audit verify says whether its chain is whole",
+    "The audit log was cut, or written by another program: gate audit verify shows whether its chain is intact",
   lines_missing: "Lines are missing at the end of the audit log: its chain is broken from here on",
 };
 

@@ -1,5 +1,5 @@
 /**
- * Addresses of the other ends of connections: what counts as one peer, and which of them are trusted proxies.
+ * Addresses of peers: the key by which requests are counted, and trusted networks.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import { BlockList, isIP, type Socket } from "node:net";
 
 const MAPPED = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
-/** An address in its plain spelling: an IPv4 address that was mapped into IPv6 is one of IPv4. */
+/** An address in its plain form: an IPv4-mapped IPv6 address becomes IPv4. */
 function plainAddress(address: string): string {
   const withoutZone = address.split("%")[0] ?? "";
   return MAPPED.exec(withoutZone)?.[1] ?? withoutZone;
 }
 
 /**
- * What an address counts as where requests of one peer are counted: itself, in IPv6 the network of 64 bits that a single
- * client has to itself.
+ * The key by which requests of one peer are counted: its address, or for IPv6 its /64 network, which one client usually
+ * controls.
  *
  * @example
  * ```ts
@@ -37,14 +37,14 @@ export function peerKey(address: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** The connection that was opened: where TLS ends here, requests come on what lies over it. */
+/** The TCP connection under a TLS connection, or the connection itself. */
 export function under(socket: Socket): Socket {
   return (socket as Socket & { readonly _parent?: Socket | null })._parent ?? socket;
 }
 
 /**
- * The address of the other end of a connection. Where TLS has failed or the other end has reset the connection, only what
- * lies under it still knows, as it was asked when it was opened. Empty where the connection was reset before it was taken.
+ * The address of the peer of a connection. After a TLS failure or a reset only the TCP connection still has it. Empty if the
+ * connection was reset before it was accepted.
  */
 export function addressOf(socket: Socket): string {
   return socket.remoteAddress ?? under(socket).remoteAddress ?? "";
@@ -56,7 +56,7 @@ export type NetworkCheck = (address: string) => boolean;
 /**
  * Reads networks as `address/bits`, or single addresses.
  *
- * @returns The check, or the first text that is none
+ * @returns The check, or the first invalid text
  */
 export function readNetworks(texts: readonly string[]): NetworkCheck | { readonly invalid: string } {
   const list = new BlockList();

@@ -1,5 +1,5 @@
 /**
- * Reading a line of the audit log back, strictly: what is not byte for byte what gate writes is no line.
+ * Reads a line of the audit log strictly: it must equal, byte for byte, a line that gate writes.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import { terminalSafe } from "../process/terminal_safe.ts";
 import { type ChainState, hashOfLine } from "./line.ts";
 
-/** Why bytes are no line. */
+/** The fault of bytes that are not a line. */
 export type LineFault = "not_json" | "not_canonical" | "not_a_line" | "hash_mismatch";
 
-/** A line that was read. */
+/** A parsed line. */
 export interface ReadLine {
   /** The chain after the line. */
   readonly chain: ChainState;
@@ -24,7 +24,7 @@ export interface ReadLine {
   readonly details: JsonValue;
 }
 
-/** A line, or why there is none. */
+/** A line, or its fault. */
 export type LineReading =
   | { readonly ok: true; readonly line: ReadLine }
   | { readonly ok: false; readonly fault: LineFault };
@@ -32,7 +32,7 @@ export type LineReading =
 const HEX_128 = /^[0-9a-f]{32}$/;
 const HEX_256 = /^[0-9a-f]{64}$/;
 
-/** The members that a line may have, and whether every line has them. */
+/** The members of a line, and whether each is required. */
 const MEMBERS: ReadonlyMap<string, boolean> = new Map([
   ["chain_id", true],
   ["correlation_id", false],
@@ -52,7 +52,7 @@ const MEMBERS: ReadonlyMap<string, boolean> = new Map([
   ["transport", false],
 ]);
 
-/** Reads a line. Its hash is computed anew; whether it follows the line before is not looked at. */
+/** Reads a line and recomputes its hash. Does not check that it follows the line before. */
 export function readLine(bytes: Uint8Array): LineReading {
   const text = decodeUtf8Strict(bytes);
   const parsed = text === null ? null : parseJson(text, { maximumDepth: CANONICAL_DEPTH_LIMIT });

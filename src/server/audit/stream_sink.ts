@@ -1,6 +1,6 @@
 /**
- * The audit log on standard error: a bounded queue that never makes anybody wait. What a reader does not take is dropped
- * before it enters the chain, and counted in a line of its own.
+ * The audit log on standard error: a bounded queue that never blocks. Events beyond the bound are dropped before they enter
+ * the chain, and a line counts them.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import { lostEvents } from "./file_sink.ts";
 import { newChain, nextLine, type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
-/** Characters that may wait to be written, about. */
+/** The most characters in the queue, approximately. */
 export const STREAM_QUEUE_CHARACTERS = 1024 * 1024;
 
-/** What an event takes beside its details. */
+/** The estimated characters of an event without its details. */
 const EVENT_CHARACTERS = 1024;
 
-/** What a stream sink needs. */
+/** The options of a stream sink. */
 export interface StreamSinkOptions {
-  /** Writes all of some bytes. */
+  /** Writes all of the bytes. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  /** Said in the opening line. */
+  /** The event of the opening line. */
   readonly opening: AuditEvent;
 }
 
 const encoder = new TextEncoder();
 
-/** Opens the audit log on a stream; its chain begins here and ends with the process. */
+/** Opens the audit log on a stream. Its chain lasts as long as the process. */
 export function openStreamSink(options: StreamSinkOptions): Audit {
   let chain = newChain();
   let queue: TimedEvent[] = [];
@@ -35,10 +35,10 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
 
   const sizeOf = (timed: TimedEvent): number => timed.details.length + EVENT_CHARACTERS;
 
-  const take = (event: AuditEvent): void => {
+  const enqueue = (event: AuditEvent): void => {
     const timed = timeEvent(event, Date.now());
     const size = sizeOf(timed);
-    // What the process says of itself is little, and must not be lost.
+    // Events of the process are few and must not be lost.
     if (waiting + size > STREAM_QUEUE_CHARACTERS && event.kind !== "process") {
       dropped++;
       return;
@@ -65,23 +65,23 @@ export function openStreamSink(options: StreamSinkOptions): Audit {
       try {
         await options.write(encoder.encode(text));
       } catch {
-        // Standard error is closed: there is nobody left to tell.
+        // Standard error is closed.
       }
       for (const timed of batch) waiting -= sizeOf(timed);
     }
     writing = null;
   };
 
-  take({ ...options.opening, reason: "chain_started" });
+  enqueue({ ...options.opening, reason: "chain_started" });
   return {
     record: (event) => {
-      take(event);
+      enqueue(event);
       return Promise.resolve();
     },
     fault: () => null,
     reopen: () => Promise.resolve(),
     close: async () => {
-      take({ ...options.opening, outcome: "done", reason: "process_stopped" });
+      enqueue({ ...options.opening, outcome: "done", reason: "process_stopped" });
       await writing;
     },
   };

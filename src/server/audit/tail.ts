@@ -1,5 +1,5 @@
 /**
- * The end of an audit file: the last whole line, from which the chain goes on, and what a crash left behind it.
+ * Reads the end of an audit file: the last whole line, which the chain continues, and the bytes of a torn line after it.
  *
  * @module
  */
@@ -11,33 +11,33 @@ import { readLine } from "./read_line.ts";
 /** Bytes after the last line end: a line that was cut short. */
 export interface TornLine {
   readonly bytes: number;
-  /** SHA-256 of them, lower-case hex. */
+  /** Their SHA-256, lower-case hex. */
   readonly sha256: string;
 }
 
 /** The end of a file. */
 export interface AuditTail {
-  /** After the last whole line; null where there is none. */
+  /** The chain after the last whole line; null without such a line. */
   readonly chain: ChainState | null;
   readonly torn: TornLine | null;
 }
 
-/** The end of a file is no end of an audit log. */
+/** The end of a file is not that of an audit log. */
 export class AuditTailError extends Error {
   override readonly name = "AuditTailError";
 
-  /** @param path The file, which is left as it is */
+  /** @param path The file, which is not changed */
   constructor(path: string, why: string) {
-    super(`Cannot go on with audit log "${path}": ${why}; move it away, or name another file in server.audit.path`);
+    super(`Cannot continue audit log "${path}": ${why}; move it away, or name another file in server.audit.path`);
   }
 }
 
 const LINE_END = 0x0a;
 
-/** What every line begins with. */
+/** The beginning of every line. */
 const LINE_BEGINNING = '{"chain_id":"';
 
-/** How much is read of the end, in steps: most lines are short. */
+/** The bytes that are read of the end, in steps, since most lines are short. */
 const WINDOWS = [4096, 65536, 2 * (LINE_BYTES + 1)];
 
 /**
@@ -45,8 +45,8 @@ const WINDOWS = [4096, 65536, 2 * (LINE_BYTES + 1)];
  *
  * @param file Open for reading
  * @param size Its bytes
- * @param path Its path, for what is said of it
- * @throws {AuditTailError} When the last whole line is none of an audit log, or is not found within {@link LINE_BYTES}
+ * @param path Its path, for errors
+ * @throws {AuditTailError} When the last whole line is not of an audit log, or is longer than {@link LINE_BYTES}
  */
 export function readTail(file: Deno.FsFile, size: number, path: string): AuditTail {
   for (const window of WINDOWS) {
@@ -55,7 +55,7 @@ export function readTail(file: Deno.FsFile, size: number, path: string): AuditTa
     if (tail !== null) return tail;
     if (bytes.length === size) break;
   }
-  throw new AuditTailError(path, "its last line is longer than any");
+  throw new AuditTailError(path, "its last line is too long");
 }
 
 function readLast(file: Deno.FsFile, size: number, count: number, path: string): Uint8Array {
@@ -70,7 +70,7 @@ function readLast(file: Deno.FsFile, size: number, count: number, path: string):
   return bytes;
 }
 
-/** The tail that a window shows; null where the window begins within the last line. */
+/** The tail in a window; null when the window begins within the last line. */
 function tailOf(bytes: Uint8Array, isWhole: boolean, path: string): AuditTail | null {
   const end = bytes.lastIndexOf(LINE_END);
   const rest = bytes.subarray(end + 1);
@@ -83,16 +83,16 @@ function tailOf(bytes: Uint8Array, isWhole: boolean, path: string): AuditTail | 
   const start = end === 0 ? -1 : bytes.lastIndexOf(LINE_END, end - 1);
   if (start < 0 && !isWhole) return null;
   const reading = readLine(bytes.subarray(start + 1, end));
-  if (!reading.ok) throw new AuditTailError(path, `its last line is none of an audit log (${reading.fault})`);
+  if (!reading.ok) throw new AuditTailError(path, `its last line is not of an audit log (${reading.fault})`);
   return { chain: reading.line.chain, torn };
 }
 
-/** A file of something else, without any line end, is not written to. */
+/** Rejects a file without a line end that does not begin like a line. */
 function requireBeginning(bytes: Uint8Array, path: string): void {
   const beginning = new TextEncoder().encode(LINE_BEGINNING);
   const count = Math.min(bytes.length, beginning.length);
   for (let at = 0; at < count; at++) {
-    if (bytes[at] !== beginning[at]) throw new AuditTailError(path, "the file is none of an audit log");
+    if (bytes[at] !== beginning[at]) throw new AuditTailError(path, "it is not an audit log");
   }
 }
 

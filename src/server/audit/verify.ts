@@ -1,5 +1,5 @@
 /**
- * Verifying audit files: each line byte for byte, its hash, and that it follows the line before it.
+ * Verifies audit files: each line byte for byte, its hash, and its link to the line before it.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import { type LineFault, type ReadLine, readLine } from "./read_line.ts";
 /** Why a line breaks the chain. */
 export type AuditFault =
   | LineFault
-  /** The file does not begin with the first line of a chain, nor with one that says that the chain goes on here. */
+  /** The file begins neither with the first line of a chain, nor with a line that continues one. */
   | "first_line_missing"
   /** The line is of another chain. */
   | "other_chain"
-  /** Its number is not the next one: lines were removed, added or moved. */
+  /** The line's number is not the next one: lines were removed, added or moved. */
   | "sequence_gap"
-  /** It does not name the hash of the line before. */
+  /** The line does not contain the hash of the line before it. */
   | "previous_mismatch"
   /** The file does not end with a line end. */
   | "torn_end"
-  /** The head file says that the chain had come further: lines at the end are missing. */
+  /** The head file names a later line: lines at the end are missing. */
   | "end_missing"
-  /** The head file is of another chain, or names another line in the place of one that there is. */
+  /** The head file is of another chain, or has another hash for an existing line. */
   | "head_mismatch"
   | "line_too_long"
   | "empty_file";
@@ -37,13 +37,13 @@ export interface AuditBreak {
   readonly message: string;
 }
 
-/** A line that a crash cut short, and that gate closed when it started again. */
+/** A line that a crash cut short, and that gate closed at its next start. */
 export interface ClosedTear {
   readonly line: number;
   readonly bytes: number;
 }
 
-/** What verifying a file found. */
+/** The result of verifying a file. */
 export interface AuditReport {
   readonly sound: boolean;
   /** Whole lines that follow each other. */
@@ -51,26 +51,26 @@ export interface AuditReport {
   readonly chain_id: string | null;
   readonly first_sequence: number | null;
   readonly last_sequence: number | null;
-  /** The hash of the last line; null where there is none. */
+  /** The hash of the last line, or null. */
   readonly head: string | null;
-  /** What the first line names as the one before it, where the chain began in an earlier file. */
+  /** The line before the first one, if the chain began in an earlier file. */
   readonly continues: { readonly sequence: number; readonly head: string } | null;
   readonly torn: readonly ClosedTear[];
-  /** Whether a head file shows that no line is missing at the end. */
+  /** Whether a head file proves that no line is missing at the end. */
   readonly end_proven: boolean;
   readonly broken: AuditBreak | null;
 }
 
 const MESSAGES: Readonly<Record<AuditFault, string>> = {
-  not_json: "The line is no JSON text that gate writes",
+  not_json: "The line is not a JSON text that gate writes",
   not_canonical: "The line is not in canonical form",
-  not_a_line: "The line has not the members of an audit line",
-  hash_mismatch: "The line was changed: its hash is of another one",
-  first_line_missing: "The file does not begin where a chain or a file begins: lines before it are missing",
+  not_a_line: "The line does not have the members of an audit line",
+  hash_mismatch: "The line was changed: its hash does not match its content",
+  first_line_missing: "The file does not begin with the first line of a chain or file: earlier lines are missing",
   other_chain: "The line is of another chain",
   sequence_gap: "The number of the line is not the next one: lines are missing, added or moved",
   previous_mismatch: "The line does not follow the line before it",
-  end_missing: "The chain had come further, as its head file says: lines at the end are missing",
+  end_missing: "The head file names a later line: lines at the end are missing",
   head_mismatch: "The head file is of another chain, or names another line",
   torn_end: "The file ends within a line",
   line_too_long: `The line has more than ${LINE_BYTES} bytes`,
@@ -83,24 +83,24 @@ interface Walk {
   first: number | null;
   continues: AuditReport["continues"];
   torn: ClosedTear[];
-  /** An unreadable line that the next line may account for. */
+  /** An unreadable line that the next line may explain. */
   open: { readonly line: number; readonly bytes: number; readonly sha256: string; readonly fault: AuditFault } | null;
-  /** Where the chain stood before the first line of the file; null where it begins there, or is not known to. */
+  /** The chain before the first line of the file; null if the chain begins there, or before any line. */
   before: ChainState | null;
-  /** How far the chain must come. */
+  /** The line that the chain must reach. */
   readonly goal: ChainState | null;
-  /** What lines must not differ from. */
+  /** Lines of head files: existing lines must agree with them. */
   readonly heads: readonly ChainState[];
   reached: boolean;
 }
 
-/** What verifying a file goes by, beside the file. */
+/** The options of verifying a file. */
 export interface VerifyOptions {
-  /** Where the chain stands after the file before this one, where several are verified in order. */
+  /** The chain after the file before this one, when several are verified in order. */
   readonly after?: ChainState | null;
-  /** What the head file says; null where there is none. */
+  /** The line of the head file, or null. */
   readonly head?: ChainState | null;
-  /** What the head files of later files say: they may name a line of this one. */
+  /** The lines of the head files of later files, which may name a line of this one. */
   readonly laterHeads?: readonly ChainState[];
 }
 
@@ -128,7 +128,7 @@ export async function verifyAuditFile(
   let number = 0;
   for await (const piece of linesOf(chunks)) {
     number++;
-    const fault = piece.fault ?? takeLine(walk, piece.bytes, number);
+    const fault = piece.fault ?? addLine(walk, piece.bytes, number);
     if (fault !== null) return report(walk, walk.open ?? { line: number, fault });
   }
   if (walk.open !== null) return report(walk, walk.open);
@@ -136,12 +136,12 @@ export async function verifyAuditFile(
   return report(walk, fault === null ? null : { line: number + 1, fault });
 }
 
-/** Whether the chain came as far as its head file says. */
+/** The fault of a chain that does not reach its head file, or null. */
 function endFault({ goal, reached, chain, first, before }: Walk): AuditFault | null {
   if (goal === null || reached) return null;
   if (goal.chain_id !== chain?.chain_id) return "head_mismatch";
   if (goal.sequence > chain.sequence) return "end_missing";
-  // The head of a file that was begun just now is still that of a file before it, whose last line may be known.
+  // A new file can still have the head file of an earlier one, whose last line may be known.
   const isEarlier = goal.sequence < (first ?? 0) && (goal.sequence !== before?.sequence || goal.head === before.head);
   return isEarlier ? null : "head_mismatch";
 }
@@ -162,8 +162,8 @@ function report(walk: Walk, broken: { readonly line: number; readonly fault: Aud
   };
 }
 
-/** Takes one line into the walk; what breaks the chain, or null. */
-function takeLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | null {
+/** Adds one line to the walk; returns the fault that breaks the chain, or null. */
+function addLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | null {
   const reading = readLine(bytes);
   if (!reading.ok) {
     if (walk.open !== null) return walk.open.fault;
@@ -174,7 +174,7 @@ function takeLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | n
   const { line } = reading;
   const fault = followsOn(walk, line);
   if (fault !== null) return fault;
-  if (walk.heads.some((head) => isAnother(line.chain, head))) return "head_mismatch";
+  if (walk.heads.some((head) => contradicts(line.chain, head))) return "head_mismatch";
   if (walk.open !== null) {
     if (!closesTear(line, walk.open)) return walk.open.fault;
     walk.torn.push({ line: walk.open.line, bytes: walk.open.bytes });
@@ -191,8 +191,8 @@ function takeLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | n
   return null;
 }
 
-/** Whether a line stands where a head file names another. */
-function isAnother(line: ChainState, head: ChainState): boolean {
+/** Whether a head file has another hash for a line. */
+function contradicts(line: ChainState, head: ChainState): boolean {
   return line.chain_id === head.chain_id && line.sequence === head.sequence && line.head !== head.head;
 }
 
@@ -201,7 +201,7 @@ function followsOn(walk: Walk, line: ReadLine): AuditFault | null {
   const before = walk.chain;
   if (walk.lines === 0) {
     if (before === null) return beginsFile(walk, line);
-    // A file after another: it goes on with its chain, or begins one of its own.
+    // A later file continues the chain, or begins its own.
     if (before.chain_id !== chain.chain_id && chain.sequence === 1) return beginsFile(walk, line);
   }
   if (before === null || before.chain_id !== chain.chain_id) return "other_chain";
@@ -209,7 +209,7 @@ function followsOn(walk: Walk, line: ReadLine): AuditFault | null {
   return line.previous === before.head ? null : "previous_mismatch";
 }
 
-/** The first line of all: of a chain, or of a file in which a chain goes on. */
+/** Checks the very first line: of a chain, or of a file that continues one. */
 function beginsFile(walk: Walk, line: ReadLine): AuditFault | null {
   const { chain_id, sequence } = line.chain;
   if (sequence === 1) return line.previous === anchorOf(chain_id) ? null : "previous_mismatch";
@@ -218,7 +218,7 @@ function beginsFile(walk: Walk, line: ReadLine): AuditFault | null {
   return null;
 }
 
-/** Whether a line says of the bytes before it that a crash left them, and which they are. */
+/** Whether a line records the bytes before it as a torn line. */
 function closesTear(line: ReadLine, open: NonNullable<Walk["open"]>): boolean {
   if (line.kind !== "process" || line.reason !== "torn_line_closed" || !isJsonObject(line.details)) return false;
   return member(line.details, "bytes") === open.bytes && member(line.details, "sha256") === open.sha256;
@@ -229,7 +229,7 @@ interface Piece {
   readonly fault: "torn_end" | "line_too_long" | null;
 }
 
-/** Cuts bytes into lines, none longer than {@link LINE_BYTES}. */
+/** Splits bytes into lines of at most {@link LINE_BYTES}. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {

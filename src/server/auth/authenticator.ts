@@ -1,5 +1,5 @@
 /**
- * The authenticator that a configuration asks for.
+ * Makes the authenticator of a configuration.
  *
  * @module
  */
@@ -10,21 +10,21 @@ import { createLocalOnly } from "./local_only.ts";
 import { createMtls } from "./mtls.ts";
 import type { Authenticator } from "./types.ts";
 
-/** Where the subject of a client certificate comes from. */
+/** The source of the subject of a client certificate. */
 export interface SubjectSource {
-  /** `server.tls_termination`: only before gate does anybody else's word on a subject count. */
+  /** `server.tls_termination`: a proxy may name the subject only with `upstream`. */
   readonly termination: ServerConfig["tls_termination"];
-  /** Whether an IP address is that of a `--trusted-proxy`. */
+  /** Whether an IP address is one of `--trusted-proxy`. */
   readonly isTrustedProxy: (address: string) => boolean;
 }
 
-/** What authentication goes by. */
+/** The options of the authenticator. */
 export interface AuthenticatorOptions {
   readonly auth: AuthConfig | null;
   readonly subjects: SubjectSource;
 }
 
-/** Makes the authenticator of the HTTP transports; without `server.auth` only local callers are let in. */
+/** Makes the authenticator of the HTTP transports; without `server.auth` only local callers are admitted. */
 export function createAuthenticator({ auth, subjects }: AuthenticatorOptions): Authenticator {
   const principals = auth?.principals ?? [];
   switch (auth?.mode ?? "local_only") {

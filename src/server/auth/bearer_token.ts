@@ -9,19 +9,18 @@ import { principalOf } from "../../access/principal.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator } from "./types.ts";
 
-/** Bytes of an `Authorization` field; a longer one is refused unread. */
+/** The most bytes of an `Authorization` field; a longer one is rejected without being parsed. */
 export const AUTHORIZATION_BYTES = 8192;
 
-/** What a client without a good token is asked for. */
+/** The `WWW-Authenticate` challenge for a client without a valid token. */
 export const BEARER_CHALLENGE = 'Bearer realm="gate"';
 
 /** The scheme, in any case, and one token without white space. */
 const CREDENTIALS = /^bearer +([^\s]+)$/i;
 
 /**
- * Makes the authenticator of `bearer_token`. A token is known by the SHA-256 of its bytes alone: each presented one is
- * hashed and compared with every configured one in constant time, so neither how far a guess is right nor which token
- * it comes near shows in how long the answer takes.
+ * Makes the authenticator of `bearer_token`. It keeps only the SHA-256 of each token. A presented token is hashed and
+ * compared with every configured one in constant time, so the response time reveals nothing about a guess.
  *
  * @param tokens `server.auth.bearer_tokens`
  * @param principals `server.auth.principals`
@@ -49,7 +48,7 @@ function fingerprint(token: Uint8Array): Uint8Array & { toString(encoding: "hex"
   return createHash("sha256").update(token).digest();
 }
 
-/** The bytes of a field, of which each character stands for one (RFC 9110, 5.5). */
+/** The bytes of a field: one per character (RFC 9110, 5.5). */
 function bytesOf(field: string): Uint8Array {
   return Uint8Array.from(field, (character) => character.charCodeAt(0));
 }

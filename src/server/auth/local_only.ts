@@ -1,5 +1,5 @@
 /**
- * Authentication by place: whoever calls over the loopback is local, unless the request has been passed on.
+ * Authentication by address: a caller on the loopback is local, unless a proxy forwarded the request.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { isLoopbackAddress } from "../../config/bind.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator, RequestHeaders } from "./types.ts";
 
-/** What the other end of a loopback connection is called. */
+/** The subject of a local caller. */
 export const LOOPBACK_SUBJECT = "loopback";
 
 /**
@@ -21,12 +21,12 @@ export function createLocalOnly(principals: readonly PrincipalConfig[]): Authent
   const principal = principalOf(principals, LOOPBACK_SUBJECT, "local");
   return ({ peerAddress, headers }) => {
     if (!isLoopbackAddress(peerAddress)) return refuse("peer_not_loopback");
-    return wasPassedOn(headers) ? refuse("request_was_forwarded") : { ok: true, principal };
+    return wasForwarded(headers) ? refuse("request_was_forwarded") : { ok: true, principal };
   };
 }
 
-/** Whether a request has passed a proxy: it comes from further away than its connection. */
-function wasPassedOn(headers: RequestHeaders): boolean {
+/** Whether a proxy forwarded a request, so that its sender may be on another machine. */
+function wasForwarded(headers: RequestHeaders): boolean {
   return headers.get("forwarded") !== null || headers.get("via") !== null || headers.startsWith("x-forwarded-");
 }
 

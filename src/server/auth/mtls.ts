@@ -1,6 +1,5 @@
 /**
- * Authentication by client certificate: its subject, as the TLS of this process verified it, or as a trusted proxy that
- * ends TLS before it says.
+ * Authentication by client certificate. Its subject comes from TLS in this process, or from a trusted proxy that ends TLS.
  *
  * @module
  */
@@ -11,19 +10,19 @@ import { decodeUtf8Strict } from "../../canonical/scan.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator, AuthRequest } from "./types.ts";
 
-/** The field that a proxy which ends TLS names the subject in. */
+/** The header field in which a proxy names the subject. */
 const SUBJECT_FIELD = "x-gate-client-subject";
 
 /** Bytes of that field. */
 const SUBJECT_BYTES = 8192;
 
-/** What the authenticator of `mtls` needs. */
+/** The options of the `mtls` authenticator. */
 export interface MtlsOptions {
   /** `server.auth.mtls_subjects`: RFC 4514 strings, compared exactly. */
   readonly subjects: readonly string[];
   /** `server.auth.principals` */
   readonly principals: readonly PrincipalConfig[];
-  /** Where `server.tls_termination` is `upstream`: the peers whose word on the subject counts; else null. */
+  /** Whether an address is a trusted proxy; null unless `server.tls_termination` is `upstream`. */
   readonly isTrustedProxy: ((address: string) => boolean) | null;
 }
 
@@ -43,7 +42,7 @@ export function createMtls({ subjects, principals, isTrustedProxy }: MtlsOptions
   };
 }
 
-/** The subject of the certificate that this process verified; a header says nothing here. */
+/** The subject of the certificate that this process verified; header fields are ignored. */
 function certified({ tls }: AuthRequest): Subject {
   const peer = tls?.peer ?? null;
   return peer === null ? { ok: false, detail: "certificate_missing" } : { ok: true, subject: peer.subject };

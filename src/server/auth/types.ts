@@ -1,5 +1,5 @@
 /**
- * The seam between the HTTP transports and authentication: what a transport knows of a request, and who sent it.
+ * The interface between the HTTP transports and authentication.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import type { Principal } from "../../access/types.ts";
 
 /** The header fields of a request. */
 export interface RequestHeaders {
-  /** The value of a field by its lower-case name, several joined with ", "; null where there is none. */
+  /** The value of a field by its lower-case name, several values joined with ", "; null for an absent field. */
   readonly get: (name: string) => string | null;
-  /** Whether there is a field whose lower-case name begins so. */
+  /** Whether a lower-case field name begins with `prefix`. */
   readonly startsWith: (prefix: string) => boolean;
 }
 
-/** A client certificate that this process has verified in a full handshake, and that is within its time. */
+/** A client certificate that is valid now, and that this process has verified in a full handshake. */
 export interface TlsPeer {
   /** The subject as RFC 4514 writes it: most specific part first, escaped. */
   readonly subject: string;
@@ -22,35 +22,35 @@ export interface TlsPeer {
   readonly fingerprint: string;
 }
 
-/** The TLS that ends in this process. */
+/** The TLS facts of a request, where TLS ends in this process. */
 export interface RequestTls {
-  /** Null: the client has shown no certificate. */
+  /** The client certificate; null if the client presented none. */
   readonly peer: TlsPeer | null;
 }
 
-/** What authentication judges. */
+/** The facts that authentication uses. */
 export interface AuthRequest {
-  /** IP address of the other end of the connection, without brackets; never what a header says. */
+  /** IP address of the peer, without brackets; never from a header field. */
   readonly peerAddress: string;
   readonly headers: RequestHeaders;
   /** Null where TLS does not end in this process. */
   readonly tls: RequestTls | null;
 }
 
-/** Who sent a request, or how it is refused. The client of a refusal gets fixed text; `detail` is for the audit alone. */
+/** The authenticated sender, or a rejection. A rejected client receives a fixed text; `detail` is only for the audit log. */
 export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | {
     readonly ok: false;
     readonly status: 401 | 403;
     readonly kind: "unauthenticated" | "unauthorized";
-    /** Why, without secrets. */
+    /** The reason, without secrets. */
     readonly detail: string;
-    /** Who was refused, where that is verified although nobody of that name is let in; for the audit alone, too. */
+    /** The verified subject, which is not listed; only for the audit log. */
     readonly subject?: string;
-    /** The value of `WWW-Authenticate`, where the mode has a challenge. */
+    /** The value of `WWW-Authenticate`, if the mode has a challenge. */
     readonly challenge?: string;
   };
 
-/** Judges who sent a request. Never throws; what it is not sure of it refuses. */
+/** Authenticates a request. It never throws, and rejects in doubt. */
 export type Authenticator = (request: AuthRequest) => Authentication;

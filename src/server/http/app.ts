@@ -1,6 +1,6 @@
 /**
- * What every request of the HTTP transports passes before an endpoint sees it, in this order: health, header fields,
- * `Host` and `Origin`, correlation id, path and method, authentication, the rate of its sender.
+ * Checks every request of the HTTP transports before an endpoint handles it, in this order: health, header fields, `Host`
+ * and `Origin`, correlation id, path and method, authentication, rate limit.
  *
  * @module
  */
@@ -21,19 +21,19 @@ import type { Admissions, Refusals } from "../audit/refusals.ts";
 import { errorReply, type HttpError, httpError, type HttpReply, jsonReply } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
 
-/** What answers the authenticated requests to a path, by method. */
+/** The handlers of a path, by method. */
 export type Route = Readonly<Partial<Record<RouteMethod, (incoming: AuthenticatedRequest) => Promise<HttpReply>>>>;
 
-/** The methods that a path may answer. */
+/** The methods that a path may handle. */
 export type RouteMethod = "GET" | "POST" | "DELETE";
 
-/** Turns a request away, and tells of it; `subject` is whom it is known to be of. */
-type Refuse = (kind: AuditKind, reason: string, refusal: HttpError, subject?: string) => HttpReply;
+/** Rejects a request and records that; `subject` is its verified sender. */
+type Reject = (kind: AuditKind, reason: string, error: HttpError, subject?: string) => HttpReply;
 
-/** Characters of the name of somebody who is not let in. */
+/** The most characters of a rejected subject in the audit log. */
 const SUBJECT_CHARACTERS = 1024;
 
-/** What the application needs. */
+/** The options of the application. */
 export interface AppOptions {
   readonly transport: "http" | "sse";
   readonly routes: ReadonlyMap<string, Route>;
@@ -48,7 +48,7 @@ export interface AppOptions {
   readonly log: Log;
 }
 
-/** Makes the application: it answers every request, and never rejects. */
+/** Makes the application. Its promises never reject. */
 export function createApp(options: AppOptions): (request: HttpRequest) => Promise<HttpReply> {
   return async (request) => {
     const start = performance.now();
@@ -69,7 +69,7 @@ function routeLabel(options: AppOptions, { path }: HttpRequest): string {
   return options.routes.has(path) || isHealthPath(path) ? path : "other";
 }
 
-/** Fields of every answer: ids, and for pages that the operator listed the leave to read it. */
+/** The fields of every reply: ids and, for origins that the operator listed, CORS permission. */
 function commonFields(options: AppOptions, { headers }: HttpRequest, serverId: string): Record<string, string> {
   const correlation = readCorrelation(headers.get("x-correlation-id"));
   const origin = headers.get("origin");
@@ -97,53 +97,53 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
     server_correlation_id: serverId,
     traceparent: readTraceparent(request.headers.get("traceparent")),
   };
-  // A certificate was verified before there was a request.
+  // TLS verified the certificate before the request.
   const verified = request.tls?.peer?.subject;
-  const refuse: Refuse = (kind, reason, refusal, subject = verified) => {
+  const reject: Reject = (kind, reason, error, subject = verified) => {
     const name = subject?.slice(0, SUBJECT_CHARACTERS) ?? null;
     options.refusals.record({ kind, reason, subject: name, isStranger: true, origin });
-    return errorReply(refusal);
+    return errorReply(error);
   };
   const { headers } = request;
   if (isHealthPath(request.path)) {
     const isProbe = PROBE_METHODS.includes(request.method);
     return isProbe
       ? await answerHealth(options, request)
-      : refuse("request", "method_not_allowed", notAllowed(PROBE_METHODS));
+      : reject("request", "method_not_allowed", notAllowed(PROBE_METHODS));
   }
   if (headers.repeated !== null) {
     const message = `Cannot read request: header field "${headers.repeated}" was sent twice`;
-    return refuse("request", "header_field_repeated", { status: 400, error: { kind: "invalid_request", message } });
+    return reject("request", "header_field_repeated", { status: 400, error: { kind: "invalid_request", message } });
   }
   if (headers.get("host") === null) {
     const message = "Cannot read request: Host is missing";
-    return refuse("request", "host_missing", { status: 400, error: { kind: "invalid_request", message } });
+    return reject("request", "host_missing", { status: 400, error: { kind: "invalid_request", message } });
   }
   if (!options.names.host(headers.get("host"))) {
-    return refuse("request", "host_not_allowed", forbidden("Host is not allowed"));
+    return reject("request", "host_not_allowed", forbidden("Host is not allowed"));
   }
   if (!options.names.origin(headers.get("origin"))) {
-    return refuse("request", "origin_not_allowed", forbidden("Origin is not allowed"));
+    return reject("request", "origin_not_allowed", forbidden("Origin is not allowed"));
   }
   const correlation = readCorrelation(headers.get("x-correlation-id"));
   if (!correlation.ok) {
     const error: EdgeError = { kind: "invalid_correlation_id", message: "Invalid correlation id" };
-    return refuse("request", `correlation_id_${correlation.reason}`, httpError(error));
+    return reject("request", `correlation_id_${correlation.reason}`, httpError(error));
   }
-  return await dispatch(options, request, { ...origin, correlation_id: correlation.id }, refuse);
+  return await dispatch(options, request, { ...origin, correlation_id: correlation.id }, reject);
 }
 
 async function dispatch(
   options: AppOptions,
   request: HttpRequest,
   origin: CallOrigin,
-  refuse: Refuse,
+  reject: Reject,
 ): Promise<HttpReply> {
   const route = options.routes.get(request.path);
-  if (route === undefined) return refuse("request", "path_unknown", notFound());
+  if (route === undefined) return reject("request", "path_unknown", notFound());
   if (isListedPreflight(options, request)) return preflight(route);
   const endpoint = endpointOf(route, request.method);
-  if (endpoint === undefined) return refuse("request", "method_not_allowed", notAllowed(Object.keys(route)));
+  if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
   const authentication = options.authenticate({
     peerAddress: request.peerAddress,
     headers: request.headers,
@@ -152,10 +152,10 @@ async function dispatch(
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
     const { status, kind, detail, challenge, subject } = authentication;
-    if (slow !== null) return refuse("authentication", slow.kind, httpError(slow), subject);
+    if (slow !== null) return reject("authentication", slow.kind, httpError(slow), subject);
     const message = kind === "unauthenticated" ? "Unauthenticated" : "Unauthorized";
     const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
-    return refuse("authentication", detail, { status, error: { kind, message }, fields }, subject);
+    return reject("authentication", detail, { status, error: { kind, message }, fields }, subject);
   }
   const { principal } = authentication;
   options.admissions.record(principal, origin);
@@ -171,13 +171,13 @@ function endpointOf(route: Route, method: string): Route[RouteMethod] {
   return method === "GET" || method === "POST" || method === "DELETE" ? route[method] : undefined;
 }
 
-/** Whether a browser asks first for a page of a listed origin; any other page has no use for the answer. */
+/** Whether a request is a CORS preflight of a listed origin. */
 function isListedPreflight({ names }: AppOptions, { method, headers }: HttpRequest): boolean {
   const origin = headers.get("origin");
   return method === "OPTIONS" && origin !== null && names.isListedOrigin(origin);
 }
 
-/** Lets the pages of listed origins send what browsers ask about first. */
+/** The reply to a CORS preflight. */
 function preflight(route: Route): HttpReply {
   return {
     status: 204,

@@ -1,5 +1,5 @@
 /**
- * Bodies of requests: counted while they come in, and strictly UTF-8.
+ * Reads request bodies: bounded in size while they are received, and strictly UTF-8.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import type { BodyFault, BodyReading } from "./request.ts";
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a body. The length that the client announces is believed only where it is too much.
+ * Reads a body. An announced length is used only to reject a body that is too long.
  *
  * @param message The request; its body is not read yet
- * @param maximumBytes The most bytes that are kept
- * @param hasRoom Asked whether so many bytes may be kept, each time that there are more
+ * @param maximumBytes The most bytes of a body
+ * @param hasRoom Called with the size so far at each chunk; false rejects the body
  */
 export function readBody(
   message: IncomingMessage,
@@ -49,18 +49,18 @@ export function readBody(
   return promise;
 }
 
-/** Bytes around its chunks that any body may have; what the next requests on the connection begin with is among them. */
+/** Bytes of chunk framing that any body may have. They include the start of later requests on the connection. */
 const FRAMING_BYTES = 128 * 1024;
 
-/** What stands around a chunk of one byte: its size, and two ends of lines. */
+/** Framing of a chunk of one byte: its size and two line ends. */
 const FRAMING_OF_BYTE = 5;
 
-/** How often it is looked at, in milliseconds; a body that is there whole is looked at once more. */
+/** How often framing is checked, in milliseconds; once more at the end of a body. */
 const LOOK_MILLISECONDS = 50;
 
 /**
- * Calls a function where a body has far more bytes around its chunks than in them. The parser drops what it does not know of
- * a chunk, so that a sender could go on for ever without sending a body.
+ * Calls a function when a body has far more framing than data. The parser drops chunk extensions, so a sender could
+ * otherwise send them without end.
  */
 function watchFraming(message: IncomingMessage, size: () => number, tooLarge: () => void): void {
   const { socket } = message;

@@ -1,6 +1,6 @@
 /**
- * Open connections: so many at one time, each with so many requests, and none that does not read its answer. Where there
- * is no room for one more, it is made by whoever has most connections that wait: the oldest of those is ended.
+ * Limits open connections, requests per connection, and the time for reading an answer. When all places are taken, a new
+ * connection replaces the oldest idle one of the peer with the most idle connections.
  *
  * @module
  */
@@ -11,63 +11,64 @@ import { addressOf, peerKey, under } from "../audit/peers.ts";
 
 /** The connections of a listener. */
 export interface Connections {
-  /** Takes a connection in, or ends it where none can make room, and where nobody is at its other end any more. */
+  /** Accepts a connection, or ends it when no idle one can be replaced or the peer is already gone. */
   readonly open: (socket: Socket) => void;
-  /** Watches what is read of a connection: no more is once it holds too many requests. */
+  /** Stops reading a connection once it holds too many requests. */
   readonly watch: (socket: Socket) => void;
-  /** A request has begun; false: its connection has ended, there is nobody to answer. */
+  /** Counts a request as in work; false when its connection has ended. */
   readonly begin: (socket: Socket) => boolean;
-  /** That request is no longer in work. */
+  /** Counts a request as no longer in work. */
   readonly end: (socket: Socket) => void;
-  /** Its answer is on its way, whole; it must be read in time. */
+  /** Starts the time for reading an answer that was written whole. */
   readonly answered: (socket: Socket, response: ServerResponse) => void;
   /**
-   * Calls a function once: when an answer is over, read or not. Of answers that wait behind others on a connection that ends
-   * the runtime tells nobody.
+   * Calls a function once, when an answer was read or its connection ended. The runtime sends no event for answers that are
+   * queued behind others on a connection that ends.
    */
   readonly whenOver: (socket: Socket, response: ServerResponse, then: () => void) => void;
-  /** Whether a connection is open as far as this server is concerned. */
+  /** Whether a connection is accepted and open. */
   readonly has: (socket: Socket) => boolean;
   readonly count: () => number;
-  /** Ends all that are left. */
+  /** Ends all connections. */
   readonly close: () => void;
 }
 
-/** What is bounded. */
+/** The bounds on connections. */
 export interface ConnectionsOptions {
   /** Connections at one time. */
   readonly connections: number;
-  /** How long an answer may be on its way, in milliseconds. */
+  /** How long a client may take to read an answer, in milliseconds. */
   readonly readTime: number;
-  /** How often answers are looked at that are on their way, in milliseconds. */
+  /** How often unread answers are checked, in milliseconds. */
   readonly interval: number;
-  /** Told why a connection was ended, and the address of its other end. */
+  /** Records a connection that was ended: the reason and the address of the peer. */
   readonly refused: (reason: string, peerAddress: string) => void;
 }
 
-/** Requests of one connection at one time; clients send the next one when they have read the answer. */
+/** Requests of one connection at one time. Clients usually read an answer before the next request. */
 export const PIPELINED = 8;
 
 interface State {
-  /** Where it comes from; the runtime may have forgotten it when the connection has been reset. */
+  /** The peer's address. The runtime may forget it after a reset. */
   readonly address: string;
-  /** Whose it is. */
+  /** The key of the peer. */
   readonly peer: string;
-  /** In work. */
+  /** Requests in work. */
   requests: number;
-  /** Answers that are on their way, and since when the one that is read now can be. */
+  /** Unread answers. */
   answers: number;
+  /** Since when the first unread answer can be read. */
   readSince: number;
-  /** What is called when the connection ends. */
+  /** Called when the connection ends. */
   readonly ending: Set<() => void>;
 }
 
 interface Table {
   readonly options: ConnectionsOptions;
   readonly open: Map<Socket, State>;
-  /** Those without a request in work, in the order in which they began to wait. */
+  /** Idle connections, oldest first. */
   readonly waiting: Map<Socket, State>;
-  /** How many of them each peer has. */
+  /** Idle connections of each peer. */
   readonly waitingOf: Map<string, number>;
 }
 
@@ -94,7 +95,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 function open(table: Table, socket: Socket): void {
   const { connections, refused } = table.options;
   const address = addressOf(socket);
-  // Who resets a connection before it is taken has no address any more: there is nobody to answer, or to refuse.
+  // A connection that was reset before it was accepted has no address: no one can be answered or counted.
   if (address === "") return void socket.destroy();
   if (table.open.size >= connections && !makeRoom(table)) {
     refused("too_many_connections", address);
@@ -106,7 +107,7 @@ function open(table: Table, socket: Socket): void {
   socket.on("close", () => forget(table, socket, state));
 }
 
-/** Ends the connection that has waited longest of those of the peer that has most of them. */
+/** Ends the oldest idle connection of the peer with the most idle connections. */
 function makeRoom(table: Table): boolean {
   const most = Math.max(0, ...table.waitingOf.values());
   for (const [socket, state] of table.waiting) {
@@ -119,9 +120,9 @@ function makeRoom(table: Table): boolean {
   return false;
 }
 
-/** What reads requests off a connection of `node:http`; it has no name of its own there. */
+/** The parser of a connection of `node:http`, which exports no type for it. */
 interface Reader {
-  /** Takes the head of a request; 2 has nothing more read of the connection. */
+  /** Called with the head of a request. The result 2 stops reading of the connection. */
   onIncoming: (this: unknown, message: IncomingMessage, keepAlive: boolean) => number;
 }
 
@@ -129,14 +130,14 @@ function watch(table: Table, socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: Reader | null };
   if (parser === undefined || parser === null) return;
   const { onIncoming } = parser;
-  // The runtime reads a packet to its end whatever has become of the connection meanwhile, and thousands of requests have
-  // room in one: a few packets would keep everybody waiting for seconds, and take gigabytes.
+  // The runtime parses a packet to its end, even of an ended connection, and one packet holds thousands of requests. A few
+  // packets would delay all callers for seconds and use gigabytes.
   parser.onIncoming = function (message, keepAlive): number {
     return isAtEnd(table, under(socket)) ? 2 : onIncoming.call(this, message, keepAlive);
   };
 }
 
-/** Whether nothing more is to be taken of a connection; ends one that has too many requests. */
+/** Whether reading of a connection must stop. Ends a connection with too many requests. */
 function isAtEnd(table: Table, socket: Socket): boolean {
   const state = table.open.get(socket);
   if (state === undefined) return true;
@@ -196,7 +197,7 @@ function answered(table: Table, socket: Socket, response: ServerResponse): void 
   });
 }
 
-/** Ends the connections whose answers are not read. */
+/** Ends connections whose answers are not read in time. */
 function endUnread(table: Table): void {
   const { readTime, refused } = table.options;
   const before = performance.now() - readTime;

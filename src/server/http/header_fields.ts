@@ -1,5 +1,5 @@
 /**
- * The header fields of a request as they were sent, and which of them came twice although they may not.
+ * Reads the header fields of a request, and finds fields that were repeated but must be single.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import type { RequestHeaders } from "../auth/types.ts";
 
 /** The header fields of one request. */
 export interface HeaderFields extends RequestHeaders {
-  /** The lower-case name of a field that may come once and came more often, or null. */
+  /** The lower-case name of a repeated field that must be single, or null. */
   readonly repeated: string | null;
 }
 
-/** The most header fields of one request; each bears on who asks for what, so none is dropped silently. */
+/** The most header fields of one request. Any field can matter for authorization, so none is dropped silently. */
 export const HEADER_FIELDS = 100;
 
-/** Fields that decide something and therefore have exactly one value. */
+/** Fields that must have exactly one value, since a decision depends on them. */
 const SINGULAR = new Set([
   "authorization",
   "content-encoding",
@@ -33,7 +33,7 @@ const SINGULAR = new Set([
 ]);
 
 /**
- * Reads fields from names and values in turn.
+ * Reads fields from alternating names and values.
  *
  * @param raw Name, value, name, value, ...
  *

@@ -1,13 +1,12 @@
 /**
- * Which names a client may call this server by, and which web pages may call it: `Host` and `Origin` are checked, so that
- * a page whose name was pointed at this machine (DNS rebinding) gets nothing.
+ * Checks `Host` and `Origin` against allowed names, so that a web page cannot reach the server by DNS rebinding.
  *
  * @module
  */
 
 import { isLoopbackAddress } from "../../config/bind.ts";
 
-/** What is accepted besides the names of this machine itself. */
+/** The names that are accepted besides those of this machine. */
 export interface NameOptions {
   /** The address that is listened on, without brackets. */
   readonly bindAddress: string;
@@ -21,24 +20,24 @@ export interface NameOptions {
 
 /** The checks. */
 export interface HostAndOriginChecks {
-  /** Whether a `Host` is one of ours. */
+  /** Whether a `Host` names this server. */
   readonly host: (value: string | null) => boolean;
-  /** Whether a page of an `Origin` may call; without one it is no page that calls. */
+  /** Whether pages of an `Origin` may call. A request without `Origin` is not from a page, and may. */
   readonly origin: (value: string | null) => boolean;
-  /** Whether an `Origin` was listed by the operator, so that its pages may also read answers. */
+  /** Whether the operator listed an `Origin`: its pages may also read answers. */
   readonly isListedOrigin: (value: string) => boolean;
 }
 
-/** The names of this machine for itself. */
+/** The loopback names of this machine. */
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9._-]{0,253}[a-z0-9_])?)(?::([0-9]{1,5}))?$/;
 const WEB_ORIGIN = /^https?:\/\/(.+)$/;
 
 /**
- * Makes the checks. The names of the loopback and the address listened on are always accepted, with the port listened on or
- * without one: a name that an attacker controls is neither, and a client that names another port was sent here by something
- * between them, which the operator allows by name. Pages of the loopback may call a server that listens on the loopback.
+ * Makes the checks. The loopback names and the bind address are always accepted, with the bind port or without a port: an
+ * attacker controls neither. A client behind a forwarder may name another port; the operator allows that name with
+ * `--allowed-host`. Pages of the loopback may call a server that listens on the loopback.
  */
 export function createHostAndOriginChecks(options: NameOptions): HostAndOriginChecks {
   const address = options.bindAddress.includes(":") ? `[${options.bindAddress}]` : options.bindAddress;
@@ -69,7 +68,7 @@ export function isHostName(text: string): boolean {
   return HOST.test(text.toLowerCase());
 }
 
-/** Whether a text can be a value of `--allowed-origin`: a scheme and a host, nothing after it. */
+/** Whether a text can be a value of `--allowed-origin`: only a scheme and a host. */
 export function isOriginName(text: string): boolean {
   return HOST.test(/^[a-z][a-z0-9+.-]*:\/\/(.+)$/.exec(text.toLowerCase())?.[1] ?? "");
 }

@@ -1,7 +1,6 @@
 /**
- * The listener: accepts connections within bounds, reads requests off them, and writes what a handler answers. It is
- * `node:http` with or without TLS: of the servers of the runtime the one that ends connections which dawdle, and that
- * verifies client certificates.
+ * Accepts connections within bounds, reads requests and writes the replies of a handler. The server is `node:http`, with
+ * or without TLS: only this server of the runtime ends slow connections and verifies client certificates.
  *
  * @module
  */
@@ -20,15 +19,15 @@ import type { HttpRequest } from "./request.ts";
 
 /** Bounds on connections; times in milliseconds. */
 export interface ConnectionBounds {
-  /** Connections at one time; for further ones those give way that wait. */
+  /** Connections at one time; a further one ends an idle connection. */
   readonly connections: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
-  /** Until a request's head is complete; where TLS ends here, until its handshake is. */
+  /** The time for a complete head of a request and, with TLS, for a handshake. */
   readonly headTime: number;
-  /** Until a request's body is complete, and until its answer is read. */
+  /** The time for a complete body of a request, and for reading its answer. */
   readonly requestTime: number;
-  /** That a connection may wait for its next request. */
+  /** The time that a connection may wait for its next request. */
   readonly idleTime: number;
 }
 
@@ -41,35 +40,35 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   idleTime: 60_000,
 };
 
-/** What a listener needs. */
+/** The options of a listener. */
 export interface ListenerOptions {
   readonly hostname: string;
   readonly port: number;
   readonly bounds: ConnectionBounds;
   readonly handle: (request: HttpRequest) => Promise<HttpReply>;
-  /** Counts bytes of an answer as its caller's; what it gives is called once they are read, or never will be. */
+  /** Counts response bytes for a caller; the returned function releases them, once they are read or never will be. */
   readonly hold: (caller: string, bytes: number) => () => void;
-  /** Told of a connection that is ended for what it sent, or sent too slowly. */
+  /** Records a connection that is ended for its input, or for slow input. */
   readonly refused: (reason: string, peerAddress: string) => void;
   readonly log: Log;
-  /** Makes the server where TLS ends here, and tells what it knows of a connection. */
+  /** TLS in this process; null for none. */
   readonly tls: {
     readonly createServer: (options: object, listener: Handler) => Server;
-    /** Null for a connection that does not count, or no longer. */
+    /** The TLS facts of a connection; null for a connection that is not, or no longer, accepted. */
     readonly tlsOf: (socket: Socket) => RequestTls | null;
-    /** Ends such a connection, and tells why where nobody was told. */
+    /** Ends a connection that is no longer accepted, and records the reason once. */
     readonly end: (socket: Socket) => void;
-    /** Tells why TLS of a connection failed that was open. */
+    /** Records why TLS failed on an open connection. */
     readonly failed: (error: Error, socket: Socket) => void;
   } | null;
 }
 
-/** A listener that listens. */
+/** A started listener. */
 export interface Listener {
   readonly address: { readonly hostname: string; readonly port: number };
   /** Open connections. */
   readonly connections: () => number;
-  /** Takes no more requests; resolves once those in work are answered, at the latest after so many milliseconds. */
+  /** Accepts no more requests; resolves once those in work are answered, at the latest after `patience` milliseconds. */
   readonly close: (patience: number) => Promise<void>;
 }
 
@@ -78,23 +77,23 @@ interface State {
   closing: boolean;
 }
 
-/** What `node:http` calls for a request. */
+/** The request handler of `node:http`. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => void;
 
-/** For how long after the end was asked for what is on its way over open connections is still taken, in milliseconds. */
+/** How long requests that are already on their way are accepted after the end was asked for, in milliseconds. */
 const UNDERWAY_MILLISECONDS = 500;
 
-/** How often connections are looked at that dawdle, in milliseconds. */
+/** How often connections are checked for timeouts, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
 
-/** The answer to what cannot be read as a request, by the code of its failure. */
+/** The status line for bytes that are not a request, by the code of the parser. */
 const PROTOCOL_ANSWERS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
 };
 
 /**
- * Listens.
+ * Starts a listener.
  *
  * @throws {Error} When the address cannot be listened on
  */
@@ -144,16 +143,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     const code = error.code ?? "unknown";
     if (!connections.has(socket)) return;
     readNoMore(socket);
-    // Of a handshake that failed tells whoever ends TLS.
+    // The TLS server records a failed handshake.
     const isOpen = tls === null || tls.tlsOf(socket) !== null;
     if (isOpen && tls !== null && isTlsFault(error)) tls.failed(error, socket);
     else if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
-    // To whoever waits for the answer to a request before it, a refusal would be that answer.
+    // A client that waits for an earlier answer would read the error as that answer.
     if (asked.get(socket)?.values().some(({ complete }) => complete)) return void socket.destroy();
     if (socket.writable) {
       socket.end(`HTTP/1.1 ${PROTOCOL_ANSWERS[code] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
     }
-    // Whoever does not read the answer keeps nothing open.
+    // A client that does not read the error must not keep the connection open.
     setTimeout(() => socket.destroy(), CHECK_INTERVAL);
   });
   await bound(server, options);
@@ -168,7 +167,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-/** The runtime goes on reading what it could not read, and fails anew with each packet: those are let pass. */
+/** Discards further input. Otherwise the runtime parses each later packet, and fails again. */
 function readNoMore(socket: Socket): void {
   socket.removeAllListeners("data");
   socket.resume();
@@ -187,13 +186,15 @@ function bound(server: Server, options: ListenerOptions): Promise<void> {
 
 async function close(server: Server, connections: Connections, patience: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  // The close of a server of HTTP ends at once whoever waits, with what they have sent a moment before.
+  // Server.close() of HTTP would end idle connections at once, with requests that were just sent over them.
   SocketServer.prototype.close.call(server, () => resolve());
-  const [soon, late] = [delay(Math.min(UNDERWAY_MILLISECONDS, patience)), delay(patience)];
+  const soon = delay(Math.min(UNDERWAY_MILLISECONDS, patience));
+  const late = delay(patience);
   await Promise.race([closed, soon.passed]);
   server.close();
   await Promise.race([closed, late.passed]);
-  for (const one of [soon, late]) one.cancel();
+  soon.cancel();
+  late.cancel();
   connections.close();
 }
 
@@ -232,7 +233,7 @@ async function answer(
     readBody: (maximumBytes, hasRoom) => readBody(message, maximumBytes, hasRoom),
   });
   if (gone.signal.aborted) return;
-  // What is left of a body is not read, so nothing can follow it; an end that is near takes no more requests either.
+  // The rest of an unread body blocks the connection. A closing listener accepts no more requests.
   if (!message.complete || state.closing) response.shouldKeepAlive = false;
   const hold = (bytes: number): () => void => reply.caller === undefined ? () => {} : options.hold(reply.caller, bytes);
   if (reply.stream === undefined) {
@@ -245,7 +246,7 @@ async function answer(
   reply.stream(sinkOf(state, message, response, hold, gone.signal));
 }
 
-/** RFC 9112, 3.2.2: a target may name the host again; it counts where that is the host of the request. */
+/** The path of a target in absolute form (RFC 9112, 3.2.2), if it names the host of the request. */
 function originForm({ url = "", headers }: IncomingMessage): string {
   const [whole, host = ""] = /^https?:\/\/([^/?#]+)/i.exec(url) ?? [];
   if (whole === undefined || host.toLowerCase() !== headers.host?.toLowerCase()) return url;
@@ -253,25 +254,25 @@ function originForm({ url = "", headers }: IncomingMessage): string {
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** The status and the word for what is wrong with a head that the parser let through; null where nothing is. */
+/** The status and reason for rejecting a head that the parser accepted, or null. */
 function unreadable(
   { httpVersion, httpVersionMajor, rawHeaders, headers }: IncomingMessage,
 ): readonly [status: number, reason: string] | null {
   if (httpVersionMajor !== 1) return [505, "http_version_unsupported"];
   const coding = headers["transfer-encoding"]?.trim().toLowerCase();
-  // RFC 9112, 6.1: a recipient of 1.0 does not know of codings, and of others than chunks none is known here.
+  // RFC 9112, 6.1: HTTP/1.0 has no transfer codings. This server supports only chunked.
   if (coding !== undefined && httpVersion === "1.0") return [400, "transfer_coding_unexpected"];
   if (coding !== undefined && coding !== "chunked") return [501, "transfer_coding_unknown"];
   return rawHeaders.length > 2 * HEADER_FIELDS ? [431, "too_many_header_fields"] : null;
 }
 
-/** All that is left to do is the client's: to read. */
+/** Ends the work of a request whose answer is written: the client only has to read it. */
 function handedOver({ connections }: State, { socket }: IncomingMessage, response: ServerResponse): void {
   connections.answered(socket, response);
   connections.end(socket);
 }
 
-/** Writes a whole answer, and gives the bytes of its body. */
+/** Writes a whole answer, and returns the bytes of its body. */
 function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): number {
   if (reply.body === null) {
     response.writeHead(reply.status, reply.status === 204 ? reply.fields : { ...reply.fields, "content-length": "0" });
@@ -294,16 +295,16 @@ function sinkOf(
   gone: AbortSignal,
 ): StreamSink {
   const held = new Set<() => void>();
-  connections.whenOver(socket, response, () => held.forEach((letGo) => letGo()));
+  connections.whenOver(socket, response, () => held.forEach((release) => release()));
   return {
     gone,
     write: (text) => {
       const bytes = encoder.encode(text);
-      const letGo = hold(bytes.length);
-      held.add(letGo);
+      const release = hold(bytes.length);
+      held.add(release);
       return response.write(bytes, () => {
-        held.delete(letGo);
-        letGo();
+        held.delete(release);
+        release();
       });
     },
     waiting: () => response.writableLength,

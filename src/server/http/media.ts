@@ -9,7 +9,7 @@ import type { HttpError } from "./reply.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i;
 
-/** Why a body cannot be read as JSON, or its answer not be sent as JSON; null where both can. */
+/** The error of a request that does not send and accept JSON, or null. */
 export function mediaError(headers: RequestHeaders): HttpError | null {
   if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
     return refuse(415, "Cannot read request: Content-Type must be application/json in UTF-8");
@@ -23,7 +23,7 @@ export function mediaError(headers: RequestHeaders): HttpError | null {
     : refuse(406, "Cannot answer request: Accept must allow application/json");
 }
 
-/** Whether an `Accept` allows a media type (RFC 9110 section 12.5.1); an absent one allows all. */
+/** Whether an `Accept` allows a media type (RFC 9110 section 12.5.1); an absent field allows all. */
 export function accepts(accept: string | null, type: string): boolean {
   if (accept === null) return true;
   const family = `${type.split("/")[0]}/*`;

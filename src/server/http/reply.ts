@@ -1,26 +1,26 @@
 /**
- * What a handler of the HTTP transports answers, and how failures at the edge become answers.
+ * The replies of the HTTP transports, and the replies to failures at the edge.
  *
  * @module
  */
 
 import { type EdgeError, type EdgeErrorKind, errorResponse, type RequestId } from "../process/edge_error.ts";
 
-/** Takes the chunks of a streamed answer. */
+/** Writes the chunks of a streamed reply. */
 export interface StreamSink {
   /** Sends a chunk; false where the reader is behind. */
   readonly write: (text: string) => boolean;
-  /** Bytes that wait for the reader. */
+  /** Bytes that the reader has not read. */
   readonly waiting: () => number;
-  /** Ends the stream; what waits is still to be read, in time. */
+  /** Ends the stream; the reader may still read the waiting bytes, in time. */
   readonly end: () => void;
-  /** Ends it at once: nobody reads. */
+  /** Drops the connection. */
   readonly drop: () => void;
-  /** Aborted once nobody reads any more. */
+  /** Aborted once the reader is gone. */
   readonly gone: AbortSignal;
 }
 
-/** An answer. */
+/** A reply. */
 export interface HttpReply {
   readonly status: number;
   /** Lower-case names. */
@@ -29,13 +29,13 @@ export interface HttpReply {
   readonly body: string | null;
   /** Streams the body instead; called once the head is sent. */
   readonly stream?: (sink: StreamSink) => void;
-  /** The word for why the request was refused before any tool was asked; for the log. */
+  /** Why the request was rejected before a tool was called, for the audit log. */
   readonly refused?: string;
-  /** Who is known to have asked: until the answer is read it counts as theirs. */
+  /** The authenticated caller: unread bytes of the reply count for it. */
   readonly caller?: string;
 }
 
-/** A failure with its status. */
+/** A failure with its HTTP status. */
 export interface HttpError {
   readonly status: number;
   readonly error: EdgeError;
@@ -43,7 +43,7 @@ export interface HttpError {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Status of each kind where a request is refused before any tool is asked. */
+/** The status of each kind for a request that is rejected before a tool is called. */
 const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
   parse_error: 400,
   invalid_request: 400,
@@ -62,27 +62,27 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
 };
 
 /**
- * Kinds that tell more as a status even where the request itself was in order; the others are answers like any other. A
- * valid caller gets no 401 and 403: clients hide their bodies, and some begin to sign in.
+ * Kinds whose status is sent even for a valid request; other failures have status 200. A valid caller never receives 401
+ * or 403: clients hide their bodies, and some start to sign in.
  */
 const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit"]);
 
-/** How long a client should stay away when the server is full and nothing tells when it will not be, in seconds. */
+/** The `Retry-After` of a full server, in seconds: it does not know when it will have room. */
 const OVERLOAD_SECONDS = 1;
 
-/** An answer with JSON. */
+/** A reply with JSON. */
 export function jsonReply(status: number, body: string): HttpReply {
   return { status, fields: JSON_FIELDS, body };
 }
 
 const JSON_FIELDS = { "content-type": "application/json", "cache-control": "no-store" };
 
-/** An answer without a body. */
+/** A reply without a body. */
 export function emptyReply(status: number): HttpReply {
   return { status, fields: {}, body: null };
 }
 
-/** The answer to a request that is refused before any tool is asked. */
+/** The reply to a request that is rejected before a tool is called. */
 export function errorReply(refusal: HttpError, id: RequestId | null = null): HttpReply {
   return {
     status: refusal.status,
@@ -92,19 +92,19 @@ export function errorReply(refusal: HttpError, id: RequestId | null = null): Htt
   };
 }
 
-/** The refusal of an error by the status of its kind. */
+/** An edge error with the status of its kind. */
 export function httpError(error: EdgeError): HttpError {
   return { status: EDGE_STATUS[error.kind], error };
 }
 
-/** The answer to a request whose tool could not be asked: a JSON-RPC answer, with a status where that tells more. */
+/** The reply to a request whose tool could not be called: a JSON-RPC error, with the status of {@link CALL_KINDS}. */
 export function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
   const status = CALL_KINDS.has(error.kind) ? EDGE_STATUS[error.kind] : 200;
   const { fields, body } = errorReply({ status, error }, id);
   return { status, fields, body };
 }
 
-/** `Retry-After`, in whole seconds (RFC 9110 section 10.2.3), where waiting helps. */
+/** `Retry-After`, in whole seconds (RFC 9110 section 10.2.3), for errors that pass with time. */
 function retryFields(error: EdgeError): Readonly<Record<string, string>> {
   if (error.retryAfterMs !== undefined) return { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
   return error.kind === "inflight_limit" ? { "retry-after": String(OVERLOAD_SECONDS) } : {};

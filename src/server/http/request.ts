@@ -1,5 +1,5 @@
 /**
- * A request as the handlers see it, whatever listens.
+ * A request as the handlers receive it, independent of the listener.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { HeaderFields } from "./header_fields.ts";
 /** Why a body could not be read. */
 export type BodyFault = "too_large" | "framing_too_large" | "not_utf8" | "incomplete" | "no_room";
 
-/** A body, or why there is none. */
+/** A body, or the fault of reading it. */
 export type BodyReading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: BodyFault };
@@ -20,15 +20,15 @@ export interface HttpRequest {
   readonly method: string;
   /** The target up to the first `?`, as it was sent. */
   readonly path: string;
-  /** What follows the first `?`; empty for nothing. */
+  /** The text after the first `?`, or empty. */
   readonly query: string;
   readonly headers: HeaderFields;
-  /** IP address of the other end of the connection. */
+  /** IP address of the peer. */
   readonly peerAddress: string;
   /** Null where TLS does not end in this process. */
   readonly tls: RequestTls | null;
-  /** Aborted when the client is gone before it was answered. */
+  /** Aborted when the client is gone before its answer. */
   readonly signal: AbortSignal;
-  /** Reads the body, at most so many bytes, and no more than there is room for; no more is ever kept. */
+  /** Reads the body: at most `maximumBytes`, and only while `hasRoom` allows its size. */
   readonly readBody: (maximumBytes: number, hasRoom: (bytes: number) => boolean) => Promise<BodyReading>;
 }

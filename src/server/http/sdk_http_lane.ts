@@ -1,6 +1,6 @@
 /**
- * The SDK's lane over HTTP: whatever the fast lane leaves, and every fault of the protocol. The SDK gets messages that
- * were read and checked here, and answers each by itself: there are no sessions.
+ * The SDK lane over HTTP answers messages that the fast lane does not accept, and every fault of the protocol. The SDK
+ * receives messages that were parsed and checked before, and answers each alone, without sessions.
  *
  * @module
  */
@@ -21,22 +21,22 @@ import { callFailureReply, errorReply, httpError, type HttpReply, jsonReply, typ
 /** A message for the SDK. */
 export interface SdkDelivery {
   readonly incoming: AuthenticatedRequest;
-  /** The message as it came, checked. */
+  /** The message as it was received, checked. */
   readonly raw: JsonObject;
-  /** Null for what is not answered. */
+  /** Null for a message that is not answered. */
   readonly id: RequestId | null;
   /** The caller of a request; null for a message without an id. */
   readonly call: Call | null;
 }
 
-/** The SDK's side of the HTTP transport. */
+/** The SDK lane of the HTTP transport. */
 export interface SdkHttpLane {
   readonly answer: (delivery: SdkDelivery) => Promise<HttpReply>;
-  /** Ends the streams that are open. */
+  /** Ends the open streams. */
   readonly close: () => Promise<void>;
 }
 
-/** What the lane needs. */
+/** The options of the lane. */
 export interface SdkHttpLaneOptions {
   readonly dispatcher: Dispatcher;
   readonly log: Log;
@@ -44,24 +44,24 @@ export interface SdkHttpLaneOptions {
 
 type Sdk = typeof import("@modelcontextprotocol/server");
 
-/** The SDK once it is loaded. */
+/** The loaded SDK. */
 interface Loaded {
   readonly sdk: Sdk;
   readonly modern: McpHttpHandler;
 }
 
-/** What became of what a message asked for. */
+/** A delivery with the outcome of its call or read. */
 interface Delivered extends SdkDelivery {
   outcome: CallOutcome | ReadOutcome<unknown> | null;
 }
 
-/** Streams of subscriptions at one time; there is nothing that they could tell, so nobody needs many. */
+/** Subscription streams at one time. This server sends no events over them, so a few suffice. */
 const SUBSCRIPTIONS = 64;
 
-/** Bytes that a reader of a stream may be behind before it is let go. */
+/** Unread bytes from which on a stream is dropped. */
 const BEHIND_BYTES = 1 << 20;
 
-/** Header fields that the SDK judges. */
+/** Header fields that the SDK checks. */
 const JUDGED_FIELDS = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"];
 
 /** Makes the lane; the SDK is loaded at the first message for it. */
@@ -79,12 +79,12 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
     }, {
       legacy: "reject",
       maxSubscriptions: SUBSCRIPTIONS,
-      onerror: (error) => options.log("debug", "Message refused by the protocol", { detail: error.message }),
+      onerror: (error) => options.log("debug", "Message rejected by the protocol", { detail: error.message }),
     });
     return { sdk, modern };
   };
 
-  // What could not be loaded is tried again at the next message.
+  // The next message tries to load the SDK again.
   const forget = (error: unknown): never => {
     loading = null;
     throw error;
@@ -112,7 +112,7 @@ export function createSdkHttpLane(options: SdkHttpLaneOptions): SdkHttpLane {
   };
 }
 
-/** A request as the SDK reads it, its body apart. It asks for either kind of answer: what is sent is always readable. */
+/** The request for the SDK, without its body. It accepts both media types, as the SDK requires of clients. */
 export function sdkRequest({ request: { headers, method, signal } }: AuthenticatedRequest): Request {
   const fields = new Headers({ "content-type": "application/json", accept: "application/json, text/event-stream" });
   for (const name of JUDGED_FIELDS) {
@@ -148,7 +148,7 @@ function serverFor(sdk: Sdk, options: SdkHttpLaneOptions, delivery: Delivered): 
 
 const NO_CALLER = { ok: false, error: { kind: "invalid_request", message: "Cannot call without an id" } } as const;
 
-/** Serves a message of the older era with a server and a transport of its own. */
+/** Answers a message of the older era with its own server and transport. */
 async function answerLegacy(
   sdk: Sdk,
   options: SdkHttpLaneOptions,
@@ -185,12 +185,12 @@ async function replyOf(response: Response, delivery: Delivered): Promise<HttpRep
   return response.status >= 400 ? { ...reply, refused: String(whole.error.data["kind"]) } : reply;
 }
 
-/** Whether the SDK answers with a stream. */
+/** Whether a response of the SDK is a stream. */
 export function isStream(response: Response): boolean {
   return response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 }
 
-/** Passes a stream on; a reader that falls behind is let go. */
+/** Forwards a stream; drops a reader that falls behind. */
 export function streamReply(response: Response): HttpReply {
   const fields = {
     "content-type": "text/event-stream",
@@ -210,7 +210,7 @@ async function pump(response: Response, sink: StreamSink): Promise<void> {
       if (sink.waiting() > BEHIND_BYTES) break;
     }
   } catch {
-    // The stream was ended from the other side.
+    // The SDK ended the stream.
   }
   stop();
   sink.end();

@@ -1,32 +1,31 @@
 /**
- * Why TLS of a connection failed, in few words: whoever comes by may send anything, and must not make new ones.
+ * Maps TLS failures to a closed set of reasons, since an unauthenticated peer controls their text.
  *
  * @module
  */
 
-/** What a library says of a connection whose TLS failed. */
+/** The error of a TLS library. */
 export interface TlsFault {
   readonly message: string;
   readonly code?: string;
 }
 
-/** Why TLS failed: a word of a closed set, and further facts for the audit log. */
+/** The reason of a TLS failure, and further facts for the audit log. */
 export interface TlsFailure {
   readonly reason: "client_certificate_missing" | "client_certificate_untrusted" | "tls_alert" | "tls_failed";
   readonly details?: { readonly tls_error: string };
 }
 
-/** Characters of what the library says. */
+/** The most characters of the library's message. */
 const ERROR_CHARACTERS = 128;
 
-/** What the library says of an alert, and of nothing else; its codes call most of what fails an alert. */
+/** The start of the library's message for an alert. Its error codes name most failures an alert. */
 const ALERT = "received fatal alert:";
 
 /**
- * Why TLS failed.
+ * The reason of a TLS failure.
  *
- * @param isCertificateRefused Whether a certificate was shown and not accepted: of that the library says only that the
- * connection was reset
+ * @param isCertificateRefused Whether a certificate was presented and rejected: the library then reports only a reset
  *
  * @example
  * ```ts
@@ -46,7 +45,7 @@ export function tlsFailure({ message, code }: TlsFault, isCertificateRefused: bo
   return { reason: message.startsWith(ALERT) ? "tls_alert" : "tls_failed", details };
 }
 
-/** Whether what ended a connection that was open came from TLS, not from what was sent over it. */
+/** Whether TLS ended an open connection, rather than the data sent over it. */
 export function isTlsFault({ code }: TlsFault): boolean {
   return code?.startsWith("ERR_SSL_") ?? false;
 }

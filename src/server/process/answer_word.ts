@@ -1,5 +1,5 @@
 /**
- * What an answer of a tool says first, in one word: for the audit log and for the counts.
+ * The outcome of a tool's answer as one word, for the audit log and the metrics.
  *
  * @module
  */
@@ -7,16 +7,16 @@
 import { isJsonObject, member } from "../../canonical/json.ts";
 import type { ToolAnswer } from "../../tools/framework/types.ts";
 
-/** Words that tools answer as outcomes: closed lists, written like this. */
+/** The pattern of outcomes. Tools have closed lists of them. */
 const WORD = /^[a-z][a-z_]{0,39}$/;
 
-/** How an envelope begins. */
+/** The beginning of an envelope with an outcome. */
 const ENVELOPE = /^\{"(?:outcome|publication)":(?:\{"outcome":)?"([a-z][a-z_]{0,39})"/;
 
-/** The outcome or publication that an answer tells; `ok` for one of neither. The text is read where it is at hand. */
+/** The outcome or publication of an answer, or `ok`. It is read from the text of the answer, if that exists. */
 export function answerWord(answer: Extract<ToolAnswer, { ok: true }>): string {
   if (answer.text !== undefined) return ENVELOPE.exec(answer.text)?.[1] ?? "ok";
-  const told = member(answer.result, "outcome") ?? member(answer.result, "publication");
-  const word = isJsonObject(told) ? member(told, "outcome") : told;
+  const outcome = member(answer.result, "outcome") ?? member(answer.result, "publication");
+  const word = isJsonObject(outcome) ? member(outcome, "outcome") : outcome;
   return typeof word === "string" && WORD.test(word) ? word : "ok";
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps standard output for the protocol: whatever the program or a library prints becomes a log entry.
+ * Keeps standard output for the protocol: text that the program or a library prints becomes a log entry.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   assert: "error",
 };
 
-/** Redirects every printing method of the global console to a log; returns what puts them back. */
+/** Redirects every printing method of the global console to a log; the returned function restores them. */
 export function redirectConsole(log: Log): () => void {
   const target = globalThis.console as unknown as Record<string, unknown>;
   const before = Object.keys(LEVELS).map((name) => [name, target[name]] as const);

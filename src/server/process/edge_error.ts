@@ -11,7 +11,7 @@ import { parseJson } from "../../canonical/scan.ts";
 /** A request id that MCP allows: a string, or an integer within ±(2^53-1). */
 export type RequestId = string | number;
 
-/** Code of each kind, as JSON-RPC 2.0 section 5.1 and MCP define them, else from the server range. */
+/** The code of each kind: by JSON-RPC 2.0 section 5.1 and MCP, or from the server range. */
 export const EDGE_CODES = {
   parse_error: -32700,
   invalid_request: -32600,
@@ -26,29 +26,29 @@ export const EDGE_CODES = {
   rate_limited: -32071,
   inflight_limit: -32072,
   invalid_correlation_id: -32073,
-  /** What the service works with could not be opened: it is about to end. */
+  /** A store or the audit log could not be opened; the process is about to end. */
   unavailable: -32074,
 } as const;
 
-/** What went wrong. */
+/** The kind of a failure at the edge. */
 export type EdgeErrorKind = keyof typeof EDGE_CODES;
 
 /** A failure at the edge. */
 export interface EdgeError {
   readonly kind: EdgeErrorKind;
-  /** For people; never text of an unexpected exception. */
+  /** For people; never the text of an unexpected exception. */
   readonly message: string;
-  /** Where in the request, `$.params.name`. */
+  /** The path of the fault in the request: `$.params.name`. */
   readonly path?: string;
   /** Milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
-  /** Names the log entry of an internal error. */
+  /** The id in the log entry of an internal error. */
   readonly correlationId?: string;
-  /** The protocol versions there are, and the one asked for. */
+  /** The supported protocol versions, and the requested one. */
   readonly versions?: { readonly supported: readonly string[]; readonly requested: string };
-  /** What the raw-text check found: its code. */
+  /** The fault code of the JSON parser. */
   readonly fault?: string;
-  /** The resource that is not there. */
+  /** The unknown resource. */
   readonly uri?: string;
 }
 
@@ -59,7 +59,7 @@ export interface JsonRpcError {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Tells whether the same request may succeed when it is sent again later. */
+/** Whether the same request may succeed later. */
 export function isRetryable(kind: EdgeErrorKind): boolean {
   return kind === "rate_limited" || kind === "inflight_limit";
 }
@@ -103,13 +103,13 @@ export function errorResponse(error: EdgeError, id: RequestId | null): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: jsonRpcError(error, id) });
 }
 
-/** A JSON-RPC error response from elsewhere. */
+/** A JSON-RPC error response of the SDK. */
 interface ForeignErrorResponse {
   readonly id?: RequestId | undefined;
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** An error response of the SDK's with the `data` members that every error here has. */
+/** Adds the `data` members of this server to an error response of the SDK. */
 export function withEdgeData(response: ForeignErrorResponse): ForeignErrorResponse & { readonly error: JsonRpcError } {
   const { error, id } = response;
   const given = typeof error.data === "object" && error.data !== null ? error.data : {};
@@ -119,7 +119,7 @@ export function withEdgeData(response: ForeignErrorResponse): ForeignErrorRespon
   return { ...response, error: { ...error, message, data } };
 }
 
-/** The SDK tells what does not meet its schemas as a list of issues in JSON; people need the first one, and where it is. */
+/** The SDK reports schema violations as a JSON list of issues; only the first one and its path are kept. */
 const ISSUE_LIST = /^([^[]{1,200}): (\[\s[^]*\])$/;
 
 function inOneLine(message: string): { readonly message: string; readonly path?: string } {
@@ -128,7 +128,8 @@ function inOneLine(message: string): { readonly message: string; readonly path?:
   const parsed = parseJson(list);
   const issue = parsed.ok && isJsonArray(parsed.value) ? parsed.value[0] : undefined;
   if (!isJsonObject(issue)) return { message };
-  const [rule, steps] = [member(issue, "message"), member(issue, "path")];
+  const rule = member(issue, "message");
+  const steps = member(issue, "path");
   if (typeof rule !== "string" || !isJsonArray(steps)) return { message };
   const path = formatPath(steps.filter((step) => typeof step === "string" || typeof step === "number"));
   return { message: `${what}: ${path}: ${rule}`, path };

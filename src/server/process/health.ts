@@ -1,5 +1,5 @@
 /**
- * Whether the service can do its work: stores that take a write, room on the disk, an audit log that takes events.
+ * Checks readiness: stores that accept a write, room on the disk, and an audit log that accepts events.
  *
  * @module
  */
@@ -7,30 +7,30 @@
 import { statfs } from "node:fs/promises";
 import { delay } from "./log.ts";
 
-/** What readiness looks at. */
+/** The options of the readiness check. */
 export interface HealthOptions {
-  /** Names of the stores that cannot take a write and a read now. */
+  /** Names of the stores that cannot be written and read now. */
   readonly stores: () => Promise<readonly string[]>;
-  /** Folders whose disks must have room; those that do not exist yet are passed over. */
+  /** Folders whose disks must have room; missing folders are skipped. */
   readonly folders: readonly string[];
-  /** Why the audit log takes no events, or null. */
+  /** Why the audit log accepts no events, or null. */
   readonly auditFault: () => string | null;
   /** A clock in milliseconds that never goes back. */
   readonly now?: () => number;
-  /** Bytes that are free on the disk of a folder; null where there is no such folder. */
+  /** Free bytes on the disk of a folder; null for a missing folder. */
   readonly freeBytes?: (folder: string) => Promise<number | null>;
 }
 
 /** Readiness. */
 export interface Health {
-  /** Closed words for what is missing, a store's with the cause where that may be shown; none where the service is ready. */
+  /** The reasons why the service is not ready, from a closed set; a store's has its cause where that may be shown. */
   readonly reasons: () => Promise<readonly string[]>;
 }
 
 /** Free bytes below which a disk counts as full. */
 export const FREE_BYTES_LEAST = 64 * 1024 * 1024;
 
-/** How long a finding holds, in milliseconds: asking often costs nothing. */
+/** How long a result is cached, in milliseconds, so that frequent probes are cheap. */
 const HOLDS_MILLISECONDS = 1_000;
 
 /** How long a store may take to answer, in milliseconds. */
@@ -45,14 +45,14 @@ export function createHealth(options: HealthOptions): Health {
     reasons: () => {
       if (now() - foundAt >= HOLDS_MILLISECONDS) {
         foundAt = now();
-        found = look(options);
+        found = check(options);
       }
       return found;
     },
   };
 }
 
-async function look(options: HealthOptions): Promise<readonly string[]> {
+async function check(options: HealthOptions): Promise<readonly string[]> {
   const freeBytes = options.freeBytes ?? freeBytesOf;
   const [stores, ...free] = await Promise.all([
     storesInTime(options.stores),

@@ -1,5 +1,5 @@
 /**
- * How much of the service one process and one caller may use at a time.
+ * Limits requests in work and the rate of requests, per caller and in total.
  *
  * @module
  */
@@ -7,21 +7,21 @@
 import type { LimitsConfig, RateLimitConfig, ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "./edge_error.ts";
 
-/** Counts requests in work, and requests of a caller in a window. */
+/** Counts requests in work, and requests of each caller in a time window. */
 export interface Limits {
-  /** {@link Limits.count}s a request and lets it {@link Limits.enter}, or says why not. */
+  /** {@link Limits.count}s a request and lets it {@link Limits.enter}; returns an error or null. */
   readonly admit: (caller: string) => EdgeError | null;
-  /** Counts a request of a caller, or says why it comes too early. */
+  /** Counts a request of a caller against its rate; returns an error or null. */
   readonly count: (caller: string) => EdgeError | null;
-  /** Takes a request in, or says why not; one that was taken in must be {@link Limits.release}d once. */
+  /** Adds a request to those in work; returns an error or null. After null it must be {@link Limits.release}d once. */
   readonly enter: (caller: string) => EdgeError | null;
-  /** Ends a request of a caller that was taken in. */
+  /** Ends a request in work. */
   readonly release: (caller: string) => void;
-  /** Whether the next request would find no room, whoever sent it. */
+  /** Whether no caller could enter another request. */
   readonly isFull: () => boolean;
   /**
-   * Counts a request that nobody vouches for against the address it came from, or says why even its refusal must wait.
-   * Such addresses have a table of their own: filling it shuts out no caller who is known.
+   * Counts an unauthenticated request against the rate of its address; returns an error or null. Addresses have their own
+   * table, so that they cannot exhaust the table of known callers.
    */
   readonly turnAway: (address: string) => EdgeError | null;
   /** Requests in work. */
@@ -33,15 +33,15 @@ interface Window {
   count: number;
 }
 
-/** What limits are made with, besides the configuration. */
+/** The options of limits, besides the configuration. */
 export interface LimitsOptions {
   /** A clock in milliseconds that never goes back. */
   readonly now?: () => number;
-  /** Whether some places are kept for callers who hold few. */
+  /** Whether some places are reserved for callers with few requests in work. */
   readonly isShared?: boolean;
 }
 
-/** Of all places, this part is kept for callers who hold no more than that part. */
+/** One eighth of the places is reserved for callers with at most that many requests in work. */
 const KEPT_PART = 8;
 
 /**
@@ -78,18 +78,18 @@ export function createLimits(config: LimitsConfig, options: LimitsOptions = {}):
       inflight--;
     },
     turnAway: (address) => strangers?.(address) ?? null,
-    // Where there is no room nothing is counted.
+    // A full server does not count the request against the rate.
     admit: (caller) => inflight >= places ? FULL : count(caller) ?? enter(caller),
   };
 }
 
-/** Whether callers of a server can be told apart, so that one could take the places of the others. */
+/** Whether a server distinguishes several callers, so that one could take the places of others. */
 export function hasSeveralCallers({ transport, auth }: Pick<ServerConfig, "transport" | "auth">): boolean {
   if (transport === "stdio" || auth === null) return false;
   return auth.mode === "mtls" || (auth.mode === "bearer_token" && auth.bearer_tokens.length > 1);
 }
 
-/** What is said where every place is taken. */
+/** The error of a full server. */
 export const FULL: EdgeError = {
   kind: "inflight_limit",
   message: "Server overloaded: server.limits.max_inflight requests are in work",
@@ -100,7 +100,7 @@ const FULL_FOR_CALLER: EdgeError = {
   message: "Server overloaded: the places that are left are kept for other callers",
 };
 
-/** Makes a table of windows; the function counts one request of a key, or says why it cannot be taken. */
+/** Makes a table of windows; the function counts one request of a key and returns an error or null. */
 function createWindows(rate: RateLimitConfig, now: () => number): (key: string) => EdgeError | null {
   const windows = new Map<string, Window>();
   const windowOf = (key: string, time: number): Window | null => {
@@ -126,7 +126,7 @@ function createWindows(rate: RateLimitConfig, now: () => number): (key: string) 
   };
 }
 
-/** Forgets callers whose window began before a time; windows stand in the order in which they began. */
+/** Forgets callers whose window began before a time. Windows are ordered by their beginning. */
 function forgetIdle(windows: Map<string, Window>, before: number): void {
   for (const [caller, window] of windows) {
     if (window.start >= before) return;

@@ -1,31 +1,30 @@
 /**
- * The log on standard error. It never blocks and never grows without bound: a pipe that nobody reads loses entries,
- * and the loss is counted.
+ * The log on standard error. It never blocks, and its queue is bounded: entries beyond the bound are dropped and counted.
  *
  * @module
  */
 
 import { terminalSafe } from "./terminal_safe.ts";
 
-/** How grave an entry is, most grave first. */
+/** The severity of an entry, most severe first. */
 export type LogLevel = "error" | "warn" | "info" | "debug";
 
 /** Writes one entry. */
 export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** A log with its end. */
+/** A log that can be flushed. */
 export interface LogSink {
   readonly log: Log;
-  /** Waits until what was logged is written, or a time has passed. */
+  /** Waits until all entries are written, at most `milliseconds`. */
   readonly flush: (milliseconds: number) => Promise<void>;
 }
 
-/** How entries are written: `json`: one JSON object a line; `text`: for people. */
+/** The format of entries. `json`: one JSON object per line; `text`: for people. */
 export type LogFormat = "json" | "text";
 
-/** What a log needs. */
+/** The options of a log. */
 export interface LogOptions {
-  /** The least grave level that is written. */
+  /** The lowest level that is written. */
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Writes some of the bytes; returns how many. */
@@ -34,10 +33,10 @@ export interface LogOptions {
   readonly now?: () => number;
 }
 
-/** Bytes that may wait to be written; what comes beyond them is dropped and counted. */
+/** The most bytes in the queue; further entries are dropped and counted. */
 export const LOG_QUEUE_BYTES = 256 * 1024;
 
-const GRAVITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
+const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 
 /** Opens a log. */
 export function openLog(options: LogOptions): LogSink {
@@ -68,7 +67,7 @@ export function openLog(options: LogOptions): LogSink {
       try {
         for (const bytes of batch) await writeAll(options.write, bytes);
       } catch {
-        // Standard error is closed: there is nobody left to tell.
+        // Standard error is closed.
       }
       queuedBytes -= batch.reduce((sum, bytes) => sum + bytes.length, 0);
       if (dropped > 0) {
@@ -82,7 +81,7 @@ export function openLog(options: LogOptions): LogSink {
 
   return {
     log: (level, message, fields = {}) => {
-      if (GRAVITY[level] <= GRAVITY[options.level]) enqueue(level, message, fields);
+      if (SEVERITY[level] <= SEVERITY[options.level]) enqueue(level, message, fields);
     },
     flush: async (milliseconds) => {
       if (writing === null) return;
@@ -93,7 +92,7 @@ export function openLog(options: LogOptions): LogSink {
   };
 }
 
-/** How entries are written to the standard error of this process: for people on a terminal, else for a program. */
+/** The format for the standard error of this process: text on a terminal, otherwise JSON. */
 export function formatOfStderr(): LogFormat {
   return Deno.stderr.isTerminal() ? "text" : "json";
 }
@@ -114,13 +113,13 @@ export function formatEntry(
   return `gate ${level}: ${message}${rest}\n`;
 }
 
-/** Writes all of some bytes. */
+/** Writes all of the bytes. */
 export async function writeAll(write: (bytes: Uint8Array) => Promise<number>, bytes: Uint8Array): Promise<void> {
   let at = 0;
   while (at < bytes.length) at += await write(at === 0 ? bytes : bytes.subarray(at));
 }
 
-/** A time to wait, and how to stop waiting for it. */
+/** A cancellable delay. */
 export function delay(milliseconds: number): { readonly passed: Promise<void>; readonly cancel: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);

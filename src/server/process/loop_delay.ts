@@ -1,23 +1,22 @@
 /**
- * How late the thread that serves comes to what is due: a timer that is due every few milliseconds is called late where
- * something computes meanwhile, and so is every request.
+ * Measures the delay of the event loop that serves requests: a timer that fires late shows how long requests wait.
  *
  * @module
  */
 
 import type { Metrics } from "./metrics.ts";
 
-/** How often it is looked, in milliseconds. */
+/** The interval of measurements, in milliseconds. */
 const INTERVAL = 20;
 
-/** What times are told to, and what time it is. */
+/** The options of the measurement. */
 export interface LoopDelayOptions {
   readonly metrics: Pick<Metrics, "loopDelayed">;
   /** A clock in milliseconds that never goes back. */
   readonly now?: () => number;
 }
 
-/** Makes what is called at each look. A delay counts for each look that it kept from being taken, and not only once. */
+/** Makes the function of one measurement. A delay also counts for each measurement that it prevented. */
 export function createLoopDelay({ metrics, now = (): number => performance.now() }: LoopDelayOptions): () => void {
   let due = now() + INTERVAL;
   return () => {
@@ -27,7 +26,7 @@ export function createLoopDelay({ metrics, now = (): number => performance.now()
   };
 }
 
-/** Looks from now on, until it is ended; keeps no process from ending. */
+/** Measures until it is closed. The timer does not keep the process alive. */
 export function watchLoop(metrics: LoopDelayOptions["metrics"]): { readonly close: () => void } {
   const timer = setInterval(createLoopDelay({ metrics }), INTERVAL);
   Deno.unrefTimer(timer);

@@ -1,27 +1,27 @@
 /**
- * Counts and times of the service, told in the text format of Prometheus (version 0.0.4). Every label has a closed set
- * of values, so that no client can make the tables grow.
+ * The metrics of the service in the text format of Prometheus (version 0.0.4). Every label has a closed set of values, so
+ * that clients cannot make the tables grow.
  *
  * @module
  */
 
 import type { Measure } from "../../tools/framework/types.ts";
 
-/** What is counted and timed. */
+/** Records and renders metrics. */
 export interface Metrics {
-  /** A call of a tool that exists, with what became of it, after so many milliseconds. */
+  /** Records a call of a tool, its outcome and duration. */
   readonly toolCalled: (tool: string, outcome: string, milliseconds: number) => void;
-  /** A request that was answered. */
+  /** Records an answered request. */
   readonly answered: (route: string, status: number, milliseconds: number) => void;
-  /** The thread that serves came so many milliseconds late to what was due. */
+  /** Records a delay of the event loop. */
   readonly loopDelayed: (milliseconds: number) => void;
-  /** A connection or request that was turned away, by a word for why. */
+  /** Records a rejected connection or request. */
   readonly refused: (reason: string) => void;
-  /** Tells a value each time that somebody asks; null for none at the moment. */
+  /** Adds a gauge that is read at each scrape; null leaves it out. */
   readonly gauge: (name: string, help: string, read: () => number | null) => void;
-  /** Asks somebody else for what they count, each time that somebody asks here. */
+  /** Adds a source of measures that is read at each scrape. */
   readonly source: (read: () => readonly Measure[]) => void;
-  /** The text for a scraper. */
+  /** The text of a scrape. */
   readonly render: () => string;
 }
 
@@ -31,7 +31,7 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Upper bounds of the buckets of the loop's delay, in seconds. */
 const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5];
 
-/** The most distinct words for a refusal; they are ours, so there are few. */
+/** The most distinct reasons of rejections. All are defined here, so there are few. */
 const REASONS = 64;
 
 interface Histogram {
@@ -57,7 +57,7 @@ interface Tables {
   readonly sources: (() => readonly Measure[])[];
 }
 
-/** Makes a registry with nothing in it. */
+/** Makes an empty registry. */
 export function createMetrics(): Metrics {
   const tables: Tables = {
     calls: new Map(),
@@ -119,8 +119,8 @@ function render(tables: Tables): string {
     ...histograms("gate_tool_call_seconds", "Time that calls of tools took.", tables.callTimes),
     ...counters("gate_http_requests_total", "HTTP requests by route and status.", tables.answers),
     ...histograms("gate_http_request_seconds", "Time until HTTP requests were answered.", tables.answerTimes),
-    ...histograms("gate_loop_delay_seconds", "How late the serving thread came to what was due.", tables.delays),
-    ...counters("gate_refusals_total", "Connections and requests turned away, by reason.", tables.refusals),
+    ...histograms("gate_loop_delay_seconds", "Delay of timers in the serving thread.", tables.delays),
+    ...counters("gate_refusals_total", "Rejected connections and requests, by reason.", tables.refusals),
   ];
   for (const [name, { help, read }] of tables.readings) {
     const value = read();
@@ -146,7 +146,8 @@ function counters(name: string, help: string, table: ReadonlyMap<string, number>
 function histograms(name: string, help: string, table: ReadonlyMap<string, Histogram>): string[] {
   const lines = heading(name, help, "histogram");
   for (const [key, { bounds, buckets, sum, count }] of table) {
-    const [before, of] = key === "" ? ["", ""] : [`${key},`, `{${key}}`];
+    const before = key === "" ? "" : `${key},`;
+    const of = key === "" ? "" : `{${key}}`;
     let below = 0;
     for (const [index, bound] of bounds.entries()) {
       below += buckets[index] ?? 0;

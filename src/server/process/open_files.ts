@@ -1,6 +1,6 @@
 /**
- * How many connections there is room for: each is an open file to the system, and a process that may open no more can
- * neither accept one, nor open a store, nor ask a provider.
+ * Computes how many connections the limit of open files allows. A process at that limit cannot accept connections, open
+ * stores or call providers.
  *
  * @module
  */
@@ -8,20 +8,20 @@
 import { closeSync, openSync } from "node:fs";
 
 /**
- * Files kept free: for stores, providers, workers and the audit log, and for connections that are ended and not closed yet,
- * of which there are a hundred when thousands are opened at once.
+ * Reserved files: for stores, providers, workers and the audit log, and for ended connections that are not closed yet. There
+ * are about a hundred of those when thousands are opened at once.
  */
 export const RESERVED_FILES = 256;
 
-/** The least connections that a server is started for. */
+/** The least connections with which a server starts. */
 export const LEAST_CONNECTIONS = 64;
 
 /**
- * The files that the process can open besides those that it has open, at most so many. It opens them: the runtime tells
- * the limit to nobody, and raises the soft one to the hard one by itself. Call it while nothing else is at work.
+ * Counts the files that the process can still open, at most `most`, by opening them: the runtime does not expose the limit,
+ * and raises the soft limit to the hard one itself. Call it before other work starts.
  *
  * @param path A file that may be read
- * @throws {Error} Where it cannot be opened for another reason
+ * @throws {Error} When it cannot be opened for another reason
  */
 export function countOpenable(path: string, most: number): number {
   const open: number[] = [];
@@ -42,7 +42,7 @@ function isExhausted(error: unknown): boolean {
 }
 
 /**
- * How many connections so many files leave room for, at most those that are wanted; null where they are too few to serve.
+ * The connections that a number of files allows, at most `wanted`; null if they are too few to serve.
  *
  * @example
  * ```ts

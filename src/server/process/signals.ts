@@ -1,5 +1,5 @@
 /**
- * What the process does when it is told to stop, or fails in a way that nothing catches.
+ * Handles stop signals and uncaught errors of the process.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface StopWatch {
   readonly close: () => void;
 }
 
-/** The signals that there are, with the exit code of a process that one ended: 128 and the signal's number. */
+/** The stop signals, with the exit code of a process that one ended: 128 plus the signal's number. */
 const SIGNALS = Deno.build.os === "windows"
   ? [["SIGINT", 130], ["SIGBREAK", 149]] as const
   : [["SIGINT", 130], ["SIGTERM", 143]] as const;
@@ -34,8 +34,8 @@ export function watchSignals(exit: (code: number) => void): StopWatch {
 }
 
 /**
- * Ends the process at the first stop signal by an exit of its own, at which what it has started ends too. The system would end
- * this process alone.
+ * Exits at the first stop signal, which also ends the processes that this one started. The system's default would end only
+ * this process.
  *
  * @param exit Ends the process
  */
@@ -51,9 +51,9 @@ export function exitAtSignals(exit: (code: number) => void): { readonly close: (
 }
 
 /** Calls a function at each stop signal, with its exit code. */
-function listen(take: (code: number) => void): { readonly close: () => void } {
+function listen(handle: (code: number) => void): { readonly close: () => void } {
   const handlers = SIGNALS.map(([signal, code]) => {
-    const handler = (): void => take(code);
+    const handler = (): void => handle(code);
     Deno.addSignalListener(signal, handler);
     return { signal, handler };
   });
@@ -65,19 +65,19 @@ function listen(take: (code: number) => void): { readonly close: () => void } {
 }
 
 /**
- * Calls a function at each SIGHUP, for which the system would else end the process. Does nothing on Windows.
+ * Calls a function at each SIGHUP, which by default ends the process. Does nothing on Windows.
  *
- * @param take What to do
+ * @param handle The function
  */
-export function watchHangup(take: () => void): { readonly close: () => void } {
+export function watchHangup(handle: () => void): { readonly close: () => void } {
   if (Deno.build.os === "windows") return { close: () => undefined };
-  Deno.addSignalListener("SIGHUP", take);
-  return { close: () => Deno.removeSignalListener("SIGHUP", take) };
+  Deno.addSignalListener("SIGHUP", handle);
+  return { close: () => Deno.removeSignalListener("SIGHUP", handle) };
 }
 
 /**
- * Ends the process with exit code 1 at an error that nothing catches. The runtime would do so too, but closes open databases on its way,
- * and a database whose files were replaced must not be closed.
+ * Exits with code 1 at an uncaught error. The runtime would do the same, but would first close open databases, and a
+ * database whose files were replaced must not be closed.
  */
 export function exitWhenUncaught(): void {
   const end = (thrown: unknown): never => {

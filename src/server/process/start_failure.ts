@@ -1,5 +1,5 @@
 /**
- * What keeps a server from working: its stores, keys, documents, audit log, certificates or address cannot be had.
+ * Failures that keep a server from starting: a store, key, document, audit log, certificate or address cannot be opened.
  *
  * @module
  */
@@ -7,26 +7,26 @@
 import { ConfigError, formatProblem } from "../../config/problems.ts";
 import type { EdgeError } from "./edge_error.ts";
 
-/** How the process ends, as `docs/guide/operations.md` lists exit codes. */
+/** The exit codes of a failed start, as listed in `docs/guide/operations.md`. */
 export type StartExitCode = 1 | 2 | 8;
 
-/** What the configuration or the command line names cannot be used, now or later. */
+/** A name in the configuration or on the command line cannot be used. */
 export const MISCONFIGURED = 2;
-/** What the machine does not give now: a store, a file, an address. */
+/** A store, file or address is not available now. */
 export const UNREACHABLE = 8;
 
-/** Nothing can be served; the message says why, in one line. */
+/** The server cannot start; the message is one line. */
 export class StartFailure extends Error {
   override readonly name = "StartFailure";
   readonly exitCode: StartExitCode;
 
-  /** Builds the failure of what was thrown. */
+  /** Builds the failure of an exception. */
   constructor(thrown: unknown, exitCode: StartExitCode) {
     super(inOneLine(thrown), { cause: thrown });
     this.exitCode = exitCode;
   }
 
-  /** What clients are told. */
+  /** The error for clients. */
   get edgeError(): EdgeError {
     return { kind: "unavailable", message: this.message };
   }
@@ -40,12 +40,12 @@ function inOneLine(thrown: unknown): string {
   return message.replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** For what goes wrong with what the machine has to give. */
+/** Throws an exception as a failure with the exit code {@link UNREACHABLE}. */
 export function unreachable(thrown: unknown): never {
   throw new StartFailure(thrown, UNREACHABLE);
 }
 
-/** The failure that something thrown amounts to; one that nobody expected unless it is a failure already. */
+/** The failure of an exception: itself, or with exit code 1 if it is of another class. */
 export function startFailure(thrown: unknown): StartFailure {
   return thrown instanceof StartFailure ? thrown : new StartFailure(thrown, 1);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { failure, success } from "../../tools/framework/errors.ts";
-import { TOLD_MILLISECONDS, watchStoreFaults } from "./store_faults.ts";
+import { REPEAT_MILLISECONDS, watchStoreFaults } from "./store_faults.ts";
 
 Deno.test("watchStoreFaults() tells of each fault once a minute, and of nothing that is not the store's", () => {
   const told: string[] = [];
@@ -15,10 +15,10 @@ Deno.test("watchStoreFaults() tells of each fault once a minute, and of nothing 
   for (let answer = 0; answer < 3; answer++) look(failure("store_full", "Full"));
   look(failure("store_failed", "Failed"));
   assert.deepEqual(told, ["error Full store_full", "error Failed store_failed"]);
-  time = TOLD_MILLISECONDS - 1;
+  time = REPEAT_MILLISECONDS - 1;
   look(failure("store_full", "Full"));
   assert.equal(told.length, 2);
-  time = TOLD_MILLISECONDS;
+  time = REPEAT_MILLISECONDS;
   look(failure("store_full", "Full"));
   assert.deepEqual(told.slice(2), ["error Full store_full"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Characters that a terminal acts on though JSON lets them stand: C1 controls, which begin sequences as ESC does, and
- * what turns the direction of text or ends a line.
+ * Escapes characters that JSON allows but that control a terminal: C1 controls, which begin escape sequences like ESC, and
+ * characters that change the direction of text or end a line.
  *
  * @module
  */
@@ -8,11 +8,11 @@
 /** DEL and C1 controls; bidirectional marks, embeddings, overrides and isolates; line and paragraph separators. */
 const ACTIVE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** The same, each of them. */
+/** The same, for all matches. */
 export const TERMINAL_ACTIVE = new RegExp(ACTIVE, "g");
 
 /**
- * A JSON text with those characters as escapes. It says the same: they stand nowhere but in strings.
+ * A JSON text with those characters escaped. Its value is unchanged, since they occur only in strings.
  *
  * @example
  * ```ts

@@ -1,12 +1,12 @@
 /**
- * What names a request across systems: the client's correlation id, this process's own, and W3C Trace Context.
+ * Identifiers of a request across systems: the client's correlation id, the server's own, and W3C Trace Context.
  *
  * @module
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 
-/** A client's correlation id, or which rule it breaks. */
+/** A client's correlation id, or the rule that it breaks. */
 export type CorrelationReading =
   | { readonly ok: true; readonly id: string | null }
   | { readonly ok: false; readonly reason: string };
@@ -18,9 +18,9 @@ export const CORRELATION_CHARACTERS = 128;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /**
- * Reads `x-correlation-id`: 1 to 128 token characters after blanks at its ends are taken away.
+ * Reads `x-correlation-id`: 1 to 128 token characters, after trimming.
  *
- * @param value The header's value, or null where there is none
+ * @param value The header's value, or null
  */
 export function readCorrelation(value: string | null): CorrelationReading {
   if (value === null) return { ok: true, id: null };
@@ -31,7 +31,7 @@ export function readCorrelation(value: string | null): CorrelationReading {
 }
 
 /**
- * Makes the ids that this process gives to requests: `gate-<16 hex of the process>-<16 hex of the request>`.
+ * Makes the function that numbers the requests of this process: `gate-<16 hex of the process>-<16 hex of the request>`.
  *
  * @param boot 8 random bytes
  */
@@ -44,13 +44,13 @@ export function createServerIds(boot: Uint8Array): () => string {
 /** W3C Trace Context, section 3.2.2, version 00; the ids must not be zero. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** A later version starts the same way; what follows is not ours to read. */
+/** A later version starts the same way; the rest is ignored. */
 const LATER_TRACEPARENT = /^(?!00|ff)[0-9a-f]{2}(-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(?:-|$)/;
 
 /**
- * Reads `traceparent`; what is not valid counts as absent, as the standard has it.
+ * Reads `traceparent`. An invalid value counts as absent, by the standard.
  *
- * @param value The value, or what stands in its place
+ * @param value The value of any type
  * @returns The value in version 00, or null
  *
  * @example
@@ -71,7 +71,7 @@ export function readTraceparent(value: unknown): string | null {
   return later === undefined ? null : `00${later}`;
 }
 
-/** The `traceparent` that a message carries in its `_meta`, or null. */
+/** The `traceparent` in the `_meta` of a message, or null. */
 export function messageTraceparent(params: JsonObject): string | null {
   const meta = member(params, "_meta");
   return isJsonObject(meta) ? readTraceparent(member(meta, "traceparent")) : null;

@@ -1,5 +1,5 @@
 /**
- * Warnings of the runtime, which it prints as plain text: they become entries of the log, alike ones together.
+ * Writes warnings of the runtime to the log instead of standard error, and counts repeated ones.
  *
  * @module
  */
@@ -7,23 +7,23 @@
 import process from "node:process";
 import type { Log } from "./log.ts";
 
-/** For how long warnings like one before are counted before they are told, in milliseconds. */
+/** How long repeated warnings are counted before they are logged, in milliseconds. */
 export const COUNTED_MILLISECONDS = 60_000;
 
-/** Kinds of warnings that are told apart in that time. */
-export const TOLD_APART = 16;
+/** Kinds of warnings that are counted separately in that time. */
+export const DISTINCT_KINDS = 16;
 
-/** Characters of a warning that are told. */
-const TOLD_CHARACTERS = 1024;
+/** The most characters of a warning in the log. */
+const DETAIL_CHARACTERS = 1024;
 
-/** What is needed to take warnings. */
+/** The options of the handler. */
 export interface WarningOptions {
   readonly log: Log;
-  /** Calls a function once, after so many milliseconds. */
+  /** Calls a function once, after a number of milliseconds. */
   readonly after?: (milliseconds: number, run: () => void) => void;
 }
 
-/** Takes warnings: the first of a kind is told at once, and those that follow it within a minute by one entry together. */
+/** Makes the handler. It logs the first warning of a kind at once, and later ones within a minute as one entry. */
 export function createWarnings({ log, after = afterwards }: WarningOptions): (warning: Error) => void {
   const counts = new Map<string, { count: number; last: string }>();
   const flush = (): void => {
@@ -33,8 +33,8 @@ export function createWarnings({ log, after = afterwards }: WarningOptions): (wa
     counts.clear();
   };
   return ({ name, message }) => {
-    const detail = `${name}: ${message}`.slice(0, TOLD_CHARACTERS);
-    const key = counts.has(name) || counts.size < TOLD_APART ? name : "";
+    const detail = `${name}: ${message}`.slice(0, DETAIL_CHARACTERS);
+    const key = counts.has(name) || counts.size < DISTINCT_KINDS ? name : "";
     const known = counts.get(key);
     if (known !== undefined) {
       known.count++;
@@ -47,14 +47,14 @@ export function createWarnings({ log, after = afterwards }: WarningOptions): (wa
   };
 }
 
-/** Takes the warnings of this process from now on; returns what gives them back to the runtime. */
+/** Redirects the warnings of this process to the log; the returned function restores the runtime's handlers. */
 export function redirectWarnings(log: Log, after?: WarningOptions["after"]): () => void {
   const before = process.listeners("warning");
-  const take = createWarnings(after === undefined ? { log } : { log, after });
+  const handle = createWarnings(after === undefined ? { log } : { log, after });
   process.removeAllListeners("warning");
-  process.on("warning", take);
+  process.on("warning", handle);
   return () => {
-    process.off("warning", take);
+    process.off("warning", handle);
     for (const listener of before) process.on("warning", listener as (warning: Error) => void);
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import type { LogLevel } from "./log.ts";
-import { createWarnings, redirectWarnings, TOLD_APART } from "./warnings.ts";
+import { createWarnings, DISTINCT_KINDS, redirectWarnings } from "./warnings.ts";
 
 interface Told {
   readonly lines: string[];
@@ -34,10 +34,10 @@ Deno.test("createWarnings() tells the first of a kind, and those like it once a 
 });
 
 for (
-  const [kinds, entries] of [[TOLD_APART - 1, TOLD_APART - 1], [TOLD_APART, TOLD_APART], [
-    TOLD_APART + 1,
-    TOLD_APART + 1,
-  ], [TOLD_APART + 9, TOLD_APART + 1]] as const
+  const [kinds, entries] of [[DISTINCT_KINDS - 1, DISTINCT_KINDS - 1], [DISTINCT_KINDS, DISTINCT_KINDS], [
+    DISTINCT_KINDS + 1,
+    DISTINCT_KINDS + 1,
+  ], [DISTINCT_KINDS + 9, DISTINCT_KINDS + 1]] as const
 ) {
   Deno.test(`createWarnings() tells ${kinds} kinds in ${entries} entries`, () => {
     const { lines, log } = teller();

@@ -1,6 +1,6 @@
 /**
- * How a certificate is made: one of X.509 version 1, or that names no host where clients look for it, can be served, but
- * many clients refuse it.
+ * Finds certificates that can be served but that many clients reject: those of X.509 version 1, and those without a host in
+ * `subjectAltName`.
  *
  * @module
  */
@@ -11,17 +11,17 @@ import { type CertificateBody, certificateBody, extensionIn, versionIn } from ".
 import { DER_TAGS, DerError, readElements, readInside } from "./der.ts";
 import { nameOf } from "./validity.ts";
 
-/** The version of X.509 that has extensions: this runtime, as a client and of clients, takes no other. */
+/** The X.509 version with extensions. This runtime accepts no other, as client and from clients. */
 const VERSION_NEEDED = 3;
 
 const SUBJECT_ALT_NAME = "2.5.29.17";
 
-/** How names of hosts are tagged in a subjectAltName: `dNSName`, `iPAddress`. */
+/** The tags of hosts in a subjectAltName: `dNSName`, `iPAddress`. */
 const HOST_TAGS = [0x82, 0x87];
 
-const REMEDY = "openssl x509 -req -extfile FILE, in it subjectAltName=DNS:HOST, makes one that they take";
+const REMEDY = "openssl x509 -req -extfile FILE, with subjectAltName=DNS:HOST in it, makes one that they accept";
 
-/** The version of X.509 of a certificate, where it is not the one needed; null for one that is, or cannot be read. */
+/** The X.509 version of a certificate, if it is not 3; null for version 3, or if it cannot be read. */
 export function unfitVersion(certificate: X509Certificate): number | null {
   return read(certificate, (body) => {
     const version = versionIn(body);
@@ -29,22 +29,22 @@ export function unfitVersion(certificate: X509Certificate): number | null {
   });
 }
 
-/** What is to be said of how a server's certificate is made, to stand after what it is called; null for nothing. */
-export function formNote(certificate: X509Certificate): string | null {
+/** Why many clients reject a server's certificate, to follow its name in a sentence; null for a compatible one. */
+export function compatibilityNote(certificate: X509Certificate): string | null {
   const version = unfitVersion(certificate);
-  if (version !== null) return `is of X.509 version ${version}, and many clients take version 3 alone: ${REMEDY}`;
+  if (version !== null) return `is of X.509 version ${version}, and many clients accept only version 3: ${REMEDY}`;
   return read(certificate, namesHost) === false
     ? `names no host in a subjectAltName, and many clients look for it nowhere else: ${REMEDY}`
     : null;
 }
 
-/** Tells a log of each certificate what is to be said of how it is made. */
-export function createFormWatch(log: Log): (certificate: X509Certificate) => void {
-  let told = "";
+/** Logs the note of each certificate once. */
+export function createCompatibilityWatch(log: Log): (certificate: X509Certificate) => void {
+  let logged = "";
   return (certificate) => {
-    if (certificate.fingerprint256 === told) return;
-    told = certificate.fingerprint256;
-    const note = formNote(certificate);
+    if (certificate.fingerprint256 === logged) return;
+    logged = certificate.fingerprint256;
+    const note = compatibilityNote(certificate);
     if (note === null) return;
     log("warn", `The server's certificate ${note}`, { subject: nameOf(certificate) });
   };
@@ -56,7 +56,7 @@ function namesHost(body: CertificateBody): boolean {
   return readInside(readElements(names)[0], DER_TAGS.SEQUENCE).some(({ tag }) => HOST_TAGS.includes(tag));
 }
 
-/** Null for what cannot be read here: the runtime could, and nothing is known against it. */
+/** Reads a certificate; null if this reader cannot read it. The runtime could, so it is not reported. */
 function read<Value>(certificate: X509Certificate, reading: (body: CertificateBody) => Value): Value | null {
   try {
     return reading(certificateBody(new Uint8Array(certificate.raw)));

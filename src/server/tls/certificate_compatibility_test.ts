@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { ownCertificate, type OwnWish } from "../../../tests/e2e/own_certificates.ts";
-import { createFormWatch, formNote, unfitVersion } from "./certificate_compatibility.ts";
+import { compatibilityNote, createCompatibilityWatch, unfitVersion } from "./certificate_compatibility.ts";
 
 async function certificate(wish: OwnWish): Promise<X509Certificate> {
   return new X509Certificate((await ownCertificate(wish)).cert);
@@ -18,24 +18,26 @@ const ROWS: readonly (readonly [wish: OwnWish, version: number | null, note: Reg
   [{ name: "a", version: 1 }, 1, /^is of X\.509 version 1, and many clients .* openssl x509 -req -extfile FILE/],
 ];
 
-Deno.test("formNote() tells which certificates many clients refuse for how they are made", async () => {
+Deno.test("compatibilityNote() tells which certificates many clients refuse for how they are made", async () => {
   for (const [wish, version, note] of ROWS) {
     const made = await certificate(wish);
     assert.equal(unfitVersion(made), version);
-    if (note === null) assert.equal(formNote(made), null, JSON.stringify(wish));
-    else assert.match(formNote(made) ?? "", note);
+    if (note === null) assert.equal(compatibilityNote(made), null, JSON.stringify(wish));
+    else assert.match(compatibilityNote(made) ?? "", note);
   }
 });
 
-Deno.test("formNote() has nothing to say of a certificate that it cannot read", () => {
+Deno.test("compatibilityNote() has nothing to say of a certificate that it cannot read", () => {
   for (const raw of [[], [0x30, 0x80], [0x30, 0x07, 0x30, 0x05, 0xa0, 0x03, 0x02, 0x01]]) {
-    assert.equal(formNote({ raw: Uint8Array.from(raw) } as unknown as X509Certificate), null);
+    assert.equal(compatibilityNote({ raw: Uint8Array.from(raw) } as unknown as X509Certificate), null);
   }
 });
 
-Deno.test("createFormWatch() tells each certificate once", async () => {
+Deno.test("createCompatibilityWatch() tells each certificate once", async () => {
   const said: string[] = [];
-  const watch = createFormWatch((level, message, fields) => said.push(`${level} ${message} ${fields?.["subject"]}`));
+  const watch = createCompatibilityWatch((level, message, fields) =>
+    said.push(`${level} ${message} ${fields?.["subject"]}`)
+  );
   const [old, good, nameless] = await Promise.all(
     [{ name: "a", version: 1 } as const, { name: "b", hosts: ["b"] }, { name: "c" }].map(certificate),
   );

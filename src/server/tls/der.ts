@@ -1,11 +1,10 @@
 /**
- * Reads DER (X.690), as much as is looked at of a certificate. Nothing is believed: lengths must be definite,
- * minimal and within bounds.
+ * Reads the DER (X.690) of certificates. The input is not trusted: lengths must be definite, minimal and within bounds.
  *
  * @module
  */
 
-/** One element: its tag, and what it holds. */
+/** One element: its tag and content. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -13,7 +12,7 @@ export interface DerElement {
   readonly whole: Uint8Array;
 }
 
-/** Tags that certificates use; `EXPLICIT_0` stands around the version, `EXPLICIT_3` around extensions. */
+/** Tags that certificates use; `EXPLICIT_0` wraps the version, `EXPLICIT_3` the extensions. */
 export const DER_TAGS = {
   INTEGER: 0x02,
   OCTET_STRING: 0x04,
@@ -30,12 +29,12 @@ export const DER_TAGS = {
   EXPLICIT_3: 0xa3,
 } as const;
 
-/** What is not DER, or not what was expected. */
+/** The input is not DER, or has an unexpected element. */
 export class DerError extends Error {
   override name = "DerError";
 }
 
-/** The elements that some bytes are made of. */
+/** The elements of some bytes. */
 export function readElements(bytes: Uint8Array): DerElement[] {
   const elements: DerElement[] = [];
   let at = 0;
@@ -53,7 +52,7 @@ export function readElements(bytes: Uint8Array): DerElement[] {
 
 /** The elements inside an element of an expected tag. */
 export function readInside(element: DerElement | undefined, tag: number): DerElement[] {
-  if (element?.tag !== tag) throw new DerError(`Cannot read certificate: element has not the tag ${tag}`);
+  if (element?.tag !== tag) throw new DerError(`Cannot read certificate: element does not have the tag ${tag}`);
   return readElements(element.content);
 }
 
@@ -96,7 +95,7 @@ export function dottedIdentifier(content: Uint8Array): string {
   return parts.join(".");
 }
 
-/** The text of a string element, or null where it is of no string type that is understood. */
+/** The text of a string element, or null for an unsupported type. */
 export function stringOf(element: DerElement): string | null {
   const { tag, content } = element;
   switch (tag) {

@@ -1,6 +1,6 @@
 /**
- * The server proves to itself that the runtime enforces client certificates. A runtime that does not would let everybody
- * in without a word, and did: so it is asked at every start.
+ * Tests at every start that the runtime enforces client certificates. A runtime that does not would silently accept every
+ * client, and an earlier one did.
  *
  * @module
  */
@@ -14,18 +14,18 @@ import type { TlsMaterial } from "./material.ts";
 /** How long the test may take, in milliseconds. */
 const TEST_MILLISECONDS = 5_000;
 
-/** What the runtime does with a client that shows no certificate. */
+/** How the runtime treats a client without a certificate. */
 export type Enforcement = "refused" | "reached" | "unclear";
 
-/** What a server asks of clients that must show a certificate, and of those that may. */
+/** The settings of a server that requires a client certificate, and of one that only requests it. */
 const REQUIRED = { requestCert: true, rejectUnauthorized: true };
 const ASKED = { requestCert: true, rejectUnauthorized: false };
 
 /**
- * Starts a server that requires client certificates, calls it without one, and sees whether the request arrives.
+ * Starts a server that requires client certificates, calls it without one, and checks whether the request arrives.
  *
- * @param asking What the server asks of clients; other than by default only where the test itself is tested
- * @returns `refused` where the runtime enforces certificates; `unclear` where the test did not come to an end
+ * @param asking The settings of the server; the other ones are the control of the test
+ * @returns `refused` if the runtime enforces certificates; `unclear` if the test did not finish
  */
 export async function probeEnforcement(
   material: TlsMaterial,
@@ -61,18 +61,18 @@ export async function probeEnforcement(
 }
 
 /**
- * Tests the runtime. Where no request gets through whoever sends it, that one without a certificate does not proves
- * nothing: so the same request must get through where the certificate is not required.
+ * Tests the runtime. As a control, the same request must arrive where the certificate is not required: otherwise a failed
+ * request would prove nothing.
  *
- * @param probe How
- * @throws {Error} Where it does not surely refuse a client without a certificate
+ * @param probe The test
+ * @throws {Error} When the runtime was not seen to reject a client without a certificate
  */
 export async function assertEnforcement(material: TlsMaterial, probe = probeEnforcement): Promise<void> {
   const found = await probe(material, REQUIRED);
   if (found === "refused" && await probe(material, ASKED) === "reached") return;
   throw new Error(
     found === "reached"
-      ? "Cannot serve TLS: this runtime lets clients in without the certificate that is required of them"
-      : "Cannot serve TLS: this runtime was not seen to refuse a client without a certificate",
+      ? "Cannot serve TLS: this runtime accepts clients without the required certificate"
+      : "Cannot serve TLS: this runtime was not seen to reject a client without a certificate",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * One handshake of the server with itself, in memory. The runtime takes keys and certificates that it cannot serve, and
- * refuses every client then without a word: only a handshake tells.
+ * Tests a certificate and its key with one in-memory handshake. The runtime accepts keys and certificates that it cannot
+ * serve, and then silently rejects every client.
  *
  * @module
  */
@@ -13,26 +13,25 @@ import { delay } from "../process/log.ts";
 /** How long the handshake may take, in milliseconds. */
 const HANDSHAKE_MILLISECONDS = 5_000;
 
-/** What the runtime serves, for whoever has to make another key. */
+/** The keys that the runtime can serve, for the error message. */
 const SERVED_KEYS = "RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, and Ed25519";
 const SERVED_CURVES: ReadonlySet<string> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 
-/** A certificate with its key, as they are served. */
+/** A certificate with its key. */
 export interface ServedPair {
   readonly cert: string;
   readonly key: string;
   readonly parsed: KeyObject;
 }
 
-/** Where they stand. */
+/** Their paths, for errors. */
 export interface ServedPaths {
   readonly cert_path: string;
   readonly key_path: string;
 }
 
 /**
- * Why no client would come to an end of a handshake with a certificate and its key; null where one does. Whether the
- * certificate is trusted is not looked at.
+ * Why no handshake succeeds with a certificate and its key, or null. Trust in the certificate is not checked.
  */
 export async function servingFault(pair: ServedPair, paths: ServedPaths): Promise<string | null> {
   const failure = await failureOfHandshake(pair);
@@ -44,14 +43,14 @@ export async function servingFault(pair: ServedPair, paths: ServedPaths): Promis
       `those that can be served are ${SERVED_KEYS}`;
 }
 
-/** What a handshake fails for; null where it does not. */
+/** The error of a handshake, or null. */
 async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const [ours, theirs] = duplexPair();
   const late = delay(HANDSHAKE_MILLISECONDS);
   try {
     const server = createServer({ cert, key }, (socket) => {
-      // That the client goes then is no failure.
+      // The client may disconnect now.
       socket.on("error", () => undefined);
       resolve(null);
     });
@@ -59,11 +58,11 @@ async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | n
     server.emit("connection", ours);
     const client = connect({ socket: theirs, ca: cert, rejectUnauthorized: false });
     client.on("error", (error) => resolve(error.message));
-    const failure = await Promise.race([promise, late.passed.then(() => "it does not come to an end")]);
+    const failure = await Promise.race([promise, late.passed.then(() => "it does not finish")]);
     client.destroy();
     return failure;
   } catch (error) {
-    // Of some keys the runtime says at once that it does not take them.
+    // The runtime rejects some keys at once.
     return error instanceof Error ? error.message : String(error);
   } finally {
     late.cancel();
@@ -72,7 +71,7 @@ async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | n
   }
 }
 
-/** What kind of key one is, in words, and whether the runtime serves such keys. */
+/** The kind of a key in words, and whether the runtime serves such keys. */
 function kindOf(key: KeyObject): { readonly text: string; readonly isServed: boolean } {
   const { namedCurve = "an unknown curve", modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {

@@ -1,5 +1,5 @@
 /**
- * The files of `server.tls`: read, checked against each other, and watched for change.
+ * Reads the files of `server.tls` and checks them against each other.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { readBounded } from "../../config/files.ts";
 import type { TlsConfig } from "../../config/types.ts";
 import { servingFault } from "./handshake.ts";
 
-/** What a TLS server is made of. */
+/** The certificates and key of a TLS server. */
 export interface TlsMaterial {
   readonly cert: string;
   readonly key: string;
   /** The first certificate of `cert`: the server's own. */
   readonly leaf: X509Certificate;
-  /** The authorities of client certificates, one PEM block each; null where no client certificate is asked for. */
+  /** The authorities of client certificates, one PEM block each; null if no client certificate is requested. */
   readonly clientAuthorities: readonly string[] | null;
   /** SHA-256 of each authority. */
   readonly authorityFingerprints: ReadonlySet<string>;
@@ -31,12 +31,12 @@ interface KeyFile {
   readonly parsed: KeyObject;
 }
 
-/** Bytes of one file. */
+/** The most bytes of one file. */
 const FILE_BYTES = 1 << 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** Thrown where files of `server.tls` cannot be used: every fault, each naming its member. */
+/** Files of `server.tls` cannot be used. It has every fault, each with its member. */
 export class TlsFilesError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join("; "));
@@ -45,9 +45,9 @@ export class TlsFilesError extends Error {
 }
 
 /**
- * Reads the files, and sees a handshake succeed with the certificate and its key.
+ * Reads the files, and tests a handshake with the certificate and its key.
  *
- * @throws {TlsFilesError} Where one cannot be read, holds no certificate or key, the key is not that of the certificate, or
+ * @throws {TlsFilesError} When a file cannot be read, has no certificate or key, the key does not match the certificate, or
  * the runtime cannot serve them
  */
 export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
@@ -79,7 +79,7 @@ export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   };
 }
 
-/** Tells two states of the files apart without reading them. */
+/** A text that changes with the files, without reading them. */
 export async function materialStamp(config: TlsConfig): Promise<string> {
   const paths = [config.cert_path, config.key_path, ...(config.client_ca_path === null ? [] : [config.client_ca_path])];
   const stamps = await Promise.all(paths.map(async (path) => {
@@ -100,7 +100,7 @@ async function readFile(member: string, path: string): Promise<string> {
   }
 }
 
-/** Every certificate of a PEM text; the runtime would drop what it cannot read without a word. */
+/** Every certificate of a PEM text. The runtime would silently drop those that it cannot read. */
 export function certificates(member: string, text: string): X509Certificate[] {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0) throw new Error(`Cannot use server.tls.${member}: file holds no certificate in PEM`);
@@ -120,7 +120,7 @@ async function readCertificates(member: string, path: string): Promise<Certifica
 
 async function readKey(path: string): Promise<KeyFile> {
   const text = await readFile("key_path", path);
-  // A certificate may stand beside it, as some tools write them.
+  // Some tools write a certificate into the same file.
   const [block] = PRIVATE_KEY.exec(text) ?? [];
   if (block === undefined) throw new Error("Cannot use server.tls.key_path: file holds no private key in PEM");
   try {

@@ -1,8 +1,7 @@
 /**
- * Which connections have shown a client certificate that counts. The runtime verifies certificates in full handshakes
- * only: who resumes a TLS session is taken at its word, whatever it showed when the session began. So a certificate
- * counts only if this server itself verified it in a full handshake, it is within its time, and nothing has been
- * withdrawn since.
+ * Guards client certificates against TLS session resumption. The runtime verifies certificates only in full handshakes, and
+ * accepts a resumed session without verification. So a certificate is accepted only if this server verified it in a full
+ * handshake, it is valid now, and no authority has been withdrawn since.
  *
  * @module
  */
@@ -15,26 +14,26 @@ import { addressOf, under } from "../audit/peers.ts";
 import type { Log } from "../process/log.ts";
 import { certificateSubject } from "./subject.ts";
 
-/** What is asked of clients: a certificate, one if they have it, or none. */
+/** Whether clients must, may or need not present a certificate. */
 export type ClientCertificates = "required" | "optional" | "none";
 
 /** The guard of one server. */
 export interface PeerGuard {
-  /** What is known of a connection's other end; null for a connection that no longer counts. */
+  /** The TLS facts of a connection; null for a connection that is not, or no longer, accepted. */
   readonly tlsOf: (socket: Socket) => RequestTls | null;
-  /** Ends a connection that no longer counts, and tells why. */
+  /** Ends a connection that is no longer accepted, and records the reason. */
   readonly end: (socket: Socket) => void;
   /** Forgets every certificate: each must be verified again. */
   readonly reset: () => void;
 }
 
-/** Certificates that are remembered; beyond them the oldest must be verified again. */
+/** The most verified certificates that are kept; beyond that the oldest must be verified again. */
 const REMEMBERED = 65_536;
 
 /**
- * Guards a server; it must not have taken a connection yet.
+ * Guards a server that has not accepted a connection yet.
  *
- * @param refused Told of each connection that is ended, by a word for why
+ * @param refused Records each connection that is ended, with its reason
  */
 export function guardPeers(
   server: Server,
@@ -43,7 +42,7 @@ export function guardPeers(
   refused: (reason: string, peerAddress: string) => void,
   now: () => number = Date.now,
 ): PeerGuard {
-  /** SHA-256 of the certificates that this server has verified, with the ends of their time. */
+  /** The verified certificates: their SHA-256 and the end of their validity. */
   const verified = new Map<string, number>();
   const peers = new WeakMap<Socket, Timed | null>();
   const isCurrent = watchConnections(server, () => resets);
@@ -61,7 +60,7 @@ export function guardPeers(
       if (mode === "required") return end(socket, "client_certificate_missing");
       return void peers.set(socket, null);
     }
-    // The runtime judges by the authorities of when the connection was opened, however late its handshake comes.
+    // The runtime verifies against the authorities at the opening of the connection, even in a later handshake.
     if (!isCurrent(socket)) return end(socket, "client_certificate_not_verified_here");
     const isTimely = now() >= shown.notBefore && now() <= shown.notAfter;
     if (socket.authorized && isTimely && !socket.isSessionReused()) {
@@ -74,7 +73,7 @@ export function guardPeers(
     const { subject, fingerprint, notAfter } = shown;
     peers.set(socket, { peer: { subject, fingerprint }, notAfter });
   });
-  /** A connection may outlive its certificate, or the trust in it: why it counts no more. */
+  /** Why an open connection is no longer accepted: its certificate expired, or is no longer verified. */
   const lapse = ({ peer, notAfter }: Timed): string | null => {
     if (now() > notAfter) return "client_certificate_not_in_time";
     return verified.has(peer.fingerprint) ? null : "client_certificate_not_verified_here";
@@ -97,7 +96,7 @@ export function guardPeers(
   };
 }
 
-/** Makes the question whether nothing was withdrawn since a connection was opened; of an unknown one something was. */
+/** Makes the check that no authority was withdrawn since a connection was opened; false for an unknown connection. */
 function watchConnections(server: Server, resets: () => number): (socket: Socket) => boolean {
   const opened = new Map<string, { readonly resets: number }>();
   server.prependListener("connection", (socket: Socket) => {
@@ -111,12 +110,12 @@ function watchConnections(server: Server, resets: () => number): (socket: Socket
   return (socket) => opened.get(endOf(socket))?.resets === resets();
 }
 
-/** What a connection and the TLS over it have in common: their other end, also where it has reset the connection. */
+/** The key that a TCP connection and its TLS connection share: the address and port of the peer, also after a reset. */
 function endOf(socket: Socket): string {
   return `${addressOf(socket)} ${socket.remotePort ?? under(socket).remotePort}`;
 }
 
-/** A client certificate, and until when it counts, in Unix milliseconds. */
+/** A client certificate, and the end of its validity in Unix milliseconds. */
 interface Timed {
   readonly peer: TlsPeer;
   readonly notAfter: number;

@@ -1,5 +1,5 @@
 /**
- * TLS for the listener: certificates, the guard over client certificates, and their renewal while connections are open.
+ * TLS for the listener: certificates, the guard of client certificates, and renewal while connections are open.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { RefusedConnection } from "../audit/refusals.ts";
 import type { Log } from "../process/log.ts";
 import { unreachable } from "../process/start_failure.ts";
 import { tlsFailure } from "../http/tls_failure.ts";
-import { createFormWatch } from "./certificate_compatibility.ts";
+import { createCompatibilityWatch } from "./certificate_compatibility.ts";
 import { type ClientCertificates, guardPeers, type PeerGuard } from "./resumption_guard.ts";
 import { loadMaterial, materialStamp, type TlsMaterial } from "./material.ts";
 import { assertEnforcement } from "./enforcement.ts";
@@ -23,28 +23,28 @@ import { createValidityWatch, timeOf } from "./validity.ts";
 /** TLS that is ready to serve. */
 export interface TlsServing {
   readonly listener: NonNullable<ListenerOptions["tls"]>;
-  /** Reads the files again; a fault is logged and leaves everything as it was. */
+  /** Reads the files again; after a fault, which is logged, the old certificates stay. */
   readonly reload: () => Promise<void>;
-  /** When the server's certificate runs out, in Unix milliseconds. */
+  /** When the server's certificate expires, in Unix milliseconds. */
   readonly expires: () => number;
-  /** Stops looking for changes. */
+  /** Stops watching the files. */
   readonly close: () => void;
 }
 
-/** What TLS needs. */
+/** The options of TLS. */
 export interface TlsOptions {
   readonly config: TlsConfig;
   readonly log: Log;
-  /** Told of each connection that is ended for its certificate, or whose TLS fails. */
+  /** Records each connection that is ended for its certificate, or whose TLS fails. */
   readonly refused: RefusedConnection;
-  /** How often the files are looked at, in milliseconds. */
+  /** How often the files are checked, in milliseconds. */
   readonly interval?: number;
 }
 
-/** How often the files are looked at, in milliseconds. */
-const LOOK_MILLISECONDS = 2_000;
+/** How often the files are checked, in milliseconds. */
+const CHECK_MILLISECONDS = 2_000;
 
-/** What is asked of clients. */
+/** Whether clients must, may or need not present a certificate. */
 function clientCertificates(config: TlsConfig): ClientCertificates {
   if (config.client_ca_path === null) return "none";
   return config.require_client_cert ? "required" : "optional";
@@ -53,8 +53,8 @@ function clientCertificates(config: TlsConfig): ClientCertificates {
 /**
  * Reads the files and tests the runtime.
  *
- * @throws {StartFailure} Where a file cannot be used
- * @throws {Error} Where the runtime does not enforce client certificates
+ * @throws {StartFailure} When a file cannot be used
+ * @throws {Error} When the runtime does not enforce client certificates
  */
 export async function openTls(options: TlsOptions): Promise<TlsServing> {
   const { config, log } = options;
@@ -63,10 +63,10 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   let material = await loadMaterial(config).catch(unreachable);
   if (mode !== "none") await assertEnforcement(material);
   const watchValidity = createValidityWatch(log);
-  const watchForm = createFormWatch(log);
+  const watchCompatibility = createCompatibilityWatch(log);
   const watch = ({ leaf }: TlsMaterial): void => {
     watchValidity(leaf, Date.now());
-    watchForm(leaf);
+    watchCompatibility(leaf);
   };
   watch(material);
   let server: SecureServer | null = null;
@@ -78,7 +78,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
       if (current === stamp && !isWanted) return;
       const renewed = await loadMaterial(config);
       server?.setSecureContext(contextOf(renewed));
-      // Who was let in by an authority that is gone must be let in again.
+      // Certificates that a removed authority issued must be verified again.
       const isWithdrawn = !material.authorityFingerprints.isSubsetOf(renewed.authorityFingerprints);
       if (isWithdrawn) guard?.reset();
       stamp = current;
@@ -86,18 +86,18 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
       watch(material);
       log("info", "Certificates read again", { authorities_withdrawn: isWithdrawn });
     } catch (error) {
-      log("error", "Cannot read certificates again: the old ones stay", {
+      log("error", "Cannot read certificates again: the old ones remain in use", {
         detail: error instanceof Error ? error.message : String(error),
       });
     }
   };
   let reading = Promise.resolve();
-  // One after the other: what was read first must not stand last.
+  // Reads run one after another, so that an older read cannot overwrite a newer one.
   const readNext = (isWanted: boolean): Promise<void> => reading = reading.then(() => read(isWanted));
   const timer = setInterval(() => {
     watch(material);
     readNext(false);
-  }, options.interval ?? LOOK_MILLISECONDS);
+  }, options.interval ?? CHECK_MILLISECONDS);
 
   return {
     reload: () => readNext(true),
@@ -112,19 +112,19 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
           rejectUnauthorized: mode === "required",
         }, handler);
         server.on("tlsClientError", (error, socket) => {
-          tellFailure(options, error, socket, Boolean(socket.authorizationError));
+          recordFailure(options, error, socket, Boolean(socket.authorizationError));
         });
         guard = guardPeers(server, mode, log, options.refused);
         return server;
       },
       tlsOf: (socket) => guard?.tlsOf(socket) ?? null,
       end: (socket) => guard === null ? void socket.destroy() : guard.end(socket),
-      failed: (error, socket) => tellFailure(options, error, socket, false),
+      failed: (error, socket) => recordFailure(options, error, socket, false),
     },
   };
 }
 
-function tellFailure({ refused }: TlsOptions, error: Error, socket: Socket, isCertificateRefused: boolean): void {
+function recordFailure({ refused }: TlsOptions, error: Error, socket: Socket, isCertificateRefused: boolean): void {
   const { reason, details } = tlsFailure(error, isCertificateRefused);
   refused(reason, addressOf(socket), details);
 }

@@ -1,6 +1,6 @@
 /**
- * The subject of a certificate as one string (RFC 4514): the parts in the reverse of their order in the certificate,
- * escaped, so that no value can pretend to be another part.
+ * Writes the subject of a certificate as one string (RFC 4514): its parts in reverse order, with escaped values, so that
+ * no value can imitate another part.
  *
  * @module
  */
@@ -46,15 +46,15 @@ function distinguishedName(name: DerElement | undefined): string {
   return parts.reverse().join(",");
 }
 
-/** What stands before `=` where the value is text, by its small letters, and where it is the hex of its bytes. */
+/** Attribute types before `=`: short names of text values by their lower case, and dotted identifiers of hex values. */
 const NAMED = new Map([...SHORT_NAMES.values()].map((name) => [name.toLowerCase(), name]));
 const DOTTED = /^\d+(?:\.\d+)+$/;
 
 /**
- * What {@link distinguishedName} writes of the name that a text means, as far as that can be told: letters of types, digits of hex and
- * escapes may be others. A text that comes back as it was given is the subject of some certificate, any other of none.
+ * The normal form of a name, as {@link distinguishedName} writes it: the case of types and hex digits and the escapes may
+ * differ. Only a text that equals its normal form can be the subject of a certificate.
  *
- * @returns Null for what is no name as RFC 4514 writes it, or whose types have other names
+ * @returns Null for a text that is not a name of RFC 4514, or has unknown types
  *
  * @example
  * ```ts
@@ -68,9 +68,11 @@ const DOTTED = /^\d+(?:\.\d+)+$/;
  * ```
  */
 export function writtenSubject(text: string): string | null {
-  let [written, end] = ["", 0];
+  let written = "";
+  let end = 0;
   for (const { 0: attribute, index } of text.matchAll(/(?:[^\\,+]|\\.)+/gs)) {
-    const [separator, one] = [text.slice(end, index), writtenAttribute(attribute)];
+    const separator = text.slice(end, index);
+    const one = writtenAttribute(attribute);
     if (one === null || separator.length !== (end === 0 ? 0 : 1)) return null;
     written += separator + one;
     end = index + attribute.length;
@@ -88,7 +90,7 @@ function writtenAttribute(text: string): string | null {
   return plain === null ? null : `${type}=${escapeValue(plain)}`;
 }
 
-/** What an escaped value means; null where a character stands in it that must be escaped: it may separate, or be there by chance. */
+/** The plain text of an escaped value; null if it has an unescaped special character. */
 function unescapeValue(value: string): string | null {
   if (/^ |(?<!\\)(?:\\\\)* $/.test(value)) return null;
   const bytes: number[] = [];
@@ -106,7 +108,7 @@ function unescapeValue(value: string): string | null {
 function attributeText(attribute: DerElement): string {
   const [type, value, ...rest] = readInside(attribute, DER_TAGS.SEQUENCE);
   if (type?.tag !== DER_TAGS.OBJECT_IDENTIFIER || value === undefined || rest.length > 0) {
-    throw new DerError("Cannot read certificate: subject has a part that is no attribute");
+    throw new DerError("Cannot read certificate: subject has a part that is not an attribute");
   }
   const identifier = dottedIdentifier(type.content);
   const shortName = SHORT_NAMES.get(identifier);
@@ -132,7 +134,7 @@ export function escapeValue(value: string): string {
     /[\x00-\x1f\x7f]/g,
     (char) => `\\${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
-  // A blank alone is escaped as the first already.
+  // A single space is escaped as the first character already.
   const ended = value.length > 1 ? escaped.replace(/ $/, "\\ ") : escaped;
   return ended.replace(/^[ #]/, "\\$&");
 }

@@ -1,5 +1,5 @@
 /**
- * When a certificate counts, and that somebody is told before it no longer does.
+ * Checks the validity period of the server's certificate, and logs before it expires.
  *
  * @module
  */
@@ -7,23 +7,23 @@
 import type { X509Certificate } from "node:crypto";
 import type { Log } from "../process/log.ts";
 
-/** How a certificate stands at a time. */
+/** The validity of a certificate at a time. */
 export type Standing = "good" | "soon_over" | "not_yet" | "over";
 
-/** How long before a certificate runs out that is told, in milliseconds. */
+/** How long before its expiry a certificate is reported, in milliseconds. */
 const SOON_MILLIS = 7 * 24 * 60 * 60 * 1000;
 
-/** The time of a certificate, in Unix milliseconds. */
+/** The validity period of a certificate, in Unix milliseconds. */
 export function timeOf({ validFrom, validTo }: X509Certificate): { readonly from: number; readonly to: number } {
   return { from: Date.parse(validFrom), to: Date.parse(validTo) };
 }
 
-/** What a certificate is called, on one line. */
+/** The subject of a certificate on one line. */
 export function nameOf({ subject }: X509Certificate): string {
   return subject.replaceAll("\n", ", ");
 }
 
-/** How a certificate stands. */
+/** The validity of a certificate at a time. */
 export function standingOf(certificate: X509Certificate, now: number): Standing {
   const { from, to } = timeOf(certificate);
   if (now < from) return "not_yet";
@@ -31,22 +31,22 @@ export function standingOf(certificate: X509Certificate, now: number): Standing 
   return to - now < SOON_MILLIS ? "soon_over" : "good";
 }
 
-const WORDS = {
-  soon_over: ["warn", "The server's certificate runs out soon"],
-  not_yet: ["error", "The server's certificate does not count yet: clients refuse it"],
-  over: ["error", "The server's certificate has run out: clients refuse it"],
+const ENTRIES = {
+  soon_over: ["warn", "The server's certificate expires soon"],
+  not_yet: ["error", "The server's certificate is not valid yet: clients reject it"],
+  over: ["error", "The server's certificate has expired: clients reject it"],
 } as const;
 
-/** Tells a log once of each certificate, and of each change of how it stands. */
+/** Logs the validity of each certificate once, and each change. */
 export function createValidityWatch(log: Log): (certificate: X509Certificate, now: number) => void {
-  let told = "";
+  let logged = "";
   return (certificate, now) => {
     const standing = standingOf(certificate, now);
     const key = `${standing} ${certificate.fingerprint256}`;
-    if (key === told) return;
-    told = key;
+    if (key === logged) return;
+    logged = key;
     if (standing === "good") return;
-    const [level, message] = WORDS[standing];
+    const [level, message] = ENTRIES[standing];
     const { from, to } = timeOf(certificate);
     log(level, message, {
       subject: nameOf(certificate),

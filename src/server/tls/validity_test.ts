@@ -32,8 +32,8 @@ Deno.test("createValidityWatch() tells each change once", () => {
   for (const now of [TO - 20 * DAY, TO - DAY, TO - DAY + 1, TO + 1, TO + 2]) watch(certificate("a"), now);
   watch(certificate("b"), TO + 3);
   assert.deepEqual(said, [
-    "warn The server's certificate runs out soon O=Example, CN=gate",
-    "error The server's certificate has run out: clients refuse it O=Example, CN=gate",
-    "error The server's certificate has run out: clients refuse it O=Example, CN=gate",
+    "warn The server's certificate expires soon O=Example, CN=gate",
+    "error The server's certificate has expired: clients reject it O=Example, CN=gate",
+    "error The server's certificate has expired: clients reject it O=Example, CN=gate",
   ]);
 });
