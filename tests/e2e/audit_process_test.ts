@@ -99,7 +99,7 @@ const UNUSABLE: readonly (readonly [what: string, path: string, content: string 
     "a file of something else",
     "gate.db",
     "SQLite format 3\0",
-    /audit log \\"[^"]*gate\.db\\": the file is none .*move it away, or name another/,
+    /audit log \\"[^"]*gate\.db\\": it is not an audit log.*move it away, or name another/,
   ],
 ];
 

@@ -73,7 +73,7 @@ Deno.test("gate serve says which flags change nothing", async () => {
     await using server = await listening(serve(folder, ["--trusted-proxy", "127.0.0.1"]));
     assert.match(
       logText(server.process.errors()),
-      /gate warn: --trusted-proxy has no effect: it takes server\.auth\.mode "mtls"/,
+      /gate warn: --trusted-proxy has no effect: it needs server\.auth\.mode "mtls"/,
     );
   });
   await withServer('transport = "stdio"', async (folder) => {
