@@ -44,7 +44,7 @@ const ANCHORS: Partial<OperatorProfile> = {
   anchors: [{ provider_id: "scanner", anchor_type: "report", required_fields: ["path"] }],
 };
 
-/** A result, the operator's policies, what the contract says, and the error or `ok`. */
+/** A result, the policies of the operator, members of the contract, and the error or `ok`. */
 const ROWS: readonly [string, EvidenceResult, Partial<OperatorProfile>, Partial<CheckContract>, string][] = [
   ["a value", found(7), {}, {}, "ok"],
   ["nothing found", NOTHING, {}, {}, "ok"],
@@ -72,7 +72,7 @@ const ROWS: readonly [string, EvidenceResult, Partial<OperatorProfile>, Partial<
   ["a result outside of the contract", found(7), {}, { result_schema: { type: "string" } }, "result_schema_mismatch"],
 ];
 
-Deno.test("evidence_query holds a result to contract and policies", async (test) => {
+Deno.test("evidence_query checks a result against contract and policies", async (test) => {
   for (const [name, result, profile, check, expected] of ROWS) {
     await test.step(`${name}: ${expected}`, () =>
       withProvider(() => answered(result), async (bench) => {
@@ -97,7 +97,7 @@ const FAILING: readonly [string, JsonObject, string][] = [
   ["a failing provider", { params: { of: "down" } }, "acquisition_failed"],
 ];
 
-Deno.test("evidence_query says why there is no answer", () =>
+Deno.test("evidence_query returns the reason of a failed query", () =>
   withProvider(
     () => ({ ok: false, code: "worker_died", message: "It died", retryable: true }),
     async (bench) => {
@@ -113,13 +113,13 @@ Deno.test("evidence_query says why there is no answer", () =>
     { check: { params_required: true, params_schema: { properties: { of: { type: "string" } } } } },
   ));
 
-Deno.test("evidence_query takes no value beyond the limit of values", () =>
+Deno.test("evidence_query rejects a value beyond the limit of values", () =>
   withProvider(() => answered(found("x".repeat(99))), async (bench) => {
     const error = await bench.fail("evidence_query", query());
     assert.deepEqual([error.code, error.details?.["code"]], ["acquisition_failed", "response_too_large"]);
   }, { profile: { value_limits: { maximum_value_bytes: 100, maximum_payload_bytes: 100 } } }));
 
-Deno.test("evidence_query answers with a value up to the bytes of an answer, and names them beyond", () => {
+Deno.test("evidence_query returns a value up to the bytes of an answer, and an error with them beyond", () => {
   let characters = 0;
   return withProvider(() => answered(found("x".repeat(characters))), async (bench) => {
     characters = 100;
@@ -136,7 +136,7 @@ Deno.test("evidence_query answers with a value up to the bytes of an answer, and
   });
 });
 
-Deno.test("evidence_query asks in the caller's name, in a namespace that is open to it", () => {
+Deno.test("evidence_query queries for the caller, in a namespace that it may use", () => {
   const seen: unknown[] = [];
   const behaviour: Behaviour = (asked, context) => {
     seen.push(asked, context);

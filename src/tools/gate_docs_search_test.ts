@@ -7,7 +7,7 @@ import { QUERY_CHARACTERS_MAXIMUM } from "./gate_docs_search.ts";
 
 const { docs } = DEFAULT_SETTINGS;
 
-Deno.test("gate_docs_search answers as its schema says, the same each time", () =>
+Deno.test("gate_docs_search answers by its schema, with the same bytes each time", () =>
   withTools(async ({ call }) => {
     for (const query of ["", "stale", "zzyzx", "\u0000 \ud83d\ude00", "__proto__"]) {
       const answer = await call("gate_docs_search", { query });
@@ -19,7 +19,7 @@ Deno.test("gate_docs_search answers as its schema says, the same each time", () 
     assert.equal(sections.length, 10);
   }));
 
-Deno.test("gate_docs_search refuses what is no query", () =>
+Deno.test("gate_docs_search rejects invalid queries", () =>
   withTools(async ({ call, fail }) => {
     const cases: [input: JsonObject, path: string][] = [
       [{}, "$.query"],

@@ -62,7 +62,7 @@ async function registered(
   }, options);
 }
 
-Deno.test("precheck() says what a stage makes of plain data", () =>
+Deno.test("precheck() predicts the decision of a stage on plain data", () =>
   registered(async (_bench, ask) => {
     const rows: readonly [JsonObject, string][] = [
       [{ payload: { passed: true, coverage: 80 } }, "true advance build "],
@@ -83,7 +83,7 @@ Deno.test("precheck() says what a stage makes of plain data", () =>
     }
   }));
 
-Deno.test("precheck() names the trust lane where that decides", () =>
+Deno.test("precheck() names the trust lane where it decides", () =>
   registered(async (_bench, ask) => {
     const answer = await ask({ payload: { passed: true, coverage: 80 } });
     assert.deepEqual([answer["outcome"], answer["blocked_by"], answer["outcome_without_lane"]], [
@@ -96,7 +96,7 @@ Deno.test("precheck() names the trust lane where that decides", () =>
     assert.equal((await ask())["blocked_by"], undefined);
   }, lane("verified")));
 
-Deno.test("precheck() shows the causes of what is in the way: the lane, or that nothing was said", () => {
+Deno.test("precheck() shows the causes: the lane, or missing evidence", () => {
   const unknown = { value: "unknown" } as const;
   const noted = async (least: "verified" | "asserted", payload: JsonObject, expected: unknown): Promise<void> => {
     await registered(
@@ -118,18 +118,18 @@ Deno.test("precheck() shows the causes of what is in the way: the lane, or that 
   ]).then(() => undefined);
 });
 
-/** The conditions that are described as missing, each with the lane that its evidence needs. */
+/** The conditions in missing, each with the lane that its evidence needs. */
 function lanesOf(answer: JsonObject): string[] {
   const [missing] = answer["missing"] as { evidence: { condition_id: string; minimum_lane?: string }[] }[];
   return (missing?.evidence ?? []).map(({ condition_id, minimum_lane = "any" }) => `${condition_id} ${minimum_lane}`);
 }
 
-Deno.test("precheck() asks for no lane of what is missing where asserted data counts", () =>
+Deno.test("precheck() requires no lane in missing where asserted data counts", () =>
   registered(async (_bench, ask) =>
     assert.deepEqual(lanesOf(await ask()), ["coverage any", "passed any", "waived any"])
   ));
 
-Deno.test("precheck() takes a law by identity and an inline spec, which passes the proofs of a definition", () =>
+Deno.test("precheck() accepts a law by identity and an inline spec that passes the proofs of a definition", () =>
   registered(async (bench) => {
     const payload = { passed: true, coverage: 80 };
     const ask = (change: JsonObject): JsonObject => ({ namespace_id: 2, data_shape: SHAPE, payload, ...change });
@@ -171,7 +171,7 @@ Deno.test("precheck() takes a law by identity and an inline spec, which passes t
     assert.equal(scenarios.length, 1, "an inline spec is not registered");
   }));
 
-Deno.test("precheck() asks which law is meant where a scenario has several", () =>
+Deno.test("precheck() rejects a scenario with several laws unless one is named", () =>
   registered(async (bench, ask) => {
     await bench.call("scenario_define", { spec: { ...RELEASE, policies: [{ policy_id: "two-eyes" }] } });
     const named = { namespace_id: 2, scenario_id: "release", data_shape: SHAPE, payload: {} };
@@ -212,7 +212,7 @@ async function strictly(
   return said;
 }
 
-Deno.test("precheck() refuses conditions that data of the shape can never meet", async () => {
+Deno.test("precheck() rejects conditions that data of the shape can never meet", async () => {
   const text = { domain: "String", minimum_bytes: 0, maximum_bytes: 100 };
   const of = (value: JsonValue, value_type: string): JsonObject => ({ value, value_type });
   const equals = (value: JsonValue, value_type: string): JsonObject => ({
@@ -252,7 +252,7 @@ Deno.test("precheck() refuses conditions that data of the shape can never meet",
   }
 });
 
-Deno.test("precheck() says which members a comparator fits", () =>
+Deno.test("precheck() names the members that a comparator fits", () =>
   registered(
     async (bench) => {
       const ask = { namespace_id: 2, scenario_id: "release", data_shape: SHAPE, payload: {} };
@@ -263,13 +263,13 @@ Deno.test("precheck() says which members a comparator fits", () =>
     { ...SCHEMA, properties: { ...SCHEMA.properties, coverage: { type: "string" } } },
   ));
 
-Deno.test("precheck() skips strict validation where the operator switched it off", async () => {
+Deno.test("precheck() skips strict validation where the operator disabled it", async () => {
   const equals = { predicate: "Equals", expected: { value: true, value_type: "Boolean" } };
   const validation = { ...DEFAULT_SETTINGS.validation, strict: false, allow_permissive: true };
   assert.equal(await strictly(equals, { domain: "Boolean" }, {}, { validation }), "unknown");
 });
 
-Deno.test("precheck() reads what a fragment refers to within its document", () =>
+Deno.test("precheck() resolves references of a fragment within its document", () =>
   withTools(async (bench) => {
     const schema = {
       $defs: { level: { type: "integer", minimum: 1 } },
@@ -282,7 +282,7 @@ Deno.test("precheck() reads what a fragment refers to within its document", () =
     assert.equal(answer["outcome"], "true");
   }, lane("asserted")));
 
-/** Identities that a shape may have or hold; relative ones are based on whatever the shape is called. */
+/** Identities that a shape may have or contain; relative ones resolve against the identity of the shape. */
 const IDENTITIES: readonly JsonObject[] = [
   { $id: "https://example.com/y" },
   { $id: "https://example.com/y#" },
@@ -293,7 +293,7 @@ const IDENTITIES: readonly JsonObject[] = [
   {},
 ];
 
-Deno.test("precheck() says the same whatever a shape is called", () =>
+Deno.test("precheck() gives the same answer for any identity of a shape", () =>
   withTools(async (bench) => {
     const one = spec({ stages: [stage("build", "built")], completion_requirement: { Condition: "build" } });
     const flag = { type: "boolean" };
@@ -305,7 +305,7 @@ Deno.test("precheck() says the same whatever a shape is called", () =>
     ];
     for (const [row, identity] of IDENTITIES.entries()) {
       for (const [column, body] of bodies.entries()) {
-        // No identity can be the base of others where it names no place.
+        // An identity without a path cannot be the base of others.
         if (identity["$id"] === "urn:example:y" && column > 1) continue;
         const version = `${row}.${column}`;
         const schema = { ...identity, type: "object", ...body };
@@ -317,10 +317,10 @@ Deno.test("precheck() says the same whatever a shape is called", () =>
     }
   }, lane("asserted")));
 
-Deno.test("precheck() holds expected values against a member with all that the shape says where it stands", async () => {
+Deno.test("precheck() validates expected values against a member in place, within its shape", async () => {
   const expected = { value: "ab", value_type: "String" };
   const text = { domain: "String", minimum_bytes: 0, maximum_bytes: 100 };
-  // As deep as a shape may be: "properties" and "c" are two steps of 64.
+  // The deepest shape: "properties" and "c" are two steps of 64.
   const deep = Array.from({ length: 62 }).reduce<JsonValue>((not) => ({ not }), {});
   const rows: readonly [JsonValue, string][] = [
     [{ $id: "c", $ref: "#/$defs/t", $defs: { t: { type: "string", maxLength: 2 } } }, "unknown"],
@@ -332,7 +332,7 @@ Deno.test("precheck() holds expected values against a member with all that the s
   }
 });
 
-Deno.test("precheck() takes a payload that is no object for a stage of one condition", () =>
+Deno.test("precheck() accepts a payload that is not an object for a stage of one condition", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord({ schema: { type: "boolean" } }) });
     const one = spec({ stages: [stage("build", "built")], completion_requirement: { Condition: "build" } });
@@ -343,7 +343,7 @@ Deno.test("precheck() takes a payload that is no object for a stage of one condi
     assert.equal(error.code, "data_shape_rejected");
   }, lane("asserted")));
 
-Deno.test("precheck() reads schemas only for those who may get them", () =>
+Deno.test("precheck() reads schemas only for callers that may get them", () =>
   registered(async (bench) => {
     const ask = { namespace_id: 2, scenario_id: "release", data_shape: SHAPE, payload: {} };
     assert.equal((await bench.fail("precheck", ask, REMOTE)).code, "registry_refused");

@@ -8,12 +8,12 @@ import { PUBLISHED } from "./framework/published.ts";
 import { loadTools } from "./table.ts";
 import type { Tool } from "./framework/types.ts";
 
-/** What is reviewed, and listed; `deno test -A src/tools/published_test.ts -- --rewrite` writes it anew. */
+/** The reviewed list; `deno test -A src/tools/published_test.ts -- --rewrite` regenerates it. */
 const FILE = new URL("published.json", import.meta.url);
 const REWRITE = Deno.args.includes("--rewrite");
 
 /**
- * Bytes that a whole `tools/list` may take, and tokens of names, descriptions and arguments, whatever tools there are.
+ * Bytes that a whole `tools/list` may take, and tokens of names, descriptions and arguments, for any number of tools.
  */
 const LIST_BYTES_MAXIMUM = 32_000;
 const LIST_TOKENS_MAXIMUM = 4_500;
@@ -28,17 +28,17 @@ async function withTable(test: (tools: Tool[]) => void | Promise<void>): Promise
   await withTools(async ({ tools }) => await test([...tools.values()]));
 }
 
-Deno.test("the file of what tools publish is what their modules say", () =>
+Deno.test("the file of published tools equals what their modules publish", () =>
   withTools(async ({ services }) => {
     const text = `${JSON.stringify((await loadTools(services)).map(published), null, 2)}\n`;
     if (REWRITE) await Deno.writeTextFile(FILE, text);
     assert.equal(text, await Deno.readTextFile(FILE), "published.json differs from the tools' modules");
   }));
 
-Deno.test("createTools() lists what the file says, before any module is loaded", () =>
+Deno.test("createTools() lists the file before any module is loaded", () =>
   withTable((tools) => assert.deepEqual(tools.map(published), PUBLISHED)));
 
-Deno.test("createTools() keeps the whole list small", () =>
+Deno.test("createTools() keeps the list within its bytes and tokens", () =>
   withTable((tools) => {
     const listed = tools.map((tool) => {
       const { group: _group, audit: _audit, ...shown } = published(tool);
@@ -61,7 +61,7 @@ Deno.test("createTools() gives each tool a known name, a title, a description an
     }
   }));
 
-Deno.test("createTools() says with whatever takes evidence what has to come again with what is missing", () =>
+Deno.test("createTools() describes for each tool with evidence what has to be sent again", () =>
   withTable((tools) => {
     for (const name of ["scenario_next", "scenario_evaluate_stage"]) {
       const description = tools.find((tool) => tool.name === name)?.description ?? "";
@@ -72,14 +72,14 @@ Deno.test("createTools() says with whatever takes evidence what has to come agai
     }
   }));
 
-Deno.test("createTools() tells for whatever changes a run how a lost answer is got back", () =>
+Deno.test("createTools() describes for each mutation how to get a lost answer", () =>
   withTable((tools) => {
     const moving = tools.filter(({ inputSchema }) => member(inputSchema["properties"] as JsonObject, "expected_head"));
     assert.equal(moving.length, 5);
     for (const { name, description } of moving) assert.match(description, /Retry a lost answer unchanged/, name);
   }));
 
-Deno.test("createTools() gives the tools in the same order each time", async () => {
+Deno.test("createTools() returns the tools in the same order each time", async () => {
   const orders: string[][] = [];
   for (let round = 0; round < 2; round++) {
     await withTable((tools) => {
@@ -89,7 +89,7 @@ Deno.test("createTools() gives the tools in the same order each time", async () 
   assert.deepEqual(orders[0], orders[1]);
 });
 
-/** Read only, or writes; and whether the world outside is touched. */
+/** Whether a tool writes, and whether it queries external systems. */
 const HINTS: Readonly<Record<string, string>> = {
   scenario_define: "writes",
   scenarios_list: "reads",
@@ -117,7 +117,7 @@ const HINTS: Readonly<Record<string, string>> = {
   gate_docs_search: "reads",
 };
 
-Deno.test("createTools() hints at what each tool does", () =>
+Deno.test("createTools() gives each tool its hints", () =>
   withTable((tools) => {
     const hints = tools.map(({ name, hints }) => {
       assert.equal(hints.destructiveHint, false);
@@ -127,7 +127,7 @@ Deno.test("createTools() hints at what each tool does", () =>
     assert.deepEqual(Object.fromEntries(hints), HINTS);
   }));
 
-/** Every object schema that lists its members shuts out the others. */
+/** Object schemas with members that accept unknown members too. */
 function openObjects(schema: JsonValue, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((entry, index) => openObjects(entry, `${path}[${index}]`));
@@ -149,7 +149,7 @@ Deno.test("createTools() closes every input", () =>
     }
   }));
 
-/** Array schemas that do not say what their items are: some clients refuse a tool that has one. */
+/** Array schemas without items: some clients reject a tool that has one. */
 function arraysWithoutItems(schema: JsonValue, path: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const object = schema as JsonObject;
@@ -157,7 +157,7 @@ function arraysWithoutItems(schema: JsonValue, path: string): string[] {
   return object["type"] === "array" && object["items"] === undefined ? [path, ...inside] : inside;
 }
 
-Deno.test("createTools() says of every array that is an argument what its items are", () =>
+Deno.test("createTools() gives every array argument a schema of its items", () =>
   withTable((tools) => {
     for (const tool of tools) assert.deepEqual(arraysWithoutItems(tool.inputSchema, "$"), [], tool.name);
   }));

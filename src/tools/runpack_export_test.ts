@@ -31,7 +31,7 @@ interface Scene {
   readonly dataDir: string;
 }
 
-/** Runs a test with a started run and a publisher into a folder of its own. */
+/** Runs a test with a started run and a publisher with a folder of its own. */
 async function withRun(
   test: (scene: Scene) => Promise<void>,
   options: {
@@ -66,13 +66,13 @@ async function exported({ bench, started }: Scene, change: JsonObject = {}, remo
 async function manifestOf(dataDir: string, identity: JsonValue | undefined): Promise<Manifest> {
   const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), String(identity));
   assert.ok(contents !== null);
-  // Reads every object and checks it on the way.
+  // Reads and checks every object.
   for await (const object of contents.objects()) await object.bytes();
   return contents.decoded;
 }
 
 for (const store of STORES) {
-  Deno.test(`runpack_export publishes the accepted head, and the same head again alike (${store})`, () =>
+  Deno.test(`runpack_export publishes the accepted head, and the same head again with the same identity (${store})`, () =>
     withRun(async (scene) => {
       const first = await exported(scene);
       assert.deepEqual(Object.keys(first), ["outcome", "runpack_identity"]);
@@ -85,7 +85,7 @@ for (const store of STORES) {
 }
 
 /**
- * Submits until it is accepted so often, each time at the head that the last answer told; gives the head it ends with.
+ * Submits a number of times, each time at the head of the last answer; returns the last head.
  */
 async function submitMany(
   { bench, started }: Scene,
@@ -123,7 +123,7 @@ Deno.test("runpack_export under eight writers always publishes an accepted prefi
       published.set(runpack_identity, await manifestOf(dataDir, runpack_identity));
       head = heads.reduce((last, next) => Number(next["revision"]) > Number(last["revision"]) ? next : last);
     }
-    // Between the beginnings of two exports, records were accepted.
+    // Records were accepted between the starts of two exports.
     assert.equal(published.size, rounds);
     const { runs, projections } = bench.services;
     const records = await runs.listRecords(started.run, 0, 1000);
@@ -158,7 +158,7 @@ const mirrorDown = ({ runs }: Services, dataDir: string): Publisher =>
     signer: null,
   });
 
-// Every outcome: how it comes about, what a local caller and one from afar are told, and the step that is suggested.
+// Every outcome: its cause, the messages for a local and a remote caller, and the next step.
 const REFUSALS: readonly {
   readonly outcome: string;
   readonly why: string;
@@ -238,7 +238,7 @@ for (const { outcome, why, next, change = {}, prepare, publisher, local, remote 
     }, publisher === undefined ? {} : { publisher }));
 }
 
-Deno.test("runpack_export keeps the pack here while the mirror is down", () =>
+Deno.test("runpack_export stores the pack locally while the mirror is down", () =>
   withRun(async (scene) => {
     const { result } = await exported(scene) as { result: JsonObject };
     const manifest = await manifestOf(scene.dataDir, result["runpack_identity"]);

@@ -21,7 +21,7 @@ interface Scene {
   readonly identity: string;
 }
 
-/** A caller from afar who may verify runpacks of namespace 7. */
+/** A remote caller that may verify runpacks of namespace 7. */
 const READER: Principal = {
   ...REMOTE,
   roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 7 }],
@@ -29,7 +29,7 @@ const READER: Principal = {
 
 const ADMITTED: Principal = { ...READER, roles: [{ name: "NamespaceReader", tenant_id: null, namespace_id: 2 }] };
 
-/** Runs a test with a run of namespace 2 that was exported; with `roles`, from then on roles are in force. */
+/** Runs a test with an exported run of namespace 2; with `roles`, roles are in force after the export. */
 async function withPack(
   test: (scene: Scene) => Promise<void>,
   roles: boolean = false,
@@ -81,7 +81,7 @@ function statusOf(of: JsonObject, claim: string): JsonObject {
   return claims.find((entry) => entry.claim === claim)?.status ?? {};
 }
 
-Deno.test("runpack_verify reports every claim in the order of the interface, integrity unless asked for more", () =>
+Deno.test("runpack_verify reports every claim in the order of the contract, with the profile of integrity by default", () =>
   withPack(async ({ bench, identity }) => {
     const plain = await report(bench, { runpack_identity: identity });
     assert.equal(plain["profile"], "integrity_only_v1");
@@ -93,7 +93,7 @@ Deno.test("runpack_verify reports every claim in the order of the interface, int
     assert.deepEqual(await report(bench, { runpack_identity: identity, profile: "full_replay_v1" }), whole);
   }));
 
-Deno.test("runpack_verify holds a budget, and refuses one that is none", () =>
+Deno.test("runpack_verify keeps to a budget, and rejects an invalid one", () =>
   withPack(async ({ bench, identity }) => {
     const short = await report(bench, { runpack_identity: identity, budget: { objects: 1 } });
     assert.deepEqual(statusOf(short, "artifact_tree_integrity"), { status: "unavailable", reason: "budget_exhausted" });
@@ -103,7 +103,7 @@ Deno.test("runpack_verify holds a budget, and refuses one that is none", () =>
     }
   }));
 
-Deno.test("runpack_verify says what was changed in the repository", () =>
+Deno.test("runpack_verify reports a change in the repository", () =>
   withPack(async ({ bench, dataDir, identity }) => {
     const folder = join(repositoryFolder(dataDir), "objects");
     const [name] = [...Deno.readDirSync(folder)].map((entry) => entry.name);
@@ -114,7 +114,7 @@ Deno.test("runpack_verify says what was changed in the repository", () =>
     assert.equal(statusOf(broken, "pure_semantic_replay")["reason"], "material_not_intact");
   }));
 
-Deno.test("runpack_verify answers alike of a runpack that is missing and of one that the caller may not see", () =>
+Deno.test("runpack_verify gives the same answer for a missing and for a hidden runpack", () =>
   withPack(async ({ bench, identity }) => {
     const missing = "0".repeat(64);
     const unseen = await bench.fail("runpack_verify", { runpack_identity: identity }, READER);
@@ -125,7 +125,7 @@ Deno.test("runpack_verify answers alike of a runpack that is missing and of one 
     await bench.call("runpack_verify", { runpack_identity: identity }, ADMITTED);
   }, true));
 
-Deno.test("runpack_verify says of what it does not show that the namespace authority may be out, where there is one", () =>
+Deno.test("runpack_verify names the namespace authority, if any, for a runpack that it does not show", () =>
   withPack(async ({ bench, identity }) => {
     const missing = "0".repeat(64);
     for (const verdict of ["unavailable", "refused", "granted"] as const) {
@@ -145,14 +145,14 @@ Deno.test("runpack_verify says of what it does not show that the namespace autho
     }
   }, true));
 
-Deno.test("runpack_verify shows a manifest that is not its name's to nobody from afar", () =>
+Deno.test("runpack_verify hides a manifest with another identity from remote callers", () =>
   withPack(async ({ bench, dataDir, identity }) => {
     const other = runpackIdentityOf(await packOf(playGoldenRun()));
     const manifests = join(repositoryFolder(dataDir), "manifests");
     await Deno.copyFile(join(manifests, `${identity}.json`), join(manifests, `${other}.json`));
     assert.equal((await bench.fail("runpack_verify", { runpack_identity: other }, REMOTE)).code, "runpack_not_found");
-    const told = await report(bench, { runpack_identity: other });
-    assert.equal(statusOf(told, "runpack_subject_identity")["reason"], "identity_mismatch");
+    const shown = await report(bench, { runpack_identity: other });
+    assert.equal(statusOf(shown, "runpack_subject_identity")["reason"], "identity_mismatch");
   }));
 
 async function putPack(dataDir: string, pack: MemoryPack): Promise<string> {
@@ -166,7 +166,7 @@ async function putPack(dataDir: string, pack: MemoryPack): Promise<string> {
   return identity;
 }
 
-// Why a JSON Schema gave no verdict, and the error that the tool answers with; null: a report all the same.
+// Why a JSON Schema gave no verdict, and the error of the tool; null: a report.
 const UNJUDGED = [
   ["deadline_exceeded", "schema_deadline_exceeded"],
   ["overloaded", "schema_worker_unavailable"],
@@ -188,7 +188,7 @@ for (const [why, code] of UNJUDGED) {
     ));
 }
 
-Deno.test("runpack_verify lets others have their turn while it replays a long run", () =>
+Deno.test("runpack_verify does not block other calls while it replays a long run", () =>
   withPack(async ({ bench, dataDir }) => {
     const pack = await packOf(playGoldenRun(4000));
     await putPack(dataDir, pack);
@@ -199,8 +199,11 @@ Deno.test("runpack_verify lets others have their turn while it replays a long ru
       last = performance.now();
     }, 1);
     const input = { runpack_identity: runpackIdentityOf(pack), profile: "full_replay_v1" };
-    const [told] = await Promise.all([report(bench, input), bench.fail("runpack_verify", { runpack_identity: id(1) })]);
+    const [shown] = await Promise.all([
+      report(bench, input),
+      bench.fail("runpack_verify", { runpack_identity: id(1) }),
+    ]);
     clearInterval(timer);
-    assert.equal(statusOf(told, "accepted_history_continuity")["status"], "satisfied");
+    assert.equal(statusOf(shown, "accepted_history_continuity")["status"], "satisfied");
     assert.ok(longest < 250, `others waited ${longest.toFixed(0)} ms`);
   }));

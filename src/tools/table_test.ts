@@ -3,7 +3,7 @@ import { LOCAL } from "./tests/tools_fixture.ts";
 import { lazyTool } from "./table.ts";
 import type { Tool, ToolAnswer } from "./framework/types.ts";
 
-Deno.test("lazyTool() loads a module once for all calls, and again where that failed", async () => {
+Deno.test("lazyTool() loads a module once for all calls, and again after a failure", async () => {
   const answer: ToolAnswer = { ok: true, result: {} };
   let loads = 0;
   const load = async (): Promise<Tool> => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inTurns } from "./cooperative_scheduler.ts";
 
-/** Keeps the thread busy for a while at a time, and says when it did. */
+/** Blocks the thread for a while at a time, and records when. */
 function* busy(name: string, times: number, said: string[]): Generator<undefined, string> {
   for (let time = 0; time < times; time++) {
     said.push(name);
@@ -12,12 +12,12 @@ function* busy(name: string, times: number, said: string[]): Generator<undefined
   return name;
 }
 
-Deno.test("inTurns() lets others in between the turns of several, one turn at a time", async () => {
+Deno.test("inTurns() runs other work between time slices, one slice at a time", async () => {
   const said: string[] = [];
   let isDone = false;
   const names = Array.from("abcdefgh");
   const work = Promise.all(names.map((name) => inTurns(busy(name, 20, said)))).finally(() => isDone = true);
-  // All begin at once.
+  // All begin together.
   said.length = 0;
   while (!isDone) {
     await new Promise((resolve) => setTimeout(resolve));
@@ -29,7 +29,7 @@ Deno.test("inTurns() lets others in between the turns of several, one turn at a 
   assert.ok(Math.max(...gaps) <= 3, said.join(""));
 });
 
-Deno.test("inTurns() tells what went wrong", async () => {
+Deno.test("inTurns() rejects with the error of the work", async () => {
   function* wrong(): Generator<undefined> {
     yield;
     throw new RangeError("wrong");

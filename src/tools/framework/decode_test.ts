@@ -22,7 +22,7 @@ const schema = z.strictObject({
 const HEAD = { record_id: "0".repeat(64), revision: 1 };
 const GOOD: JsonObject = { namespace_id: 2, expected_head: HEAD, kind: "a" };
 
-/** What is changed in good arguments, then the issues as `path: message`. */
+/** A change of valid arguments, then the issues as `path: message`. */
 const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]])[] = [
   [{ namespace_id: 0 }, ["$.namespace_id: Expected at least 1, got 0"]],
   [{ namespace_id: 1.5 }, ["$.namespace_id: Expected an integer, got 1.5"]],
@@ -82,7 +82,7 @@ function issuesOf(input: JsonObject): string[] {
 }
 
 for (const [change, issues] of FAULTS) {
-  Deno.test(`decodeInput() tells ${issues.join(" and ")}`, () =>
+  Deno.test(`decodeInput() reports ${issues.join(" and ")}`, () =>
     assert.deepEqual(issuesOf({ ...GOOD, ...change }), issues));
 }
 
@@ -91,7 +91,7 @@ Deno.test("decodeInput() names a member __proto__ as unknown", () => {
   assert.match(issuesOf(JSON.parse(text) as JsonObject)[0] ?? "", /^\$\.__proto__: Member "__proto__" is unknown/);
 });
 
-Deno.test("decodeInput() does not take an inherited member for one that is there", () => {
+Deno.test("decodeInput() ignores inherited members", () => {
   const input = Object.create({ kind: "a" }) as Record<string, JsonValue>;
   input["namespace_id"] = 2;
   input["expected_head"] = HEAD;
@@ -99,7 +99,7 @@ Deno.test("decodeInput() does not take an inherited member for one that is there
   assert.deepEqual(issuesOf(own), ['$.kind: Member is required: expected one of "a", "b"']);
 });
 
-Deno.test("decodeInput() hands free JSON on by reference, __proto__ and all", () => {
+Deno.test("decodeInput() passes free JSON by reference, with its member __proto__", () => {
   const value = JSON.parse('{"__proto__":{"a":1},"constructor":2}') as JsonValue;
   const decoded = decodeInput(schema, { ...GOOD, payload: { kind: "json", value } });
   assert.ok(decoded.ok && decoded.input.payload?.kind === "json");
@@ -114,19 +114,19 @@ for (const [count, shown] of [[ISSUES_MAXIMUM, ISSUES_MAXIMUM], [ISSUES_MAXIMUM 
   });
 }
 
-Deno.test("decodeInput() keeps a very long name out of the path", () => {
+Deno.test("decodeInput() omits a very long name from the path", () => {
   const issues = issuesOf({ ...GOOD, ["x".repeat(100_000)]: 1 });
   assert.match(issues[0] ?? "", /^\$: Member "x{64}\.\.\." is unknown/);
 });
 
-Deno.test("publishSchema() gives a closed schema without what says nothing", () => {
+Deno.test("publishSchema() returns a closed schema without redundant keywords", () => {
   const published = publishSchema(schema) as unknown as { properties: JsonObject; additionalProperties: boolean };
   assert.equal(published.additionalProperties, false);
   assert.deepEqual(published.properties["namespace_id"], { type: "integer" });
   assert.equal("$schema" in published, false);
 });
 
-Deno.test("decodeInput() says which objects a required member may be", () => {
+Deno.test("decodeInput() names the alternatives of a required member", () => {
   const union = z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("here") }),
     z.strictObject({ kind: z.literal("there") }),

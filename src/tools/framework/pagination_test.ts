@@ -4,7 +4,7 @@ import { CURSOR_CHARACTERS, cutPage, decodeCursor, encodeCursor, PAGE_BYTES } fr
 
 const QUERY = { tool: "schemas_list", namespaceId: 2 };
 
-Deno.test("decodeCursor() gives back every key", () => {
+Deno.test("decodeCursor() returns every encoded key", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "binary" }).filter((text) => text.isWellFormed()), { maxLength: 3 }),
@@ -38,7 +38,7 @@ for (const [name, query, text, parts] of REFUSED) {
   Deno.test(`decodeCursor() refuses ${name}`, () => assert.equal(decodeCursor(query, text, parts), null));
 }
 
-/** JSON text that takes so many bytes of a page: each character is told twice, and two commas come with it. */
+/** JSON text of a number of bytes of a page: an answer has each character twice, and two commas. */
 function textOf(size: number): string {
   assert.equal(size % 2, 0);
   return "1".repeat((size - 2) / 2);
@@ -46,7 +46,7 @@ function textOf(size: number): string {
 
 const half = PAGE_BYTES / 2;
 
-/** Bytes of what was fetched, limit, items of the page, whether more follow. */
+/** Bytes of the fetched items, limit, items of the page, whether more follow. */
 const PAGES: readonly (readonly [sizes: readonly number[], limit: number, count: number, more: boolean])[] = [
   [[], 1, 0, false],
   [[4], 1, 1, false],
@@ -72,7 +72,7 @@ for (const [sizes, limit, count, more] of PAGES) {
 
 Deno.test("cutPage() counts bytes, and those of escapes", () => {
   const most = PAGE_BYTES / 8;
-  // Three bytes as it is and three within a string; a quotation mark takes two and four.
+  // Three bytes in the JSON and three within the string; a quotation mark takes two and four.
   for (const [unit, bytes] of [["\u20ac", 6], ['\\"', 6]] as const) {
     const text = unit.repeat(most / bytes - 1);
     const page = cutPage(Array.from({ length: 10 }, () => text), 10, (item) => item);

@@ -15,7 +15,7 @@ function cut(text: string, maximum: number): JsonObject {
   return JSON.parse(bounded);
 }
 
-Deno.test("sentBytes() counts what is told twice, and surelyFits() never less", () => {
+Deno.test("sentBytes() counts JSON and text, and surelyFits() never fewer bytes", () => {
   for (const text of ["{}", '{"a":"\\"\\\\"}', '{"é":"€😀"}', '{"a":"\\u0001"}']) {
     const wire = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text}}`;
     const bare = '{"content":[{"type":"text","text":""}],"structuredContent":}';
@@ -25,7 +25,7 @@ Deno.test("sentBytes() counts what is told twice, and surelyFits() never less", 
   assert.ok(surelyFits("x".repeat(10), 60) && !surelyFits("x".repeat(10), 59));
 });
 
-Deno.test("boundedText() leaves a text as it is up to its bytes, and cuts it one byte beyond", () => {
+Deno.test("boundedText() returns a text unchanged at its limit, and cuts it one byte beyond", () => {
   const text = listed("trace", ["a".repeat(50), "b".repeat(50), "c".repeat(50)]);
   const whole = sentBytes(text);
   assert.equal(boundedText(text, whole + 1), text);
@@ -33,7 +33,7 @@ Deno.test("boundedText() leaves a text as it is up to its bytes, and cuts it one
   assert.deepEqual(cut(text, whole - 1), { trace: ["a".repeat(50), "b".repeat(50)], trace_left_out: 1 });
 });
 
-Deno.test("boundedText() cuts the lists of a result and of what it tells of attempts, and nothing that callers wrote", () => {
+Deno.test("boundedText() cuts the lists of a result and of its attempts, and no values of callers", () => {
   const long = Array.from({ length: 100 }, (_, index) => ({ path: `$[${index}]`, condition_id: "c".repeat(20) }));
   const attempt = { trace: long, evidence: long.slice(0, 2), note: "n" };
   const text = JSON.stringify({
@@ -42,25 +42,25 @@ Deno.test("boundedText() cuts the lists of a result and of what it tells of atte
     feedback: { level: "trace", attempts: [attempt] },
     payload: { trace: long.slice(0, 20) },
   });
-  const told = cut(text, 9000) as unknown as {
+  const shown = cut(text, 9000) as unknown as {
     attempt: JsonObject;
     decisions: JsonObject[];
     feedback: { attempts: JsonObject[] };
     payload: { trace: JsonValue[] };
   };
-  for (const holder of [told.attempt, told.feedback.attempts[0]]) {
+  for (const holder of [shown.attempt, shown.feedback.attempts[0]]) {
     const shown = (holder?.["trace"] as JsonValue[]).length;
     assert.ok(shown > 0 && shown < 100);
     assert.equal(holder?.["trace_left_out"], 100 - shown);
     assert.deepEqual(holder?.["evidence"], long.slice(0, 2));
     assert.equal(holder?.["evidence_left_out"], undefined);
   }
-  assert.ok(Number(told.decisions[0]?.["unmet_left_out"]) > 0);
-  assert.deepEqual(told.decisions[1], { unmet: [] });
-  assert.equal(told.payload.trace.length, 20);
+  assert.ok(Number(shown.decisions[0]?.["unmet_left_out"]) > 0);
+  assert.deepEqual(shown.decisions[1], { unmet: [] });
+  assert.equal(shown.payload.trace.length, 20);
 });
 
-Deno.test("boundedText() tells what a stage lacks whole, or not at all", () => {
+Deno.test("boundedText() keeps the missing sets of a stage whole, or omits them", () => {
   const missing = (count: number): JsonObject => ({
     stage_id: "s",
     sets: [Array.from({ length: count }, (_, index) => ({ condition_id: `c${index}`, needed: true }))],
@@ -73,7 +73,7 @@ Deno.test("boundedText() tells what a stage lacks whole, or not at all", () => {
   assert.deepEqual(cut(text(60), 4000)["missing"], [{ stage_id: "s", sets: [], complete: false, evidence: [] }]);
 });
 
-Deno.test("boundedText() shows the payload of each packet once, as far as there is room", () => {
+Deno.test("boundedText() shows the payload of each packet once, as far as it fits", () => {
   const intents = Array.from({ length: 6 }, (_, index) => ({
     intent_id: `i${index}`,
     packet_id: `p${Math.floor(index / 2)}`,
@@ -108,7 +108,7 @@ const WIDE: Readonly<Record<string, JsonValue>> = {
   completion_requirement: { Condition: "build" },
 };
 
-/** As much evidence as a call takes, none of which says yes. */
+/** As much evidence as a call may have, all of it false. */
 const ITEMS = Array.from({ length: 4096 }, (_, index) => evidence(NAMES[index % 64] ?? "", false));
 
 function checkBounded(result: JsonObject, names: readonly string[]): void {
@@ -132,7 +132,7 @@ async function evaluated(at: Scene): Promise<{ input: JsonObject; answer: JsonOb
   return { input, answer: await at.bench.call("scenario_evaluate_stage", input) };
 }
 
-Deno.test("an evaluation of 4096 items is told within 1 MiB, each time the same, and is whole in the history", () =>
+Deno.test("an evaluation of 4096 items fits into 1 MiB with the same bytes each time, and is whole in the history", () =>
   withTools(async (bench) => {
     const at = await scene(bench, WIDE);
     const { input, answer } = await evaluated(at);
@@ -157,7 +157,7 @@ Deno.test("an evaluation of 4096 items is told within 1 MiB, each time the same,
     ]);
   }));
 
-Deno.test("scenario_status() tells the last attempt and what is missing within 1 MiB", () =>
+Deno.test("scenario_status() fits the last attempt and missing into 1 MiB", () =>
   withTools(async (bench) => {
     const at = await scene(bench, WIDE);
     await evaluated(at);
@@ -180,7 +180,7 @@ Deno.test("scenario_status() tells the last attempt and what is missing within 1
     assert.equal(later["recent_attempts_left_out"], 2);
   }));
 
-Deno.test("prechecks, steps and refusals are told within 1 MiB", () =>
+Deno.test("prechecks, steps and refusals fit into 1 MiB", () =>
   withTools(async (bench) => {
     const at = await scene(bench, WIDE);
     const about = { namespace_id: 2, scenario_id: "release", scenario_law_identity: at.law, stage_id: "build" };
@@ -219,7 +219,7 @@ function disclosing(payload: string, targets: number): Readonly<Record<string, J
 }
 
 for (const [characters, targets, isCut] of [[1000, 200, false], [2000, 250, true]] as const) {
-  Deno.test(`an opening of ${targets} intents is told within 1 MiB, ${isCut ? "each payload once" : "whole"}`, () =>
+  Deno.test(`an opening of ${targets} intents fits into 1 MiB, ${isCut ? "each payload once" : "whole"}`, () =>
     withTools(async (bench) => {
       const at = await scene(bench, disclosing("x".repeat(characters), targets));
       const input = { ...at.run, expected_head: at.head, operation_id: id(1), stage_id: "build" };

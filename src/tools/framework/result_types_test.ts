@@ -9,7 +9,7 @@ import { RESULT_TYPES } from "./result_types.ts";
 
 type Schemas = ReadonlyMap<string, JsonObject>;
 
-/** The whole output schema of every tool. */
+/** The full output schema of every tool. */
 async function withSchemas(test: (schemas: Schemas) => void): Promise<void> {
   await withTools(async ({ tools }) => {
     const schemas = [...tools.values()].map(async (tool) =>
@@ -34,7 +34,7 @@ const STEPS = "accepted stale operation_conflict run_not_found stage_not_found s
   "policy_denied evidence_rejected acquisition_failed run_complete";
 const RESOLVED = "accepted known_unaccepted invocation_mismatch unauthorized indeterminate";
 
-/** Tool, member of its result, and the outcomes that it may have: these and no others. */
+/** Tool, member of its result, and all outcomes that it may have. */
 const OUTCOMES: readonly (readonly [tool: string, member: string, count: number, outcomes: string])[] = [
   [
     "scenario_start",
@@ -76,7 +76,7 @@ const OUTCOMES: readonly (readonly [tool: string, member: string, count: number,
 ];
 
 for (const [tool, name, count, outcomes] of OUTCOMES) {
-  Deno.test(`the published result of ${tool} is one of ${count} closed objects, one an outcome`, () =>
+  Deno.test(`the published result of ${tool} is one of ${count} closed objects, one for each outcome`, () =>
     withSchemas((schemas) => {
       const variants = variantsOf(schemas.get(tool) ?? {}, name);
       assert.equal(variants.length, count);
@@ -86,7 +86,7 @@ for (const [tool, name, count, outcomes] of OUTCOMES) {
 }
 
 /**
- * Where results hold what the contract leaves open: documents of others, and details that depend on an error's code.
+ * Paths of results that the contract leaves open: foreign documents, and details that depend on the code of an error.
  */
 const OPEN = [
   "next.items.arguments_hint",
@@ -96,7 +96,7 @@ const OPEN = [
   "witness.grant",
 ];
 
-/** Object schemas that let unknown members in, by their paths. */
+/** Object schemas that accept unknown members, by their paths. */
 function openObjects(schema: JsonValue, path: string): string[] {
   if (isJsonArray(schema)) return schema.flatMap((entry, index) => openObjects(entry, `${path}[${index}]`));
   if (!isJsonObject(schema)) return [];
@@ -113,7 +113,7 @@ function openObjects(schema: JsonValue, path: string): string[] {
   ];
 }
 
-Deno.test("every published result is closed at every level but where the contract leaves it open", () =>
+Deno.test("every published result is closed at every level except where the contract leaves it open", () =>
   withSchemas((schemas) => {
     const found = new Set<string>();
     for (const schema of schemas.values()) {
@@ -123,7 +123,7 @@ Deno.test("every published result is closed at every level but where the contrac
     assert.deepEqual([...found].sort(), [...OPEN].sort());
   }));
 
-Deno.test("every shared type is reached by a tool, except those of specs that results do not show", () =>
+Deno.test("every shared type is referenced by a tool, except types of specs", () =>
   withSchemas((schemas) => {
     const reached = new Set([...schemas.values()].flatMap((schema) => Object.keys(schema["$defs"] as JsonObject)));
     const unreached = Object.keys(RESULT_TYPES).filter((name) => !reached.has(name));
@@ -139,7 +139,7 @@ function refusal(outcome: string, result: JsonObject, beside: JsonObject = {}): 
   return { outcome: { outcome, result, ...beside } };
 }
 
-/** Answers, and whether the tool's whole schema takes them. */
+/** Answers, and whether the full schema of the tool accepts them. */
 const ANSWERS: readonly (readonly [what: string, tool: string, answer: JsonObject, valid: boolean])[] = [
   ["the current head", "scenario_submit", refusal("stale", HEAD, { next: [STEP] }), true],
   ["a head with more", "scenario_submit", refusal("stale", { ...HEAD, status: "active" }, { next: [STEP] }), false],
@@ -160,14 +160,14 @@ const ANSWERS: readonly (readonly [what: string, tool: string, answer: JsonObjec
 ];
 
 for (const [what, tool, answer, valid] of ANSWERS) {
-  Deno.test(`the published result of ${tool} ${valid ? "takes" : "refuses"} ${what}`, () =>
+  Deno.test(`the published result of ${tool} ${valid ? "accepts" : "rejects"} ${what}`, () =>
     withSchemas((schemas) => {
       const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schemas.get(tool) ?? {});
       assert.equal(validate(answer), valid, JSON.stringify(validate.errors));
     }));
 }
 
-Deno.test("a type or outcome that is not written cannot be published", () => {
+Deno.test("a missing type or outcome cannot be published", () => {
   assert.throws(() => withTypes(closed({ a: ref("nothing") }), RESULT_TYPES), /result type "nothing" is missing/);
   assert.throws(() => outcomeOf(["creation"], ["odd"]), /Cannot publish outcome "odd"/);
 });

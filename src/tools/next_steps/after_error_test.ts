@@ -12,8 +12,8 @@ const SHAPE = { schema_id: "report", version: "1" };
 const QUERY = { provider_id: "scanner", check_id: "read", params: { url: "https://example.test/?token=s3cret" } };
 
 /**
- * A code as it comes about: the tool, arguments that matter, the error's own details, then the steps and a word of
- * their reason.
+ * A code with the tool, its relevant arguments and the details of the error, then the steps with a word of their
+ * reason.
  */
 type Row = readonly [
   code: ToolErrorCode,
@@ -101,7 +101,7 @@ function checked(bench: Bench, steps: readonly NextStep[]): readonly JsonObject[
   return checkSteps(bench.tools, asJson(steps));
 }
 
-Deno.test("nextOfError() has steps that fit, for every code", () =>
+Deno.test("nextOfError() has valid steps for every code", () =>
   withTools((bench) => {
     const codes = [...new Set(ROWS.map(([code]) => code))];
     assert.deepEqual(codes, TOOL_ERROR_CODES);
@@ -116,7 +116,7 @@ Deno.test("nextOfError() has steps that fit, for every code", () =>
     return Promise.resolve();
   }));
 
-Deno.test("nextOfError() calls again unchanged after what passes by itself, and repeats no params and no long name", () => {
+Deno.test("nextOfError() repeats the call after a passing failure, without params and long names", () => {
   const retryable = { ...toolError("acquisition_failed", "Message", { code: "timeout" }), retryable: true };
   const [step] = nextOfError("evidence_query", { query: QUERY }, retryable);
   assert.match(step?.why ?? "", /Call again, unchanged, once/);
@@ -128,7 +128,7 @@ Deno.test("nextOfError() calls again unchanged after what passes by itself, and 
   }
 });
 
-Deno.test("withNext() keeps what a tool says itself, and leaves results alone", () => {
+Deno.test("withNext() keeps the steps of the tool, and results", () => {
   const own = toolError("law_exists", "Message", { next: [] });
   assert.deepEqual(withNext("scenario_define", {}, { ok: false, error: own }), { ok: false, error: own });
   const result = { ok: true, result: {} } as const;
@@ -161,7 +161,7 @@ const FAILURES: readonly (readonly [code: string, retryable: boolean, tool: stri
   ["new_code_of_a_provider", false, "scenario_evaluate_stage", /provider checked/],
 ];
 
-Deno.test("nextAfterAcquisition() retries what passes, and says for everything else what has to be mended", () =>
+Deno.test("nextAfterAcquisition() retries after passing failures, and names a remedy for all others", () =>
   withTools((bench) => {
     const retry = (change: JsonObject, why: string): NextStep => ({
       tool: "scenario_evaluate_stage",
@@ -193,7 +193,7 @@ Deno.test("nextAfterAcquisition() retries what passes, and says for everything e
     return Promise.resolve();
   }));
 
-Deno.test("the playbook has every error, its kind, and whether the same call may succeed later", async () => {
+Deno.test("the playbook has every error with its kind and whether a retry can help", async () => {
   const page = await Deno.readTextFile(new URL("../../../docs/guide/agent_playbook.md", import.meta.url));
   const table = page.split("<!-- table: errors -->")[1]?.split("## ")[0] ?? "";
   const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) =>
@@ -201,7 +201,7 @@ Deno.test("the playbook has every error, its kind, and whether the same call may
   );
   const expected = TOOL_ERROR_CODES.map((code) => {
     const { kind, retryable } = toolError(code, "Message");
-    return [`\`${code}\``, `\`${kind}\``, code === "acquisition_failed" ? "as told" : retryable ? "yes" : "no"];
+    return [`\`${code}\``, `\`${kind}\``, code === "acquisition_failed" ? "varies" : retryable ? "yes" : "no"];
   });
   assert.deepEqual(rows, expected);
 });

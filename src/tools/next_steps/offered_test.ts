@@ -10,7 +10,7 @@ import { offerSteps } from "./offered.ts";
 import { PUBLISHED } from "../framework/published.ts";
 import type { Call, NextStep, ToolAnswer } from "../framework/types.ts";
 
-/** Settings that restrict tools, names of tools being any texts. */
+/** Settings that restrict tools, with any texts as names. */
 interface Restriction {
   readonly tools?: Partial<Record<"allowlist" | "denylist", readonly string[]>>;
   readonly auth?: Partial<Omit<AuthConfig, "allowed_tools">> & { readonly allowed_tools?: readonly string[] };
@@ -43,7 +43,7 @@ function stepsOf(answer: ToolAnswer): readonly NextStep[] {
 const INPUT = { namespace_id: 2, scenario_id: "release", query: { provider_id: "scanner" } };
 
 for (const code of TOOL_ERROR_CODES) {
-  Deno.test(`offerSteps() names no hidden tool after ${code}, and leaves nobody without a step`, () => {
+  Deno.test(`offerSteps() names no hidden tool after ${code}, and keeps at least one step`, () => {
     for (const { name } of PUBLISHED) {
       const answer = withNext(name, INPUT, { ok: false, error: toolError(code, "It failed", {}) });
       assert.deepEqual(offered({}, name, INPUT, answer), answer, "nothing is hidden");
@@ -66,7 +66,7 @@ for (const code of TOOL_ERROR_CODES) {
 const STEP = (tool: string, hint: JsonObject = {}): JsonObject => ({ tool, arguments_hint: hint, why: "Why" });
 const STALE = [STEP("scenario_history", { namespace_id: 2 }), STEP("scenario_submit", { namespace_id: 2 })];
 
-/** Results with steps where tools put them. */
+/** Results with next steps at each of their paths. */
 const RESULTS: readonly (readonly [what: string, make: (next: JsonValue) => JsonObject])[] = [
   ["stale", (next) => ({ outcome: { outcome: "stale", result: { revision: 1 }, next } })],
   ["another refusal", (next) => ({ outcome: { outcome: "run_complete", result: { run_status: "complete", next } } })],
@@ -75,7 +75,7 @@ const RESULTS: readonly (readonly [what: string, make: (next: JsonValue) => Json
 
 for (const [what, make] of RESULTS) {
   for (const asText of [false, true]) {
-    Deno.test(`offerSteps() looks into ${what}${asText ? ", told as text" : ""}`, () => {
+    Deno.test(`offerSteps() filters ${what}${asText ? ", as text" : ""}`, () => {
       const result = make(STALE);
       const answer: ToolAnswer = { ok: true, result, ...asText ? { text: JSON.stringify(result) } : {} };
       const left = offered({ tools: { denylist: ["scenario_history"] } }, "scenario_submit", {}, answer);
@@ -86,8 +86,8 @@ for (const [what, make] of RESULTS) {
   }
 }
 
-/** A step, the tools that are hidden, then the step that is told instead. */
-const SUBSTITUTED: readonly (readonly [step: JsonObject, hidden: readonly string[], told: string])[] = [
+/** A step, the hidden tools, then the step in its place. */
+const SUBSTITUTED: readonly (readonly [step: JsonObject, hidden: readonly string[], shown: string])[] = [
   [STEP("scenario_open_stage", { stage_id: "a", operation_id: FRESH_ID }), [], "scenario_open_stage operation_id"],
   [
     STEP("scenario_open_stage", { stage_id: "a", operation_id: FRESH_ID }),
@@ -112,16 +112,16 @@ const SUBSTITUTED: readonly (readonly [step: JsonObject, hidden: readonly string
   [STEP("scenario_history", { stage_id: "a", operation_id: FRESH_ID }), ["scenario_history"], "scenario_submit"],
 ];
 
-for (const [step, denylist, told] of SUBSTITUTED) {
-  Deno.test(`offerSteps() tells ${told} for ${step["tool"]} while ${denylist.join(" and ") || "nothing"} is hidden`, () => {
+for (const [step, denylist, shown] of SUBSTITUTED) {
+  Deno.test(`offerSteps() shows ${shown} for ${step["tool"]} while ${denylist.join(" and ") || "nothing"} is hidden`, () => {
     const answer: ToolAnswer = { ok: false, error: { ...toolError("run_not_found", "No"), details: { next: [step] } } };
     const [left] = stepsOf(offered({ tools: { denylist } }, "scenario_submit", {}, answer));
     const id = ["operation_id", "request_id"].filter((name) => name in (left?.arguments_hint ?? {}));
-    assert.equal([left?.tool, ...id].join(" "), told);
+    assert.equal([left?.tool, ...id].join(" "), shown);
   });
 }
 
-Deno.test("offerSteps() leaves what callers wrote as it is", () => {
+Deno.test("offerSteps() keeps values of callers unchanged", () => {
   const payload = { next: [STEP("scenario_history")] };
   const answer: ToolAnswer = {
     ok: true,
@@ -130,7 +130,7 @@ Deno.test("offerSteps() leaves what callers wrote as it is", () => {
   assert.deepEqual(offered({ tools: { denylist: ["scenario_history"] } }, "scenario_open_stage", {}, answer), answer);
 });
 
-Deno.test("offerSteps() leaves out what the roles of a caller do not grant where the step is", () => {
+Deno.test("offerSteps() removes steps that the roles of a caller do not grant in their namespace", () => {
   const role = { name: "NamespaceReader", tenant_id: null, namespace_id: 2 };
   const principal = { ...LOCAL, roles: [role] };
   const auth = { principals: [{ subject: LOCAL.subject, policy_class: null, roles: [role] }] };

@@ -8,10 +8,10 @@ import type { ValidateSchema, VerificationRequest } from "../../runpack/verify/t
 import { createPackThread, type PackThread } from "./pack_thread.ts";
 import { verifyPack } from "./verify_pack.ts";
 
-/** Records beyond the golden run: enough for a full segment and some. */
+/** Records beyond the golden run: enough for more than one segment. */
 const RUN = playGoldenRun(300);
 const HEAD = RUN.records.length;
-const NOBODY = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 const VALID: ValidateSchema = () => Promise.resolve("valid");
 
 async function withThread(test: (thread: PackThread, root: string) => Promise<void>): Promise<void> {
@@ -57,19 +57,19 @@ Deno.test("createPackThread() exports the same pack as the thread of the caller"
     assert.deepEqual(await names(root), await names(`${root}-2`));
   }));
 
-Deno.test("createPackThread() verifies with the same report as the thread of the caller, and asks its validator", () =>
+Deno.test("createPackThread() verifies with the same report as the thread of the caller, and uses its validator", () =>
   withThread(async (thread, root) => {
     const identity = await published(root);
     for (const profile of ["integrity_only_v1", "full_replay_v1"] as const) {
       for (const verdict of ["valid", "invalid", null] as const) {
         const validate: ValidateSchema = () => Promise.resolve(verdict);
         const here = await verifyPack(root, asked(identity, profile), validate);
-        assert.deepEqual(await thread.verify(root, asked(identity, profile), validate, NOBODY), here);
+        assert.deepEqual(await thread.verify(root, asked(identity, profile), validate, NEVER_ABORTED), here);
       }
     }
   }));
 
-Deno.test("createPackThread() fails with what a validator fails with, and goes on", () =>
+Deno.test("createPackThread() fails with the error of a validator, and continues", () =>
   withThread(async (thread, root) => {
     const identity = await published(root);
     const failure = new RangeError("no time");
@@ -78,13 +78,13 @@ Deno.test("createPackThread() fails with what a validator fails with, and goes o
       isAsked = true;
       return Promise.reject(failure);
     };
-    const failed = await thread.verify(root, asked(identity), failing, NOBODY).catch((error) => error);
+    const failed = await thread.verify(root, asked(identity), failing, NEVER_ABORTED).catch((error) => error);
     assert.ok(isAsked);
     assert.equal(failed, failure);
-    assert.equal((await thread.verify(root, asked(identity), VALID, NOBODY)).runpack_identity, identity);
+    assert.equal((await thread.verify(root, asked(identity), VALID, NEVER_ABORTED)).runpack_identity, identity);
   }));
 
-Deno.test("createPackThread() says why there is no pack, as the thread of the caller does", () =>
+Deno.test("createPackThread() gives the same reason for a missing pack as the thread of the caller", () =>
   withThread(async (thread, root) => {
     const broken: Partial<PublisherParts>[] = [
       { runs: { ...runsAt(RUN, HEAD), listRecords: () => Promise.resolve([]) } },
@@ -101,7 +101,7 @@ Deno.test("createPackThread() says why there is no pack, as the thread of the ca
     await published(root, { exportRun: thread.exportRun });
   }));
 
-Deno.test("createPackThread() gives up what nobody waits for, whether it waits or is in work", () =>
+Deno.test("createPackThread() cancels an aborted job, whether it waits or runs", () =>
   withThread(async (thread, root) => {
     const identity = await published(root);
     const gone = new AbortController();
@@ -111,14 +111,14 @@ Deno.test("createPackThread() gives up what nobody waits for, whether it waits o
     for (const outcome of await outcomes) {
       assert.equal(outcome.status === "rejected" && outcome.reason.message, "gone");
     }
-    assert.equal((await thread.verify(root, asked(identity), VALID, NOBODY)).runpack_identity, identity);
+    assert.equal((await thread.verify(root, asked(identity), VALID, NEVER_ABORTED)).runpack_identity, identity);
   }));
 
-Deno.test("close() ends what is in work, and leaves nothing that waits", () =>
+Deno.test("close() ends running jobs and leaves no waiting ones", () =>
   withThread(async (thread, root) => {
     const identity = await published(root);
     const jobs = Promise.allSettled(
-      Array.from({ length: 5 }, () => thread.verify(root, asked(identity), VALID, NOBODY)),
+      Array.from({ length: 5 }, () => thread.verify(root, asked(identity), VALID, NEVER_ABORTED)),
     );
     await new Promise((resolve) => setTimeout(resolve, 20));
     thread.close();

@@ -7,7 +7,7 @@ import { readingShape } from "./data_shape_members.ts";
 import type { Services } from "../services/services.ts";
 import { inTurns } from "../framework/cooperative_scheduler.ts";
 
-/** A stage of so many conditions that expect a text, or else only that there is one. */
+/** A stage with a number of conditions on a text: its value, or only its presence. */
 function stageOf(count: number, isExpecting: boolean): CompiledStage {
   const expected = { value: "a", value_type: "String" };
   const predicate = isExpecting ? { predicate: "Equals", expected } : { predicate: "Exists" };
@@ -18,7 +18,7 @@ function stageOf(count: number, isExpecting: boolean): CompiledStage {
   return { conditions } as unknown as CompiledStage;
 }
 
-/** Services whose sandbox says "valid" after a while, and what it was asked. */
+/** Services whose sandbox answers "valid" after a while, and the validated values. */
 function servicesOf(milliseconds: number): { readonly services: Services; readonly asked: unknown[][] } {
   const asked: unknown[][] = [];
   const validate = async (...given: unknown[]): Promise<"valid"> => {
@@ -31,21 +31,21 @@ function servicesOf(milliseconds: number): { readonly services: Services; readon
 
 const TEXTS: JsonValue = { type: "object", additionalProperties: { type: "string" } };
 
-Deno.test("checkDataShape() has nothing validated where nothing is expected", async () => {
+Deno.test("checkDataShape() validates nothing without expected values", async () => {
   const { services, asked } = servicesOf(0);
   const shape = await inTurns(readingShape(TEXTS));
   assert.deepEqual(await checkDataShape(services, stageOf(100, false), shape, "identity"), []);
   assert.deepEqual(asked, []);
 });
 
-Deno.test("checkDataShape() names the member within the shape as it is registered", async () => {
+Deno.test("checkDataShape() names the member within the registered shape", async () => {
   const { services, asked } = servicesOf(0);
   const shape = await inTurns(readingShape(TEXTS));
   assert.deepEqual(await checkDataShape(services, stageOf(1, true), shape, "identity"), []);
   assert.deepEqual(asked, [["identity", TEXTS, "a", "/additionalProperties"]]);
 });
 
-Deno.test("checkDataShape() gives up where all that is expected takes too long together", async () => {
+Deno.test("checkDataShape() ends where the expected values take too long together", async () => {
   const { services, asked } = servicesOf(10);
   const shape = await inTurns(readingShape(TEXTS));
   await assert.rejects(checkDataShape(services, stageOf(1_000, true), shape, "identity", 50), (error) => {

@@ -9,7 +9,7 @@ const NAMES = COMPARATORS;
 /** In the order of the table: equal, order, lex, contains, in_set, deep, presence. */
 const GROUPS = ["equals", "greater_than", "lex_less_than", "contains", "in_set", "deep_equals", "exists"];
 
-/** Does all the work at once. */
+/** Runs a generator to its end. */
 function done<T>(work: Generator<undefined, T>): T {
   for (let step = work.next();; step = work.next()) if (step.done === true) return step.value;
 }
@@ -18,7 +18,7 @@ function read(root: JsonValue): DataShape {
   return done(readingShape(root));
 }
 
-/** One letter a group: Y allowed, O opt-in, - forbidden; or the complaint. */
+/** One letter for each group: Y allowed, O opt-in, - forbidden; or the complaint. */
 function rowOf(inquiry: Inquiry, schema: JsonValue): string {
   const found = done(allowancesOf(inquiry, { schema, pointer: "" }));
   if (typeof found !== "number") return found.complaint;
@@ -77,7 +77,7 @@ Deno.test("allowancesOf() is the matrix of type classes and comparators", () => 
   for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
 });
 
-Deno.test("allowancesOf() follows references within the document, so far", () => {
+Deno.test("allowancesOf() follows a limited number of references within the document", () => {
   const $defs = { "a/b": { type: "boolean" }, loop: { $ref: "#/$defs/loop" }, list: [{ type: "string" }] };
   const said = ($ref: JsonValue): string => row({ $ref, $defs });
   assert.equal(said("#/$defs/a~1b"), "Y---Y-Y");
@@ -86,7 +86,7 @@ Deno.test("allowancesOf() follows references within the document, so far", () =>
   }
 });
 
-Deno.test("allowancesOf() says the same of a member whatever was asked before", () => {
+Deno.test("allowancesOf() answers for a member independently of earlier queries", () => {
   const a = { type: "array", items: { $ref: "#/properties/b" } };
   const b = { anyOf: [{ $ref: "#/properties/a" }, { type: "array" }] };
   const root = { properties: { a, b } };
@@ -96,7 +96,7 @@ Deno.test("allowancesOf() says the same of a member whatever was asked before", 
 });
 
 /**
- * What is asked, and how many steps that takes: 40 for each schema, 1 for each alternative and each value of an enum.
+ * A query and its steps: 40 for each schema, 1 for each alternative and each value of an enum.
  */
 const STEPS: readonly (readonly [shape: JsonValue, steps: number])[] = [
   [{ anyOf: Array.from({ length: 9 }, () => ({ type: "string" })) }, 10 * 40 + 9],
@@ -106,19 +106,19 @@ const STEPS: readonly (readonly [shape: JsonValue, steps: number])[] = [
   [{ $ref: "#/$defs/a", $defs: { a: { type: "null" }, b: { enum: [1, 2] } } }, 2 * 40],
 ];
 
-Deno.test("allowancesOf() goes so many steps and no more", () => {
+Deno.test("allowancesOf() takes at most its budget of steps", () => {
   const tooMany = "the shape leads to more schemas than are checked";
   for (const [shape, steps] of STEPS) {
     const said = (left: number): string => rowOf(inquire(read(shape), left), shape);
     const what = JSON.stringify(shape);
-    // An array whose items nobody knows is one of anything.
+    // The items of an array beyond the budget are unknown, so they may be anything.
     assert.equal(said(steps - 1), "items" in (shape as object) ? "-----OY" : tooMany, what);
     for (const enough of [steps, steps + 1]) assert.equal(said(enough), row(shape), what);
     assert.equal(said(39), tooMany, what);
   }
 });
 
-Deno.test("an inquiry goes through an enum and a list once, and through a member once, for all conditions", () => {
+Deno.test("an inquiry reads an enum, a list and a member once for all conditions", () => {
   const $defs = { e: { enum: new Array(1_000).fill(1) } };
   const many = Array.from({ length: 50 }, (_, index) => [`p${index}`, { $ref: "#/$defs/e" }] as const);
   const shape = read({ $defs, properties: Object.fromEntries(many), additionalProperties: { $ref: "#/$defs/e" } });
@@ -131,17 +131,17 @@ Deno.test("an inquiry goes through an enum and a list once, and through a member
   assert.equal(inquiry.stepsLeft, 0);
 });
 
-Deno.test("allowancesOf() knows every comparator", () => {
+Deno.test("allowancesOf() has every comparator", () => {
   const schema = { "x-gate": { dynamic_type: true } };
   const found = done(allowancesOf(inquire(read(schema)), { schema, pointer: "" }));
   assert.ok(typeof found === "number");
-  // Two bits each are all the bits that numbers are taken together by.
+  // Bitwise operators use 32 bits, two for each comparator.
   assert.equal(NAMES.length, 16);
   for (const name of NAMES) assert.equal(allowanceOf(found, name), "allowed");
   assert.equal(allowanceOf(found, "like"), "forbidden");
 });
 
-Deno.test("membersFor() says what a member may be for a comparator", () => {
+Deno.test("membersFor() names the types of members that fit a comparator", () => {
   const numbers =
     'type "number" or "integer", or type "string" with format "date" or "date-time", or x-gate.dynamic_type true';
   assert.equal(membersFor("less_than_or_equal"), numbers);
@@ -149,7 +149,7 @@ Deno.test("membersFor() says what a member may be for a comparator", () => {
   assert.equal(membersFor("deep_equals"), "an array of scalars, or an array or object, or x-gate.dynamic_type true");
 });
 
-Deno.test("fragmentOf() finds the member of a condition, or says why there is none", () => {
+Deno.test("fragmentOf() finds the member of a condition, or the reason why it is missing", () => {
   const shape = (change: JsonValue): JsonValue => ({ type: "object", ...change as object });
   const rows: readonly [JsonValue, boolean, string][] = [
     [shape({ properties: { c: { type: "string" } } }), false, "/properties/c"],
@@ -173,7 +173,7 @@ Deno.test("fragmentOf() finds the member of a condition, or says why there is no
   assert.deepEqual(meta, { complaint: "the shape leaves its member to a metaschema" });
 });
 
-Deno.test("listedComparators() takes a list of comparators and nothing else", () => {
+Deno.test("listedComparators() accepts a list of comparators and nothing else", () => {
   const inquiry = inquire(read(true));
   const of = (schema: JsonValue): ReturnType<typeof listedComparators> =>
     listedComparators(inquiry, { schema, pointer: "" });
@@ -186,7 +186,7 @@ Deno.test("listedComparators() takes a list of comparators and nothing else", ()
   assert.equal(of(true), null);
 });
 
-Deno.test("allowancesOf() looks at each schema once, however often alternatives lead to it", () => {
+Deno.test("allowancesOf() visits each schema once, however often alternatives lead to it", () => {
   const branches = (to: number): JsonValue => ({
     anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/${to}` })),
   });
@@ -205,7 +205,7 @@ Deno.test("allowancesOf() ends where schemas lead back to themselves", () => {
   assert.equal(row({ $ref: "#/$defs/a", ...arrays }), "-----OY");
 });
 
-Deno.test("allowancesOf() follows references of every kind, and all of several", () => {
+Deno.test("allowancesOf() follows references of every kind, and allOf", () => {
   const $defs = { n: { $anchor: "n", type: "integer" }, d: { $dynamicAnchor: "d", type: "integer" } };
   const rows: readonly [JsonValue, string][] = [
     [{ $ref: "#/$defs/n", $defs }, "YY--Y-Y"],
@@ -222,7 +222,7 @@ Deno.test("allowancesOf() follows references of every kind, and all of several",
   for (const [schema, expected] of rows) assert.equal(row(schema), expected, JSON.stringify(schema));
 });
 
-/** Shape, then where the member "a" of it stands. */
+/** Shape, then the pointer of its member "a". */
 const PLACES: readonly (readonly [shape: JsonValue, pointer: string])[] = [
   [{ properties: { a: {} } }, "/properties/a"],
   [{ $ref: "#/$defs/b~1", $defs: { "b/": { properties: { a: {} } } } }, "/$defs/b~1/properties/a"],
@@ -263,12 +263,12 @@ function referringSchemas(): fc.Arbitrary<JsonValue> {
   return schema;
 }
 
-Deno.test("allowancesOf() answers what is asked together as what is asked alone", () => {
+Deno.test("allowancesOf() gives the same answers together as alone", () => {
   const three = fc.record({ a: referringSchemas(), b: referringSchemas(), c: referringSchemas() });
   fc.assert(fc.property(three, (properties) => {
     const together = inquire(read({ properties }));
     for (const name of ["a", "b", "c", "a"] as const) {
-      // A document of its own, so that nothing is known of it.
+      // A document of its own, so that nothing is cached.
       const alone = structuredClone(properties);
       assert.equal(rowOf(together, properties[name]), row(alone[name], { properties: alone }));
     }

@@ -14,7 +14,7 @@ function withRole(name: string, namespace_id: number | null): Principal {
   return { ...REMOTE, roles: [{ name, tenant_id: null, namespace_id }] };
 }
 
-Deno.test("grantFeedback() caps at the maximum, and gives what subjects and roles are granted", () => {
+Deno.test("grantFeedback() caps at the maximum, and grants by subjects and roles", () => {
   const evidence = { max: "evidence" } as const;
   const rows: readonly [Partial<ScenarioNextFeedbackConfig>, Principal, FeedbackLevel | undefined, string][] = [
     [{}, LOCAL, undefined, "trace"],
@@ -85,7 +85,7 @@ function attemptIn(feedback: JsonObject | undefined): JsonObject {
   return (feedback?.["attempts"] as JsonObject[])[0] ?? {};
 }
 
-Deno.test("scenario_next() shows causes and what is missing in a summary, asked or not, and says that more is withheld", async () => {
+Deno.test("scenario_next() shows causes and missing in a summary, requested or not, with withheld", async () => {
   for (const change of [{}, { feedback: "summary" }, { feedback: "trace" }]) {
     const { level, denied_reason, attempts, ...rest } = await feedbackOf({}, change, REMOTE) ?? {};
     assert.deepEqual(rest, {});
@@ -98,14 +98,14 @@ Deno.test("scenario_next() shows causes and what is missing in a summary, asked 
   }
 });
 
-Deno.test("scenario_next() shows nothing beside the decision in a summary of a true attempt that nobody asked for", async () => {
+Deno.test("scenario_next() shows only the decision of a true attempt in a summary that was not requested", async () => {
   const of = (change: JsonObject): Promise<JsonObject | undefined> => feedbackOf({}, change, REMOTE, true);
   assert.equal(await of({}), undefined);
   const [attempt = {}] = (await of({ feedback: "summary" }))?.["attempts"] as JsonObject[];
   assert.deepEqual([attempt["outcome"], attempt["causes"], attempt["withheld"]], ["true", undefined, true]);
 });
 
-Deno.test("scenario_next() tells the attempt with its trace and what is missing, no items", async () => {
+Deno.test("scenario_next() shows the attempt with trace and missing, without items", async () => {
   const feedback = await feedbackOf({}, {});
   assert.equal(feedback?.["level"], "trace");
   const attempt = attemptIn(feedback);
@@ -117,7 +117,7 @@ Deno.test("scenario_next() tells the attempt with its trace and what is missing,
 
 const EVIDENCE = { max: "evidence", evidence_subjects: ["stdio"] } as const;
 
-Deno.test("scenario_next() shows values only where raw values may leave", async () => {
+Deno.test("scenario_next() shows values only where raw values may be disclosed", async () => {
   const items = async (raw: Partial<GateConfig["evidence"]>, change: JsonObject): Promise<JsonObject[]> => {
     const feedback = await feedbackOf(withFeedback(EVIDENCE, raw), { feedback: "evidence", ...change });
     assert.deepEqual(Object.keys(attemptIn(feedback)).sort(), [...SUMMARY, "evidence", "trace"].sort());
@@ -143,7 +143,7 @@ Deno.test("scenario_next() shows values only where raw values may leave", async 
   assert.deepEqual(await shows({ allow_raw_values: true }, submitted), [value]);
 });
 
-Deno.test("a step told again tells what the caller may have now", () =>
+Deno.test("a repeated step shows what the caller may have now", () =>
   withTools(async (bench) => {
     const s = await scene(bench, SCANNED);
     const input = next(s);
@@ -155,7 +155,7 @@ Deno.test("a step told again tells what the caller may have now", () =>
     assert.deepEqual(envelope(await bench.call("scenario_next", input)).result, local);
   }, scanner(false)));
 
-Deno.test("scenario_trigger() tells what is usual for its caller", () =>
+Deno.test("scenario_trigger() uses the default level of its caller", () =>
   withTools(async (bench) => {
     const s = await scene(bench, SCANNED);
     await s.accept("scenario_open_stage", 9, { stage_id: "build" });

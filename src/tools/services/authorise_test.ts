@@ -4,7 +4,7 @@ import { namespaceOfInput } from "./authorise.ts";
 import { referenceOf } from "../framework/reference.ts";
 import { withTools } from "../tests/tools_fixture.ts";
 
-/** Tools that are about no namespace, or find it in what they are asked for. */
+/** Tools without a namespace, or with one in the object that they read. */
 const WITHOUT = [
   "gate_docs_search",
   "provider_check_schema_get",
@@ -24,7 +24,7 @@ function requiredOf(schema: JsonObject): readonly JsonValue[] {
   return isJsonArray(names) ? names : [];
 }
 
-/** Arguments with a namespace wherever the published schema requires one, down to two levels. */
+/** Arguments with a namespace where the published schema requires one, down to two levels. */
 function namespacesOf(schema: JsonObject): JsonObject[] {
   const members = objectAt(schema, "properties");
   return requiredOf(schema).flatMap((name): JsonObject[] => {
@@ -34,7 +34,7 @@ function namespacesOf(schema: JsonObject): JsonObject[] {
   });
 }
 
-Deno.test("every tool about a namespace requires it, in the one place where it is authorised by", () =>
+Deno.test("every tool with a namespace requires it, in the place that authorises it", () =>
   withTools(async ({ tools }) => {
     const without: string[] = [];
     for (const tool of tools.values()) {
@@ -47,7 +47,7 @@ Deno.test("every tool about a namespace requires it, in the one place where it i
     assert.deepEqual(without.sort(), WITHOUT);
   }));
 
-/** Arguments, the namespace that they are authorised by. */
+/** Arguments, and the namespace that authorises them. */
 const INPUTS: readonly (readonly [input: string, namespace: number | null])[] = [
   ['{"namespace_id":2,"spec":{"namespace_id":3}}', 2],
   ['{"namespace_id":null,"spec":{"namespace_id":3}}', null],

@@ -6,11 +6,11 @@ import type { Call, NamespaceList } from "../framework/types.ts";
 import { QUESTIONS_MAXIMUM, STORED_MAXIMUM, visibleNamespaces } from "./visible_namespaces.ts";
 
 interface World {
-  /** Namespaces that hold laws. */
+  /** Namespaces with laws. */
   readonly stored: readonly number[];
-  /** The roles of the caller; null where none are in force. */
+  /** The roles of the caller; null where roles are not in force. */
   readonly roles?: readonly RoleBinding[] | null;
-  /** The namespaces that an authority grants; null where there is none. */
+  /** The namespaces that an authority grants; null without an authority. */
   readonly granted?: readonly number[] | null;
   readonly begun?: string;
 }
@@ -25,11 +25,12 @@ async function seen({ stored, roles = null, granted = null, begun = "" }: World)
   const principal = { ...LOCAL, roles: roles ?? [] };
   const bound = { subject: "stdio", policy_class: null, roles: [] };
   const auth = { ...AUTH_DEFAULTS, principals: roles === null ? [] : [bound] };
-  let [readings, questions] = [0, 0];
+  let readings = 0;
+  let questions = 0;
   const namespaces: NamespaceAuthority | null = granted === null ? null : {
     ask: (id) => {
       questions++;
-      return Promise.resolve({ verdict: granted.includes(id) ? "granted" : "refused", reason: "told" });
+      return Promise.resolve({ verdict: granted.includes(id) ? "granted" : "refused", reason: "listed" });
     },
     close: () => undefined,
   };
@@ -39,7 +40,7 @@ async function seen({ stored, roles = null, granted = null, begun = "" }: World)
       return Promise.resolve(stored.filter((id) => id > after).slice(0, limit));
     },
   };
-  const fail = (): never => assert.fail("it asked for none of them");
+  const fail = (): never => assert.fail("completions are not audited");
   const call: Call = {
     principal,
     signal: new AbortController().signal,
@@ -56,7 +57,7 @@ const READER = (namespace_id: number | null): RoleBinding => ({
   namespace_id,
 });
 
-/** Each row: what there is, and what is seen of it. */
+/** The namespaces and roles, and the visible namespaces. */
 const ROWS: readonly (readonly [what: string, world: World, ids: readonly number[], isWhole: boolean])[] = [
   ["all but the closed one where nothing restricts", { stored: [1, 2, 3] }, [2, 3], true],
   ["those that begin so", { stored: [2, 3, 20, 32], begun: "2" }, [2, 20], true],
@@ -74,13 +75,13 @@ const ROWS: readonly (readonly [what: string, world: World, ids: readonly number
 ];
 
 for (const [what, world, ids, isWhole] of ROWS) {
-  Deno.test(`visibleNamespaces() tells ${what}`, async () => {
-    const { ids: told, isWhole: whole } = await seen(world);
-    assert.deepEqual([told, whole], [ids, isWhole]);
+  Deno.test(`visibleNamespaces() returns ${what}`, async () => {
+    const shown = await seen(world);
+    assert.deepEqual([shown.ids, shown.isWhole], [ids, isWhole]);
   });
 }
 
-Deno.test("visibleNamespaces() does not look at the store for whom it confines", async () => {
+Deno.test("visibleNamespaces() does not read the store for a caller confined by its roles", async () => {
   const many = Array.from({ length: STORED_MAXIMUM + 9 }, (_, index) => index + 2);
   assert.deepEqual(await seen({ stored: many, roles: [READER(7)] }), {
     ids: [7],
@@ -93,15 +94,15 @@ Deno.test("visibleNamespaces() does not look at the store for whom it confines",
 for (const [beside, isWhole] of [[-1, true], [0, true], [1, false]] as const) {
   const count = STORED_MAXIMUM + beside;
   Deno.test(`visibleNamespaces() of ${count} namespaces is ${isWhole ? "whole" : "cut"}`, async () => {
-    const { ids, ...told } = await seen({ stored: Array.from({ length: count }, (_, index) => index + 2) });
+    const { ids, ...shown } = await seen({ stored: Array.from({ length: count }, (_, index) => index + 2) });
     assert.equal(ids.length, Math.min(count, STORED_MAXIMUM));
-    assert.deepEqual(told, { isWhole, readings: 1, questions: 0 });
+    assert.deepEqual(shown, { isWhole, readings: 1, questions: 0 });
   });
 }
 
 for (const beside of [-1, 0, 1]) {
   const count = QUESTIONS_MAXIMUM + beside;
-  Deno.test(`visibleNamespaces() asks the authority at most ${QUESTIONS_MAXIMUM} times: ${count}`, async () => {
+  Deno.test(`visibleNamespaces() queries the authority at most ${QUESTIONS_MAXIMUM} times: ${count}`, async () => {
     const stored = Array.from({ length: count }, (_, index) => index + 2);
     const { ids, questions } = await seen({ stored, granted: stored });
     assert.deepEqual([ids.length, questions], [Math.min(count, QUESTIONS_MAXIMUM), Math.min(count, QUESTIONS_MAXIMUM)]);

@@ -31,7 +31,7 @@ function observed(code: string): EvidenceResult {
 }
 
 /**
- * Name, policy, what callers send, what the provider answers (null: it is not asked), and the causes in every answer.
+ * Name, policy, evidence of callers, answer of the provider (null: not queried), and the causes in every answer.
  */
 const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult | null, readonly JsonObject[]][] = [
   ["no evidence", {}, [], null, [{ condition_id: "built", value: "unknown", reason: "no_evidence" }]],
@@ -58,8 +58,11 @@ const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult 
     { condition_id: "built", value: "false", counts: { holds: 0, fails: 2, needed: 2 } },
   ]],
   ["a quorum beside an error", QUORUM, [built(true)], observed("file_not_found"), [{
-    ...{ condition_id: "built", value: "unknown", reason: "error" },
-    ...{ cause: ["file_not_found"], counts: { holds: 1, fails: 0, needed: 2 } },
+    condition_id: "built",
+    value: "unknown",
+    reason: "error",
+    cause: ["file_not_found"],
+    counts: { holds: 1, fails: 0, needed: 2 },
   }]],
   ["a quorum beside a check that found nothing", QUORUM, [built(true)], NOTHING, [
     { condition_id: "built", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
@@ -96,7 +99,7 @@ function attemptIn(result: JsonObject): JsonObject {
 }
 
 for (const row of ROWS) {
-  Deno.test(`the causes of ${row[0]} are the same in every answer, whatever the level`, () =>
+  Deno.test(`the causes of ${row[0]} are the same in every answer, at every level`, () =>
     withRow(row, async (bench, s) => {
       const expected = row[4];
       const input = next(s, evidenceOf(row));
@@ -115,7 +118,7 @@ for (const row of ROWS) {
     }));
 }
 
-Deno.test("causes stand in no record, no receipt and no state", () =>
+Deno.test("causes are part of no record, receipt or state", () =>
   withRow(ROWS[8] as Row, async (bench, s) => {
     await bench.call("scenario_next", next(s, evidenceOf(ROWS[8] as Row)));
     const stored = await bench.services.runs.listRecords(s.run, 0, 10);
@@ -125,7 +128,7 @@ Deno.test("causes stand in no record, no receipt and no state", () =>
     for (const text of texts) assert.doesNotMatch(text, /"(causes|counts|withheld)"/);
   }));
 
-Deno.test("a true attempt and a condition that stands in no way have no causes", () =>
+Deno.test("a true attempt has no causes, nor has a condition that prevents nothing", () =>
   withTools(async (bench) => {
     const either = { Or: [{ Condition: "a" }, { Condition: "b" }] };
     const s = await scene(bench, {
@@ -148,7 +151,10 @@ for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && ite
   Deno.test(`scenario_precheck_stage() shows the causes of ${row[0]}`, () =>
     withRow(row, async (bench, s) => {
       const { causes } = await bench.call("scenario_precheck_stage", {
-        ...{ namespace_id: 2, scenario_id: "release", scenario_law_identity: s.law, stage_id: "build" },
+        namespace_id: 2,
+        scenario_id: "release",
+        scenario_law_identity: s.law,
+        stage_id: "build",
         caller_evidence: [...row[2]],
       });
       // A precheck has the value of an item that no record would retain.

@@ -6,7 +6,7 @@ import { type Bench, type BenchOptions, condition, envelope, id, startRun, withT
 
 const DAY = 86_400_000;
 const NOW = 1_760_000_000_000;
-/** The gate opens a day from now. */
+/** The time gate opens a day from now. */
 const OPENS = NOW + DAY;
 
 /** A time authority whose clock the test sets. */
@@ -77,7 +77,7 @@ async function headOf(bench: Bench, run: Run): Promise<JsonObject> {
 }
 
 for (const [tool, evaluate] of Object.entries(TOOLS)) {
-  Deno.test(`${tool} on a run whose clock jumped 400 days ahead once: the time gate stays shut until it opens`, async () => {
+  Deno.test(`${tool} on a run whose clock jumped 400 days ahead once: the time gate stays closed until its time`, async () => {
     const clock = new Clock();
     await withTools(async (bench) => {
       const started = await startRun(bench, TIMED);

@@ -21,7 +21,7 @@ import { principalOf } from "../../access/principal.ts";
 import { storeFailure } from "../framework/errors.ts";
 
 for (const store of STORES) {
-  Deno.test(`scenario_define gives identities that the order of the spec does not change (${store})`, () =>
+  Deno.test(`scenario_define returns identities that do not depend on the order of the spec (${store})`, () =>
     withTools(async (bench) => {
       const defined = await bench.call("scenario_define", { spec: spec() });
       assert.match(defined["scenario_law_identity"] as string, /^[0-9a-f]{64}$/);
@@ -59,7 +59,7 @@ for (const store of STORES) {
     }, { store }));
 }
 
-Deno.test("scenario_define tells all faults of a spec, each with code, path and message", () =>
+Deno.test("scenario_define reports all faults of a spec, each with code, path and message", () =>
   withTools(async (bench) => {
     const broken = spec({
       conditions: [booleanCondition("built"), { ...booleanCondition("deployed"), extra: 1 }],
@@ -109,7 +109,7 @@ for (const [name, input, code] of DEFINE_REFUSED) {
     }));
 }
 
-/** What a binding names, then what the refusal says of it: only names that may be shown are suggested. */
+/** A binding, then the words of the refusal: it suggests only visible names. */
 const NAMES: readonly (readonly [provider: string, check: string, says: string])[] = [
   ["scaner", "read", 'Provider "scaner" is not configured; did you mean "scanner"?'],
   ["scanner", "raed", 'Provider "scanner" has no check "raed"; did you mean "read"?'],
@@ -164,7 +164,7 @@ Deno.test("roles bind every tool once principals are configured", async () => {
   }, { config: { server } });
 });
 
-Deno.test("reads tell a run that is not there from one that is", () =>
+Deno.test("reads distinguish a missing run from an existing one", () =>
   withTools(async (bench) => {
     const { run } = await startRun(bench);
     for (const tool of ["scenario_status", "scenario_history"]) {
@@ -175,7 +175,7 @@ Deno.test("reads tell a run that is not there from one that is", () =>
     }
   }));
 
-/** What is changed in a good precheck, then its outcome or the code of its error. */
+/** A change of a valid precheck, then its outcome or the code of its error. */
 const PRECHECKS: readonly (readonly [name: string, change: JsonObject, says: string])[] = [
   ["evidence that holds", { caller_evidence: [evidence("built", true)] }, "true"],
   ["evidence that does not", { caller_evidence: [evidence("built", false)] }, "false"],
@@ -230,7 +230,7 @@ for (const [storeCode, code, kind, retryable] of STORE_ERRORS) {
   });
 }
 
-Deno.test("a full queue is told as a retryable error, and nothing is recorded", () => {
+Deno.test("a full queue gives a retryable error, and nothing is recorded", () => {
   let full = true;
   return withTools(async (bench) => {
     full = false;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { type Bench, envelope, evidence, id, startRun, STORES, withTools } from "./tools_fixture.ts";
 
 for (const store of STORES) {
-  Deno.test(`the tools carry a run from law to completion (${store})`, () =>
+  Deno.test(`the tools move a run from law to completion (${store})`, () =>
     withTools(async (bench) => {
       const { run, head, law, start } = await startRun(bench);
       const listed = await bench.call("scenarios_list", { namespace_id: 2 });
@@ -96,7 +96,7 @@ Deno.test("scenario_history() goes page by page, each revision once", () =>
     assert.deepEqual(beyond, { records: [], next_after_revision: null });
   }));
 
-Deno.test("a mutation repeated gives its original answer, whatever the head is by then", () =>
+Deno.test("a repeated mutation returns its original answer at any later head", () =>
   withTools(async (bench) => {
     const { run, head } = await startRun(bench);
     const open = { ...run, stage_id: "build", expected_head: head, operation_id: id(7) };

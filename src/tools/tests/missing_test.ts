@@ -42,7 +42,7 @@ async function evaluate(at: Scene, operation: number, items: JsonObject[]): Prom
   return result["attempt"] as JsonObject;
 }
 
-Deno.test("scenario_status() names what is missing only where it is asked to", () =>
+Deno.test("scenario_status() has missing only on request", () =>
   withTools(async (bench) => {
     const at = await scene(bench, RELEASE);
     assert.equal((await bench.call("scenario_status", at.run))["missing"], undefined);
@@ -86,7 +86,7 @@ Deno.test("scenario_status() names what is missing only where it is asked to", (
     assert.equal((await bench.fail("scenario_status", { ...at.run, include: ["all"] })).code, "invalid_input");
   }));
 
-Deno.test("an attempt names what it lacked, its repetition and its resolution the same; no attempt carries over", () =>
+Deno.test("an attempt has missing, its repetition and resolution the same; no evidence carries over", () =>
   withTools(async (bench) => {
     const at = await scene(bench, RELEASE);
     await at.accept("scenario_open_stage", 1, { stage_id: "build" });
@@ -122,7 +122,7 @@ Deno.test("an attempt names what it lacked, its repetition and its resolution th
     ]);
   }));
 
-Deno.test("what is missing stands in no receipt and no record", () =>
+Deno.test("missing is part of no receipt and no record", () =>
   withTools(async (bench) => {
     const at = await scene(bench, RELEASE);
     await at.accept("scenario_open_stage", 1, { stage_id: "build" });
@@ -131,7 +131,7 @@ Deno.test("what is missing stands in no receipt and no record", () =>
     assert.ok(stored !== undefined && !`${stored.record}${stored.receipt.result}`.includes("missing"));
   }));
 
-Deno.test("scenario_precheck_stage() names what is missing unless the answer is true", () =>
+Deno.test("scenario_precheck_stage() has missing unless the outcome is true", () =>
   withTools(async (bench) => {
     const { law } = await scene(bench, RELEASE);
     const precheck = async (...items: JsonObject[]): Promise<JsonObject> =>
@@ -146,7 +146,7 @@ Deno.test("scenario_precheck_stage() names what is missing unless the answer is 
     assert.equal((await precheck(evidence("tests", true), evidence("review", true)))["missing"], undefined);
   }));
 
-Deno.test("a complete run lacks nothing", () =>
+Deno.test("a complete run has nothing missing", () =>
   withTools(async (bench) => {
     const at = await scene(bench, { ...RELEASE, completion_requirement: { Condition: "build" } });
     await at.accept("scenario_open_stage", 1, { stage_id: "build" });
@@ -154,7 +154,7 @@ Deno.test("a complete run lacks nothing", () =>
     assert.deepEqual((await bench.call("scenario_status", { ...at.run, include: ["missing"] }))["missing"], []);
   }));
 
-Deno.test("an attempt says of what did not count for its lane that it has to be verified, each time alike", () => {
+Deno.test("an attempt requires the verified lane for evidence that did not count for its lane, each time", () => {
   const provider = testProvider("scanner", () => answered(found(true, { lane: "asserted" }), Date.now()));
   return withTools(async (bench) => {
     const at = await scene(bench, SCANNED);
@@ -171,8 +171,8 @@ Deno.test("an attempt says of what did not count for its lane that it has to be 
   }, { providers: new Map([["scanner", provider]]) });
 });
 
-/** Where a condition's source has to be verified, as each answer that tells what is missing says it. */
-Deno.test("status, precheck, attempt, its repetition, its resolution and a step's feedback say alike who has to be verified", () =>
+/** The conditions that need verified evidence, in each answer with missing. */
+Deno.test("status, precheck, attempt, repetition, resolution and feedback agree on the required lane", () =>
   withTools(async (bench) => {
     const at = await scene(bench, RELEASE);
     const { law } = at;
@@ -193,7 +193,7 @@ Deno.test("status, precheck, attempt, its repetition, its resolution and a step'
       invocation_identity: string;
     };
     assert.deepEqual(namesOf(attempt["missing"]), every, "scenario_evaluate_stage");
-    // The operator has changed the setting since; the attempt was decided under the one before.
+    // The operator changed the setting after the attempt.
     const { environment } = bench.services;
     const profile = {
       ...environment.profile,

@@ -1,6 +1,6 @@
 /**
- * Cases of outcomes: where a call stands, what it is, and what comes of it. docs/guide/agent_playbook.md has the table
- * of outcomes.
+ * Cases of outcomes: the state before a call, the call, and its outcome. docs/guide/agent_playbook.md has the table of
+ * outcomes.
  *
  * @module
  */
@@ -22,10 +22,10 @@ import {
   withTools,
 } from "./tools_fixture.ts";
 
-/** An identity of nothing. */
+/** An identity that names no object. */
 export const UNKNOWN_ID = "f".repeat(64);
 
-/** Where a case stands when it makes its call. */
+/** The state of a case before its call. */
 export interface Scene {
   readonly bench: Bench;
   readonly law: string;
@@ -37,7 +37,7 @@ export interface Scene {
   readonly accept: (tool: string, operation: number, change: JsonObject) => Promise<JsonObject>;
 }
 
-/** A call with the outcome it has, and what its next steps name. */
+/** A call with its outcome and its next steps. */
 export interface Case {
   readonly tool: string;
   readonly outcome: string;
@@ -136,7 +136,7 @@ function testCase(entry: Case, store: typeof STORES[number]): void {
     }, { ...entry.options, store }));
 }
 
-/** Every refusal says what comes next, by tools that exist. */
+/** Checks that a refusal has the expected next steps, with existing tools. */
 function checkNext(entry: Case, bench: Bench, next: JsonValue): void {
   const tools = entry.next?.split(" ") ?? [];
   const steps = checkSteps(bench.tools, next);

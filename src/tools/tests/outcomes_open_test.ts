@@ -22,7 +22,8 @@ function withPackets(entry: JsonObject): Readonly<Record<string, JsonValue>> {
 }
 
 function policy(engine: "deny_all" | "static", rule?: Partial<PolicyRuleConfig>): BenchOptions {
-  const [none, empty] = [null, []] as const;
+  const none = null;
+  const empty: readonly never[] = [];
   const rules: PolicyRuleConfig[] = [{
     effect: "error",
     error_message: none,

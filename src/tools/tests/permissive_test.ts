@@ -5,7 +5,7 @@ import { withTools } from "./tools_fixture.ts";
 
 const DAY = 86_400_000;
 
-Deno.test("Services.environment is relaxed until permissive mode ends, in a process that runs on", async () => {
+Deno.test("Services.environment is relaxed until permissive mode ends, within one process", async () => {
   const config_path = await Deno.makeTempFile();
   const modified = 1_700_000_000_000;
   await Deno.utime(config_path, modified / 1000, modified / 1000);
@@ -33,7 +33,7 @@ Deno.test("Services.environment is relaxed until permissive mode ends, in a proc
   await Deno.remove(config_path);
 });
 
-Deno.test("Services.environment is one and the same where permissive mode is not asked for", () =>
+Deno.test("Services.environment is one object without permissive mode", () =>
   withTools(({ services }) => {
     assert.equal(services.profiles.length, 1);
     assert.equal(services.profiles[0], services.environment);

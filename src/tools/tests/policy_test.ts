@@ -36,7 +36,7 @@ function packet(packet_id: string, change: JsonObject = {}): JsonObject {
   };
 }
 
-/** What opening a stage with packets comes to: the rule that decided for each intent, or the refusal. */
+/** The result of opening a stage with packets: the rule that decided for each intent, or the refusal. */
 async function opening(section: string, packets: readonly JsonObject[], store: typeof STORES[number]): Promise<string> {
   let said = "";
   await withTools(async (bench) => {
@@ -115,7 +115,7 @@ for (const [selectors, change, matches] of MEMBERS) {
   });
 }
 
-Deno.test("policy rules match targets by id, by system and by target, and no target at all by neither", async () => {
+Deno.test("policy rules match targets by id, by system and by target, and a missing target by none of them", async () => {
   const to = (target: JsonObject | null): JsonObject => packet("brief", { targets: target === null ? [] : [target] });
   const rows: readonly [string, JsonObject | null, boolean][] = [
     ['target_kind = "session", target_id = "s-1"', SESSION, true],
@@ -178,7 +178,7 @@ const ENGINES: readonly [string, string, JsonObject[], string][] = [
     "notes>agent:default",
   ],
   [
-    "a rule error tells its message",
+    "a rule error has its message",
     rules("permit", 'effect = "error"\nerror_message = "Ask the release desk"\npacket_ids = ["brief"]'),
     [packet("brief")],
     "policy_denied rule_error brief agent Ask the release desk",

@@ -23,14 +23,14 @@ function scenario(maximum_bytes = 100): JsonObject {
   });
 }
 
-/** A value that is taken as acquired, and what the precheck says. */
+/** An assumed value of a binding, and the result of the precheck. */
 const ROWS: readonly [JsonValue, string][] = [
   [{ passed: true }, "true"],
   [{ failed: 1 }, "unknown"],
   [null, "unknown"],
 ];
 
-Deno.test("scenario_precheck_stage holds assumed values to the law's value limit, and says where", async () => {
+Deno.test("scenario_precheck_stage checks assumed values against the value limit of the law", async () => {
   const provider = testProvider("scanner", () => answered(NOTHING));
   await withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord() });
@@ -54,7 +54,7 @@ Deno.test("scenario_precheck_stage holds assumed values to the law's value limit
   }, { change: (services) => ({ ...services, providers: new Map([["scanner", provider]]) }) });
 });
 
-Deno.test("scenario_precheck_stage runs assumed values through the schema of their condition", async () => {
+Deno.test("scenario_precheck_stage validates assumed values with the schema of their condition", async () => {
   const provider = testProvider("scanner", () => answered(NOTHING));
   await withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord() });

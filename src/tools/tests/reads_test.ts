@@ -10,7 +10,7 @@ import { type Bench, id, LOCAL, STORES, withTools } from "./tools_fixture.ts";
 import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import { createTools } from "../table.ts";
 
-/** A store that notes what is read of runs' histories. */
+/** A store that counts reads of runs' histories. */
 function noting(
   store: RunStore,
   change: Partial<RunStore> = {},
@@ -32,7 +32,7 @@ async function grow(s: Scene, revisions: number): Promise<void> {
 
 const SUBMITTED = 150;
 
-/** What becomes of a run's snapshot, and how many records are read for a state that is not kept in memory any more. */
+/** A change of a run's snapshot, and the records that are read for a state that is no longer in memory. */
 const SNAPSHOTS: readonly (readonly [what: string, change: (snapshot: Snapshot) => Snapshot | null, read: number])[] = [
   ["as it was written", (snapshot) => snapshot, SUBMITTED - 128],
   ["taken away", () => null, SUBMITTED],
@@ -93,7 +93,7 @@ for (const store of STORES) {
       assert.equal(next?.state.head.revision, SUBMITTED + 1);
     }, { store }));
 
-  Deno.test(`a projection says what a fold from nothing says (${store})`, () =>
+  Deno.test(`a projection equals a fold from the first record (${store})`, () =>
     withTools(async (bench: Bench) => {
       const s = await scene(bench, {});
       await s.accept("scenario_open_stage", 1, BUILD);

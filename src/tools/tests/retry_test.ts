@@ -4,7 +4,7 @@ import { envelope, LOCAL, withTools } from "./tools_fixture.ts";
 import { at, BUILD, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import type { Call } from "../framework/types.ts";
 
-Deno.test("a mutation without a stamp is a retryable error and changes nothing", () => {
+Deno.test("a mutation without a stamp gives a retryable error and changes nothing", () => {
   let stamps = true;
   const read = () => stamps ? { time_authority_id: "t", authority_revision: "1", reading_unix_millis: 1 } : null;
   return withTools(async (bench) => {
@@ -17,7 +17,7 @@ Deno.test("a mutation without a stamp is a retryable error and changes nothing",
   }, { time: { read } });
 });
 
-/** Calls that are refused whether or not there is a stamp, with what they are told. */
+/** Calls that are refused with and without a stamp, and their outcomes. */
 const REFUSED: readonly (readonly [tool: string, change: JsonObject, outcome: string])[] = [
   ["scenario_open_stage", BUILD, "stale"],
   ["scenario_evaluate_stage", BUILD, "stale"],
@@ -28,7 +28,7 @@ const REFUSED: readonly (readonly [tool: string, change: JsonObject, outcome: st
   ["scenario_submit", { ...SUBMIT, content_type: "text/plain" }, "content_type_rejected"],
 ];
 
-Deno.test("what is refused without a stamp is not masked by the want of one, nor is what was accepted before", () => {
+Deno.test("a missing stamp masks neither a refusal that needs none nor an earlier acceptance", () => {
   let stamps = true;
   const read = () => stamps ? { time_authority_id: "t", authority_revision: "1", reading_unix_millis: 1 } : null;
   return withTools(async (bench) => {
@@ -49,7 +49,7 @@ Deno.test("what is refused without a stamp is not masked by the want of one, nor
   }, { time: { read } });
 });
 
-Deno.test("an authority is asked once for a decision, and for none that is refused before", () => {
+Deno.test("an authority is queried once for a decision, and not for an earlier refusal", () => {
   let asked = 0;
   const read = () => ({ time_authority_id: "t", authority_revision: "1", reading_unix_millis: ++asked });
   return withTools(async (bench) => {
@@ -63,7 +63,7 @@ Deno.test("an authority is asked once for a decision, and for none that is refus
   }, { time: { read } });
 });
 
-Deno.test("following the steps of stale leads on", () =>
+Deno.test("following the next steps of stale succeeds", () =>
   withTools(async (bench) => {
     const s = await scene(bench, {});
     const old = s.head;
@@ -80,7 +80,7 @@ Deno.test("following the steps of stale leads on", () =>
     assert.deepEqual(again.arguments_hint["expected_head"], result);
   }));
 
-Deno.test("a call of a caller who is gone is carried out all the same", () =>
+Deno.test("a call is executed even after its caller disconnected", () =>
   withTools(async (bench) => {
     const s = await scene(bench, {});
     const gone = new AbortController();

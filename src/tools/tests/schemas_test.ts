@@ -37,7 +37,7 @@ function registry(change: Partial<SchemaRegistryConfig>, acl: Partial<RegistryAc
 const KEY = { namespace_id: 2, schema_id: "report", version: "1" };
 
 for (const store of STORES) {
-  Deno.test(`schemas are registered once, listed and got as they were (${store})`, () =>
+  Deno.test(`schemas are registered once, and listed and returned unchanged (${store})`, () =>
     withTools(async (bench) => {
       const schema = JSON.parse('{"required":["__proto__"],"const":{"__proto__":{"b":1,"a":2}}}') as JsonValue;
       const record = schemaRecord({ schema, signing: { key_id: "unknown", signature: "x" } });
@@ -53,7 +53,7 @@ for (const store of STORES) {
     }, { store }));
 }
 
-/** What is changed in a good record, the code of the error, and what its message says. */
+/** A change of a valid record, the code of the error, and a part of its message. */
 const REFUSED:
   readonly (readonly [name: string, change: Readonly<Record<string, JsonValue>>, code: string, says: RegExp])[] = [
     ["not a schema", { schema: { type: "strnig" } }, "invalid_schema", /type: must be equal to one of/],
@@ -89,14 +89,14 @@ for (const [name, change, code, says] of REFUSED) {
     }));
 }
 
-Deno.test("schemas_register takes an id of 256 bytes", () =>
+Deno.test("schemas_register accepts an id of 256 bytes", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord({ schema_id: "é".repeat(128) }) });
   }));
 
 /** Bytes of a canonical schema `{"const":"xx..."}`, limit 100. */
 for (const [bytes, taken] of [[99, true], [100, true], [101, false]] as const) {
-  Deno.test(`schemas_register ${taken ? "takes" : "refuses"} ${bytes} of 100 bytes`, () =>
+  Deno.test(`schemas_register ${taken ? "accepts" : "rejects"} ${bytes} of 100 bytes`, () =>
     withTools(async (bench) => {
       const schema = { const: "x".repeat(bytes - 12) };
       assert.equal(canonicalize(schema).length, bytes);
@@ -124,7 +124,7 @@ Deno.test("schemas_register stops at max_entries, for each namespace and each te
     );
   }, registry({ max_entries: 2 })));
 
-Deno.test("the registry answers callers as its access list says", () =>
+Deno.test("the registry answers callers by its access list", () =>
   withTools(async (bench) => {
     for (
       const [tool, input] of [
@@ -141,7 +141,7 @@ Deno.test("the registry answers callers as its access list says", () =>
     }
   }, registry({}, { allow_local_only: false })));
 
-Deno.test("schemas_get does not tell a refused caller whether a schema exists", () =>
+Deno.test("schemas_get does not reveal to a refused caller whether a schema exists", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord() });
     const there = await bench.fail("schemas_get", KEY, REMOTE);
@@ -222,7 +222,7 @@ const JSON_SPEC = {
   ],
 };
 
-Deno.test("scenario_define looks up the schemas of a spec only for those who may get them", () =>
+Deno.test("scenario_define reads the schemas of a spec only for callers that may get them", () =>
   withTools(async (bench) => {
     const named = { schema_id: "report", version: "1" };
     for (const naming of [spec(JSON_SPEC), spec({ schemas: [named] })]) {
@@ -231,7 +231,7 @@ Deno.test("scenario_define looks up the schemas of a spec only for those who may
     await bench.call("scenario_define", { spec: spec({ scenario_id: "plain" }) }, REMOTE);
   }));
 
-Deno.test("a law that names a schema is used by those too who may not get it", () =>
+Deno.test("callers that may not get a schema may use a law that names it", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord() });
     const { scenario_law_identity } = await bench.call("scenario_define", { spec: spec(JSON_SPEC) });
@@ -276,7 +276,7 @@ for (const store of STORES) {
   }
 }
 
-Deno.test("scenario_define has packets name a schema of the spec, and says where the schemas are listed", () =>
+Deno.test("scenario_define requires packets to name a schema of the spec, and names the tool that lists schemas", () =>
   withTools(async (bench) => {
     await bench.call("schemas_register", { record: schemaRecord() });
     const packet = { packet_id: "p", content_type: "application/json", payload: { kind: "json", value: 1 } };

@@ -6,7 +6,7 @@ import { booleanCondition, envelope, evidence, id, stage, STORES, withTools } fr
 import { type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
 
-/** A scenario of roots, each of which needs a condition of its own and is held without evidence. */
+/** A scenario of roots, each with a condition of its own, which hold without evidence. */
 function rootsOf(names: readonly string[]): Readonly<Record<string, JsonValue>> {
   return {
     conditions: names.map((name) => booleanCondition(`${name}-ok`)),
@@ -17,7 +17,7 @@ function rootsOf(names: readonly string[]): Readonly<Record<string, JsonValue>> 
 
 interface Steps {
   readonly s: Scene;
-  /** Takes a step at the current head; gives its result. */
+  /** Takes a step at the current head; returns its result. */
   readonly step: (change?: JsonObject) => Promise<JsonObject>;
   /** Records of the run. */
   readonly count: () => Promise<number>;
@@ -46,8 +46,7 @@ function stageOf(result: JsonObject): JsonValue | undefined {
 }
 
 /**
- * Named steps that come before, `+` for one that completes its stage, and the stage that a step without a name is
- * about.
+ * Earlier named steps, `+` for one that completes its stage, and the stage of a step without a name.
  */
 const CHOICES: readonly [string, string][] = [
   ["", "a"],
@@ -84,7 +83,7 @@ Deno.test("scenario_next() without a stage takes one that is open and was never 
     assert.equal(stageOf(await step()), "b");
   }));
 
-/** What the first and the second step without a stage bring to one held stage, and whether the second is recorded. */
+/** The evidence of the first and the second step without a stage, and whether the second is recorded. */
 const REPEATS: readonly [string, JsonObject, JsonObject, "recorded" | "not recorded"][] = [
   ["no evidence twice", {}, {}, "not recorded"],
   [
@@ -123,7 +122,7 @@ for (const store of STORES) {
   }
 }
 
-Deno.test("a step that recorded nothing leaves no receipt: its request_id serves for other arguments", () =>
+Deno.test("a step that recorded nothing has no receipt: its request_id may be used with other arguments", () =>
   withTools(async (bench) => {
     const { step, count } = stepsOf(await scene(bench, rootsOf(["a"])));
     await step();
@@ -143,7 +142,7 @@ Deno.test("the feedback of a step that recorded nothing shows the attempt that i
     assert.deepEqual(attemptsOf(again), attemptsOf(first));
   }));
 
-Deno.test("an attempt that recent_attempts no longer has is compared all the same", () =>
+Deno.test("an attempt that recent_attempts no longer has is compared too", () =>
   withTools(async (bench) => {
     const names = Array.from({ length: 22 }, (_, index) => `s${String(index).padStart(2, "0")}`);
     const { step, count } = stepsOf(await scene(bench, rootsOf(names)));
@@ -157,7 +156,7 @@ function observed(code: string): EvidenceResult {
   return { ...NOTHING, error: { code, message: "Cannot read the source" } };
 }
 
-/** What a provider answers to the first and the second step, and whether the second is recorded. */
+/** The answers of a provider to the first and the second step, and whether the second is recorded. */
 const ACQUIRED: readonly [string, EvidenceResult, EvidenceResult, "recorded" | "not recorded"][] = [
   ["the same value", found(false), found(false), "not recorded"],
   ["nothing after a value", found(false), NOTHING, "recorded"],

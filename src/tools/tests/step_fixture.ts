@@ -1,5 +1,5 @@
 /**
- * What the tests of the tools that take steps share: a scenario whose evidence a provider acquires, and that provider.
+ * Fixtures of the tests of steps: a scenario with evidence of a provider, and that provider.
  *
  * @module
  */
@@ -43,13 +43,13 @@ export function scanBinding(condition_id: string): JsonObject {
   };
 }
 
-/** The condition `built` is what provider `scanner` reads. */
+/** A spec with a binding of the condition `built` to the provider `scanner`. */
 export const SCANNED: Readonly<Record<string, JsonValue>> = {
   conditions: [scannedCondition("built"), condition("deployed", { domain: "Boolean" }, { predicate: "Exists" })],
   acquisition_bindings: [scanBinding("built")],
 };
 
-/** What the provider `scanner` answers: a value, or that it cannot be reached; by condition, or the same for all. */
+/** The answers of the provider `scanner`: a value or a failure, by condition or the same for all. */
 export function scanner(answers: JsonValue | "unreachable" | Readonly<Record<string, JsonValue>>): BenchOptions {
   const provider = testProvider("scanner", ({ params }) => {
     const of = String((params as JsonObject)["of"]);

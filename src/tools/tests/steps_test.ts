@@ -28,7 +28,7 @@ const WITH_PACKET = {
   }, stage("deploy", "deployed", "build")],
 };
 
-/** Three stages that are open side by side, two of which the provider serves; `c` completes the run. */
+/** Three stages that are open together, two of them with bindings; `c` completes the run. */
 const SIDE_BY_SIDE = {
   conditions: [scannedCondition("x"), scannedCondition("y"), scannedCondition("z"), booleanCondition("w")],
   acquisition_bindings: [scanBinding("x"), scanBinding("y"), scanBinding("z")],
@@ -53,7 +53,7 @@ async function openAll(s: Scene, ...stages: string[]): Promise<void> {
 }
 
 for (const store of STORES) {
-  Deno.test(`scenario_next() alone takes a run to its end (${store})`, () =>
+  Deno.test(`scenario_next() alone completes a run (${store})`, () =>
     withTools(async (bench) => {
       const s = await scene(bench, WITH_PACKET);
       const first = await take(s, "scenario_next", next(s));
@@ -84,7 +84,7 @@ for (const store of STORES) {
       ]);
     }, { store }));
 
-  Deno.test(`a step repeated gives its original answer, byte for byte, whatever came after (${store})`, () =>
+  Deno.test(`a repeated step returns its original answer, byte for byte, at any later head (${store})`, () =>
     withTools(async (bench) => {
       const s = await scene(bench, SCANNED);
       const input = next(s);
@@ -94,12 +94,12 @@ for (const store of STORES) {
       ]);
       assert.equal(JSON.stringify(twin), JSON.stringify(first));
       s.head = envelope(first).result["accepted_head"] as JsonObject;
-      const told = trigger(s, { trigger_id: id(5), payload: JSON_PAYLOAD });
-      const triggered = await bench.call("scenario_trigger", told);
+      const sent = trigger(s, { trigger_id: id(5), payload: JSON_PAYLOAD });
+      const triggered = await bench.call("scenario_trigger", sent);
       s.head = envelope(triggered).result["accepted_head"] as JsonObject;
       await take(s, "scenario_next", next(s, { request_id: id(6), caller_evidence: [evidence("deployed", false)] }));
       assert.equal(JSON.stringify(await bench.call("scenario_next", input)), JSON.stringify(first));
-      const again = await bench.call("scenario_trigger", told);
+      const again = await bench.call("scenario_trigger", sent);
       assert.equal(JSON.stringify(again), JSON.stringify(triggered));
       assert.deepEqual(envelope(again).result["ready_frontier"], ["deploy"]);
       assert.equal((await history(s)).length, 6);
@@ -143,7 +143,7 @@ for (const store of STORES) {
     }, { store, ...scanner({ x: true, y: true, z: false }) }));
 }
 
-/** The same tools as another process has them: over the same store, with nothing shared in memory. */
+/** The tools of another process: on the same store, with nothing shared in memory. */
 function otherProcess({ services }: Bench): ReturnType<typeof createTools> {
   const { runs, environment } = services;
   const projections = projectRuns(runs, environment.primitives.sha256);
@@ -157,7 +157,7 @@ function otherProcess({ services }: Bench): ReturnType<typeof createTools> {
 }
 
 for (const store of STORES) {
-  Deno.test(`a step that two processes take at once is taken once (${store})`, () =>
+  Deno.test(`a step that two processes take together is taken once (${store})`, () =>
     withTools(async (bench) => {
       const s = await scene(bench, SCANNED);
       const other = otherProcess(bench).get("scenario_next");
@@ -185,7 +185,7 @@ Deno.test("scenario_trigger() evaluates no stage after the one that completes th
     assert.deepEqual([result["run_status"], result["ready_frontier"]], ["complete", []]);
   }, scanner({ x: true, y: true, z: true })));
 
-Deno.test("scenario_trigger() records nothing at all where one acquisition fails", () =>
+Deno.test("scenario_trigger() records nothing where one acquisition fails", () =>
   withTools(async (bench) => {
     const s = await scene(bench, SIDE_BY_SIDE);
     await openAll(s, "a", "d");
@@ -202,7 +202,7 @@ Deno.test("scenario_trigger() records nothing at all where one acquisition fails
     assert.deepEqual(await history(s), before);
   }, scanner({ x: true, z: "unreachable" })));
 
-Deno.test("scenario_trigger() hands its time to every check, and the record says that it was given", () =>
+Deno.test("scenario_trigger() passes its time to every check, and the record marks it as given", () =>
   withTools(async (bench) => {
     const s = await scene(bench, SCANNED);
     await openAll(s, "build");
@@ -213,7 +213,7 @@ Deno.test("scenario_trigger() hands its time to every check, and the record says
     assert.deepEqual([trigger_time, trigger_time_given], [time, true]);
   }, scanner(true)));
 
-Deno.test("scenario_trigger() refuses a content type without a payload", () =>
+Deno.test("scenario_trigger() rejects a content type without a payload", () =>
   withTools(async (bench) => {
     const s = await scene(bench, {});
     const error = await bench.fail("scenario_trigger", trigger(s, { content_type: "application/json" }));
@@ -221,7 +221,7 @@ Deno.test("scenario_trigger() refuses a content type without a payload", () =>
     assert.match(error.message, /\$\.trigger\.payload: Member is required: expected a payload beside content_type/);
   }));
 
-Deno.test("an id of a step and the same id of a trigger or another family do not meet", () =>
+Deno.test("the same id of a step, a trigger and another family are different operations", () =>
   withTools(async (bench) => {
     const s = await scene(bench, {});
     await take(s, "scenario_next", next(s));
@@ -229,7 +229,7 @@ Deno.test("an id of a step and the same id of a trigger or another family do not
     await s.accept("scenario_evaluate_stage", 1, { stage_id: "build", caller_evidence: [] });
   }));
 
-/** A run of the store as it is exported, with the artifacts that it names. */
+/** The export source of a stored run, with its artifacts. */
 async function exported({ services }: Bench, s: Scene): Promise<PlayedRun> {
   const run = await services.projections.load(s.run);
   const law = await services.runs.getLaw(2, s.law);
@@ -245,7 +245,7 @@ async function exported({ services }: Bench, s: Scene): Promise<PlayedRun> {
   };
 }
 
-Deno.test("a run of steps verifies claim by claim, like any other", () =>
+Deno.test("a run of steps verifies claim by claim", () =>
   withTools(async (bench) => {
     const s = await scene(bench, SCANNED);
     await take(s, "scenario_next", next(s));

@@ -1,6 +1,6 @@
 /**
- * What the tests of the tools share: services over either store, a scenario, and calls that check what they get back
- * against the published schema.
+ * Fixtures of the tests of tools: services with either store, a scenario, and calls that validate each answer with the
+ * published schema.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export const LOCAL: Principal = {
   tenants: tenantsOf("local", []),
 };
 
-/** A caller from afar without any role. */
+/** A remote caller without roles. */
 export const REMOTE: Principal = { ...LOCAL, subject: "token:00", authMethod: "bearer_token", tenants: [] };
 
 /** The default settings with the schema registry open to local callers. */
@@ -52,7 +52,7 @@ export interface Bench {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Calls a tool that must succeed. */
   readonly call: (name: string, input: JsonObject, principal?: Principal) => Promise<JsonObject>;
-  /** Calls a tool that must fail, and say what to do next. */
+  /** Calls a tool that must fail, with next steps. */
   readonly fail: (name: string, input: JsonObject, principal?: Principal) => Promise<Failure>;
 }
 
@@ -61,7 +61,7 @@ export interface Failure extends ToolError {
   readonly next: readonly JsonObject[];
 }
 
-/** What the cases run over. */
+/** The stores of the cases. */
 export const STORES = ["memory", "sqlite"] as const;
 
 /** Options of {@link withTools}. */
@@ -98,7 +98,7 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }
 }
 
-/** Tools of which one item may be larger than an answer by itself. */
+/** Tools with items that may be larger than an answer. */
 const OF_ITEMS = ["scenario_history", "schemas_list", "schemas_get"];
 
 function checkBytes(name: string, text: string): void {
@@ -130,14 +130,14 @@ function benchOf(services: Services): Bench {
     fail: async (name, input, principal = LOCAL) => {
       const answer = await handle(name, input, principal);
       assert.ok("code" in answer && "retryable" in answer, `${name} succeeded: ${JSON.stringify(answer)}`);
-      const { details: told = {}, ...error } = answer as ToolError;
-      const { next = null, ...details } = told;
+      const { details: given = {}, ...error } = answer as ToolError;
+      const { next = null, ...details } = given;
       return { ...error, ...Object.keys(details).length === 0 ? {} : { details }, next: checkSteps(tools, next) };
     },
   };
 }
 
-/** Checks the next steps of a refusal: there are some, and each is a call that the tools take. */
+/** Checks the next steps of a refusal: at least one, and each a valid call of an existing tool. */
 export function checkSteps(tools: Bench["tools"], next: JsonValue): readonly JsonObject[] {
   assert.ok(isJsonArray(next) && next.length > 0, "a refusal has next steps");
   for (const step of next as readonly JsonObject[]) {
@@ -176,7 +176,7 @@ export function condition(condition_id: string, observation_domain: JsonObject, 
   };
 }
 
-/** A stage that needs a condition, and before that perhaps another stage. */
+/** A stage with a condition, and with or without a prerequisite. */
 export function stage(stage_id: string, condition_id: string, after?: string): JsonObject {
   return {
     stage_id,

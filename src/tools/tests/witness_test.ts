@@ -4,19 +4,19 @@ import { type Bench, envelope, id, LOCAL, startRun, withTools } from "./tools_fi
 import { SCANNED, scanner } from "./step_fixture.ts";
 import type { CallAcquisition, CallDecision } from "../framework/types.ts";
 
-/** What a witness was told, in order. */
-type Told = CallDecision | CallAcquisition | "begin";
+/** The events of an audit witness, in order. */
+type WitnessEvent = CallDecision | CallAcquisition | "begin";
 
-async function callWith(bench: Bench, tool: string, input: JsonObject, told: Told[]): Promise<JsonObject> {
+async function callWith(bench: Bench, tool: string, input: JsonObject, events: WitnessEvent[]): Promise<JsonObject> {
   const answer = await bench.tools.get(tool)?.handle(input, {
     principal: LOCAL,
     signal: new AbortController().signal,
     correlationId: null,
     witness: {
-      decided: (decision) => told.push(decision),
-      acquired: (acquisition) => told.push(acquisition),
+      decided: (decision) => events.push(decision),
+      acquired: (acquisition) => events.push(acquisition),
       begin: () => {
-        told.push("begin");
+        events.push("begin");
         return Promise.resolve(true);
       },
     },
@@ -31,10 +31,10 @@ const ROWS: readonly (readonly [what: string, answers: boolean | "unreachable", 
 ];
 
 for (const [what, answers, reason, failed] of ROWS) {
-  Deno.test(`a witness is told of access, of the beginning, and that a provider ${what}: ${reason}`, () =>
+  Deno.test(`a witness records access, the beginning, and that a provider ${what}: ${reason}`, () =>
     withTools(async (bench) => {
       const { run, head } = await startRun(bench, SCANNED);
-      const told: Told[] = [];
+      const events: WitnessEvent[] = [];
       const stage = { ...run, stage_id: "build" };
       const opened = await callWith(bench, "scenario_open_stage", {
         ...stage,
@@ -42,8 +42,8 @@ for (const [what, answers, reason, failed] of ROWS) {
         operation_id: id(1),
       }, []);
       const expected_head = envelope(opened).result["accepted_head"] as JsonObject;
-      await callWith(bench, "scenario_evaluate_stage", { ...stage, expected_head, operation_id: id(2) }, told);
-      assert.deepEqual(told, [
+      await callWith(bench, "scenario_evaluate_stage", { ...stage, expected_head, operation_id: id(2) }, events);
+      assert.deepEqual(events, [
         { decision: "namespace", allowed: true, reason: "namespace_open", namespace_id: 2 },
         "begin",
         { binding_id: "scan-built", provider_id: "scanner", check_id: "read", reason, failed },
