@@ -88,8 +88,8 @@ function startChecking(connection: Connection, options: CheckOptions, problems: 
     connection,
     options,
     counts,
-    report: (what, message, place) => {
-      const { namespace_id = null, run_id = null, revision = null } = place ?? {};
+    report: (what, message, position) => {
+      const { namespace_id = null, run_id = null, revision = null } = position ?? {};
       problems.push({ what, namespace_id, run_id, revision, message });
     },
     turn: async () => {

@@ -66,7 +66,7 @@ export interface Checking {
   readonly report: (
     what: StoreProblem["what"],
     message: string,
-    place?: { readonly namespace_id: number; readonly run_id?: string; readonly revision?: number },
+    position?: { readonly namespace_id: number; readonly run_id?: string; readonly revision?: number },
   ) => void;
   /** Reports progress and yields to the event loop. */
   readonly turn: () => Promise<void>;

@@ -16,7 +16,7 @@ import type { RunKey } from "../run/types.ts";
 import type { RunHead, StoredRecord } from "./types.ts";
 
 /** The expected position of a record. */
-export interface ExpectedPlace {
+export interface ExpectedPosition {
   readonly run_key: RunKey;
   readonly revision: number;
   /** Identity of the previous record; null for the first record, undefined where it is unknown. */
@@ -29,10 +29,10 @@ export interface ExpectedPlace {
  *
  * @returns One sentence for each problem, without the position; empty where the record equals the written one
  */
-export function recordProblems(sha256: Sha256, place: ExpectedPlace, stored: StoredRecord): string[] {
+export function recordProblems(sha256: Sha256, position: ExpectedPosition, stored: StoredRecord): string[] {
   const problems: string[] = [];
-  if (stored.revision !== place.revision) {
-    problems.push(`revision is ${stored.revision}, expected ${place.revision}`);
+  if (stored.revision !== position.revision) {
+    problems.push(`revision is ${stored.revision}, expected ${position.revision}`);
   }
   if (identifyCanonical(sha256, "run-record", stored.record) !== stored.record_id) {
     problems.push(`record does not hash to "${stored.record_id}"`);
@@ -44,7 +44,7 @@ export function recordProblems(sha256: Sha256, place: ExpectedPlace, stored: Sto
   }
   const members = parseObject(stored.record);
   if (members === null) return [...problems, "record is not a JSON object"];
-  return [...problems, ...linkProblems(place, stored, members)];
+  return [...problems, ...linkProblems(position, stored, members)];
 }
 
 /** Whether a canonical text hashes to an identity of the given kind; false for an unknown kind. */
@@ -81,19 +81,21 @@ export function member(of: unknown, name: string): unknown {
   return Object.getOwnPropertyDescriptor(of, name)?.value;
 }
 
-function linkProblems(place: ExpectedPlace, stored: StoredRecord, members: object): string[] {
+function linkProblems(position: ExpectedPosition, stored: StoredRecord, members: object): string[] {
   const problems: string[] = [];
   const compare = (what: string, found: unknown, expected: unknown): void => {
     if (found !== expected) problems.push(`${what} of the record is not the expected "${String(expected)}"`);
   };
   const runKey = member(members, "run_key");
   const operation = member(members, "operation");
-  compare("revision", member(members, "revision"), place.revision);
-  compare("namespace", member(runKey, "namespace_id"), place.run_key.namespace_id);
-  compare("run", member(runKey, "run_id"), place.run_key.run_id);
+  compare("revision", member(members, "revision"), position.revision);
+  compare("namespace", member(runKey, "namespace_id"), position.run_key.namespace_id);
+  compare("run", member(runKey, "run_id"), position.run_key.run_id);
   compare("operation family", member(operation, "family"), stored.receipt.operation.family);
   compare("operation", member(operation, "identity"), stored.receipt.operation.identity);
   compare("invocation", member(members, "invocation_identity"), stored.receipt.invocation_identity);
-  if (place.previous !== undefined) compare("previous record", member(members, "previous_record_id"), place.previous);
+  if (position.previous !== undefined) {
+    compare("previous record", member(members, "previous_record_id"), position.previous);
+  }
   return problems;
 }

@@ -302,7 +302,7 @@ overAll("append() stores an artifact once", {}, async ({ runs }) => {
   await runs.append({ ...CREATE, artifacts: [artifact] });
   await runs.append({ ...SECOND_APPEND, artifacts: [artifact, artifact] });
   assert.deepEqual(await runs.getArtifact(identity), artifact);
-  const [refused] = [identified("contract", { checks: [] })];
+  const refused = identified("contract", { checks: [] });
   await runs.append({ ...appendTo(RUN, FIRST, "late"), artifacts: [{ ...refused, kind: "contract" }] });
   assert.equal(await runs.getArtifact(refused.identity), null);
 });

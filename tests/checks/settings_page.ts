@@ -1,5 +1,5 @@
 /**
- * The tables of `docs/reference/configuration.md`, made from the JSON Schema of the configuration file.
+ * Generates the tables of `docs/reference/configuration.md` from the JSON Schema of the configuration file.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import type { SourceFile } from "./source.ts";
 
 const PAGE_PATH = "docs/reference/configuration.md";
 
-/** What stands between these two lines is made. */
+/** The text between these two lines is generated. */
 const FROM = "<!-- settings -->";
 const TO = "<!-- end of settings -->";
 
-/** More choices than these are described elsewhere. */
+/** Lists of more choices are described on other pages. */
 const CHOICES_SHOWN = 4;
 
-/** The page with its tables as they have to be. */
+/** The page with its generated tables. */
 export async function settingsFile(): Promise<SourceFile> {
   const written = await Deno.readTextFile(new URL(PAGE_PATH, ROOT_URL));
   const [before, rest = ""] = written.split(FROM);
@@ -33,7 +33,7 @@ async function tables(): Promise<string> {
   return [...sections, ...builtinSettings(schema).map(([name, config]) => table(name, config))].join("\n");
 }
 
-/** The settings of each built-in provider: what its name asks of the member `config`. */
+/** The settings of each built-in provider: the schema of its member `config`. */
 function builtinSettings(schema: JsonObject): [string, JsonObject][] {
   const { items } = membersOf(schema)["providers"] as { items: JsonObject };
   const conditions = items["allOf"] as readonly { if: JsonObject; then: JsonObject }[];
@@ -58,7 +58,7 @@ function table(name: string, section: JsonValue): string {
   ].join("\n");
 }
 
-/** A row for each setting of a schema, nested ones by their whole path. */
+/** A row for each setting of a schema; a nested setting has its whole path. */
 function rowsOf(path: string, schema: JsonValue): string[][] {
   const { properties, required } = objectOf(schema);
   const needed = new Set(isJsonArray(required) ? required : []);
@@ -70,7 +70,7 @@ function rowsOf(path: string, schema: JsonValue): string[][] {
   });
 }
 
-/** The row of a setting; none for a table that is always there and has rows of its own. */
+/** The row of a setting; no row for a table that is always present and has rows of its own. */
 function settingRow(path: string, schema: JsonObject, needed: boolean): string[][] {
   const alternatives = alternativesOf(schema);
   if (alternatives.length === 1 && member(alternatives[0] ?? {}, "properties") !== undefined) return [];
@@ -85,14 +85,14 @@ function describe(schema: JsonObject): string {
   return typeof said === "string" ? said : "";
 }
 
-/** The schemas that a value may meet. */
+/** The alternatives of a schema. */
 function alternativesOf(schema: JsonObject): readonly JsonObject[] {
   const { anyOf, type } = schema as { anyOf?: JsonValue; type?: JsonValue };
   if (isJsonArray(anyOf)) return anyOf.filter(isJsonObject).flatMap(alternativesOf);
   return isJsonArray(type) ? type.map((one) => ({ ...schema, type: one })) : [schema];
 }
 
-/** The members of a table, also where it may be null or stands in a list. */
+/** The object schema of a value that may be null or an item of a list. */
 function objectOf(schema: JsonValue): JsonObject {
   if (!isJsonObject(schema)) return {};
   const items = member(schema, "items");
