@@ -1,7 +1,6 @@
 /**
- * Export: a run's accepted prefix as the objects of a pack, one after the other, and the manifest last. Everything
- * that a store gives is hashed and folded again on the way, so that a pack never claims what its own records do not
- * show.
+ * Exports the accepted prefix of a run as the objects of a pack, followed by the manifest. Everything that the store
+ * returns is hashed and folded again, so that a pack never states what its records do not show.
  *
  * @module
  */
@@ -36,20 +35,20 @@ import {
   WITHHELD_CONDITIONS,
 } from "./format/types.ts";
 
-/** What is exported, and where it comes from. */
+/** The run to export, and its store. */
 export interface ExportSource {
   readonly run_key: RunKey;
-  /** The accepted head to export; records that follow it are not looked at. */
+  /** The accepted head to export; later records are ignored. */
   readonly head: Head;
   readonly scenario_id: string;
   readonly scenario_law_identity: Identity;
   /** Canonical text of the law's normal form. */
   readonly law: string;
-  /** Records of revision `after` + 1 and up, in order, at least one and at most `limit`. */
+  /** Records from revision `after` + 1, in order: at least one, at most `limit`. */
   readonly records: (after: number, limit: number) => Promise<readonly ExportRecord[]>;
-  /** Canonical text of an artifact; null where there is none. */
+  /** Canonical text of an artifact; null where the store has none. */
   readonly artifact: (identity: Identity) => Promise<{ readonly kind: string; readonly body: string } | null>;
-  /** Conditions of the law whose values are left out. */
+  /** Conditions of the law whose values are omitted. */
   readonly withheld_conditions: readonly string[];
 }
 
@@ -63,12 +62,11 @@ export interface ExportedPack {
 type ArtifactNames = Map<Identity, ArtifactReference["kind"]>;
 
 /**
- * Exports a run up to a head. Emits each object, the nodes of a tree after what they refer to; an object may come
- * more than once. Keeps no more than one segment in memory. The same prefix gives the same objects, whatever store it
- * comes from.
+ * Exports a run up to a head. It emits the nodes of a tree after the objects that they name, and may emit an object
+ * repeatedly. It holds at most one segment in memory. The same prefix yields the same objects from every store.
  *
- * @returns The manifest, once every object has been taken
- * @throws {ExportError} Where there is no pack of that run
+ * @returns The manifest, after every object
+ * @throws {ExportError} Where the run cannot be exported
  */
 export async function* exportRun(sha256: Sha256, source: ExportSource): AsyncGenerator<PackObject, ExportedPack> {
   const law = openLaw(sha256, source);
@@ -188,7 +186,7 @@ function checkRecord(sha256: Sha256, source: ExportSource, stored: ExportRecord)
     record.run_key.run_id === source.run_key.run_id && record.revision === stored.revision &&
     record.operation.family === operation.family && record.operation.identity === operation.identity &&
     record.invocation_identity === invocation_identity;
-  if (!agrees) throw broken(`Cannot export ${at}: the record is not the one that its place and receipt tell of`);
+  if (!agrees) throw broken(`Cannot export ${at}: the record does not match its revision and its receipt`);
   return record;
 }
 

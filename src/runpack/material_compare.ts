@@ -1,33 +1,33 @@
 /**
- * How two packs belong together.
+ * The relation of two packs.
  *
  * @module
  */
 
 import type { PackView, ViewedRecord } from "./material_view.ts";
 
-/** How two packs belong together. */
+/** The relation of two packs. */
 export type PackRelation = "same" | "same_records" | "first_continues" | "second_continues" | "forked" | "other_run";
 
-/** A record in few words. */
+/** A record in brief. */
 export interface RecordSummary {
   readonly revision: number;
   readonly record_id: string;
   readonly summary: string;
 }
 
-/** Two packs compared. */
+/** A comparison of two packs. */
 export interface PackComparison {
   readonly relation: PackRelation;
-  /** Records, from the first, that both have. */
+  /** Records that both have, counted from the first. */
   readonly shared_records: number;
   readonly only_first: readonly RecordSummary[];
   readonly only_second: readonly RecordSummary[];
-  /** Members of the manifests that differ beside what follows from the records. */
+  /** Differing members of the manifests, apart from those that follow from the records. */
   readonly differences: readonly { readonly what: string; readonly first: string; readonly second: string }[];
 }
 
-/** Compares two packs by their records. Whether either is true is for a verification. */
+/** Compares two packs by their records. Neither of them is verified here. */
 export function comparePacks(first: PackView, second: PackView): PackComparison {
   const least = Math.min(first.records.length, second.records.length);
   let shared = 0;

@@ -1,6 +1,6 @@
 /**
- * A pack as people look at it: its law, records and values, read with the same care as for a verification, and judged
- * by nobody here.
+ * Reads a pack for display: its law, records and values. It reads under the same limits as a verification, and judges
+ * nothing.
  *
  * @module
  */
@@ -24,13 +24,13 @@ import { createMeter } from "./verify/budget.ts";
 import { atRevision, violation } from "./verify/findings.ts";
 import type { BudgetLimits, VerificationPrimitives, Violation } from "./verify/types.ts";
 
-/** A record with its name. */
+/** A record with its identity. */
 export interface ViewedRecord {
   readonly record: RunRecord;
   readonly record_id: Identity;
 }
 
-/** A pack that can be looked at. */
+/** A pack that can be shown. */
 export interface PackView {
   readonly runpack_identity: Identity;
   readonly manifest: Manifest;
@@ -41,12 +41,12 @@ export interface PackView {
   readonly valueOf: (item: RecordedEvidence) => TypedValue | null;
 }
 
-/** A pack that cannot be looked at as a whole: what is in the way, and what there is all the same. */
+/** A pack that cannot be shown completely: the reason, and the part that can be shown. */
 export interface PartView {
   readonly reason: Violation | "budget_exhausted";
-  /** Null where there is no manifest to name it by. */
+  /** Null without a valid manifest. */
   readonly named: Pick<PackView, "runpack_identity" | "manifest"> | null;
-  /** The pack up to where its reading ended; null where its law is none, or could not be read. */
+  /** The pack up to the point where reading stopped; null where its law is invalid or could not be read. */
   readonly part: PackView | null;
 }
 
@@ -54,7 +54,7 @@ export interface PartView {
  * Reads a pack into memory.
  *
  * @param limits As for a verification
- * @returns The pack, its law being one and its records having the form of records; or as much of it as there is
+ * @returns The pack where law and records are valid, otherwise the part of it that is
  */
 export async function viewPack(
   source: PackSource,

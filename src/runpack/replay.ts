@@ -1,5 +1,5 @@
 /**
- * Counterfactual replay: what a run would have come to under another law, on the same evidence.
+ * Counterfactual replay: the decisions of a run under another law, on the same evidence.
  *
  * @module
  */
@@ -24,66 +24,64 @@ import type { PackView, ViewedRecord } from "./material_view.ts";
 import { presentRecorded } from "./verify/decide_again.ts";
 import type { VerificationPrimitives } from "./verify/types.ts";
 
-/** How a stage would have stood where it was opened or evaluated. */
+/** The standing of a stage at the moment when it was opened or evaluated. */
 export type CounterfactualStanding =
-  /** It would have been ready to be opened, or open to be evaluated. */
+  /** The stage was ready, or open. */
   | "possible"
   /** The changed law has no such stage. */
   | "stage_removed"
-  /** Its prerequisite would not have held. */
+  /** Its prerequisite did not hold. */
   | "blocked"
-  /** It would have been complete already, or the whole run. */
+  /** The stage, or the run, was complete already. */
   | "already_complete";
 
-/** The truth of a leaf; `value_not_held` where it is Unknown because the pack does not hold a value of it. */
+/** The truth of a leaf; `value_not_held` where it is Unknown because the pack does not hold a value. */
 export interface LeafTruth {
   readonly value: Kleene;
   readonly reason?: NonNullable<TraceItem["reason"]> | "value_not_held";
 }
 
-/** A leaf whose truth differs. */
+/** A leaf with another truth under the changed law. */
 export interface LeafDifference {
   readonly condition_id: string;
-  /** Null where the law in force had no such leaf, or the changed one has not. */
+  /** Null where one of the laws has no such leaf. */
   readonly before: LeafTruth | null;
   readonly after: LeafTruth | null;
 }
 
-/** A line of a trace as it would have been. */
+/** A line of a trace under the changed law. */
 type Line = LeafTruth & Pick<TraceItem, "path" | "condition_id">;
 
-/** A decision of the run, as it was made and as it would have been. */
+/** A decision of the run, as recorded and under the changed law. */
 export interface CounterfactualDecision {
   readonly revision: number;
   readonly kind: "open" | "evaluate";
   readonly stage_id: string;
-  /** Of evaluations. */
+  /** For evaluations. */
   readonly attempt_number?: number;
   readonly standing: CounterfactualStanding;
   readonly before: Kleene | "opened";
-  /** Null where there would have been nothing to decide, since the stage would not have stood as it has to. */
+  /** Null where the standing of the stage rules out a decision. */
   readonly after: Kleene | "opened" | null;
-  /** Of decisions that there would have been. */
+  /** For decisions that the changed law allows. */
   readonly leaves: readonly LeafDifference[];
   readonly differs: boolean;
 }
 
-/** What a changed law would have made of a run. */
+/** The result of a run under a changed law. */
 export interface Counterfactual {
   readonly decisions: readonly CounterfactualDecision[];
   readonly status_before: "active" | "complete";
   readonly status_after: "active" | "complete";
-  /** Stages of the changed law that would not have been complete, in its order. */
+  /** Incomplete stages of the changed law, in its order. */
   readonly incomplete_stages: readonly string[];
-  /**
-   * How often a changed condition could not be judged, because the pack does not hold a value of it: it is Unknown
-   * there.
-   */
+  /** How often a changed condition was Unknown because the pack does not hold a value of it. */
   readonly values_missing: number;
 }
 
 /**
- * Compiles a changed law for a replay, its own providers and schemas taken as they are named; or says why it is none.
+ * Compiles a changed law for a replay, or returns the reason why it is invalid. Its providers and schemas are assumed
+ * to exist.
  */
 export function compileNextLaw(
   { sha256 }: VerificationPrimitives,
@@ -103,10 +101,7 @@ interface Course {
   missing: number;
 }
 
-/**
- * Replays a run under another law. Openings and evaluations are taken in the order in which they were accepted, with
- * the evidence that they had.
- */
+/** Replays a run under another law: openings and evaluations in the order of their acceptance, with their evidence. */
 export function replayUnder(view: PackView, next: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
   const course: Course = { view, primitives, next, stages: initialStages(next), complete: false, missing: 0 };
   const decisions = view.records.flatMap((viewed, index) => {
@@ -189,7 +184,7 @@ function judgeAnew(
 ): { readonly outcome: Kleene; readonly trace: readonly Line[] } {
   const found = course.view.artifacts.environment(record);
   const asked = new Set(record.body.evidence.map(({ binding_id }) => binding_id));
-  // A call that leaves out what a condition requires would have been rejected: nothing counts for that condition.
+  // A call without a required binding would have been rejected: no evidence counts for that condition.
   const leftOut = new Set(
     compiled.bindings.filter(({ binding_id, condition_id }) =>
       !asked.has(binding_id) &&
@@ -207,7 +202,7 @@ function judgeAnew(
   };
   const environment: QualificationEnvironment = {
     ...found,
-    // What was signed then names the law that was in force then.
+    // Signatures name the law that was in force.
     law: { ...course.next, scenario_law_identity: course.view.law.scenario_law_identity },
     attempt: attemptAt(record.procedure, scope, {
       ...record.acceptance_time,
@@ -221,7 +216,7 @@ function judgeAnew(
 const TRUTH: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
 
 /**
- * A condition that both laws have alike was judged already, whether or not its values are still there to judge it by.
+ * Whether both laws have the same condition. Its judgement is then recorded, whether or not its values are still held.
  */
 function keepJudgements(
   course: Course,
@@ -246,7 +241,7 @@ function keepJudgements(
   const lines = anew.map((line): Line => {
     const known = kept.get(line.condition_id);
     if (known !== undefined) return { ...known, path: line.path };
-    // What is not there was presented as an error, and is none of the run.
+    // An absent value was recorded as an error.
     return missing.has(line.condition_id) && line.reason === "error" ? { ...line, reason: "value_not_held" } : line;
   });
   const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);
@@ -254,10 +249,7 @@ function keepJudgements(
   return { outcome: triName(runProgram(completion, values)), trace: lines };
 }
 
-/**
- * An item as the changed law would have met it: one of no condition of the stage is left out, as is one beyond its
- * domain.
- */
+/** An item under the changed law. Items of unknown conditions, and items outside the domain, are omitted. */
 function presentAnew(course: Course, compiled: CompiledStage, item: RecordedEvidence): PresentedEvidence[] {
   const condition = compiled.conditions[compiled.slotOf.get(item.condition_id) ?? -1];
   if (condition === undefined) return [];
@@ -271,7 +263,7 @@ function presentAnew(course: Course, compiled: CompiledStage, item: RecordedEvid
   return [withVerdict(course, condition, presentRecorded(item, value), value)];
 }
 
-/** A verdict counts only under the schema that it was given by. */
+/** A verdict counts only for the schema that it was given for. */
 function withVerdict(
   course: Course,
   { condition: { condition_id, observation_domain: domain } }: CompiledCondition,

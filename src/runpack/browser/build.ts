@@ -8,9 +8,9 @@ import { sha256 } from "../../evidence/host_primitives.ts";
 import { verifierDocument } from "./document.ts";
 
 /**
- * Bundles the page's script and what it imports, the kernel's own source above all.
+ * Bundles the page's script with the source that it imports.
  *
- * @throws {Error} Where the bundler fails
+ * @throws {Error} If the bundler fails
  */
 async function bundlePage(): Promise<string> {
   const entry = new URL("./page.ts", import.meta.url).pathname;
@@ -22,7 +22,7 @@ async function bundlePage(): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** Writes the page to a file; one that is there is replaced. */
+/** Writes the page to a file; an existing file is replaced. */
 export async function buildPage(path: string): Promise<void> {
   await Deno.writeTextFile(path, verifierDocument(sha256, await bundlePage()));
 }

@@ -10,10 +10,11 @@ import { documentOf, policyHash } from "../view/page.ts";
 import { STYLE } from "../view/style.ts";
 
 /**
- * The whole document of the verifier in the browser. Its policy lets this very script run and nothing be loaded or sent.
+ * The document of the verifier in the browser. Its policy allows this script alone, and neither loads nor sends
+ * anything.
  *
  * @param script The bundled script
- * @throws {TypeError} Where the script would end its own element
+ * @throws {TypeError} If the script would end its own element
  */
 export function verifierDocument(sha256: Sha256, script: string): string {
   const policy = [

@@ -1,9 +1,8 @@
 /**
- * Strict Ed25519 verification (RFC 8032, 5.1.7, without a cofactor), synchronous: the kernel does not wait, and a
- * browser's own verification is asynchronous.
- *
- * The arithmetic is the library's, the equation is not: its `verify` multiplies by the cofactor in every mode, so it
- * accepts signatures of mixed order that the format refuses (docs/decisions/browser_cryptography.md).
+ * Strict, synchronous Ed25519 verification (RFC 8032, 5.1.7, without a cofactor): the kernel is synchronous, and
+ * verification in browsers is asynchronous. The library supplies the arithmetic, not the equation: its `verify`
+ * multiplies by the cofactor in every mode. So it accepts signatures of mixed order that the format rejects
+ * (docs/decisions/browser_cryptography.md).
  *
  * @module
  */
@@ -16,7 +15,10 @@ const ORDER = Point.CURVE().n;
 
 const encoder = new TextEncoder();
 
-/** Whether a signature over a message verifies under a public key; false for what is malformed or of small order. */
+/**
+ * Whether a signature over a message verifies under a public key; false for malformed input and for keys of small
+ * order.
+ */
 export function verifyEd25519(publicKey: Uint8Array, message: string, signature: Uint8Array): boolean {
   if (!isStrictEd25519(publicKey, signature)) return false;
   const commitment = signature.subarray(0, 32);
@@ -25,7 +27,7 @@ export function verifyEd25519(publicKey: Uint8Array, message: string, signature:
   if (key === null || point === null) return false;
   const hash = sha512.create().update(commitment).update(publicKey).update(encoder.encode(message)).digest();
   const challenge = littleEndian(hash) % ORDER;
-  // Nothing here is secret, so the faster arithmetic of the library serves.
+  // No input is secret, so the faster arithmetic of the library is safe.
   const expected = Point.BASE.multiply(littleEndian(signature.subarray(32)), false);
   return expected.equals(point.add(key.multiply(challenge, false)));
 }

@@ -1,5 +1,6 @@
 /**
- * A pack out of files that a page was handed, a folder's or one archive: read in pieces, and only as far as a verifier asks.
+ * A pack from the files that a user chose: a folder, or one archive. Files are read in pieces, as the verifier requests
+ * them.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "..
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A file of a folder, by its path within it. */
+/** A file of a folder, with its path within the folder. */
 export interface PackFile {
   readonly path: string;
   readonly content: Blob;
@@ -39,7 +40,7 @@ async function* chunksOf(content: Blob, maximumBytes: number): AsyncGenerator<Ui
   for (let at = 0; at < end; at += CHUNK_BYTES) yield await bytesOf(content.slice(at, Math.min(end, at + CHUNK_BYTES)));
 }
 
-/** A pack in the files of a folder. What has no place in a pack is listed by its path. */
+/** Opens a pack from the files of a folder. Unexpected files are listed by their paths. */
 export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack> {
   const byPath = new Map(files.map(({ path, content }) => [path, content]));
   const source: PackSource = {
@@ -68,9 +69,9 @@ export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack>
 }
 
 /**
- * A pack in a single file.
+ * Opens a pack from a single file.
  *
- * @throws {ArchiveError} Where nothing of a pack can be found in it
+ * @throws {ArchiveError} If it holds no part of a pack
  */
 export async function openSingleFile(archive: Blob): Promise<OpenedPack> {
   const index = await readArchiveIndex({
@@ -86,7 +87,7 @@ export async function openSingleFile(archive: Blob): Promise<OpenedPack> {
 }
 
 /**
- * The paths of the files of a chosen folder, without the folder's own name.
+ * The path of a file within a chosen folder, without the name of the folder.
  *
  * @example
  * ```ts

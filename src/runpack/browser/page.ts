@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * The page that opens a runpack from disk. It is bundled into one document, which loads nothing and sends nothing anywhere.
+ * The page that opens a runpack from disk. It is bundled into one document, which neither loads nor sends anything.
  *
  * @module
  */
@@ -21,16 +21,16 @@ const result = byId("result", HTMLElement);
 const folder = byId("folder", HTMLInputElement);
 const file = byId("file", HTMLInputElement);
 
-/** Told to tests and screen readers alike. */
-function tell(state: "working" | "done" | "failed", markup: string): void {
+/** Shows a state, for tests and screen readers too. */
+function showState(state: "working" | "done" | "failed", markup: string): void {
   result.dataset["state"] = state;
   result.setAttribute("aria-busy", String(state === "working"));
-  // Markup of the renderer: text only enters it escaped, and the policy of the page runs no script that it may hold.
+  // The renderer escapes all text, and the policy of the page allows no other script.
   result.innerHTML = markup;
 }
 
 async function show(open: () => Promise<OpenedPack>): Promise<void> {
-  tell("working", element("p", { class: "note" }, "Verifying…").markup);
+  showState("working", element("p", { class: "note" }, "Verifying…").markup);
   const started = performance.now();
   try {
     const asked = {
@@ -40,10 +40,10 @@ async function show(open: () => Promise<OpenedPack>): Promise<void> {
     const { markup, report } = await verifyAndRender(await open(), asked);
     result.dataset["report"] = report.report_identity;
     const millis = Math.round(performance.now() - started);
-    tell("done", markup + element("footer", {}, `Verified in this page, in ${millis} ms.`).markup);
+    showState("done", markup + element("footer", {}, `Verified in this page, in ${millis} ms.`).markup);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    tell("failed", element("p", { class: "banner bad", role: "alert" }, why).markup);
+    showState("failed", element("p", { class: "banner bad", role: "alert" }, why).markup);
   }
 }
 
@@ -51,7 +51,7 @@ function chosenFiles(list: FileList): PackFile[] {
   return [...list].map((content) => ({ path: withinFolder(content.webkitRelativePath), content }));
 }
 
-/** A folder or file as browsers hand it over that know no other way for pages from disk. */
+/** A folder or file in browsers that offer handles for files on disk. */
 type Handle =
   | { readonly kind: "file"; readonly name: string; readonly getFile: () => Promise<File> }
   | { readonly kind: "directory"; readonly name: string; readonly values: () => AsyncIterable<Handle> };
@@ -74,7 +74,7 @@ async function filesBelow(entry: FileSystemEntry, prefix: string): Promise<PackF
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: PackFile[] = [];
   for (;;) {
-    // A reader gives a hundred at a time.
+    // A reader returns at most a hundred entries at a time.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return found;
     for (const one of some) {
@@ -84,7 +84,7 @@ async function filesBelow(entry: FileSystemEntry, prefix: string): Promise<PackF
   }
 }
 
-/** What was dropped; it has to be asked for before the event is over. */
+/** The dropped pack. It must be requested before the event ends. */
 function dropped(data: DataTransfer | null): (() => Promise<OpenedPack>) | null {
   const item = data?.items[0];
   const content = data?.files[0];

@@ -1,5 +1,5 @@
 /**
- * SHA-256 for the page: synchronous, because the verifier hashes as it reads, which no browser offers.
+ * Synchronous SHA-256 for the page: the verifier hashes as it reads, and browsers hash asynchronously.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { HashStream } from "../format/types.ts";
 
 const encoder = new TextEncoder();
 
-/** A hash that is fed in pieces. */
+/** An incremental hash. */
 export function hashStream(): HashStream {
   const state = hash.create();
   return { update: (chunk) => void state.update(chunk), digest: () => encodeHex(state.digest()) };

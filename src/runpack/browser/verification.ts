@@ -1,5 +1,5 @@
 /**
- * What the page does with a pack: the same verifier and the same markup as everywhere, over hashes and signatures in the language alone.
+ * Verifies and renders a pack in the page: the common verifier and markup, with hashes and signatures in plain script.
  *
  * @module
  */
@@ -13,21 +13,21 @@ import { verifyEd25519 } from "./ed25519.ts";
 import type { OpenedPack } from "./files.ts";
 import { hashStream, sha256 } from "./sha256.ts";
 
-/** What was asked beside the pack. */
+/** The input of the user beside the pack. */
 export interface Asked {
-  /** Public keys, in base64, one a line; empty for none. */
+  /** Public keys in base64, one on each line; empty where there are none. */
   readonly keys: string;
-  /** The runpack identity that it has to have; empty for any. */
+  /** The expected runpack identity; empty for any. */
   readonly identity: string;
 }
 
-/** What is to be shown. */
+/** The rendered result. */
 export interface Shown {
   readonly markup: string;
   readonly report: VerificationReport;
 }
 
-/** The keys of a text of lines, or the first line that is none. */
+/** The keys in the lines of a text, or the first invalid line. */
 export function readKeys(lines: string): readonly TrustedPublicKey[] | { readonly wrong: string } {
   const keys: TrustedPublicKey[] = [];
   for (const line of lines.split("\n").map((one) => one.trim()).filter((one) => one !== "")) {
@@ -38,15 +38,15 @@ export function readKeys(lines: string): readonly TrustedPublicKey[] | { readonl
   return keys;
 }
 
-/** Lets the page draw and answer now and then. */
+/** Yields to the page, so that it can draw and respond. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 const PRIMITIVES: VerificationPrimitives = { sha256, verifyEd25519, hashStream, pause };
 
 /**
- * Verifies a pack by its whole profile and renders it.
+ * Verifies a pack by the full profile and renders it.
  *
- * @throws {TypeError} Where a key or the identity is none
+ * @throws {TypeError} If a key or the identity is invalid
  */
 export async function verifyAndRender({ source, signatures }: OpenedPack, asked: Asked): Promise<Shown> {
   const keys = readKeys(asked.keys);

@@ -7,11 +7,11 @@
 
 import { compareCodePoints } from "../../canonical/order.ts";
 
-/** Bytes of a header, and what files are filled up to. */
+/** Bytes of a header; file contents are padded to a multiple of it. */
 const BLOCK_BYTES = 512;
 /** Zero bytes after the last entry. */
 export const END_BYTES = 2 * BLOCK_BYTES;
-/** Entries of one archive: more than that many are not held in memory. */
+/** Entries of one archive; a reader holds no more of them in memory. */
 export const ARCHIVE_ENTRIES = 1_000_000;
 
 /** Where the manifest lies in a folder or archive. */
@@ -19,7 +19,7 @@ export const MANIFEST_NAME = "manifest.json";
 
 const NAME = /^(?:manifest\.json|objects\/([0-9a-f]{2})\/([0-9a-f]{64})|signatures\/([0-9a-f]{64})\.json)$/;
 
-/** What a name within a folder or archive stands for. */
+/** The meaning of a name within a folder or archive. */
 export type PackEntryName =
   | { readonly part: "manifest" }
   | { readonly part: "object"; readonly identity: string }
@@ -35,7 +35,7 @@ export function signatureName(keyId: string): string {
   return `signatures/${keyId}.json`;
 }
 
-/** Reads a name; null for one that has no place in a pack. */
+/** Reads a name; null where a pack has no file of that name. */
 export function readEntryName(name: string): PackEntryName | null {
   const match = NAME.exec(name);
   if (match === null) return null;
@@ -47,13 +47,13 @@ export function readEntryName(name: string): PackEntryName | null {
 
 const FOLDER = /^(?:objects(?:\/[0-9a-f]{2})?|signatures)$/;
 
-/** Whether a folder has a place in a pack. */
+/** Whether a pack may contain a folder. */
 export function isPackFolder(path: string): boolean {
   return FOLDER.test(path);
 }
 
 /**
- * What a path that has no place in a pack is called: the outermost folder that has none, else the file itself.
+ * The name under which an unexpected path is reported: its outermost unexpected folder, otherwise the file itself.
  *
  * @example
  * ```ts
@@ -108,21 +108,21 @@ export interface ArchiveEntry {
   readonly bytes: number;
 }
 
-/** An archive that can be read anywhere. */
+/** An archive that can be read at any offset. */
 export interface ArchiveBytes {
   readonly size: number;
-  /** So many bytes from an offset; fewer where the archive ends. */
+  /** Reads bytes from an offset; fewer where the archive ends. */
   readonly read: (offset: number, bytes: number) => Promise<Uint8Array>;
 }
 
-/** An archive that is none of a pack. */
+/** An archive that does not hold a pack. */
 export class ArchiveError extends Error {
-  /** Where it departs from the form. */
+  /** The first byte that departs from the form. */
   readonly offset: number;
-  /** How it does. */
+  /** The reason. */
   readonly why: string;
 
-  /** Says what is wrong, and where; the file is named where it has a name. */
+  /** An error with the reason and the offset; the message names the file where its name is known. */
   constructor(offset: number, why: string, path: string | null = null) {
     super(`Cannot read archive${path === null ? "" : ` "${path}"`} at byte ${offset}: ${why}`);
     this.name = "ArchiveError";
@@ -134,18 +134,18 @@ export class ArchiveError extends Error {
 /** What an archive holds, up to its end or up to where it departs from its form. */
 export interface ArchiveIndex {
   readonly entries: ReadonlyMap<string, ArchiveEntry>;
-  /** Null where it is the archive of a pack from end to end. */
+  /** Null where the archive is valid to its end. */
   readonly fault: ArchiveFault | null;
 }
 
-/** Where an archive departs from its form, and how. */
+/** The offset at which an archive departs from its form, and the reason. */
 export interface ArchiveFault {
-  /** The first byte of the header, filling or end that is not as it has to be. */
+  /** The first invalid byte of the header, padding or end. */
   readonly offset: number;
   readonly why: string;
 }
 
-/** The entries of an archive in which something can be verified: what is wrong with it is for a report to say then. */
+/** Rejects an archive without a manifest. Any later fault is reported by the verification. */
 export function verifiableEntries({ entries, fault }: ArchiveIndex, path: string | null): ArchiveIndex["entries"] {
   if (fault === null || entries.has(MANIFEST_NAME)) return entries;
   throw new ArchiveError(fault.offset, fault.why, path);
@@ -155,7 +155,7 @@ function refuse(offset: number, why: string): never {
   throw new ArchiveError(offset, why);
 }
 
-/** Name and size that a header claims, not yet believed. */
+/** Name and size that a header states, not checked yet. */
 function claimed(header: Uint8Array): { readonly name: string; readonly bytes: number } {
   const text = String.fromCharCode(...header.subarray(0, 136));
   return { name: text.slice(0, 100).replace(/\0+$/, ""), bytes: Number.parseInt(text.slice(124, 135), 8) };
@@ -186,10 +186,10 @@ function printable(name: string): string {
 }
 
 /**
- * Reads where everything lies in an archive, without reading the files themselves. Only the one archive that a folder
- * has is taken: names in order, none twice, none that leads elsewhere, no links, nothing between or behind.
+ * Reads the index of an archive, without the contents of its files. Only the one archive of a folder is accepted: names
+ * in order and unique, no links, no path out of the folder, and no bytes between or behind entries.
  *
- * @param mostEntries Another number than the format's serves tests alone
+ * @param mostEntries Tests alone pass another limit than the format's
  */
 export async function readArchiveIndex(
   archive: ArchiveBytes,

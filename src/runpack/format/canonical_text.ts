@@ -1,6 +1,6 @@
 /**
- * Reading lines and texts of a pack that is being replayed. Texts are long and many, so whether one is canonical is
- * asked only where nothing else shows it: a text that was built anew, and is the same, needs no second look.
+ * Reads lines and texts of a pack during a replay. Texts are long and many. So a text is checked for its canonical form
+ * only where no other check implies it: a text that was derived again, and is equal, needs no second check.
  *
  * @module
  */
@@ -12,17 +12,15 @@ import { utf8Length } from "../../canonical/utf8.ts";
 import { PACK_DEPTH, TEXT_BYTES } from "./types.ts";
 
 const LINE_FEED = 0x0a;
-/** Code units of a text beyond which its bytes are counted: none takes more than three. */
+/** Code units of a text beyond which its bytes are counted: a code unit has at most three bytes. */
 const SURELY_WITHIN = TEXT_BYTES / 3;
 
-/** Whether a text has no more bytes than one that is parsed may have. */
+/** Whether a text is within the limit for texts that are parsed. */
 export function isBounded(text: string): boolean {
   return text.length <= SURELY_WITHIN || (text.length <= TEXT_BYTES && utf8Length(text) <= TEXT_BYTES);
 }
 
-/**
- * The value of a text; undefined where the scanner refuses the text. Whether the text is canonical is not checked.
- */
+/** The value of a text; undefined where the scanner rejects it. The canonical form is not checked. */
 export function readText(text: string): JsonValue | undefined {
   if (!isBounded(text)) return undefined;
   const plain = readPlain(text);
@@ -32,8 +30,9 @@ export function readText(text: string): JsonValue | undefined {
 }
 
 /**
- * The value of a text that the runtime writes again as it stands; undefined where the scanner has to decide. Such a text has no
- * member twice and no number that is not exact. Canonical text is of this kind, and this takes a third of the scanner's time.
+ * The value of a text that the runtime serialises to the same text; undefined where the scanner has to decide. Such a
+ * text has no duplicate member and no inexact number. Canonical text has this form, and this path takes a third of the
+ * time of the scanner.
  */
 function readPlain(text: string): JsonValue | undefined {
   try {
@@ -54,7 +53,7 @@ export function isCanonicalText(text: string, value: JsonValue): boolean {
   try {
     return canonicalize(value) === text;
   } catch {
-    // A value that has no canonical form was not read from one.
+    // A value without a canonical form cannot be the value of the text.
     return false;
   }
 }
@@ -67,7 +66,8 @@ export function readCanonical(bytes: Uint8Array): JsonValue | undefined {
 }
 
 /**
- * The lines of JSON lines, each without its line feed, one more than `most` at most; null where the bytes are no lines.
+ * The lines of JSON lines, each without its line feed. At most one line more than `most` is returned; null where the
+ * bytes are not lines.
  */
 export function readLines(bytes: Uint8Array, most: number): readonly string[] | null {
   const text = decodeUtf8Strict(bytes);
@@ -82,14 +82,14 @@ export function readLines(bytes: Uint8Array, most: number): readonly string[] | 
   return lines;
 }
 
-/** The value of the first of JSON lines; undefined where there is none that can be read. */
+/** The value of the first line; undefined where it cannot be read. */
 export function readFirstLine(bytes: Uint8Array): JsonValue | undefined {
   const end = bytes.indexOf(LINE_FEED);
   const text = end < 0 || end > TEXT_BYTES ? null : decodeUtf8Strict(bytes.subarray(0, end));
   return text === null ? undefined : readText(text);
 }
 
-/** Whether two JSON values are the same. */
+/** Whether two JSON values are equal. */
 export function sameJson(a: unknown, b: unknown): boolean {
   return canonicalize(a as JsonValue) === canonicalize(b as JsonValue);
 }

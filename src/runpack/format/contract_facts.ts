@@ -1,5 +1,6 @@
 /**
- * What replay reads of a provider's contract: whose it is, and what its checks take, yield and allow.
+ * The parts of a provider's contract that a replay reads: its provider, and the parameters, results and comparators of
+ * its checks.
  *
  * @module
  */
@@ -16,7 +17,7 @@ export interface ContractCheck {
   readonly params_schema: JsonValue;
   readonly allowed_comparators: readonly string[];
   readonly anchor_types: readonly string[];
-  /** Of its result schema, which is gone through once, however many bindings there are. */
+  /** Derived from the result schema once, however many bindings there are. */
   readonly result_types: CheckFacts["result_types"];
 }
 
@@ -24,16 +25,16 @@ export interface ContractCheck {
 export interface ContractFacts {
   readonly provider_id: string;
   readonly transport: "builtin" | "mcp" | "typed";
-  /** By id; of two with one id the first. */
+  /** By id; the first one where two have the same id. */
   readonly checks: ReadonlyMap<string, ContractCheck>;
 }
 
-/** A contract as it is written. */
+/** A contract as its author wrote it. */
 interface WrittenContract extends Pick<ContractFacts, "provider_id" | "transport"> {
   readonly checks: readonly (Omit<ContractCheck, "result_types"> & { readonly result_schema: JsonValue })[];
 }
 
-/** Checks of one contract; each is at least 100 bytes of a text that is bounded. */
+/** Checks of one contract. Each takes at least 100 bytes of a bounded text. */
 const CHECKS = 65_536;
 const NAMES = 4096;
 
@@ -63,7 +64,7 @@ const contractShape = having({
   ),
 });
 
-/** A value as a contract; null where it has not the form of one. */
+/** Reads a value as a contract; null where it has another form. */
 export function readContract(value: JsonValue): ContractFacts | null {
   if (!matches(contractShape, value)) return null;
   const { provider_id, transport, checks } = value as unknown as WrittenContract;
@@ -79,7 +80,7 @@ export function channelOf({ transport }: ContractFacts): CheckFacts["channel"] {
   return transport === "builtin" ? "local_acquisition" : "provider_acquisition";
 }
 
-/** What the law's own checks have to know about a check; null where the contract has none of that name. */
+/** The facts of a check that the checks of a law need; null where the contract has no such check. */
 export function factsOf(
   contract: ContractFacts,
   checkId: string,

@@ -1,6 +1,6 @@
 /**
  * Signatures over a pack: a DSSE envelope that holds an in-toto statement about the manifest (docs/format/runpack.md
- * "Signatures"). The keys, and what signs with them, are the host's.
+ * "Signatures"). The host holds the keys and signs.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { type Manifest, type RunpackSignature, SIGNATURE_BYTES } from "./types.t
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 /** The type of an in-toto statement, as its specification spells it. */
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
-/** What the predicate of the statement is. */
+/** The type of the predicate of the statement. */
 const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
 
 const SIGNATURE_LENGTH = 64;
@@ -37,7 +37,7 @@ export function keyIdOf(sha256: Sha256, publicKey: Uint8Array): Identity {
  * checkpoint.
  *
  * @param bytes The manifest's bytes
- * @param manifest The manifest that they are
+ * @param manifest The decoded manifest
  */
 export function statementOf(sha256: Sha256, bytes: Uint8Array, manifest: Manifest): string {
   const { format, head, record_tree, run_key } = manifest;
@@ -50,7 +50,7 @@ export function statementOf(sha256: Sha256, bytes: Uint8Array, manifest: Manifes
 }
 
 /**
- * What is signed: DSSE's pre-authentication encoding of a payload, which is text here.
+ * The signed text: the pre-authentication encoding of DSSE over a payload, which is text here.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export function encodeEnvelope(statement: string, keyId: Identity, signature: Ui
   return canonicalize(asJson(envelope));
 }
 
-/** An envelope that is what it has to be; whether its signature verifies is another question. */
+/** A valid envelope; its signature is not verified yet. */
 export interface DecodedEnvelope {
   readonly keyId: Identity;
   readonly signature: Uint8Array;
@@ -83,7 +83,7 @@ export interface DecodedEnvelope {
   readonly statement: string;
 }
 
-/** Reads an envelope, of at most {@link SIGNATURE_BYTES} bytes, strictly: one signature, canonical JSON, canonical base64. */
+/** Decodes an envelope of at most {@link SIGNATURE_BYTES} bytes: one signature, canonical JSON, canonical base64. */
 export function decodeEnvelope(bytes: Uint8Array): Decoded<DecodedEnvelope> {
   if (bytes.length > SIGNATURE_BYTES) {
     return { ok: false, fault: { code: "invalid", path: "$", message: `Expected at most ${SIGNATURE_BYTES} bytes` } };
@@ -119,12 +119,12 @@ const readEnvelope: Reader<DecodedEnvelope> = (faults, value, path) => {
 };
 
 /**
- * Whether an envelope is a signature of a pack under a key: the key is the one it names, the signature verifies, and
- * the statement is the one that the manifest gives.
+ * Whether an envelope is a signature of a pack under a key: it names that key, its signature verifies, and its
+ * statement is the one that follows from the manifest.
  *
  * @param envelope The envelope's bytes
  * @param bytes The manifest's bytes
- * @param manifest The manifest that they are
+ * @param manifest The decoded manifest
  * @param publicKey 32 bytes
  */
 export function verifyEnvelope(

@@ -1,5 +1,5 @@
 /**
- * The manifest: what a pack is, in one page of canonical JSON.
+ * The manifest: the identities and references of a pack, in canonical JSON.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The record tree: a Merkle tree of RFC 6962, section 2.1, over the canonical bytes of a run's records, built one
- * leaf after the other.
+ * The record tree: a Merkle tree (RFC 6962, section 2.1) over the canonical bytes of the records of a run. It grows
+ * leaf by leaf.
  *
  * @module
  */
@@ -11,13 +11,13 @@ const HASH_BYTES = 32;
 const LEAF_PREFIX = 0x00;
 const NODE_PREFIX = 0x01;
 
-/** A tree that grows. It keeps the roots of its full subtrees only, at most one for each bit of its size. */
+/** A growing tree. It keeps only the roots of its full subtrees, at most one for each bit of its size. */
 export interface RecordTree {
   /** Adds a leaf by its {@link leafHash}. */
   readonly append: (leaf: string) => void;
   /** Leaves so far. */
   readonly size: () => number;
-  /** Root over the leaves so far, 64 lower-case hex digits; of no leaves it is SHA-256 of nothing. */
+  /** Root over the leaves so far, 64 lower-case hex digits; the SHA-256 of no bytes where there are no leaves. */
   readonly root: () => string;
 }
 
@@ -141,7 +141,7 @@ function subproof(sha256: Sha256, leaves: readonly string[], first: number, whol
     : [...subproof(sha256, right, first - split, false), rootOf(sha256, left)];
 }
 
-/** What an audit path is to show: that a leaf stands at a place of a tree. */
+/** The statement of an audit path: a leaf is at an index of a tree. */
 export interface Inclusion {
   readonly leaf: string;
   readonly index: number;
@@ -167,7 +167,7 @@ export function verifyInclusion(sha256: Sha256, { leaf, index, size, root, proof
   return last === 0 && hash === root;
 }
 
-/** What a consistency proof is to show: that the second tree begins with the leaves of the first. */
+/** The statement of a consistency proof: the second tree begins with the leaves of the first. */
 export interface Consistency {
   readonly first: { readonly size: number; readonly root: string };
   readonly second: { readonly size: number; readonly root: string };
@@ -183,7 +183,7 @@ export function verifyConsistency(sha256: Sha256, { first, second, proof }: Cons
   let at = first.size - 1;
   let last = second.size - 1;
   while (at % 2 === 1) [at, last] = [half(at), half(last)];
-  // A first tree that is one full subtree is where the proof begins.
+  // The proof begins at the first tree where that tree is one full subtree.
   const [start, ...path] = at === 0 ? [first.root, ...proof] : proof;
   if (start === undefined) return false;
   let older = start;

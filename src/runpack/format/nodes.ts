@@ -1,8 +1,8 @@
 /**
- * Reading the nodes of the segment tree and the artifact list (docs/format/runpack.md "Segment tree", "Artifacts").
- * Canonical JSON of a closed form is one text for one value, so the bytes are read by that form alone: they end where
- * they depart from it, and nothing is made of them but what is kept. The shape of the whole tree is judged by who walks
- * it.
+ * Decodes the nodes of the segment tree and the artifact list (docs/format/runpack.md "Segment tree", "Artifacts").
+ * Canonical JSON of a closed form has one text for each value. So the bytes are compared with that form, and reading
+ * stops at the first byte that departs from it. Nothing is allocated but the result. The walk of the tree checks the
+ * shape of the whole tree.
  *
  * @module
  */
@@ -24,10 +24,10 @@ import {
   TREE_LEVELS,
 } from "./types.ts";
 
-/** What bytes hold, or the first byte that departs from the form. */
+/** The decoded value, or the first byte that departs from the form. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly departs: number };
 
-/** Bytes of the form of one node, and how far they have been read. */
+/** The bytes of one node, and the position of the reader. */
 interface Cursor {
   readonly bytes: Uint8Array;
   at: number;
@@ -54,7 +54,7 @@ function read<T>(bytes: Uint8Array, form: (cursor: Cursor) => T): Read<T> {
   }
 }
 
-/** Passes over a text that has to stand here. */
+/** Skips a required text. */
 function pass(cursor: Cursor, text: string): void {
   for (let index = 0; index < text.length; index++) {
     if (cursor.bytes[cursor.at] !== text.charCodeAt(index)) throw new Departure(cursor.at);
@@ -62,7 +62,7 @@ function pass(cursor: Cursor, text: string): void {
   }
 }
 
-/** Whether a text stands here; passes over it where it does. */
+/** Skips a text where it comes next, and returns whether it did. */
 function passes(cursor: Cursor, text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     if (cursor.bytes[cursor.at + index] !== text.charCodeAt(index)) return false;
@@ -83,7 +83,7 @@ function integer(cursor: Cursor, least: number, most: number): number {
     value = value * 10 + digit;
     cursor.at++;
     if (value > most) throw new Departure(start);
-    // Nothing of the number may follow a leading zero: what does is found to be out of place by who reads on.
+    // No digit may follow a leading zero; the caller rejects the next byte.
     if (value === 0) break;
   }
   if (cursor.at === start || value < least) throw new Departure(start);
@@ -111,7 +111,7 @@ function oneOf<T extends string>(cursor: Cursor, known: readonly T[]): T {
   return found;
 }
 
-/** The items of an array behind its opening bracket, as many as the form allows. */
+/** The items of an array after its opening bracket, up to the limit of the form. */
 function items<T>(cursor: Cursor, most: number, item: (cursor: Cursor) => T): readonly T[] {
   const found: T[] = [];
   do {
@@ -135,7 +135,7 @@ function reference(cursor: Cursor, mostBytes: number): ObjectReference {
   return { object, bytes };
 }
 
-/** A reference that says what it is a reference to. */
+/** A reference with the kind and the identity of what it names. */
 function named<Kind extends string>(
   cursor: Cursor,
   kinds: readonly Kind[],
@@ -172,7 +172,7 @@ function segment(cursor: Cursor): Segment {
   return { first_revision, last_revision, records, receipts, values, large_values };
 }
 
-/** Reads a node of the segment tree: its own form and the bounds of its members. */
+/** Decodes a node of the segment tree: its form, and the bounds of its members. */
 export function decodeSegmentNode(bytes: Uint8Array): Read<SegmentNode> {
   return read(bytes, (cursor): SegmentNode => {
     if (passes(cursor, '{"level":0,"node":"segments","segments":[')) {
@@ -189,7 +189,7 @@ export function decodeSegmentNode(bytes: Uint8Array): Read<SegmentNode> {
   });
 }
 
-/** Reads an artifact list: sorted by kind and identity, nothing twice, and all of them within their limit. */
+/** Decodes an artifact list: sorted by kind and identity, without duplicates, and within the limit on bytes. */
 export function decodeArtifactList(bytes: Uint8Array): Read<ArtifactList> {
   return read(bytes, (cursor): ArtifactList => {
     let before: ArtifactReference | null = null;

@@ -11,24 +11,24 @@ import { OBJECT_BYTES, type ObjectReference } from "./types.ts";
 
 const encoder = new TextEncoder();
 
-/** An object with its name. */
+/** An object with its identity. */
 export interface PackObject {
   readonly identity: Identity;
   readonly bytes: Uint8Array;
 }
 
-/** Why there is no pack. */
+/** Why a run cannot be exported. */
 export type ExportErrorCode =
-  /** What the store gave is not what was accepted. */
+  /** The store returned something else than was accepted. */
   | "integrity_failure"
   /** The run does not fit into the format. */
   | "limit_exceeded"
-  /** A condition that should be withheld is none of the law. */
+  /** The law has no condition that should be withheld. */
   | "condition_not_found";
 
-/** An export that cannot be: nothing that was emitted before belongs to a pack. */
+/** A failed export; no pack contains the objects emitted before. */
 export class ExportError extends Error {
-  /** What went wrong. */
+  /** The kind of failure. */
   readonly code: ExportErrorCode;
 
   /** An error with its code and a sentence. */
@@ -42,11 +42,11 @@ export class ExportError extends Error {
 /**
  * Makes an object of a text.
  *
- * @param what What it is, for the error
+ * @param what Its description, for the error
  * @throws {ExportError} `limit_exceeded`
  */
 export function textObject(sha256: Sha256, text: string, what: string, mostBytes: number = OBJECT_BYTES): PackObject {
-  // UTF-8 has no fewer bytes than the text has code units, so this bounds what is allocated next.
+  // A text has at least as many UTF-8 bytes as code units, so this check bounds the allocation below.
   if (text.length > mostBytes) throw tooLarge(what, mostBytes);
   const bytes = encoder.encode(text);
   if (bytes.length > mostBytes) throw tooLarge(what, mostBytes);
@@ -68,7 +68,7 @@ export function isObject(sha256: Sha256, bytes: Uint8Array, reference: ObjectRef
   return bytes.length === reference.bytes && identifyBytes(sha256, "object", bytes) === reference.object;
 }
 
-/** The error that tells of a limit. */
+/** The error for an exceeded limit. */
 export function tooLarge(what: string, mostBytes: number): ExportError {
   return new ExportError("limit_exceeded", `Cannot export ${what}: it has more than ${mostBytes} bytes`);
 }

@@ -1,5 +1,5 @@
 /**
- * The form of an operator profile, as packs retain it (docs/format/records.md).
+ * The shape of an operator profile, as packs retain it (docs/format/records.md).
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import { anyOf, boolean, closed, integer, listOf, matches, oneOf, text, variant } from "../../canonical/shape.ts";
 
-/** Entries of any list of a profile. */
+/** Maximum entries of each list of a profile. */
 const ENTRIES = 4096;
 
 const names = listOf(text, ENTRIES);
@@ -63,7 +63,7 @@ const profileShape = closed({
   proof_budget: integer(0),
 });
 
-/** A value as an operator profile, or null where it has not the form of one. */
+/** Reads a value as an operator profile; null where it has another shape. */
 export function readProfile(value: JsonValue): OperatorProfile | null {
   return matches(profileShape, value) ? value as unknown as OperatorProfile : null;
 }

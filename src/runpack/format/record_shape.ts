@@ -1,6 +1,6 @@
 /**
- * The form of a record of every known procedure (docs/format/records.md): closed objects, each member of its type. What the
- * members say of each other is for the claims to judge.
+ * The shape of the records of every known procedure (docs/format/records.md): closed objects, each member of its type.
+ * The claims check how members relate to each other.
  *
  * @module
  */
@@ -30,12 +30,12 @@ import {
   variant,
 } from "../../canonical/shape.ts";
 
-/** Items that acquisition may add to those of a caller. */
+/** Maximum items: those of a caller, and those that acquisition adds. */
 const EVIDENCE_ITEMS = ITEMS_PER_CALL + SPEC_LIMITS.acquisitionBindings;
-/** Lines of a trace: at most one a node of the requirement. */
+/** Lines of a trace: at most one for each node of the requirement. */
 const TRACE_LINES = SPEC_LIMITS.requirementNodes;
 const INTENTS = SPEC_LIMITS.entryPackets * SPEC_LIMITS.packetSet;
-/** Roles or tenants of one caller. */
+/** Maximum roles or tenants of one caller. */
 const ROLES = 4096;
 
 /** Milliseconds since 1970, or before. */
@@ -213,7 +213,7 @@ const recordShape = variant("record_kind", {
   artifact_submitted: record(artifactSubmitted),
 });
 
-/** A value as a record, or null where it does not have the form of one. */
+/** Reads a value as a record; null where it has another shape. */
 export function readRecord(value: JsonValue): RunRecord | null {
   return matches(recordShape, value) ? value as unknown as RunRecord : null;
 }

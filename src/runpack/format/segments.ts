@@ -1,6 +1,5 @@
 /**
- * Building segments: up to 256 records as JSON lines, with the answers that were given and the values that the
- * records name.
+ * Builds segments: up to 256 records as JSON lines, with their receipts and the values that the records name.
  *
  * @module
  */
@@ -23,7 +22,7 @@ import {
   TEXT_BYTES,
 } from "./types.ts";
 
-/** A record as a store keeps it: with the values that it names and the receipt that it left. */
+/** A stored record, with the values that it names and its receipt. */
 export interface ExportRecord {
   readonly revision: number;
   readonly record_id: Identity;
@@ -38,7 +37,7 @@ export interface ExportRecord {
   };
 }
 
-/** A value that a record names, and the condition that it was evidence of; null for a payload. */
+/** A value that a record names, with the condition that it is evidence of; null for a payload. */
 export interface NamedValue {
   readonly kind: Material["kind"];
   readonly identity: Identity;
@@ -72,13 +71,13 @@ export interface BuiltSegment {
   readonly objects: readonly PackObject[];
 }
 
-/** A segment that grows. */
+/** A growing segment. */
 export interface SegmentBuilder {
-  /** Adds the next record, in its stored form and as it reads. */
+  /** Adds the next record, as stored and as decoded. */
   readonly add: (stored: ExportRecord, record: RunRecord) => void;
   /** Records so far. */
   readonly size: () => number;
-  /** Ends the segment, which has at least one record. */
+  /** Builds the segment, which must have at least one record. */
   readonly finish: () => BuiltSegment;
 }
 
@@ -86,11 +85,11 @@ interface Value {
   readonly kind: Material["kind"];
   readonly identity: Identity;
   readonly body: string;
-  /** Whether each item that names it so far is one of a withheld condition. */
+  /** Whether every item so far that names it belongs to a withheld condition. */
   withheld: boolean;
 }
 
-/** Lines of canonical JSON whose sum of lengths is bounded while they come. */
+/** Lines of canonical JSON. Their total length is checked as they are added. */
 interface Lines {
   readonly add: (line: string) => void;
   readonly object: (sha256: Sha256) => PackObject;
@@ -115,9 +114,9 @@ function receiptLine({ operation, invocation_identity, result }: ExportRecord["r
 }
 
 /**
- * A segment without records, to add to.
+ * Creates an empty segment.
  *
- * @param withheld Conditions whose values are left out
+ * @param withheld Conditions whose values are omitted
  */
 export function segmentBuilder(sha256: Sha256, withheld: ReadonlySet<string>): SegmentBuilder {
   const records = lines("the records of a segment");
@@ -189,7 +188,7 @@ function isLarge({ body }: Value): boolean {
 function valuesObject(sha256: Sha256, kept: readonly Value[]): PackObject {
   const inline = lines("the values of a segment");
   for (const value of kept) {
-    // Its members in canonical order around a text that is canonical already.
+    // The members are in canonical order, and the body is canonical text already.
     if (!isLarge(value)) inline.add(`{"body":${value.body},"identity":"${value.identity}","kind":"${value.kind}"}`);
   }
   return inline.object(sha256);

@@ -1,5 +1,5 @@
 /**
- * Building the segment tree: as low and as full as it can be, node by node while segments come.
+ * Builds the segment tree, as low and as full as possible, node by node as segments arrive.
  *
  * @module
  */
@@ -9,23 +9,23 @@ import { asJson } from "../../run/primitives.ts";
 import { ExportError, jsonObjectOf, type PackObject, referenceTo } from "./objects.ts";
 import { NODE_BYTES, NODE_CHILDREN, type ObjectReference, type Segment, TREE_LEVELS } from "./types.ts";
 
-/** A segment tree that grows. It keeps the unfinished node of each level only. */
+/** A growing segment tree. It keeps only the unfinished node of each level. */
 export interface SegmentTree {
-  /** Adds the next segment; gives the nodes that it fills. */
+  /** Adds the next segment; returns the nodes that it completes. */
   readonly add: (segment: Segment) => readonly PackObject[];
-  /** Ends the tree; gives the nodes that are left, and the root. */
+  /** Completes the tree; returns the remaining nodes and the root. */
   readonly finish: () => { readonly nodes: readonly PackObject[]; readonly root: ObjectReference };
 }
 
 /**
- * A tree without segments, to add to.
+ * Creates an empty tree.
  *
- * @param fanOut Children of a full node; another number than the format's serves tests alone
+ * @param fanOut Children of a full node; tests alone pass another number than the format's
  * @throws {ExportError} `limit_exceeded`, from its methods, where a node is too large or there are too many levels
  */
 export function segmentTree(sha256: Sha256, fanOut: number = NODE_CHILDREN): SegmentTree {
   let segments: Segment[] = [];
-  // By level: the children of its unfinished node. What stands at TREE_LEVELS would be children of a level too many.
+  // The children of the unfinished node of each level. Entries at TREE_LEVELS would need one level too many.
   const children: ObjectReference[][] = Array.from({ length: TREE_LEVELS + 1 }, () => []);
 
   const close = (level: number): PackObject[] => {

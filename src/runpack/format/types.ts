@@ -1,5 +1,6 @@
 /**
- * Runpack format v6: manifest, object tree, and where a verifier reads them from (docs/format/runpack.md).
+ * Runpack format v6: the manifest, the object tree, and the source that a verifier reads them from
+ * (docs/format/runpack.md).
  *
  * @module
  */
@@ -10,37 +11,37 @@ import type { Head, OperationId, RunKey } from "../../run/types.ts";
 
 /** The format that this program writes. */
 export const FORMAT = "runpack-v6";
-/** Records of a full segment; a full segment never changes, so later exports share its objects. */
+/** Records of a full segment. A full segment never changes, so later exports share its objects. */
 export const SEGMENT_RECORDS = 256;
 /** Children of one tree node. */
 export const NODE_CHILDREN = 256;
-/** Levels that a segment tree may have: 256^5 records are out of reach. */
+/** Maximum levels of a segment tree: enough for 256^5 records. */
 export const TREE_LEVELS = 4;
 /** Bytes of a manifest. */
 export const MANIFEST_BYTES = 1024 * 1024;
 /** Bytes of a node of the segment tree, and of the artifact list. */
 export const NODE_BYTES = 64 * 1024 * 1024;
 /**
- * Bytes of one text that is parsed in a replay: the law, an artifact, a large value, a line of records or receipts.
- * Values have at most 1 MiB and payloads 2, so nothing that `gate-kernel-1` accepts is longer, and no text makes a reader
- * allocate without end.
+ * Maximum bytes of one text that a replay parses: the law, an artifact, a large value, a line of records or receipts.
+ * `gate-kernel-1` accepts values of 1 MiB and payloads of 2 MiB, so all of its texts fit, and the memory of a reader is
+ * bounded.
  */
 export const TEXT_BYTES = 16 * 1024 * 1024;
-/** Bytes of all artifacts of a pack: a verifier holds them from the first record to the last. */
+/** Maximum bytes of all artifacts of a pack: a verifier holds them throughout a replay. */
 export const ARTIFACTS_BYTES = 64 * 1024 * 1024;
-/** Bytes of all values that one record names: a verifier holds them at the same time. */
+/** Maximum bytes of all values that one record names: a verifier holds them at the same time. */
 export const RECORD_VALUES_BYTES = 64 * 1024 * 1024;
 /** Bytes of the records, receipts or values of a segment. */
 export const OBJECT_BYTES = 256 * 1024 * 1024;
-/** Conditions whose values one pack may withhold. */
+/** Maximum conditions whose values one pack withholds. */
 export const WITHHELD_CONDITIONS = 4096;
 /** Bytes of one signature file. */
 export const SIGNATURE_BYTES = 16 * 1024;
-/** Signatures that lie beside one pack. */
+/** Maximum signatures beside one pack. */
 export const SIGNATURES = 64;
-/** How deep containers may nest in a text of a pack: gate wraps what it received. */
+/** Maximum nesting of containers in a text of a pack. It exceeds the limit of inputs, since records wrap them. */
 export const PACK_DEPTH = 128;
-/** Canonical bytes up to which a value lies in its segment's `values` object; a larger one is an object of its own. */
+/** Maximum canonical bytes of a value within its segment; a larger value is an object of its own. */
 export const INLINE_VALUE_BYTES = 16 * 1024;
 
 /** A reference to an object: its identity, of kind `object` over its bytes, and how many bytes it has. */
@@ -49,17 +50,20 @@ export interface ObjectReference {
   readonly bytes: number;
 }
 
-/** A value or payload too large to lie in its segment: the object's bytes are the canonical bytes that `identity` is over. */
+/**
+ * A value or payload that is too large for its segment. Its object holds the canonical bytes that `identity` is
+ * computed over.
+ */
 export interface LargeValue extends ObjectReference {
   readonly kind: "evidence-value" | "payload";
   readonly identity: Identity;
 }
 
 /**
- * Up to 256 consecutive records. Each of the three objects is lines of canonical JSON, every line ended by one line
- * feed: `records` the records, `receipts` one {@link ReceiptLine} a record, `values` one {@link ValueLine} for each
- * distinct value that the segment's records name and that is retained, not withheld and not large, in the order in
- * which they are first named.
+ * Up to 256 consecutive records. Each of the three objects holds lines of canonical JSON, each ended by one line feed.
+ * `records` holds the records, `receipts` one {@link ReceiptLine} for each record. `values` holds one {@link ValueLine}
+ * for each distinct value that the records name, in the order in which they first name it. Withheld, large and
+ * unretained values are absent.
  */
 export interface Segment {
   readonly first_revision: number;
@@ -71,21 +75,24 @@ export interface Segment {
   readonly large_values: readonly LargeValue[];
 }
 
-/** What stands in a segment's `receipts` object for each record. */
+/** A line of a segment's `receipts` object. */
 export interface ReceiptLine {
   readonly operation: OperationId;
   readonly invocation_identity: Identity;
   readonly result: JsonObject;
 }
 
-/** What stands in a segment's `values` object. */
+/** A line of a segment's `values` object. */
 export interface ValueLine {
   readonly kind: "evidence-value" | "payload";
   readonly identity: Identity;
   readonly body: JsonValue;
 }
 
-/** A node of the segment tree, as canonical JSON. Levels fall by one towards the leaves, so no tree is cyclic or deep. */
+/**
+ * A node of the segment tree, as canonical JSON. The level falls by one from a node to its children, so no tree is
+ * cyclic.
+ */
 export type SegmentNode =
   | { readonly node: "segments"; readonly level: 0; readonly segments: readonly Segment[] }
   | { readonly node: "segments"; readonly level: number; readonly children: readonly ObjectReference[] };
@@ -120,35 +127,35 @@ export interface Manifest {
   readonly artifacts: ObjectReference;
   /** Root of the segment tree. */
   readonly segments: ObjectReference;
-  /** Conditions whose values are withheld, sorted; empty where nothing is. */
+  /** Conditions whose values are withheld, sorted. */
   readonly withheld_conditions: readonly string[];
 }
 
-/** Why bytes of a pack could not be had. */
+/** Why bytes of a pack could not be read. */
 export type SourceFault = "missing" | "unreadable";
 
-/** Where a pack's bytes come from. A source never answers more than `maximumBytes` of one thing. */
+/** The source of a pack's bytes. It never returns more than `maximumBytes` of one file. */
 export interface PackSource {
   /** The manifest's bytes. */
   readonly manifest: () => Promise<Uint8Array | SourceFault>;
   /**
-   * The bytes of an object in chunks. Ends after the object's bytes, or after `maximumBytes` + 1, whichever is first. A
-   * chunk holds until the next one is asked for: who keeps it keeps a copy.
+   * The bytes of an object in chunks, up to the end of the object or `maximumBytes` + 1. A chunk is valid until the
+   * next one is requested: copy it to keep it.
    */
   readonly object: (identity: Identity, maximumBytes: number) => AsyncIterable<Uint8Array> | SourceFault;
   /**
-   * Names of all files that the pack holds in its form, but for its manifest and its signatures; null where the source is
-   * shared by many packs. What has no place in a pack is named by {@link import("./archive.ts").strayName}.
+   * Names of all files of the pack except its manifest and its signatures; null where the source is shared by many
+   * packs. {@link import("./archive.ts").strayName} names an unexpected file.
    */
   readonly list: (() => AsyncIterable<string>) | null;
-  /** The byte at which the single file that holds the pack departs from its form; left out where it does not. */
+  /** The byte at which the single file of the pack departs from its form; absent where it does not. */
   readonly departs?: number;
 }
 
-/** An incremental SHA-256, handed to the verifier. */
+/** An incremental SHA-256, supplied by the host. */
 export interface HashStream {
   readonly update: (chunk: Uint8Array) => void;
-  /** 64 lower-case hex digits; ends the stream. */
+  /** Ends the stream; returns 64 lower-case hex digits. */
   readonly digest: () => string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The single-file form of a pack on disk: reading it for a verifier, and writing it out of a repository.
+ * The single-file form of a pack on disk: reads it for a verifier, and writes it from a repository.
  *
  * @module
  */
@@ -34,7 +34,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** An archive on disk, open until it is closed. */
 export interface OpenArchive {
   readonly source: PackSource;
-  /** What is wrong with it behind its manifest; null where nothing is. */
+  /** The fault behind its manifest; null where the archive is valid. */
   readonly fault: ArchiveError | null;
   /** The signatures in it, in key id order. */
   readonly signatures: () => Promise<readonly SignatureFile[]>;
@@ -53,7 +53,7 @@ async function readAt(file: Deno.FsFile, offset: number, bytes: number): Promise
   return buffer.subarray(0, filled);
 }
 
-/** Reads one after the other: a file has one position. */
+/** Serialises reads: a file has one position. */
 function archiveBytes(file: Deno.FsFile, size: number): ArchiveBytes {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -80,10 +80,10 @@ async function* readEntry(
 }
 
 /**
- * Opens an archive: its index is read, the files in it are not. One that is damaged behind its manifest is opened all the
- * same, and its source says so.
+ * Opens an archive and reads its index, not its files. An archive that is damaged behind its manifest is opened too;
+ * its source reports the fault.
  *
- * @throws {ArchiveError} If nothing of a pack can be found in it
+ * @throws {ArchiveError} If it holds no part of a pack
  */
 export async function openArchive(path: string): Promise<OpenArchive> {
   if (plainFile(path) !== "file") throw new ArchiveError(0, "it is no file", path);
@@ -138,9 +138,9 @@ async function signaturesOf(
 }
 
 /**
- * Writes a pack to a file that does not exist yet. The file appears whole.
+ * Writes a pack to a new file. The file appears complete or not at all.
  *
- * @param onObject Told after each object
+ * @param onObject Called after each object
  * @returns The runpack identity
  * @throws {RepositoryError} `unavailable` where something is at the path
  */
@@ -150,7 +150,7 @@ export async function writeArchive(
   onObject: () => void = () => {},
 ): Promise<Identity> {
   const objects: WalkedObject[] = [];
-  // Sizes stand in headers before bytes, so a first walk finds what there is, and a second read writes it.
+  // Headers hold sizes and precede contents. So a first walk collects the sizes, and a second one writes.
   for await (const object of contents.objects()) objects.push(object);
   if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
     throw new PackError(
@@ -178,13 +178,12 @@ export async function writeArchive(
 }
 
 /**
- * Writes an archive anew with a signature in it, in place of the one of the same key where there is one. The file is
- * whole at every moment.
+ * Rewrites an archive with a signature, which replaces the one of the same key. The file is complete at every moment.
  *
- * @param sign Signs the pack; what it gives is kept only if the pack is whole
+ * @param sign Signs the pack; its result is kept only if the pack is complete
  * @returns The runpack identity
- * @throws {ArchiveError} If it is no archive of a pack
- * @throws {PackError} If the pack is not whole
+ * @throws {ArchiveError} If it is not the archive of a pack
+ * @throws {PackError} If the pack is not complete
  */
 export async function addArchiveSignature(
   sha256: Sha256,

@@ -1,5 +1,5 @@
 /**
- * A pack out of a repository: whole, checked object by object, to be copied somewhere else.
+ * Packs that are copied from a repository, checked object by object.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { PackError, type WalkedObject, walkPack } from "../walk.ts";
 import { equalBytes, joinBytes } from "./files.ts";
 import { type Repository, RepositoryError, type SignatureFile } from "./repository.ts";
 
-/** A pack with everything that belongs to it. */
+/** A pack with its objects and signatures. */
 export interface PackContents {
   readonly runpackIdentity: Identity;
   readonly manifest: Uint8Array;
@@ -24,8 +24,8 @@ export interface PackContents {
 /**
  * Opens a pack of a repository.
  *
- * @returns Null where there is no such pack
- * @throws {RepositoryError} `integrity_failure` where what lies under the name is another thing, `unavailable`
+ * @returns Null where the repository has no such pack
+ * @throws {RepositoryError} `integrity_failure` where the manifest has another identity, `unavailable`
  */
 export async function openContents(
   sha256: Sha256,
@@ -59,9 +59,9 @@ export async function openContents(
 }
 
 /**
- * Opens a pack that lies by itself, in a folder or a file.
+ * Opens a pack in a folder or a file.
  *
- * @throws {PackError} If it has no manifest that can be read
+ * @throws {PackError} If its manifest cannot be read
  */
 export async function sourceContents(
   sha256: Sha256,
@@ -85,15 +85,15 @@ export async function sourceContents(
   };
 }
 
-/** Objects that are copied at the same time. */
+/** Objects that are copied concurrently. */
 const COPIES_AT_ONCE = 8;
 
 /**
- * Copies a pack into a repository: objects, then signatures, then the manifest. Where the manifest is there already,
- * so is everything else.
+ * Copies a pack into a repository: objects, then signatures, then the manifest. A manifest that exists implies
+ * everything else.
  *
- * @param onObject Told after each object
- * @throws {RepositoryError} As the repositories; `integrity_failure` where the pack is not whole
+ * @param onObject Called after each object
+ * @throws {RepositoryError} As the repositories; `integrity_failure` where the pack is not complete
  */
 export async function copyPack(
   contents: PackContents,

@@ -1,5 +1,5 @@
 /**
- * Files of packs: bounded reads of plain files, and writes that are whole or not there.
+ * Files of packs: bounded reads of plain files, and writes that are atomic.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { Written } from "./repository.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What the names of unfinished files begin with. */
+/** Prefix of the names of unfinished files. */
 export const TEMPORARY_PREFIX = ".tmp-";
 
-/** Whether a plain file lies at a path; links are none. */
+/** Whether a path is a plain file, not a link. */
 export function plainFile(path: string): "file" | SourceFault {
   try {
     return Deno.lstatSync(path).isFile ? "file" : "unreadable";
@@ -24,7 +24,7 @@ export function plainFile(path: string): "file" | SourceFault {
   }
 }
 
-/** Whether a folder lies at a path; a link to one is none. */
+/** Whether a path is a folder, not a link to one. */
 export function isPlainFolder(path: string): boolean {
   try {
     return Deno.lstatSync(path).isDirectory;
@@ -33,7 +33,7 @@ export function isPlainFolder(path: string): boolean {
   }
 }
 
-/** Whether an error says that nothing is at a path. */
+/** Whether an error means that a path does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
 }
@@ -88,20 +88,19 @@ export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<vo
   while (rest.length > 0) rest = rest.subarray(await file.write(rest));
 }
 
-/** Makes a folder's entries durable. */
+/** Makes the entries of a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows has no such call for folders: there a rename or link is durable with the volume's journal.
+  // Windows has no such call for folders: the journal of the volume makes a rename or link durable.
   if (Deno.build.os === "windows") return;
   using folder = await Deno.open(path);
   await folder.sync();
 }
 
 /**
- * Writes a file that is whole and durable or not there, and overwrites nothing. The entry itself is durable once the
- * folder is synced.
+ * Writes a new file, complete and durable, and overwrites nothing. Its entry is durable after the folder is synced.
  *
  * @param fill Writes the content
- * @returns `exists` where something is at the path already
+ * @returns `exists` where the path exists already
  */
 export async function createFile(path: string, fill: (file: Deno.FsFile) => Promise<void>): Promise<Written> {
   return await throughTemporary(path, fill, async (temporary) => {
@@ -110,7 +109,7 @@ export async function createFile(path: string, fill: (file: Deno.FsFile) => Prom
       await Deno.link(temporary, path);
     } catch (error) {
       if (error instanceof Deno.errors.AlreadyExists || plainFile(path) !== "missing") return "exists";
-      // A file system without hard links, such as FAT: whoever comes between writes the same bytes under the same name.
+      // A file system without hard links, such as FAT. A concurrent writer writes the same bytes under the same name.
       await Deno.rename(temporary, path);
     }
     return "written";
@@ -118,8 +117,8 @@ export async function createFile(path: string, fill: (file: Deno.FsFile) => Prom
 }
 
 /**
- * Writes a file in the place of the one that is there, if there is one: at every moment one of both is there, whole. The
- * entry itself is durable once the folder is synced.
+ * Writes a file, and replaces an existing one. One of both is present and complete at every moment. The entry is
+ * durable after the folder is synced.
  *
  * @param fill Writes the content
  */

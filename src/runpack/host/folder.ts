@@ -1,5 +1,5 @@
 /**
- * The folder form of a pack: reading it for a verifier, and writing it out of a repository.
+ * The folder form of a pack: reads it for a verifier, and writes it from a repository.
  *
  * @module
  */
@@ -14,11 +14,11 @@ import type { PackContents } from "./contents.ts";
 import { createReadAhead } from "./read_ahead.ts";
 import type { SignatureFile } from "./repository.ts";
 
-/** A pack in a folder, for a verifier. What has no place in a pack is listed by its path. */
+/** A pack in a folder, for a verifier. Unexpected files are listed by their paths. */
 export function folderPackSource(folder: string): PackSource {
   const readAhead = createReadAhead();
   const plain = new Map<string, boolean>();
-  // A link in the place of a folder leads out of the pack, so there is nothing behind it.
+  // A link may lead out of the pack, so its content is not read.
   const isPlain = (name: string): boolean => {
     const known = plain.get(name) ?? isPlainFolder(join(folder, name));
     plain.set(name, known);
@@ -38,11 +38,11 @@ export function folderPackSource(folder: string): PackSource {
   };
 }
 
-/** Names of what is in a folder of a pack, but for its manifest and signatures; an empty folder is nothing. */
+/** Names of the files in a folder of a pack, without its manifest and signatures. Empty folders are ignored. */
 async function* listFiles(folder: string, within: string): AsyncGenerator<string> {
   for await (const { name: entry, isFile, isDirectory } of Deno.readDir(join(folder, within))) {
     const name = within === "" ? entry : `${within}/${entry}`;
-    // A link to a folder is no folder here, so nothing is followed out of the pack or in circles.
+    // A link to a folder does not count as a folder: following it could leave the pack, or loop.
     if (isDirectory && isPackFolder(name)) yield* listFiles(folder, name);
     else if (isDirectory) {
       if (!await isEmpty(join(folder, name))) yield name;
@@ -55,12 +55,12 @@ async function isEmpty(folder: string): Promise<boolean> {
     for await (const _ of Deno.readDir(folder)) return false;
     return true;
   } catch {
-    // What cannot be looked into may hold anything.
+    // An unreadable folder may hold any file.
     return false;
   }
 }
 
-/** The signatures in a folder, in key id order. Files that cannot be one are passed over. */
+/** The signatures in a folder, in key id order. Other files are skipped. */
 export async function folderSignatures(folder: string): Promise<readonly SignatureFile[]> {
   const found: SignatureFile[] = [];
   if (!isPlainFolder(join(folder, "signatures"))) return found;
@@ -78,10 +78,10 @@ export async function folderSignatures(folder: string): Promise<readonly Signatu
 }
 
 /**
- * Lays a signature into a folder; one of the same key that is there is replaced, and there at every moment until then. A runpack may
- * come from anybody, so what is written for it stays in it.
+ * Writes a signature into a folder. It replaces the one of the same key, which stays readable until then. A runpack may
+ * come from anyone, so no write may leave its folder.
  *
- * @returns False, and nothing is written, where its `signatures` is no folder but leads elsewhere
+ * @returns False, without a write, where its `signatures` is not a plain folder
  */
 export async function addFolderSignature(folder: string, { keyId, bytes }: SignatureFile): Promise<boolean> {
   const signatures = join(folder, "signatures");
@@ -92,7 +92,7 @@ export async function addFolderSignature(folder: string, { keyId, bytes }: Signa
   return true;
 }
 
-/** Whether a pack can be written to a folder: nothing is there yet, or an empty folder. */
+/** Whether a pack can be written to a folder: the path does not exist, or is an empty folder. */
 export function isFreeFolder(folder: string): boolean {
   try {
     return [...Deno.readDirSync(folder)].length === 0;
@@ -102,9 +102,9 @@ export function isFreeFolder(folder: string): boolean {
 }
 
 /**
- * Writes a pack to a folder that {@link isFreeFolder}; the manifest last.
+ * Writes a pack to a folder for which {@link isFreeFolder} holds; the manifest last.
  *
- * @param onObject Told after each object
+ * @param onObject Called after each object
  * @returns The runpack identity
  */
 export async function writeFolder(

@@ -1,6 +1,6 @@
 /**
- * The local repository: packs in a folder, their objects shared. Safe against a crash at any byte and against any
- * number of writers: files appear whole, nothing is overwritten, and a manifest appears once its objects are durable.
+ * The local repository: packs in a folder, with shared objects. It is safe against a crash at any byte and against
+ * concurrent writers. Files appear complete, none is overwritten, and a manifest appears after its objects are durable.
  *
  * @module
  */
@@ -24,14 +24,14 @@ import {
 import { createReadAhead } from "./read_ahead.ts";
 import { type Repository, RepositoryError, type SignatureFile, type Written } from "./repository.ts";
 
-/** Age at which an unfinished file is what a crash left, and not what somebody is writing. */
+/** Age after which an unfinished file is the remainder of a crash, not a write in progress. */
 const ABANDONED_MILLIS = 24 * 60 * 60 * 1000;
 
 interface Local {
   readonly root: string;
-  /** Folders with entries that may not be durable yet. */
+  /** Folders whose entries may not be durable yet. */
   readonly touched: Set<string>;
-  /** The last flush that was asked for, however it ends. */
+  /** The last requested flush, successful or not. */
   flushed: Promise<void>;
   swept: Promise<void> | null;
 }
@@ -40,7 +40,7 @@ const objectPath = (root: string, identity: Identity): string => join(root, obje
 const manifestPath = (root: string, identity: Identity): string => join(root, "manifests", `${identity}.json`);
 const signaturesFolder = (root: string, identity: Identity): string => join(root, "signatures", identity);
 
-/** Opens the repository in a folder, which is made when the first pack is published. */
+/** Opens the repository in a folder. The first publication creates the folder. */
 export function openLocalRepository(root: string): Repository {
   const local: Local = { root, touched: new Set(), flushed: Promise.resolve(), swept: null };
   const name = "the local runpack repository";
@@ -86,7 +86,7 @@ async function put(local: Local, folders: readonly string[], name: string, bytes
   const folder = join(local.root, ...folders);
   if (plainFile(local.root) === "missing") local.touched.add(dirname(local.root));
   await Deno.mkdir(folder, { recursive: true });
-  // An entry that is there may be one that a process wrote and did not live to make durable.
+  // A process that wrote an existing entry may have ended before the entry was durable.
   for (let depth = 0; depth <= folders.length; depth++) local.touched.add(join(local.root, ...folders.slice(0, depth)));
   const path = join(folder, name);
   const written = plainFile(path) === "missing" ? await createFile(path, (file) => writeAll(file, bytes)) : "exists";
@@ -101,7 +101,7 @@ async function requireSame(path: string, bytes: Uint8Array): Promise<void> {
   throw new RepositoryError("integrity_failure", `Cannot publish runpack: "${path}" exists and ${why}`);
 }
 
-/** One after the other: who publishes waits for the entries that another has begun to make durable. */
+/** Flushes run one after the other: a publication waits for entries that another one has begun to make durable. */
 function flush(local: Local): Promise<void> {
   const flushing = local.flushed.then(() => syncTouched(local.touched));
   local.flushed = flushing.catch(() => {});
@@ -110,7 +110,7 @@ function flush(local: Local): Promise<void> {
 
 async function syncTouched(touched: Set<string>): Promise<void> {
   for (const folder of [...touched]) {
-    // Before the call: an entry that is made while it runs needs another one.
+    // Cleared before the call: an entry made during the call needs another one.
     touched.delete(folder);
     try {
       await syncFolder(folder);
@@ -121,7 +121,7 @@ async function syncTouched(touched: Set<string>): Promise<void> {
   }
 }
 
-/** Removes what crashed writers left; what cannot be removed is left to the next sweep. */
+/** Removes unfinished files of crashed writers. A file that cannot be removed is left to the next sweep. */
 async function sweep(root: string): Promise<void> {
   try {
     for await (const entry of Deno.readDir(join(root, "objects"))) {
@@ -135,7 +135,7 @@ async function sweep(root: string): Promise<void> {
       }
     }
   } catch {
-    // Nothing depends on it.
+    // The removal is optional.
   }
 }
 

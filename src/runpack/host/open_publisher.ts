@@ -1,5 +1,5 @@
 /**
- * Opening the publisher of a configuration: the local repository in the data folder, and the bucket that it is mirrored to.
+ * Opens the publisher of a configuration: the local repository in the data folder, and the bucket that mirrors it.
  *
  * @module
  */
@@ -13,12 +13,12 @@ import { createPublisher, type Publisher, type PublisherParts } from "./publish.
 import type { Repository } from "./repository.ts";
 import type { PackSigner } from "./signing.ts";
 
-/** Where the local repository lies in a data folder. */
+/** The folder of the local repository within a data folder. */
 export function repositoryFolder(dataDir: string): string {
   return join(dataDir, "runpacks");
 }
 
-/** What a publisher is opened with. */
+/** The options of a publisher. */
 export interface PublisherOptions {
   readonly sha256: Sha256;
   readonly runs: PublisherParts["runs"];
@@ -30,18 +30,18 @@ export interface PublisherOptions {
   readonly exportRun?: NonNullable<PublisherParts["exportRun"]>;
 }
 
-/** A publisher, and what ends with it. */
+/** A publisher with the resources that it closes. */
 export interface OpenPublisher extends Publisher {
-  /** Ends connections to the mirror. */
+  /** Closes the connections to the mirror. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens a publisher. Nothing is written or reached before it is asked to publish. */
+/** Opens a publisher. It neither writes nor connects before the first publication. */
 export function openPublisher({ storage, dataDir, ...parts }: PublisherOptions): OpenPublisher {
   let mirror: Promise<Repository> | null = null;
   const openMirror = storage === null ? null : async (): Promise<Repository> => {
     mirror ??= import("./s3_repository.ts").then(({ openS3Repository }) => openS3Repository(storage)).catch((error) => {
-      // What could not be loaded is tried again.
+      // A failed load is retried.
       mirror = null;
       throw error;
     });

@@ -1,6 +1,6 @@
 /**
- * Publication: a run's accepted head is exported into the local repository, signed where there is a key, and mirrored
- * to an object store where one is configured.
+ * Publication: the accepted head of a run is exported into the local repository, signed where a key is configured, and
+ * mirrored to an object store where one is configured.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { copyPack, openContents } from "./contents.ts";
 import { type Repository, RepositoryError } from "./repository.ts";
 import type { PackSigner } from "./signing.ts";
 
-/** What becomes of an export; authorisation is decided by who asks. */
+/** The result of a publication. The caller authorises it. */
 export type Publication =
   | { readonly outcome: "published"; readonly runpack_identity: Identity }
   | { readonly outcome: "run_not_found" }
@@ -24,40 +24,40 @@ export type Publication =
   | {
     readonly outcome: "repository_unavailable";
     readonly message: string;
-    /** The pack, where the local repository has it: a later export mirrors it. */
+    /** The pack, if the local repository has it; a later export mirrors it. */
     readonly runpack_identity: Identity | null;
   };
 
-/** Told while an export runs: objects written of a phase. */
+/** Called during an export: the number of objects written in a phase. */
 export type OnProgress = (phase: "export" | "mirror", objects: number) => void;
 
 /** Exports runs. */
 export interface Publisher {
-  /** Publishes a run at the head that is accepted now. Rejects with {@link StoreError} alone. */
+  /** Publishes a run at its accepted head. Rejects with {@link StoreError} only. */
   readonly publish: (
     runKey: RunKey,
     options?: { readonly withheld_conditions?: readonly string[]; readonly onProgress?: OnProgress },
   ) => Promise<Publication>;
   /**
-   * What can take no pack: the local repository, or a mirror that cannot keep its promises. A mirror that is down is none
-   * of them: packs are kept here until it is up.
+   * The repositories that cannot accept a pack: the local one, or a mirror that overwrites. An unreachable mirror is
+   * not reported: the local repository keeps its packs until it is reachable.
    */
   readonly unready: () => Promise<readonly ("runpacks" | "runpack_storage")[]>;
 }
 
-/** What a publisher works with. */
+/** The dependencies of a publisher. */
 export interface PublisherParts {
   readonly sha256: Sha256;
   readonly runs: Pick<RunStore, "getHead" | "getLaw" | "listRecords" | "getArtifact">;
   readonly local: Repository;
-  /** The mirror; opened when first needed. Null where none is configured. */
+  /** The mirror, opened on first use. Null where none is configured. */
   readonly mirror: (() => Promise<Repository>) | null;
   readonly signer: PackSigner | null;
-  /** What makes the objects of a pack; on this thread unless given. */
+  /** Builds the objects of a pack; runs on this thread by default. */
   readonly exportRun?: typeof exportRun;
 }
 
-/** The publisher of a service that was given no data folder. */
+/** The publisher of a service without a data folder. */
 export const NOWHERE: Publisher = {
   publish: () =>
     Promise.resolve({
@@ -68,18 +68,18 @@ export const NOWHERE: Publisher = {
   unready: () => Promise.resolve(["runpacks"]),
 };
 
-/** Exports that run at the same time: each keeps a segment in memory. */
+/** Concurrent exports; each holds a segment in memory. */
 const EXPORTS_AT_ONCE = 2;
-/** Packs that are mirrored at the same time. */
+/** Concurrent mirrorings. */
 const MIRRORS_AT_ONCE = 2;
 /** How long readiness waits for the mirror. */
 const MIRROR_MILLIS = 1000;
-/** Canonical bytes read from the store at a time. */
+/** Canonical bytes in one read from the store. */
 const PAGE_BYTES = 1024 * 1024;
 
 /** Makes a publisher. */
 export function createPublisher(parts: PublisherParts): Publisher {
-  // Turns of their own: a mirror that is slow keeps nobody from publishing here.
+  // Mirroring has its own limit, so that a slow mirror does not delay publications.
   const lanes = { exporting: turns(EXPORTS_AT_ONCE), mirroring: turns(MIRRORS_AT_ONCE) };
   return {
     publish: (runKey, options = {}) => publish(parts, lanes, runKey, options),
@@ -96,7 +96,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   };
 }
 
-/** Waits for work, though not longer than it may take: one that takes longer is down, or as good as. */
+/** Waits for work up to a time limit. Slower work counts as failed. */
 async function within(millis: number, work: Promise<void>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   work.catch(() => {});
@@ -112,7 +112,7 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "unsupported";
 }
 
-/** Runs work when it is its turn. */
+/** Runs work within the limit on concurrency. */
 type Turn = <T>(work: () => Promise<T>) => Promise<T>;
 
 function turns(most: number): Turn {
@@ -140,7 +140,7 @@ async function publish(
   let identity: Identity | null = null;
   try {
     const pack = await lanes.exporting(async () => {
-      // The head is taken once: what is accepted from here on is not part of the pack.
+      // The head is read once: records accepted later are not part of the pack.
       const head = await parts.runs.getHead(runKey);
       return head === null ? null : await exportTo(parts, head, withheld_conditions, onProgress);
     });
@@ -190,7 +190,7 @@ async function exportTo(
     law: law.law,
     withheld_conditions,
     records: async (after, limit) => {
-      // The event loop gets a turn a page: other callers are answered while a long run is exported.
+      // Each page yields to the event loop, so that other callers are answered during a long export.
       await new Promise((resolve) => setImmediate(resolve));
       return await runs.listRecords(run_key, after, limit, PAGE_BYTES);
     },

@@ -1,18 +1,15 @@
 /**
- * Reading the objects of a pack fast and in little memory: the next chunk is read while the last one is hashed, into
- * buffers that are used again.
+ * Reads objects of a pack with read-ahead: the next chunk is read while the last one is hashed. Buffers are reused.
  *
  * @module
  */
 
 /** Bytes of one buffer. */
 const BUFFER_BYTES = 256 * 1024;
-/** Buffers that are kept for the next file: those of two that are read at the same time. */
+/** Buffers that are kept for later files: enough for two concurrent reads. */
 const KEPT_BUFFERS = 4;
 
-/**
- * Reads a file in chunks: all of it, or one byte more than the limit. A chunk holds until the next one is asked for.
- */
+/** Reads a file in chunks, up to one byte more than the limit. A chunk is valid until the next one is requested. */
 export type ReadAhead = (path: string, maximumBytes: number) => AsyncGenerator<Uint8Array>;
 
 /** A reader with buffers of its own. */
@@ -32,12 +29,12 @@ export function createReadAhead(): ReadAhead {
         const chunk = current.subarray(0, read);
         [current, other] = [other, current];
         pending = left > 0 ? file.read(current.subarray(0, Math.min(BUFFER_BYTES, left))) : Promise.resolve(null);
-        // It is waited for in the next turn, or below; until then nobody would hear it fail.
+        // The next turn, or the code below, awaits it. A failure before that must not be unhandled.
         pending.catch(() => {});
         yield chunk;
       }
     } finally {
-      // A buffer that is being read into is nobody else's yet.
+      // A buffer with a read in progress must not be reused.
       await pending.catch(() => null);
       if (free.length < KEPT_BUFFERS) free.push(current, other);
     }

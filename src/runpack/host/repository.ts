@@ -1,6 +1,6 @@
 /**
- * A repository of packs: where exports are published. Content-addressed, so nothing is ever overwritten; objects
- * first, the manifest last.
+ * A repository of published packs. It is addressed by content, so nothing is overwritten; objects come first, the
+ * manifest last.
  *
  * @module
  */
@@ -9,21 +9,21 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { PackObject } from "../format/objects.ts";
 import type { ObjectReference, SourceFault } from "../format/types.ts";
 
-/** Why a repository does not do what it is asked. */
+/** Why a request to a repository failed. */
 export type RepositoryErrorCode =
-  /** It cannot be reached, read or written now: the same call may succeed later. */
+  /** It cannot be reached, read or written now. The same call may succeed later. */
   | "unavailable"
-  /** What lies under a name is not what the name says. */
+  /** The content of an entry does not match its name. */
   | "integrity_failure"
-  /** It cannot keep the promise that nothing is overwritten. */
+  /** It cannot guarantee that nothing is overwritten. */
   | "unsupported";
 
 /** A failure of a repository. */
 export class RepositoryError extends Error {
-  /** What went wrong. */
+  /** The kind of failure. */
   readonly code: RepositoryErrorCode;
 
-  /** A failure with its code and a sentence. */
+  /** An error with its code and message. */
   constructor(code: RepositoryErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "RepositoryError";
@@ -31,7 +31,7 @@ export class RepositoryError extends Error {
   }
 }
 
-/** What became of a write: the same bytes may be there already. */
+/** The result of a write: the same bytes may exist already. */
 export type Written = "written" | "exists";
 
 /** A signature file of a pack. */
@@ -40,24 +40,24 @@ export interface SignatureFile {
   readonly bytes: Uint8Array;
 }
 
-/** Where packs are kept. Every method rejects with {@link RepositoryError}. */
+/** A store of packs. Every method rejects with {@link RepositoryError}. */
 export interface Repository {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** Keeps an object; one that is there with other bytes is an `integrity_failure`. */
+  /** Stores an object; an existing one with other bytes is an `integrity_failure`. */
   readonly putObject: (object: PackObject) => Promise<Written>;
-  /** The bytes under an identity, not yet believed: at most one more than the reference says. */
+  /** The bytes stored under an identity, not checked yet: at most one more than the reference states. */
   readonly getObject: (reference: ObjectReference) => Promise<Uint8Array | SourceFault>;
-  /** Publishes a pack whose objects have all been put: from here on it is there, also after a crash. */
+  /** Publishes a pack whose objects are stored. The pack survives a crash from then on. */
   readonly putManifest: (runpackIdentity: Identity, bytes: Uint8Array) => Promise<Written>;
-  /** The bytes of a manifest, not yet believed. */
+  /** The bytes of a manifest, not checked yet. */
   readonly getManifest: (runpackIdentity: Identity) => Promise<Uint8Array | SourceFault>;
-  /** Lays a signature beside a pack. */
+  /** Stores a signature beside a pack. */
   readonly putSignature: (runpackIdentity: Identity, signature: SignatureFile) => Promise<Written>;
   /** The signatures beside a pack, in key id order. */
   readonly getSignatures: (runpackIdentity: Identity) => Promise<readonly SignatureFile[]>;
-  /** Resolves when it can take a pack. */
+  /** Resolves when the repository can accept a pack. */
   readonly ready: () => Promise<void>;
-  /** Ends what connections there are. */
+  /** Closes its connections. */
   readonly close: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * A repository in an S3 bucket. What keeps it from overwriting is the conditional write `If-None-Match: *`; a store
- * that ignores it is refused.
+ * A repository in an S3 bucket. The conditional write `If-None-Match: *` prevents overwriting; a store that ignores it
+ * is rejected.
  *
  * @module
  */
@@ -21,16 +21,16 @@ import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES, type SourceFault } from ".
 import { equalBytes, joinBytes } from "./files.ts";
 import { type Repository, RepositoryError, type SignatureFile, type Written } from "./repository.ts";
 
-/** How the store is reached; defaults suit a store on the internet. */
+/** Connection settings; the defaults suit a store on the internet. */
 export interface S3Options {
   /** Attempts of one request, retries included. */
   readonly attempts?: number;
   readonly connectMillis?: number;
-  /** Until an attempt begins to be answered. */
+  /** Time limit until the first byte of an answer. */
   readonly requestMillis?: number;
-  /** Until a request is answered to the end, all attempts included. */
+  /** Time limit of a whole request with all its attempts. */
   readonly overallMillis?: number;
-  /** Where not given, those of the environment, as the SDK finds them. */
+  /** Where absent, the SDK reads them from the environment. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
@@ -38,9 +38,9 @@ const ATTEMPTS = 3;
 const CONNECT_MILLIS = 2_000;
 const REQUEST_MILLIS = 20_000;
 const OVERALL_MILLIS = 60_000;
-/** A region has to be named; stores other than AWS take any. */
+/** The SDK requires a region; other stores than AWS accept any. */
 const DEFAULT_REGION = "us-east-1";
-/** The object that shows whether conditional writes are kept. */
+/** The object that tests whether the store honours conditional writes. */
 const PROBE_KEY = "conditional-write-probe";
 const PROBE_BYTES = new TextEncoder().encode("Written once by gate, to see that it is not written twice\n");
 
@@ -56,14 +56,14 @@ interface Bucket {
   probe: Promise<void> | null;
 }
 
-/** Opens the repository of `runpack_storage`. Loads the SDK; nothing is asked of the store yet. */
+/** Opens the repository of `runpack_storage`. Loads the SDK; sends no request yet. */
 export async function openS3Repository(config: RunpackStorageConfig, options: S3Options = {}): Promise<Repository> {
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region: config.region ?? Deno.env.get("AWS_REGION") ?? DEFAULT_REGION,
     forcePathStyle: config.force_path_style,
     maxAttempts: options.attempts ?? ATTEMPTS,
-    // Checksums that only some stores know would keep the others out; bytes are checked against their identity in any case.
+    // Some stores reject checksums that they do not know. Bytes are checked against their identity in any case.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -103,7 +103,7 @@ function repositoryOf(bucket: Bucket): Repository {
   };
 }
 
-/** Asks one thing, in bounded time: a store may begin to answer at once and take for ever over the rest. */
+/** Sends one request with a time limit: a store may start an answer and never finish it. */
 async function within<T>({ overallMillis }: Bucket, ask: (abort: AbortController) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -118,7 +118,7 @@ async function within<T>({ overallMillis }: Bucket, ask: (abort: AbortController
   }
 }
 
-/** The HTTP status of a refusal; null where the store was not reached. */
+/** The HTTP status of a rejection; null where the store was not reached. */
 function statusOf(error: unknown): number | null {
   if (typeof error !== "object" || error === null || !("$metadata" in error)) return null;
   const metadata = error.$metadata;
@@ -139,10 +139,10 @@ function unsupported({ name }: Bucket, why: string): RepositoryError {
   return new RepositoryError("unsupported", message);
 }
 
-/** How often a write that another writer's write came in between is tried again. */
+/** Retries of a write that conflicts with another one. */
 const CONFLICTS = 4;
 
-/** A write that overwrites nothing: whether it was done, or something was there. */
+/** A conditional write: returns whether it was done, or the key existed. */
 async function conditionalPut(bucket: Bucket, key: string, bytes: Uint8Array): Promise<Written> {
   const input = {
     Bucket: bucket.bucket,
@@ -161,13 +161,13 @@ async function conditionalPut(bucket: Bucket, key: string, bytes: Uint8Array): P
       const status = statusOf(error);
       if (status === 412) return "exists";
       if (status === 501) throw unsupported(bucket, "it refuses conditional writes");
-      // 409 is "another write of that key is under way": the next attempt finds out how it ended.
+      // 409 means that another write of that key is in progress. The next attempt shows its result.
       if (status !== 409 || attempt === CONFLICTS) throw unavailable(bucket, "write to", error);
     }
   }
 }
 
-/** Shows that a second write of one key is refused. Writes at most one small object, once for ever. */
+/** Checks that a second write of one key is rejected. Writes at most one small object, once. */
 async function probe(bucket: Bucket): Promise<void> {
   if (await conditionalPut(bucket, PROBE_KEY, PROBE_BYTES) === "exists") return;
   if (await conditionalPut(bucket, PROBE_KEY, PROBE_BYTES) === "exists") return;
@@ -196,7 +196,7 @@ async function head(bucket: Bucket, key: string): Promise<HeadObjectCommandOutpu
   }
 }
 
-/** The ETag of an object that was written in one piece is the MD5 of its bytes; where it is not, the bytes themselves are compared. */
+/** The ETag of an object written in one piece is the MD5 of its bytes. Where it differs, the bytes are compared. */
 async function isSame(
   bucket: Bucket,
   key: string,
@@ -230,7 +230,7 @@ async function readBody({ Body }: GetObjectCommandOutput, maximumBytes: number):
   const chunks: Uint8Array[] = [];
   let left = maximumBytes + 1;
   for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
-    // A store that answers more than was asked for is cut off here.
+    // A longer answer is cut off here.
     chunks.push(new Uint8Array(chunk.subarray(0, left)));
     left -= chunk.length;
     if (left <= 0) break;

@@ -1,5 +1,5 @@
 /**
- * Signing packs with an Ed25519 key out of a file.
+ * Signs packs with an Ed25519 key from a file.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import type { Manifest } from "../format/types.ts";
 import { readPlainFile } from "./files.ts";
 import type { SignatureFile } from "./repository.ts";
 
-/** A key file is a PEM of a few lines, or less. */
+/** Maximum bytes of a key file: a PEM of a few lines. */
 const KEY_FILE_BYTES = 4096;
 const SEED_BYTES = 32;
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+/** The bytes before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** A key that signs packs. */
@@ -25,30 +25,32 @@ export interface PackSigner {
   readonly keyId: Identity;
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** The signature of a pack, as the file that lies beside it. */
+  /** The signature file of a pack. */
   readonly signPack: (manifestBytes: Uint8Array, manifest: Manifest) => SignatureFile;
 }
 
 const EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8), or its 32 bytes, raw or base64";
 
-/** A key file that cannot be read, or holds no private key. */
+/** A key file that cannot be read, or that does not hold a private key. */
 export class KeyError extends Error {
-  /** Says what is wrong with it. */
+  /** An error with the reason. */
   constructor(path: string, reason: string) {
     super(`Cannot use key "${path}": ${reason}`);
     this.name = "KeyError";
   }
 }
 
-/** The 32 bytes of a key file that holds them raw or in base64; nothing says whether they are a private key or a public one. */
+/**
+ * The 32 bytes of a key file that holds them raw or in base64. They do not show whether the key is private or public.
+ */
 function bareKey(bytes: Uint8Array): Uint8Array | null {
   const found = bytes.length === SEED_BYTES ? bytes : decodeBase64(new TextDecoder().decode(bytes).trim());
   return found?.length === SEED_BYTES ? found : null;
 }
 
 /**
- * Why a key file that somebody would sign with holds a public key; null where that cannot be told. What is signed with the
- * bytes of a public key is signed by nobody, and whoever knows the key can do it, too.
+ * Why a key file for signing holds a public key; null where it does not, or where that cannot be decided. A signature
+ * made with the bytes of a public key proves nothing: everyone who knows the key can make it.
  */
 export async function publicKeyReason(path: string, keyFile: Uint8Array): Promise<string | null> {
   if (path.endsWith(".pub")) return "a file of that name holds a public key, and the private one signs";
@@ -70,12 +72,12 @@ function privateKey(bytes: Uint8Array): KeyObject | null {
       : null;
     return key?.asymmetricKeyType === "ed25519" ? key : null;
   } catch {
-    // What OpenSSL cannot read is no key; its message may show parts of the file.
+    // OpenSSL cannot read it. Its message may contain parts of the file, so it is not shown.
     return null;
   }
 }
 
-/** A signer of the 32 bytes, or PEM, of a private key; null where they are none. */
+/** A signer for the 32 bytes, or PEM, of a private key; null where they are invalid. */
 export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | null {
   const key = privateKey(keyFile);
   const { x } = key === null ? {} : createPublicKey(key).export({ format: "jwk" });
@@ -96,7 +98,7 @@ export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | nu
 /**
  * Reads the key of `--signing-key`.
  *
- * @throws {KeyError} If the file cannot be read or holds no private key
+ * @throws {KeyError} If the file cannot be read or does not hold a private key
  */
 export async function readPackSigner(sha256: Sha256, path: string): Promise<PackSigner> {
   const bytes = await readPlainFile(path, KEY_FILE_BYTES);

@@ -1,5 +1,5 @@
 /**
- * What a verifier is handed on this runtime.
+ * The primitives of a verification on this runtime.
  *
  * @module
  */
@@ -31,7 +31,7 @@ function pause(): Promise<void> {
  * The primitives of a verification.
  *
  * @param primitives Hashing and signature checks
- * @param validateSchema Verdicts of JSON Schemas; left out, those that a pack records are taken as they stand
+ * @param validateSchema Verdicts of JSON Schemas; without it, recorded verdicts are assumed to be right
  */
 export function verificationPrimitives(
   primitives: Primitives,

@@ -1,5 +1,5 @@
 /**
- * The artifacts of a pack, ready for a replay: operator profiles, contracts and schemas by identity.
+ * The artifacts of a pack for a replay: operator profiles, contracts and schemas by identity.
  *
  * @module
  */
@@ -18,21 +18,21 @@ import type { VerificationPrimitives, Violation } from "./types.ts";
 
 /** The artifacts of a pack. */
 export interface PackArtifacts {
-  /** Takes an artifact; what is wrong with it, or null. */
+  /** Adds an artifact; returns its violation, or null. */
   readonly add: (reference: ArtifactReference, bytes: Uint8Array) => Violation | null;
   readonly listed: () => readonly ArtifactReference[];
-  /** What the kernel decides a record under: the record's own procedure and operator profile. */
+  /** The environment in which the kernel decides a record: the procedure and the operator profile of the record. */
   readonly environment: (
     record: Pick<RunRecord, "operator_profile" | "procedure">,
   ) => Environment | "missing" | "invalid";
-  /** By identity; null where one has not the form of a contract. */
+  /** By identity; null where an artifact is not a valid contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
   readonly schema: (identity: Identity) => JsonValue | undefined;
-  /** Bytes of an artifact that is what its name says; 0 where there is none. */
+  /** Bytes of a valid artifact; 0 where the pack has no such artifact. */
   readonly size: (kind: ArtifactReference["kind"], identity: Identity) => number;
 }
 
-/** No artifacts yet. */
+/** Creates an empty collection. */
 export function createArtifacts(primitives: VerificationPrimitives): PackArtifacts {
   const listed: ArtifactReference[] = [];
   const profiles = new Map<Identity, Omit<Environment, "procedure"> | "invalid">();

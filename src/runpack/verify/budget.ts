@@ -1,15 +1,13 @@
 /**
- * The budget of a verification: counted in terms of the format, so that every verifier counts alike, and looked at
- * before anything is read.
+ * The budget of a verification. It counts in terms of the format, so that every verifier counts alike, and it is
+ * checked before anything is read.
  *
  * @module
  */
 
 import { type Budget, BUDGET_MEMBERS, type BudgetLimits, type BudgetMember } from "./types.ts";
 
-/**
- * What a verification may take where the request sets no limit: far more than a run that gate serves, and still an end.
- */
+/** The limits of a request that sets none: far above the needs of a run that gate serves, and finite. */
 const DEFAULT_LIMITS: Budget = {
   bytes_read: 64 * 1024 ** 3,
   canonical_work_bytes: 64 * 1024 ** 3,
@@ -19,21 +17,21 @@ const DEFAULT_LIMITS: Budget = {
   tree_nodes: 65_536,
 };
 
-/** Consumption of one kind of step. */
+/** The cost of one step. */
 export type Cost = { readonly [Member in BudgetMember]?: number };
 
-/** Counts what a verification takes. */
+/** Counts the consumption of a verification. */
 export interface Meter {
-  /** Whether a cost is still within every limit. */
+  /** Whether a cost fits into every limit. */
   readonly allows: (cost: Cost) => boolean;
-  /** Counts a cost that {@link Meter.allows}, and says whether it was. */
+  /** Counts a cost if {@link Meter.allows} it; returns whether it did. */
   readonly charge: (cost: Cost) => boolean;
   readonly consumed: () => Budget;
   /** The limit in force. */
   readonly limit: (member: BudgetMember) => number;
 }
 
-/** A meter at zero. */
+/** Creates a meter at zero. */
 export function createMeter(limits: BudgetLimits | null): Meter {
   const limit = (member: BudgetMember): number => limits?.[member] ?? DEFAULT_LIMITS[member];
   const consumed = {

@@ -13,7 +13,7 @@ import type { UnavailableReason } from "./types.ts";
 export type ClaimNeed =
   /** The law of the run. */
   | "law"
-  /** The first record, whatever follows it. */
+  /** The first record, even where later ones are invalid. */
   | "first_record"
   /** Every record. */
   | "history"

@@ -1,5 +1,5 @@
 /**
- * From a record back to the command that it answered, and through the same decision, by the record's own procedure.
+ * Rebuilds the command of a record and decides it again, by the procedure of the record.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import { requestOf } from "./procedure_request.ts";
 import { isValue, type StepValues } from "./step.ts";
 
-/** What a record is decided again at. */
+/** The state and environment in which a record is decided again. */
 export interface DecisionInputs {
   readonly law: CompiledLaw;
   readonly before: RunState | null;
@@ -29,8 +29,8 @@ export interface DecisionInputs {
 }
 
 /**
- * A recorded item as it was presented to qualification; without its value where that is not at hand. The error that a clock behind the
- * run gives is left out: qualification finds it again.
+ * A recorded item as it was presented to qualification; without its value where that is absent. The error of a clock
+ * behind the run is omitted: qualification finds it again.
  */
 export function presentRecorded(item: RecordedEvidence, value: TypedValue | null): PresentedEvidence {
   const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, error, ...rest } = item;
@@ -56,7 +56,7 @@ function callerItem(item: RecordedEvidence, value: TypedValue): CallerEvidence {
 
 type Evidence = Pick<EvaluateCommand, "caller_evidence" | "schema_verdicts" | "acquired">;
 
-/** The evidence of an evaluation; null where a value is not at hand. */
+/** The evidence of an evaluation; null where a value is absent. */
 function evidenceOf({ evidence }: StageEvaluatedBody, values: StepValues): Evidence | null {
   const caller_evidence: CallerEvidence[] = [];
   const schema_verdicts = new Map<number, "valid" | "invalid">();
@@ -107,22 +107,21 @@ function declaredOf(payload: Payload | null): { readonly kind: "declared"; reado
   return payload === null ? null : { kind: "declared", payload };
 }
 
-/** The decision made anew from what was retained; null where a value is missing for it, or where it cannot be made. */
+/** The repeated decision; null where a value is absent, or where the kernel cannot make it. */
 export function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision | null {
   const command = commandOf(record, inputs);
   if (command === null) return null;
   try {
     return decide(inputs.law, inputs.before, command, { time: record.body.time_source }, inputs.environment);
   } catch (error) {
-    // The kernel refuses by throwing what no caller of it can have sent, so no such record was ever made.
+    // The kernel throws for input that no caller can have sent, so such a record was never accepted.
     if (error instanceof Error) return null;
     throw error;
   }
 }
 
 /**
- * The result that was answered, from the record and the state after it; null where the law does not have what it
- * names.
+ * The result of an operation, from its record and the state after it; null where the law lacks what the record names.
  */
 export function resultOf(
   law: CompiledLaw | null,

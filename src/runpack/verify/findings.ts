@@ -1,5 +1,5 @@
 /**
- * What a verification has found so far, claim by claim.
+ * The findings of a verification so far, by claim.
  *
  * @module
  */
@@ -13,18 +13,15 @@ import {
   type ViolationCode,
 } from "./types.ts";
 
-/**
- * Collects contradictions and gaps. The first contradiction of a claim is kept, and of its gaps the one that is told
- * first.
- */
+/** Collects contradictions and gaps. It keeps the first contradiction of each claim, and the gap that ranks first. */
 export interface Findings {
   readonly violate: (claim: ClaimName, violation: Violation) => void;
   readonly leaveOpen: (claim: ClaimName, reason: UnavailableReason) => void;
-  /** Takes over what others found of some claims. */
+  /** Adds the findings of others on some claims. */
   readonly merge: (others: Findings, claims: readonly ClaimName[]) => void;
   readonly violationOf: (claim: ClaimName) => Violation | null;
   readonly gapOf: (claim: ClaimName) => UnavailableReason | null;
-  /** The status of a claim that was asked for: violated, else unavailable, else satisfied. */
+  /** The status of a requested claim: violated, else unavailable, else satisfied. */
   readonly status: (claim: ClaimName, method: string | null) => ClaimStatus;
 }
 
@@ -43,7 +40,7 @@ export function atItem(revision: number, index: number): string {
   return `${atRevision(revision)}, item ${index}`;
 }
 
-/** Findings with nothing in them. */
+/** Creates empty findings. */
 export function createFindings(): Findings {
   const violations = new Map<ClaimName, Violation>();
   const gaps = new Map<ClaimName, UnavailableReason>();
@@ -75,7 +72,7 @@ export function createFindings(): Findings {
         return { status: "violated", method, reason };
       }
       if (gap !== undefined) return { status: "unavailable", reason: gap };
-      if (method === null) throw new Error(`Cannot settle claim "${claim}": it has neither method nor reason`);
+      if (method === null) throw new Error(`Cannot decide claim "${claim}": it has neither method nor reason`);
       return { status: "satisfied", method };
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Replaying the history of a pack: the law first, then one record after the other on the state before it.
+ * Replays the history of a pack: first the law, then each record on the state before it.
  *
  * @module
  */
@@ -41,10 +41,10 @@ import type { Step } from "./step.ts";
 import type { ClaimName } from "./claims.ts";
 import type { Violation } from "./types.ts";
 
-/** Records after which a host may let others have their turn. */
+/** Records after which the host may run other tasks. */
 const PAUSE_RECORDS = 64;
 
-/** Takes the next part of a pack, in reading order. */
+/** Replays the next part of a pack, in reading order. */
 export async function replayPart(replay: ReplayState, part: MaterialPart): Promise<void> {
   if (part.part === "law") replay.lawBytes = part.bytes;
   else if (part.part === "artifact") {
@@ -59,7 +59,10 @@ function note(replay: ReplayState, claim: ClaimName, found: Violation | null): v
   if (found !== null) replay.findings.violate(claim, found);
 }
 
-/** Constructs the law under the contracts that the first record binds; it is the first line of the first segment. */
+/**
+ * Constructs the law under the contracts that the first record binds. That record is the first line of the first
+ * segment.
+ */
 async function openLaw(replay: ReplayState, { records }: SegmentPart): Promise<void> {
   replay.stage = "records";
   const { primitives, manifest, artifacts, lawBytes } = replay;
@@ -119,7 +122,7 @@ function broken(replay: ReplayState, claim?: ClaimName, found?: Violation): void
   if (claim !== undefined && found !== undefined) note(replay, claim, found);
 }
 
-/** Takes a record; null where the history ends with it. */
+/** Replays a record; null where the history ends with it. */
 async function replayRecord(
   replay: ReplayState,
   line: string,
@@ -170,7 +173,7 @@ async function replayRecord(
   return record;
 }
 
-/** What deciding a record anew takes; nothing where there is no law to decide it by. */
+/** The work of deciding a record again; 0 without a law. */
 function workOf({ work, artifacts, law, created }: ReplayState, record: RunRecord, values: SegmentValues): number {
   if (work === null || law === null) return 0;
   return work(record, {
@@ -183,7 +186,7 @@ function workOf({ work, artifacts, law, created }: ReplayState, record: RunRecor
   });
 }
 
-/** The record of a text, where it follows the one before; null where the history ends with it. */
+/** Reads a record that follows the one before it; null where the history ends. */
 function openRecord(replay: ReplayState, value: JsonValue | undefined): RunRecord | null {
   const claim = "accepted_history_continuity";
   const place = atRevision((replay.head?.revision ?? 0) + 1);
@@ -247,7 +250,7 @@ async function openStep(
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return {
     record,
-    // The same text has the same identity, and the kernel has hashed it already.
+    // The same text has the same identity, which the kernel has computed already.
     recordId: decided?.text === line
       ? decided.record_id
       : identifyCanonical(replay.primitives.sha256, "run-record", line),
@@ -284,7 +287,7 @@ function foldStep(replay: ReplayState, step: Step, again: boolean): RunState | n
   }
 }
 
-/** Settles what needs the whole history. */
+/** Checks the claims that need the whole history. */
 export function finishHistory(replay: ReplayState): void {
   const { findings, manifest, primitives: { sha256 } } = replay;
   if (replay.stage === "records" && replay.head !== null) {

@@ -1,6 +1,5 @@
 /**
- * The values of one segment: what its `values` object and its large values hold, and whether that is exactly what its
- * records name.
+ * The values of one segment, small and large, and whether they are exactly the ones that its records name.
  *
  * @module
  */
@@ -19,11 +18,11 @@ import { anything, closed, contentHash, matches, oneOf, text, variant } from "..
 import { INLINE_VALUE_BYTES, type ValueLine } from "../format/types.ts";
 import type { ViolationCode } from "./types.ts";
 
-/** What records of a segment name once or more. */
+/** A value that records of a segment name. */
 export interface ValueName {
   readonly kind: ValueLine["kind"];
   readonly identity: Identity;
-  /** Conditions of the items that name it; null for a payload. */
+  /** The conditions of the items that name it; null for a payload. */
   readonly conditions: readonly (string | null)[];
 }
 
@@ -34,33 +33,31 @@ const payloadShape = variant("kind", {
   external: closed({ kind: text, content_ref: closed({ uri: text, content_hash: contentHash }, { encryption: text }) }),
 });
 
-/** What the values of a segment come to. */
+/** The values of a segment. */
 export interface SegmentValues {
   /** The canonical text of a value, or null where the segment does not hold it. */
   readonly body: (kind: ValueLine["kind"], identity: Identity) => Promise<string | null>;
   /** The bytes of a value; 0 where the segment does not hold it. */
   readonly size: (kind: ValueLine["kind"], identity: Identity) => number;
-  /** Takes note that a value was made anew, hashes to its identity and has this text. */
+  /** Records that a value was derived again, with its identity and this text. */
   readonly confirm: (kind: ValueLine["kind"], identity: Identity, body: string) => void;
-  /** What is wrong with what the segment holds, given what its records name; null where nothing is. */
+  /** The violation of the values of the segment, given the names in its records; null where they are right. */
   readonly finish: (named: Iterable<ValueName>, withheld: ReadonlySet<string>) => Promise<ViolationCode | null>;
 }
 
-/** A text as a typed value; null where it is none. */
+/** Reads a text as a typed value; null where it has another shape. */
 export function readTypedValue(body: string): TypedValue | null {
   const value = readText(body);
   return matches(typedValueShape, value) ? value as unknown as TypedValue : null;
 }
 
-/** A text as a payload; null where it is none. */
+/** Reads a text as a payload; null where it has another shape. */
 export function readPayload(body: string): Payload | null {
   const value: JsonValue | undefined = readText(body);
   return isJsonObject(value) && matches(payloadShape, value) ? value as unknown as Payload : null;
 }
 
-/**
- * Collects what the records of a segment name, each kind and identity once, in the order in which they are first named.
- */
+/** Collects the values that the records of a segment name, each once, in the order in which they are first named. */
 export function collectNames(): {
   readonly add: (record: RunRecord) => void;
   readonly names: () => Iterable<ValueName>;
@@ -88,13 +85,13 @@ interface Line {
   confirmed: boolean;
 }
 
-/** Characters of values after which others have their turn: a few milliseconds of hashing, reading and deciding. */
+/** Characters of values after which the host may run other tasks: a few milliseconds of work. */
 const PAUSE_CHARACTERS = 256 * 1024;
 
 /**
  * Opens the values of a segment.
  *
- * @param pause Lets others have their turn
+ * @param pause Runs other tasks of the host
  */
 export function openValues(
   sha256: Sha256,
@@ -102,7 +99,7 @@ export function openValues(
   pause: () => Promise<void> = () => Promise.resolve(),
 ): SegmentValues {
   const lines = readValueLines(values);
-  // Where a name is there twice, which is a contradiction of its own, the first one is it.
+  // The first value counts where two have the same name; that duplicate is a contradiction of its own.
   const byKey = new Map(lines?.toReversed().map((line) => [line.key, line]));
   const largeKeys = segment.large_values.map(({ kind, identity }) => keyOf(kind, identity));
   const large = new Map(largeKeys.map((key, index) => [key, index] as const).reverse());
@@ -167,7 +164,7 @@ export function openValues(
   };
 }
 
-/** Makes what is told of characters to work on, and pauses when they are many. */
+/** Creates a function that counts characters of work, and pauses after many. */
 function pacerOf(pause: () => Promise<void>): (characters: number) => Promise<void> | null {
   let work = 0;
   return (characters) => {
@@ -189,16 +186,15 @@ const TAILS: readonly { readonly kind: ValueLine["kind"]; readonly tail: string 
 ];
 const MIDDLE = ',"identity":"';
 const DIGITS = 64;
-/** Bytes of the shortest line, its line feed and a body of one digit included. */
+/** Bytes of the shortest line: with its line feed and a body of one digit. */
 const SHORTEST_LINE = BEFORE.length + 1 + MIDDLE.length + DIGITS + '","kind":"payload"}\n'.length;
 
 /**
- * The lines of a `values` object by their outer members, which stand in canonical order; null where one has another
- * form.
+ * Splits the lines of a `values` object by their outer members, in canonical order; null where a line has another form.
  */
 function readValueLines(bytes: Uint8Array): Line[] | null {
   const most = Math.floor(bytes.length / SHORTEST_LINE);
-  // Lines that are too many are too short, and no list of them is made.
+  // Too many lines are too short ones, so no list of them is built.
   const texts = readLines(bytes, most);
   if (texts === null || texts.length > most) return null;
   const lines: Line[] = [];

@@ -1,5 +1,6 @@
 /**
- * Reading the material of a pack: every byte within the budget, and none believed before it hashes to its name.
+ * Reads the objects of a pack: every byte counts against the budget, and is trusted only after it hashes to its
+ * identity.
  *
  * @module
  */
@@ -10,19 +11,19 @@ import { violation } from "./findings.ts";
 import type { VerificationPrimitives, Violation, ViolationCode } from "./types.ts";
 import { MANIFEST_BYTES, type ObjectReference, type PackSource } from "../format/types.ts";
 
-/** What stands before the bytes of an object in its identity. */
+/** The label before the bytes of an object in its identity. */
 const OBJECT_LABEL = new TextEncoder().encode("gate:object:v1\0");
-/** Objects up to this size are kept when they are read, for they may be named often: the empty one above all. */
+/** Objects up to this size are cached, since references may repeat: above all to the empty object. */
 const KEPT_BYTES = 4096;
-/** How many of them. */
+/** Maximum number of cached objects. */
 const KEPT_OBJECTS = 1024;
 
-/** Ends the reading: with a contradiction in the material, or where the budget ends. */
+/** Ends the reading: with a contradiction, or where the budget is exhausted. */
 export class MaterialEnd extends Error {
-  /** The contradiction; null where the budget ended. */
+  /** The contradiction; null where the budget is exhausted. */
   readonly violation: Violation | null;
 
-  /** Ends the reading. */
+  /** An end with its contradiction, if any. */
   constructor(found: Violation | null) {
     super(found === null ? "Cannot read on: the budget is exhausted" : `Cannot read on: ${found.code}`);
     this.name = "MaterialEnd";
@@ -35,17 +36,20 @@ export interface Reading {
   readonly source: PackSource;
   readonly primitives: VerificationPrimitives;
   readonly meter: Meter;
-  /** Objects that were read and hash to their names, with their sizes. */
+  /** Verified objects, with their sizes. */
   readonly seen: Map<Identity, number>;
   readonly kept: Map<Identity, Uint8Array>;
 }
 
-/** A reading of which nothing is read yet. */
+/** Starts the reading of a pack. */
 export function openReading(source: PackSource, primitives: VerificationPrimitives, meter: Meter): Reading {
   return { source, primitives, meter, seen: new Map(), kept: new Map() };
 }
 
-/** The manifest's bytes, or why there are none. Not counted: its size is known only once it is read. */
+/**
+ * The bytes of the manifest, or the violation. They are counted by the caller, since their size is known only
+ * afterwards.
+ */
 export async function readManifestBytes(source: PackSource): Promise<Uint8Array | ViolationCode> {
   const bytes = await attempt(source.manifest);
   if (bytes === "missing") return "manifest_missing";
@@ -57,23 +61,23 @@ async function attempt<T>(read: () => Promise<T>): Promise<T | "unreadable"> {
   try {
     return await read();
   } catch {
-    // Whatever a source fails with, its bytes cannot be had.
+    // Any failure of a source makes its bytes unreadable.
     return "unreadable";
   }
 }
 
-/** How an object is read. */
+/** The use of an object. */
 export interface ObjectUse {
-  /** Where it stands. */
+  /** Its place in the tree. */
   readonly place: string;
-  /** What this use of it costs: an object costs its own bytes once, and what is made of them each time. */
+  /** The cost of this use. The bytes of an object are counted once, the work on them each time. */
   readonly cost: Cost;
 }
 
 /**
  * Reads an object and keeps its bytes.
  *
- * @throws {MaterialEnd} Where it is not what its reference says, or the budget ends
+ * @throws {MaterialEnd} Where it does not match its reference, or the budget is exhausted
  */
 export async function readObject(reading: Reading, reference: ObjectReference, use: ObjectUse): Promise<Uint8Array> {
   const cost = costOf(reading, reference, use);
@@ -82,7 +86,7 @@ export async function readObject(reading: Reading, reference: ObjectReference, u
     reading.meter.charge(cost);
     return kept;
   }
-  // The form bounds what a reference may say, and the budget allows it; no chunk goes beyond.
+  // The format bounds the size in a reference, and the budget allows it; no chunk exceeds it.
   const bytes = new Uint8Array(reference.bytes);
   let filled = 0;
   await consume(reading, reference, use, cost, (chunk) => {
@@ -94,7 +98,7 @@ export async function readObject(reading: Reading, reference: ObjectReference, u
 }
 
 /**
- * Reads and hashes an object without keeping its bytes; one that was read before is not read again.
+ * Reads and hashes an object without keeping its bytes. A verified object is not read again.
  *
  * @throws {MaterialEnd} As {@link readObject}
  */
@@ -105,7 +109,7 @@ export async function checkObject(reading: Reading, reference: ObjectReference, 
   else await consume(reading, reference, use, cost, () => {});
 }
 
-/** What reading an object takes, which the budget covers; not counted yet, for the object may not be there. */
+/** The cost of reading an object, which the budget allows. It is not counted yet, since the object may be missing. */
 function costOf({ seen, meter }: Reading, { object, bytes }: ObjectReference, use: ObjectUse): Cost {
   const known = seen.get(object);
   if (known !== undefined && known !== bytes) throw ended("object_size_mismatch", use);

@@ -1,5 +1,5 @@
 /**
- * The request that a record answers, as far as the record tells it.
+ * The request that a record answers, as far as the record holds it.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import type { Request } from "../../run/command.ts";
 import type { RunRecord } from "../../run/types.ts";
 
-/** Who asked, under which operation and invocation. */
+/** The caller, the operation and the invocation. */
 export function requestOf({ operation, invocation_identity, attribution, admission }: RunRecord): Request {
   return {
     operation_id: operation.identity,

@@ -1,6 +1,6 @@
 /**
- * Verifying one record where it stands: the kernel decides it again; where that gives the same bytes, every claim on
- * what was decided holds, and where it does not, each claim says for itself what is wrong.
+ * Verifies one record at the state before it. The kernel decides it again. Where that yields the same bytes, every
+ * claim about the decision holds; otherwise each claim is checked by itself.
  *
  * @module
  */
@@ -48,19 +48,19 @@ const RECORD_CHECKS: readonly RecordCheck[] = [
 
 const VALUE_CLAIMS = claimsThatNeed("values");
 
-/** Whether a step was decided again, byte for byte. */
+/** Whether the repeated decision of a step yields the same bytes. */
 export function wasDecidedAgain({ decision }: Step, line: string): boolean {
   return decision?.outcome === "accepted" && decision.records[0]?.text === line;
 }
 
-/** Whether the kernel takes more of an item as it stands than its value. */
+/** Whether the kernel accepts more of an item as given than its value. */
 function isGiven({ conditionIndex }: CompiledLaw, item: RecordedEvidence): boolean {
   const domain = conditionIndex.get(item.condition_id)?.condition.observation_domain;
   const asksVerdict = domain?.domain === "Json" && domain.schema !== undefined;
   return item.channel !== "caller_submission" || asksVerdict || item.schema_verdict !== undefined;
 }
 
-/** Judges what a step decided. */
+/** Checks the claims about the decision of a step. */
 export function judgeStep(step: Step, line: string, values: SegmentValues, findings: Findings): void {
   const again = wasDecidedAgain(step, line);
   const items = step.record.record_kind === "stage_evaluated" ? step.record.body.evidence : [];
@@ -82,7 +82,7 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
   }
 }
 
-/** The schema that the run is bound to for a condition's domain; null where there is none. */
+/** The schema that the run binds for the domain of a condition, or null. */
 export function boundSchema(
   { conditionIndex }: CompiledLaw,
   conditionId: string,
@@ -95,9 +95,9 @@ export function boundSchema(
 }
 
 /**
- * Asks a validator, where there is one, for the verdicts that a step records.
+ * Requests the verdicts that a step records from the validator, where the host has one.
  *
- * @returns Whether a verdict was taken as it stands
+ * @returns Whether a recorded verdict was assumed to be right
  */
 export async function judgeVerdicts(
   step: Step,
@@ -139,10 +139,7 @@ export function judgeReceipt(
   findings.violate(claim, explainReceipt(line, record));
 }
 
-/**
- * Whether a receipt is the one that the decision made anew gives: the common case, without building its result once
- * more.
- */
+/** Whether a receipt follows from the repeated decision: the common case, in which no result has to be built again. */
 export function isDecidedReceipt(step: Step, line: string | undefined): boolean {
   if (line === undefined || step.decision?.outcome !== "accepted") return false;
   const { operation: { family, identity }, invocation_identity } = step.record;

@@ -1,6 +1,6 @@
 /**
- * Qualifying recorded evidence again. Where a value is absent, everything that does not need it is decided all the same;
- * what is left open by it is taken as it is recorded.
+ * Qualifies recorded evidence again. Where a value is absent, every check that does not need it still runs; the rest is
+ * assumed as recorded.
  *
  * @module
  */
@@ -23,16 +23,16 @@ import { presentRecorded } from "./decide_again.ts";
 import { findSourceSignature } from "./source_signature.ts";
 import { isValue, itemsOf, type Step, type StepItem } from "./step.ts";
 
-/** What an attempt was qualified under. */
+/** The environment in which an attempt was qualified. */
 export type AttemptEnvironment = QualificationEnvironment & { readonly attempt: EvaluatedAttempt };
 
-/** A stage with what its evidence was qualified under. */
+/** A stage with the environment in which its evidence was qualified. */
 export interface Qualification {
   readonly stage: CompiledStage;
   readonly environment: AttemptEnvironment;
 }
 
-/** What a step's evidence was qualified under; null where the record has none, or its stage is not in the law. */
+/** The environment of a step's evidence; null where the record has none, or the law has no such stage. */
 export function qualificationOf({ record, before, law, environment }: Step): Qualification | null {
   if (record.record_kind !== "stage_evaluated" || before === null) return null;
   const stage = law.stages[law.stageIndex.get(record.body.stage_id) ?? -1];
@@ -46,10 +46,10 @@ export function qualificationOf({ record, before, law, environment }: Step): Qua
   return { stage, environment: { ...environment, law, attempt } };
 }
 
-/** Evidence with its verdicts, in the order of a record, and the judgements that need no absent value. */
+/** Qualified evidence, in the order of the record, and the judgements that need no absent value. */
 export interface Requalified {
   readonly evidence: readonly QualifiedEvidence[];
-  /** By condition; a condition whose judgement is left open has none. */
+  /** By condition; conditions that need an absent value have no entry. */
   readonly judgements: ReadonlyMap<string, Judgement>;
 }
 
@@ -59,10 +59,10 @@ function isAbsent(known: Known, item: PresentedEvidence): boolean {
   return typeof known.get(item)?.value === "string";
 }
 
-/** By step: two claims ask, and signatures are dear to verify. */
+/** Cached by step: two claims need it, and verifying signatures is expensive. */
 const REQUALIFIED = new WeakMap<Step, Requalified | null>();
 
-/** Qualifies the evidence of an attempt anew; null where its acquired items cannot have come from an acquisition. */
+/** Qualifies the evidence of an attempt again; null where its acquired items cannot come from an acquisition. */
 export function requalify(step: Step, qualification: Qualification): Requalified | null {
   const before = REQUALIFIED.get(step);
   const found = before === undefined ? qualifyItems(qualification, itemsOf(step)) : before;
@@ -101,7 +101,10 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
   return { evidence, judgements };
 }
 
-/** Items as the kernel admits them: those of the caller as they are, acquired ones held to what their providers owe. */
+/**
+ * Items as the kernel admits them: those of the caller unchanged, acquired ones checked against the duties of their
+ * providers.
+ */
 function admit(environment: AttemptEnvironment, known: Known): readonly PresentedEvidence[] | null {
   const items = [...known.keys()];
   const isCaller = ({ channel }: PresentedEvidence): boolean => channel === "caller_submission";
@@ -114,7 +117,7 @@ function admit(environment: AttemptEnvironment, known: Known): readonly Presente
     });
     return observeClock(environment, [...items.filter(isCaller), ...admitted]);
   } catch (error) {
-    // The kernel throws where acquired items could not have come from an acquisition.
+    // The kernel throws for acquired items that no acquisition can yield.
     if (error instanceof TypeError) return null;
     throw error;
   }
@@ -129,20 +132,21 @@ function qualifyAlone(
   if (condition === undefined) return { item, lane: item.lane, signer: null, reason: "scope" };
   const found = qualifyItem(environment, condition, item);
   const { required_assurance } = condition.condition.evidence_use_policy;
-  // Whether an absent value is in the domain cannot be seen; that of a caller is, or it would have been rejected.
+  // An absent value cannot be checked against its domain. A caller's value is in it: otherwise it would have been
+  // rejected.
   const isOpen = found.reason === null && isAbsent(known, item) && item.error === undefined &&
     item.channel !== "caller_submission" && required_assurance.includes("schema_compatibility");
   return isOpen && known.get(item)?.item.reason === "assurance" ? { ...found, reason: "assurance" } : found;
 }
 
-/** By their values where both are there, else by their names. */
+/** Compares values where both are present, otherwise their identities. */
 function saysSame(known: Known, earlier: PresentedEvidence, later: PresentedEvidence): boolean {
   if (!isAbsent(known, earlier) && !isAbsent(known, later)) return sameObservation(earlier, later);
   const a = known.get(earlier)?.item;
   const b = known.get(later)?.item;
   if (a?.value_identity === undefined || b?.value_identity === undefined) return false;
   if (a.value_identity === b.value_identity) return true;
-  const isOpen = a.value_type === b.value_type && isSpeltInSeveralWays(a.value_type);
+  const isOpen = a.value_type === b.value_type && hasSeveralSpellings(a.value_type);
   return isOpen && b.reason === "not_independent";
 }
 
@@ -160,20 +164,20 @@ function judgeNamed(
     agree && counting.some(({ item }) => item.error !== undefined);
   if (isSettled) return judgeQualified(condition, items, contradiction);
   const names = new Set(counting.map(({ item }) => item.value_identity));
-  const isOpen = isSpeltInSeveralWays(domain) && names.size > (names.has(undefined) ? 2 : 1);
+  const isOpen = hasSeveralSpellings(domain) && names.size > (names.has(undefined) ? 2 : 1);
   const asksPresence = predicate === "Exists" || predicate === "NotExists";
   if (agree && isOpen || !asksPresence && !(agree && names.size > 1)) return null;
-  return judgeQualified(condition, items.map(standIn), contradiction);
+  return judgeQualified(condition, items.map(withIdentityAsValue), contradiction);
 }
 
-/** An item whose value is its name: as good as the value itself where nothing but presence and equality is asked. */
-function standIn(one: QualifiedEvidence): QualifiedEvidence {
+/** An item with its identity as value: sufficient where only presence and equality matter. */
+function withIdentityAsValue(one: QualifiedEvidence): QualifiedEvidence {
   const { value_identity } = one.item;
   if (value_identity === undefined) return one;
   return { ...one, item: { ...one.item, value: { value: value_identity, value_type: "String" } } };
 }
 
-/** Only values of these types are equal under several names. */
-function isSpeltInSeveralWays(type: string | undefined): boolean {
+/** Only values of these types have several equal spellings. */
+function hasSeveralSpellings(type: string | undefined): boolean {
   return type === "Decimal" || type === "Timestamp";
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a key signed what a source said: as an evidence statement, or as the bare hash of its value. Where the value is
- * absent, its names are what is left to answer by.
+ * Whether a key signed evidence at its source: as an evidence statement, or as the bare hash of its value. Where the
+ * value is absent, its recorded hashes decide.
  *
  * @module
  */
@@ -21,10 +21,10 @@ import { presentRecorded } from "./decide_again.ts";
 import type { AttemptEnvironment } from "./requalify.ts";
 import { isValue, type StepItem } from "./step.ts";
 
-/** What a signature is found to be; `open` where only the absent value could show it. */
+/** The finding about a signature; `open` where only the absent value could decide. */
 export type SignatureFinding = "signed" | "unsigned" | "open";
 
-/** The names of a value that a provider's result carries. */
+/** The identity and the hash of a value in the result of a provider. */
 function givenNames(item: RecordedEvidence): { readonly identity?: string; readonly hash?: JsonValue } {
   const value = item.acquisition === undefined ? undefined : member(item.acquisition.provider_result, "value");
   if (!isJsonObject(value)) return {};
@@ -36,15 +36,15 @@ function givenNames(item: RecordedEvidence): { readonly identity?: string; reado
   };
 }
 
-/** The hashes that a source may have signed, and whether there can be no other. */
+/** The hashes that a source may have signed, and whether the list is complete. */
 interface BareHashes {
   readonly hashes: readonly JsonValue[];
   readonly complete: boolean;
 }
 
 /**
- * A value that is there has its forms. Of one that is absent the item has the hash as it stands. A Decimal or a Digest may
- * have been given in one other form, whose hash only the provider's result has: it is there if it is another hash.
+ * A present value has known forms. For an absent value, the item holds the hash of its final form. A Decimal or a
+ * Digest may have had one other form, whose hash is in the result of the provider if it differs.
  */
 function bareHashes({ sha256 }: Primitives, { item, value }: StepItem): BareHashes {
   if (isValue(value)) {
@@ -53,7 +53,7 @@ function bareHashes({ sha256 }: Primitives, { item, value }: StepItem): BareHash
   }
   const own = item.content_hash === undefined ? [] : [asJson(item.content_hash)];
   const { hash } = givenNames(item);
-  // A value that was lost to an error of gate's own has left no other name.
+  // An error of gate leaves no other hash of its value.
   if (value === null) return { hashes: hash === undefined ? own : [...own, hash], complete: true };
   if (item.value_type !== "Decimal" && item.value_type !== "Digest") return { hashes: own, complete: true };
   const other = hash !== undefined && !own.some((one) => sameJson(one, hash));
@@ -70,14 +70,14 @@ export function findBareSignature(primitives: Primitives, key: TrustedKey, one: 
   return complete ? "unsigned" : "open";
 }
 
-/** Whether an item has the signature that its provider owes, by one of the keys that it has to sign with. */
+/** Whether an item has a signature by one of the keys that its provider must sign with. */
 export function findSourceSignature(
   { primitives, law, attempt }: AttemptEnvironment,
   trusted: readonly TrustedKey[],
   one: StepItem,
 ): SignatureFinding {
   const { item } = one;
-  // Of two keys with one id the first is the one that the provider has to sign with.
+  // The first of two keys with one id is the one that the provider must sign with.
   const key = trusted.find(({ key_id }) => key_id === item.signature?.key_id);
   if (key === undefined) return "unsigned";
   const value_identity = item.value_identity ?? givenNames(item).identity;

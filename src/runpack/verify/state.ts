@@ -1,5 +1,5 @@
 /**
- * Where a replay stands.
+ * The state of a replay.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import { createFindings, type Findings } from "./findings.ts";
 import type { TrustedPublicKey, VerificationPrimitives } from "./types.ts";
 import type { Manifest } from "../format/types.ts";
 
-/** A replay under way. */
+/** A replay in progress. */
 export interface ReplayState {
   readonly primitives: VerificationPrimitives;
   readonly manifest: Manifest;
-  /** Findings of the replay alone: they count only once the material is known to be whole. */
+  /** Findings of the replay. They count only after all material is verified. */
   readonly findings: Findings;
   readonly artifacts: PackArtifacts;
   readonly named: NamedArtifacts;
@@ -31,22 +31,22 @@ export interface ReplayState {
   readonly withheld: ReadonlySet<string>;
   readonly assumptions: Set<string>;
   readonly meter: Meter;
-  /** What is awaited: `law` until the first segment, then records; or why there will be no more. */
+  /** The expected part: `law` until the first segment, then records; or why the replay stopped. */
   stage: "law" | "records" | "history_broken" | "budget_exhausted";
   lawBytes: Uint8Array;
   /** Null where it could not be constructed; the records are then followed without it. */
   law: CompiledLaw | null;
-  /** Counts the work on the records of that law. */
+  /** Counts the work of deciding records by that law. */
   work: ReplayWork | null;
   created: RunCreatedBody | null;
-  /** The last record that was taken. */
+  /** The last replayed record. */
   previous: RunRecord | null;
   head: Head | null;
-  /** The state after it; null without a law. */
+  /** The state after the last record; null without a law. */
   state: RunState | null;
 }
 
-/** A replay that has not begun. */
+/** Creates a replay before its first part. */
 export function startReplay(
   primitives: VerificationPrimitives,
   manifest: Manifest,

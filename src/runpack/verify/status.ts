@@ -12,7 +12,10 @@ const LAW_CLAIMS = claimsThatNeed("law");
 const CREATION_CLAIMS = claimsThatNeed("first_record");
 const HISTORY_CLAIMS = claimsThatNeed("history");
 
-/** Takes over what a replay found, and says what it left open. A replay that never counted has said so already. */
+/**
+ * Adds the findings of a replay, and a gap for each claim that it left open. Without a replay, the gaps are recorded
+ * already.
+ */
 export function closeReplay(findings: Findings, replay: ReplayState | null): void {
   if (replay === null) return;
   if (replay.law === null) { for (const claim of LAW_CLAIMS) replay.findings.leaveOpen(claim, "law_not_constructed"); }
@@ -27,7 +30,7 @@ export function closeReplay(findings: Findings, replay: ReplayState | null): voi
   findings.merge(replay.findings, REPLAY_CLAIMS);
 }
 
-/** What no pack can settle. */
+/** Adds the gaps of the claims that no pack can decide. */
 export function markUndecidable(findings: Findings): void {
   for (const { name, unavailable } of CLAIMS) if (unavailable !== undefined) findings.leaveOpen(name, unavailable);
 }

@@ -1,5 +1,5 @@
 /**
- * One record in its place in the history: what the claims on records look at.
+ * One record with the state before it: the input of the claims about records.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { RecordedEvidence, RunCreatedBody, RunRecord, RunState } from "../.
 import type { ContractFacts } from "../format/contract_facts.ts";
 import type { UnavailableReason } from "./types.ts";
 
-/** A record and the one before it; all that is needed without the law. */
+/** A record and the one before it: the input of checks without a law. */
 export interface ChainStep {
   readonly record: RunRecord;
   readonly recordId: Identity;
@@ -22,18 +22,18 @@ export interface ChainStep {
   readonly previous: RunRecord | null;
 }
 
-/** Why a value is not at hand. */
+/** Why a value is absent. */
 export type ValueGap = Extract<UnavailableReason, "value_withheld" | "value_not_retained">;
 
-/** Values that a record names, looked up once. */
+/** The values that a record names, looked up once. */
 export interface StepValues {
-  /** By index of the evidence item; an item without a value has none. */
+  /** By index of the evidence item; null for an item without a value. */
   readonly evidence: readonly (TypedValue | ValueGap | null)[];
-  /** Payload of a submission or a declared genesis; null where the record has none or it is not there. */
+  /** The payload of a submission or a declared genesis; null where the record has none, or it is absent. */
   readonly payload: Payload | null;
 }
 
-/** A record at the state that it was decided at. */
+/** A record at the state in which it was decided. */
 export interface Step extends ChainStep {
   readonly law: CompiledLaw;
   /** Null for the first record. */
@@ -41,15 +41,15 @@ export interface Step extends ChainStep {
   /** The kernel's environment under the record's operator profile. */
   readonly environment: Environment;
   readonly values: StepValues;
-  /** What the first record binds. */
+  /** The contracts and schemas that the first record binds. */
   readonly bound: Pick<RunCreatedBody, "contracts" | "schemas">;
-  /** Contracts of the pack by identity; null where one has not the form of a contract. */
+  /** Contracts of the pack by identity; null where an artifact is not a valid contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
-  /** The decision made anew; null where a value that it needs is not at hand, or where it cannot be made. */
+  /** The repeated decision; null where a value is absent, or where the kernel cannot make it. */
   readonly decision: Decision | null;
 }
 
-/** An evidence item with its value, where it is at hand. */
+/** An evidence item with its value, where that is present. */
 export interface StepItem {
   readonly item: RecordedEvidence;
   readonly value: TypedValue | ValueGap | null;
@@ -61,12 +61,12 @@ export function itemsOf(step: Step): readonly StepItem[] {
   return step.record.body.evidence.map((item, index) => ({ item, value: step.values.evidence[index] ?? null }));
 }
 
-/** Whether a value is at hand. */
+/** Whether a value is present. */
 export function isValue(value: TypedValue | ValueGap | null): value is TypedValue {
   return typeof value === "object" && value !== null;
 }
 
-/** The gap of a step: the first reason for which a value that it names is not at hand; null where all are. */
+/** The reasons for which values of a step are absent, each once. */
 export function gapsOf(values: StepValues): readonly ValueGap[] {
   const gaps = values.evidence.filter((value): value is ValueGap => typeof value === "string");
   return [...new Set(gaps)];

@@ -1,5 +1,5 @@
 /**
- * Looking up the values that a record names.
+ * Looks up the values that a record names.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { readPayload, readTypedValue, type SegmentValues } from "./material_valu
 import { RECORD_VALUES_BYTES } from "../format/types.ts";
 import type { StepValues, ValueGap } from "./step.ts";
 
-/** Whether the value of an item is looked up; null where it names none, else why it is not. */
+/** Whether the value of an item is looked up; null where it names none, otherwise the reason. */
 function gapOf(
   { value_identity, condition_id, retention }: RecordedEvidence,
   withheld: ReadonlySet<string>,
@@ -22,7 +22,7 @@ function gapOf(
   return withheld.has(condition_id) ? "value_withheld" : "value";
 }
 
-/** Whether the values that a record's items name are few enough to be held at the same time. */
+/** Whether the values that the items of a record name can be held in memory together. */
 export function areBounded(record: RunRecord, held: SegmentValues, withheld: ReadonlySet<string>): boolean {
   if (record.record_kind !== "stage_evaluated") return true;
   const named = record.body.evidence.filter((item) => gapOf(item, withheld) === "value");
@@ -38,7 +38,7 @@ export async function stepValues(
   withheld: ReadonlySet<string>,
 ): Promise<StepValues> {
   if (record.record_kind === "stage_evaluated") {
-    // One value may be named by thousands of items: it is held once.
+    // Thousands of items may name one value, so it is held once.
     const read = new Map<Identity, TypedValue | ValueGap>();
     const evidence: (TypedValue | ValueGap | null)[] = [];
     for (const item of record.body.evidence) {

@@ -1,5 +1,5 @@
 /**
- * What a verifier is asked, handed, and answers (docs/format/runpack.md, "Verification").
+ * The request, the primitives and the report of a verification (docs/format/runpack.md, "Verification").
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { Primitives } from "../../run/primitives.ts";
 import type { HashStream } from "../format/types.ts";
 import type { ClaimName } from "./claims.ts";
 
-/** The procedure that this program verifies by. */
+/** The verifier procedure of this program. */
 export const VERIFIER_PROCEDURE = "gate-verifier-2";
-/** The only way in which material is found: it is handed over. */
+/** The only material resolution: the caller supplies everything. */
 export const MATERIAL_RESOLUTION = "supplied_offline_material_v1";
 
-/** The profiles; the first is the one of a request that names none. */
+/** The profiles; the first one is the default. */
 export const PROFILES = ["integrity_only_v1", "full_replay_v1"] as const;
-/** How much is verified. */
+/** The extent of a verification. */
 export type VerificationProfile = typeof PROFILES[number];
 
-/** Why a claim is not settled; where several apply, the first of this list is told. */
+/** Why a claim is unavailable. The first reason of this list is reported where several apply. */
 export const UNAVAILABLE_REASONS = [
   "manifest_unavailable",
   "manifest_invalid",
@@ -40,10 +40,10 @@ export const UNAVAILABLE_REASONS = [
   "needs_deployment_evidence",
   "needs_build_provenance",
 ] as const;
-/** Why a claim is not settled. */
+/** Why a claim is unavailable. */
 export type UnavailableReason = typeof UNAVAILABLE_REASONS[number];
 
-/** What contradicts a claim; the list is closed and documented in docs/guide/runpacks.md. */
+/** The codes of contradictions; the list is closed and documented in docs/guide/runpacks.md. */
 export type ViolationCode =
   // manifest and objects
   | "manifest_missing"
@@ -149,15 +149,14 @@ export type ViolationCode =
   | "time_source_mismatch"
   | "acceptance_time_mismatch";
 
-/** A contradiction: what it is, and where, as docs/format/runpack.md "Reasons" has it. */
+/** A contradiction: its code and its place (docs/format/runpack.md "Reasons"). */
 export interface Violation {
   readonly code: ViolationCode;
   readonly place: string | null;
 }
 
 /**
- * What a verification says of one claim. `reason` of a violation is its code, then where a place is known a colon, a
- * space and the place.
+ * The status of one claim. The `reason` of a violation is its code, followed by a colon, a space and the place, if any.
  */
 export type ClaimStatus =
   | { readonly status: "satisfied"; readonly method: string }
@@ -176,36 +175,36 @@ export const BUDGET_MEMBERS = [
 ] as const;
 /** A member of a budget. */
 export type BudgetMember = typeof BUDGET_MEMBERS[number];
-/** What a verification took. */
+/** The consumption of a verification. */
 export type Budget = { readonly [Member in BudgetMember]: number };
-/** What a verification may take: any of the six members, integers from 0. */
+/** The limits of a verification: any of the six members, integers from 0. */
 export type BudgetLimits = { readonly [Member in BudgetMember]?: number };
 
-/** A public key that a verification trusts: the 32 bytes of Ed25519. */
+/** A trusted public key: the 32 bytes of Ed25519. */
 export type TrustedPublicKey = Uint8Array;
 
-/** What is asked of the verifier. */
+/** The request to the verifier. */
 export interface VerificationRequest {
-  /** The identity that the pack has to have; null = whichever it has. */
+  /** The expected identity of the pack; null for any. */
   readonly runpack_identity: Identity | null;
   readonly profile: VerificationProfile;
   /** Limits; null = {@link import("./budget.ts").DEFAULT_LIMITS}. */
   readonly budget: BudgetLimits | null;
   /**
-   * Keys whose signatures settle `source_authenticity` and are looked for beside the pack; null = none were supplied.
+   * The keys that decide `source_authenticity` and verify signatures beside the pack; null where the request supplies
+   * none.
    */
   readonly trusted_keys: readonly TrustedPublicKey[] | null;
   /**
-   * Signature files that lie beside the pack, in any order; they are no part of the pack, nor of the request's
-   * identity.
+   * Signature files beside the pack, in any order. They belong neither to the pack nor to the identity of the request.
    */
   readonly signatures?: readonly Uint8Array[];
 }
 
 /**
- * Verdict of a JSON Schema on a value; null where no validator can run the schema. Rejects where it could not be run here
- * and now, for want of time above all: a verification then ends without a report, since what a report says depends on
- * nothing but the pack and the request.
+ * The verdict of a JSON Schema on a value; null where no validator supports the schema. It rejects where the schema
+ * could not be run in time. The verification then fails without a report, since a report must depend on the pack and
+ * the request alone.
  */
 export type ValidateSchema = (
   identity: Identity,
@@ -213,17 +212,17 @@ export type ValidateSchema = (
   value: JsonValue,
 ) => Promise<"valid" | "invalid" | null>;
 
-/** What the pure verifier is handed. All of it gives the same answers everywhere. */
+/** The primitives of the pure verifier. They return the same results everywhere. */
 export interface VerificationPrimitives extends Primitives {
   readonly hashStream: () => HashStream;
   readonly validateSchema?: ValidateSchema;
-  /** Called every few records, so that a host may let others have their turn. */
+  /** Called every few records, so that the host may run other tasks. */
   readonly pause?: () => Promise<void>;
 }
 
 /** The report. Deterministic: the same pack, request and primitives give the same bytes. */
 export interface VerificationReport {
-  /** What was taken as it stands; sorted. */
+  /** The assumptions, sorted. */
   readonly assumptions: readonly string[];
   readonly budget: Budget;
   /** All claims, in the order of {@link import("./claims.ts").CLAIMS}. */
@@ -234,9 +233,9 @@ export interface VerificationReport {
   readonly report_identity: Identity;
   /** Identity of kind `request`. */
   readonly request_identity: Identity;
-  /** That of the manifest that was read; null where there was none. */
+  /** The identity of the manifest that was read; null where none was. */
   readonly runpack_identity: Identity | null;
-  /** What the answer rests on; sorted. */
+  /** The bases that the report relies on, sorted. */
   readonly trusted_bases: readonly string[];
   readonly verifier_procedure: typeof VERIFIER_PROCEDURE;
 }

@@ -1,6 +1,5 @@
 /**
- * The verifier: what a runpack shows, claim by claim, to somebody who trusts nobody (docs/format/runpack.md
- * "Verification").
+ * The verifier: checks each claim about a runpack without trusting its source (docs/format/runpack.md "Verification").
  *
  * @module
  */
@@ -30,13 +29,13 @@ import {
 import { type Manifest, type PackSource, SIGNATURES } from "../format/types.ts";
 
 /**
- * Verifies a runpack. Pure: no network, clock or file but what `source` hands over; the same material, request and
- * primitives give the same report, byte for byte. Nothing that a pack holds makes it throw; it rejects with what its
- * validator of JSON Schemas rejects with, and then there is no report.
+ * Verifies a runpack. It uses no network, clock or file beyond `source`: the same material, request and primitives
+ * yield the same report, byte for byte. No content of a pack makes it throw. It rejects only where the validator of
+ * JSON Schemas rejects, and there is no report then.
  *
- * @param source Where the pack's bytes come from; none of them is believed
- * @param request What is asked
- * @param primitives Hashing, signature checks, and where there is one a JSON Schema validator
+ * @param source The source of the pack's bytes, which is not trusted
+ * @param request The request
+ * @param primitives Hashing, signature checks, and optionally a JSON Schema validator
  */
 export async function verifyRunpack(
   source: PackSource,
@@ -65,11 +64,11 @@ interface Verification {
   readonly findings: Findings;
   /** The manifest that was read. */
   found: { readonly identity: Identity; readonly bytes: Uint8Array; readonly manifest: Manifest | null } | null;
-  /** The replay, where the material is whole. */
+  /** The replay, where all material is intact. */
   replay: ReplayState | null;
 }
 
-/** Claims 1 and 2. Null where there is no manifest to go on from. */
+/** Checks claims 1 and 2; null where no manifest can be read. */
 async function readManifest(verification: Verification, source: PackSource): Promise<Manifest | null> {
   const { request, primitives: { sha256 }, meter, findings } = verification;
   if (!meter.charge({ hashing_workers: 1 })) return exhausted(verification);
@@ -78,7 +77,7 @@ async function readManifest(verification: Verification, source: PackSource): Pro
     const fault = constructManifest(bytes);
     if ("code" in fault) findings.violate("structural_format_validity", fault);
     findings.leaveOpen("runpack_subject_identity", "manifest_unavailable");
-    unread(findings);
+    markUnread(findings);
     return null;
   }
   if (!meter.charge({ bytes_read: bytes.length, canonical_work_bytes: bytes.length })) return exhausted(verification);
@@ -90,12 +89,12 @@ async function readManifest(verification: Verification, source: PackSource): Pro
   verification.found = { identity, bytes, manifest: isManifest ? manifest : null };
   if (isManifest) return manifest;
   findings.violate("structural_format_validity", manifest);
-  unread(findings);
+  markUnread(findings);
   return null;
 }
 
-/** What is left where the manifest is none. */
-function unread(findings: Findings): void {
+/** Adds the gaps that an invalid manifest leaves. */
+function markUnread(findings: Findings): void {
   findings.leaveOpen("artifact_tree_integrity", "manifest_invalid");
   for (const claim of REPLAY_CLAIMS) {
     findings.leaveOpen(claim, "material_not_intact");
@@ -109,7 +108,7 @@ function exhausted({ findings }: Verification): null {
   return null;
 }
 
-/** Claim 3, and what the replay of the parts shows; the replay counts only if the material is whole. */
+/** Checks claim 3 and replays the parts. The replay counts only if all material is intact. */
 async function readTree(verification: Verification, source: PackSource, manifest: Manifest): Promise<void> {
   const { request, primitives, meter, findings } = verification;
   const reading = openReading(source, primitives, meter);
@@ -132,7 +131,7 @@ async function readTree(verification: Verification, source: PackSource, manifest
   }
 }
 
-/** The trusted keys under which a signature beside the pack verifies. */
+/** The trusted keys under which a signature beside the pack verifies, as trusted bases. */
 function runpackSigners({ request, primitives, found }: Verification): readonly string[] {
   const manifest = found?.manifest ?? null;
   if (found === null || manifest === null) return [];

@@ -1,7 +1,7 @@
 /**
- * What deciding a record anew takes, beyond its own bytes (docs/format/runpack.md "Budget"). It follows from sizes that stand
- * before anything is decided, so that every verifier counts alike, and a pack that names one large thing again and again
- * pays for it each time.
+ * The work of deciding a record again, beyond its own bytes (docs/format/runpack.md "Budget"). It follows from sizes
+ * that are known before the decision, so every verifier counts alike. A pack that names one large object repeatedly is
+ * charged each time.
  *
  * @module
  */
@@ -16,27 +16,27 @@ import type { Program } from "../../run/program.ts";
 import type { RecordedEvidence, RunRecord } from "../../run/types.ts";
 import type { ValueLine } from "../format/types.ts";
 
-/** What a line of a trace takes beside its path and its name, and a binding beside its id. */
+/** Work for a line of a trace beside its path and name, and for a binding beside its id. */
 const LINE_BYTES = 64;
-/** What an intent takes beside what it has of its packet. */
+/** Work for an intent beside its packet. */
 const INTENT_BYTES = 512;
-/** What verifying a signature takes, in every form that it may be over. */
+/** Work for verifying a signature in all of its forms. */
 const SIGNATURE_WORK = 32_768;
 
-/** Sizes of what a record names; 0 where the pack does not hold it. */
+/** Sizes of the objects that a record names; 0 where the pack does not hold them. */
 export interface NamedSizes {
-  /** Of the record's operator profile. */
+  /** Size of the operator profile of the record. */
   readonly profile: number;
-  /** Of a value or payload of the segment. */
+  /** Size of a value or payload of the segment. */
   readonly value: (kind: ValueLine["kind"], identity: Identity) => number;
-  /** Of the schema that an item's verdict is under. */
+  /** Size of the schema of an item's verdict. */
   readonly schema: (item: RecordedEvidence) => number;
 }
 
 /** Counts the work on the records of one law. */
 export type ReplayWork = (record: RunRecord, sizes: NamedSizes) => number;
 
-/** Prepares to count. */
+/** Creates the counter of a law. */
 export function replayWork(law: CompiledLaw): ReplayWork {
   const completion = traceWork(law.completion);
   const prerequisites = law.stages.map(({ prerequisite }) => prerequisite === null ? 0 : traceWork(prerequisite));
@@ -95,7 +95,7 @@ function sizeOf(condition: Condition | undefined): number {
   return condition === undefined ? 0 : utf8Length(canonicalize(asJson(condition)));
 }
 
-/** The trace of a requirement: its leaf visits with their paths and names. */
+/** Work for the trace of a requirement: its leaf visits with their paths and names. */
 function traceWork({ paths, visits, slots }: Program): number {
   return paths.reduce(
     (sum, path, visit) => sum + LINE_BYTES + path.length + utf8Length(slots[visits[visit] ?? -1] ?? ""),
@@ -107,7 +107,7 @@ function evaluationWork({ completion, bindings }: CompiledStage): number {
   return bindings.reduce((sum, { binding_id }) => sum + LINE_BYTES + utf8Length(binding_id), traceWork(completion));
 }
 
-/** What an opening takes: by itself, and how often it goes through the operator's policy. */
+/** Work for an opening: by itself, and for each pass over the operator's policy. */
 interface OpeningWork {
   readonly fixed: number;
   readonly looks: number;

@@ -12,12 +12,12 @@ import { counted } from "./words.ts";
 
 const MEANINGS: ReadonlyMap<ClaimName, string> = new Map(CLAIMS.map(({ name, meaning }) => [name, meaning]));
 
-/** How many claims have a status. */
+/** Counts the claims with a status. */
 export function countOf({ claims }: VerificationReport, status: ClaimStatus["status"]): number {
   return claims.filter((entry) => entry.status.status === status).length;
 }
 
-/** The verdict in one line, and what to make of it. */
+/** The verdict in one line. */
 export function renderVerdict(report: VerificationReport): Markup {
   const violated = countOf(report, "violated");
   const satisfied = countOf(report, "satisfied");

@@ -1,17 +1,17 @@
 /**
- * Lanes beside the rows of a drawn stage graph: each leads past the rows between what stands further up and further down.
+ * Lanes beside the rows of a stage graph. A line that passes a row runs in a lane.
  *
  * @module
  */
 
-/** What lanes need of a box in a row. */
+/** The part of a placed box that the lanes need. */
 export interface Placed<Box> {
   readonly row: number;
   readonly x: number;
   readonly width: number;
   /** Whether the lines to it are dashed. */
   readonly isDashed: boolean;
-  /** Where lines to it come from. */
+  /** The boxes at which its lines begin. */
   readonly from: readonly Box[];
 }
 
@@ -23,12 +23,12 @@ export interface Lane<Box> {
   /** The rows that it passes. */
   readonly first: number;
   readonly last: number;
-  /** The same in each of them, so that a lane costs the same however long it is. */
+  /** One position in all of its rows, so that a lane is one line however long it is. */
   readonly x: number;
   readonly isDashed: boolean;
 }
 
-/** Where lanes may be: left of one edge and right of the other, so far apart. */
+/** The space for lanes: left of one edge and right of the other, at a distance. */
 export interface Edges {
   readonly left: number;
   readonly right: number;
@@ -37,12 +37,12 @@ export interface Edges {
 
 type Group<Box> = Pick<Lane<Box>, "hub" | "ends" | "first" | "last">;
 
-/** Whether a line leads past rows. */
+/** Whether a line passes a row. */
 export function isLong(from: { readonly row: number }, to: { readonly row: number }): boolean {
   return to.row - from.row > 1;
 }
 
-/** The lanes of all lines that lead past rows, on the side that they are nearer to; short ones nearest. */
+/** The lanes of all lines that pass a row, each on its nearer side; short ones nearest. */
 export function lanesOf<Box extends Placed<Box>>(boxes: readonly Box[], { left, right, pitch }: Edges): Lane<Box>[] {
   const middle = (left + right) / 2;
   const sides = { left: new Tracks(), right: new Tracks() };
@@ -51,7 +51,7 @@ export function lanesOf<Box extends Placed<Box>>(boxes: readonly Box[], { left, 
     const met = [hub, ...ends];
     const center = met.reduce((sum, { x, width }) => sum + x + width / 2, 0) / met.length;
     const isLeft = center < middle;
-    const track = sides[isLeft ? "left" : "right"].take(first, last);
+    const track = sides[isLeft ? "left" : "right"].reserve(first, last);
     const isDashed = isBelow(hub, ends) ? hub.isDashed : ends.every((end) => end.isDashed);
     return { hub, ends, first, last, isDashed, x: isLeft ? left - track * pitch : right + track * pitch };
   });
@@ -62,7 +62,7 @@ export function isBelow({ row }: { readonly row: number }, ends: readonly { read
   return ends.every((end) => end.row < row);
 }
 
-/** Each long line goes with the one of its ends that has more of them, so that few lanes are needed. */
+/** Each long line is grouped with the end that has more long lines, so that few lanes are needed. */
 function groupsOf<Box extends Placed<Box>>(boxes: readonly Box[]): Group<Box>[] {
   const lines = boxes.flatMap((to) => to.from.filter((from) => isLong(from, to)).map((from) => ({ from, to })));
   const starting = Map.groupBy(lines, ({ from }) => from);
@@ -88,13 +88,13 @@ function groupsOf<Box extends Placed<Box>>(boxes: readonly Box[]): Group<Box>[] 
   ];
 }
 
-/** Tracks on one side, by number from the rows outwards. */
+/** Tracks on one side, numbered outwards. */
 class Tracks {
-  /** The last row in which each is taken. */
+  /** The last occupied row of each track. */
   readonly #taken: number[] = [];
 
-  /** The nearest track that is free in rows and beside them, where lines come and go. */
-  take(first: number, last: number): number {
+  /** Reserves the nearest track that is free in the rows and in the gaps beside them. */
+  reserve(first: number, last: number): number {
     const free = this.#taken.findIndex((row) => row < first - 1);
     const track = free < 0 ? this.#taken.length : free;
     this.#taken[track] = last;

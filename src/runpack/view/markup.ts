@@ -1,18 +1,18 @@
 /**
- * Markup that is well formed and escaped by the way it is made: text only ever enters through {@link text} and attributes.
+ * Well-formed, escaped markup: text enters only through {@link text} and attributes.
  *
  * @module
  */
 
-/** A piece of finished markup; nothing but the functions of this module makes one. */
+/** Finished markup; only the functions of this module create it. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** What an element may hold. A string is text. */
+/** The content of an element. A string is text. */
 export type Content = Markup | string | readonly Content[];
 
-/** Attributes of an element; null leaves one out. */
+/** Attributes of an element; null omits one. */
 export type Attributes = Readonly<Record<string, string | number | null>>;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -23,11 +23,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** What changes how text beside it is read, or cannot be seen: controls, and marks of direction. */
+/** Characters that are invisible or that change the direction of text: controls and direction marks. */
 // deno-lint-ignore no-control-regex
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** A text whose characters that cannot be seen, or that turn the direction of text, are written out. */
+/** Writes out invisible characters and direction marks. */
 export function visible(value: string): string {
   return value.replace(UNSEEN, (unit) => `\\u{${unit.charCodeAt(0).toString(16)}}`);
 }
@@ -41,12 +41,12 @@ function join(content: Content): string {
   return "markup" in content ? content.markup : content.map(join).join("");
 }
 
-/** Text, escaped; characters that cannot be seen, or turn the direction of what follows, are written out. */
+/** Escaped text, with invisible characters and direction marks written out. */
 export function text(value: string): Markup {
   return { markup: escape(value) };
 }
 
-/** Several pieces one after the other. */
+/** Joins pieces of markup. */
 export function all(...content: readonly Content[]): Markup {
   return { markup: content.map(join).join("") };
 }
@@ -72,23 +72,23 @@ export function element(name: string, attributes: Attributes = {}, ...content: r
   return { markup: VOID.has(name) && content.length === 0 ? voided(name, open) : `${open}${join(content)}</${name}>` };
 }
 
-/** Elements of SVG are closed, those of HTML need not be. */
+/** SVG elements need an end tag, HTML elements do not. */
 function voided(name: string, open: string): string {
   return name === "path" || name === "rect" || name === "circle" ? `${open}</${name}>` : open;
 }
 
-/** A style sheet. The text is the program's own: nothing of a pack may be in it. */
+/** A style sheet. Its text must be the program's own, and hold nothing of a pack. */
 export function styleElement(sheet: string): Markup {
   return { markup: `<style>${sheet}</style>` };
 }
 
 /**
- * A script. The text is the program's own, as it was bundled.
+ * A script. Its text is the program's own bundle.
  *
- * @throws {TypeError} Where it would end its own element, or be read otherwise than it is written
+ * @throws {TypeError} If a parser would end the element early or change the text
  */
 export function scriptElement(script: string): Markup {
-  // A parser changes carriage returns and zero characters, and the hash in the policy would no longer be that of the script.
+  // A parser replaces carriage returns and NUL, so the hash in the policy would not match.
   if (/<\/script|<!--|[\r\0]/i.test(script)) {
     throw new TypeError("Cannot inline the script: it would not be read as it is written");
   }

@@ -1,5 +1,5 @@
 /**
- * A pack and its verification as a page: the same markup for `gate runpack show --html` and for the verifier in the browser.
+ * Renders a pack and its verification. `gate runpack show --html` and the verifier in the browser use the same markup.
  *
  * @module
  */
@@ -16,14 +16,14 @@ import { STYLE } from "./style.ts";
 import { renderTimeline } from "./timeline.ts";
 import { counted, cut, gapText } from "./words.ts";
 
-/** Records that a page shows unless all are asked for. */
+/** Records that a page shows by default. */
 export const PAGE_RECORDS = 2000;
 
-/** Everything that there is to see of a pack. */
+/** The content of a page. */
 export interface PageContent {
   readonly report: VerificationReport;
   readonly view: PackView | PartView;
-  /** The latest records that are shown. */
+  /** How many of the latest records are shown. */
   readonly records?: number;
 }
 
@@ -63,15 +63,15 @@ function renderFacts({ manifest, runpack_identity }: Pick<PackView, "manifest" |
   );
 }
 
-/** `sha256-...` of an inline script or style, as a content security policy names it. */
+/** The hash of an inline script or style, as a content security policy writes it. */
 export function policyHash(sha256: Sha256, content: string): string {
   return `'sha256-${encodeBase64(decodeHex(sha256(content)) ?? new Uint8Array())}'`;
 }
 
 /**
- * A whole document without a script: it loads nothing and runs nothing, and its policy says so.
+ * A document without a script. It loads and runs nothing, and its policy enforces that.
  *
- * @param sha256 To name the style sheet in the policy
+ * @param sha256 Hashes the style sheet for the policy
  */
 export function renderDocument(sha256: Sha256, content: PageContent): string {
   const { report, view } = content;
@@ -87,7 +87,7 @@ export function renderDocument(sha256: Sha256, content: PageContent): string {
   return documentOf(`Runpack: ${name}`, `default-src 'none'; style-src ${policyHash(sha256, STYLE)}`, all(body));
 }
 
-/** A document of a title, a content security policy and a body. */
+/** A document with a title, a content security policy and a body. */
 export function documentOf(title: string, policy: string, body: Markup): string {
   const closed = `${policy}; base-uri 'none'; form-action 'none'`;
   const head = element(

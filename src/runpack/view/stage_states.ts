@@ -1,5 +1,5 @@
 /**
- * How the stages of a pack stand after its last record, as its records say.
+ * The states of the stages of a pack after its last record.
  *
  * @module
  */
@@ -7,10 +7,10 @@
 import type { Requirement } from "../../law/types.ts";
 import type { PackView } from "../material_view.ts";
 
-/** How a stage stands. */
+/** The state of a stage. */
 export type StageState = "complete" | "open" | "ready" | "blocked";
 
-/** How one stage stands, and how it came there. */
+/** The state of a stage, and the records that led to it. */
 export interface StageStanding {
   readonly state: StageState;
   readonly attempts: number;
@@ -19,7 +19,7 @@ export interface StageStanding {
   readonly completed: number | null;
 }
 
-/** Whether a requirement over stages holds, those named being true. */
+/** Whether a requirement over stages holds where the given stages are complete. */
 function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boolean {
   if ("Condition" in requirement) return complete.has(requirement.Condition);
   if ("Not" in requirement) return !holdsOver(requirement.Not, complete);
@@ -37,7 +37,7 @@ export function isCompleted({ law, records }: Pick<PackView, "law" | "records">)
   return holdsOver(law.law.completion_requirement, new Set(complete));
 }
 
-/** The standing of every stage of the law, by stage id. */
+/** The state of every stage of the law, by stage id. */
 export function standingsOf({ law, records }: Pick<PackView, "law" | "records">): ReadonlyMap<string, StageStanding> {
   const opened = new Map<string, number>();
   const completed = new Map<string, number>();

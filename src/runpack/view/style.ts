@@ -1,10 +1,10 @@
 /**
- * The style sheet of every page: light and dark as the reader has it, and ink on paper.
+ * The style sheet of every page: light or dark by the preference of the reader, and plain in print.
  *
  * @module
  */
 
-/** The sheet. Pages name it in their policy by its hash. */
+/** The style sheet. The policy of a page names its hash. */
 export const STYLE = `
 :root {
   --ground: #fbfbfa; --card: #ffffff; --ink: #1b1f24; --quiet: #5c6670; --line: #d9dee3; --code: #f0f2f4;

@@ -1,5 +1,5 @@
 /**
- * The timeline: every record in its order, and each decision with the evidence that carried it.
+ * The timeline: every record in order, each decision with its evidence.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import { absenceText, counted, cut, instantText } from "./words.ts";
 
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
-/** Digits of an identity that are shown where the whole of it is elsewhere. */
+/** Digits of a shortened identity. */
 const SHORT_IDENTITY = 12;
 
-/** The last so many records, latest last. */
+/** The latest records, in order. */
 export function renderTimeline(view: PackView, most: number): Markup {
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
@@ -88,7 +88,7 @@ function renderIntents({ intents, disclosures }: StageOpenedBody): Content {
     const rule = disclosures[index]?.matched_rule ?? null;
     return row(
       packet_id,
-      target === null ? "nobody in particular" : canonicalize(target as unknown as JsonValue),
+      target === null ? "no target" : canonicalize(target as unknown as JsonValue),
       content_type,
       rule === null ? "default" : `rule ${rule}`,
       element("code", { title: content_hash.value }, shortened(content_hash.value)),
@@ -97,7 +97,7 @@ function renderIntents({ intents, disclosures }: StageOpenedBody): Content {
   return table(["Packet", "Proposed to", "Content", "Permitted by", "sha256"], rows);
 }
 
-/** Each condition of a decision, what came of it, and the items that say so. */
+/** Each condition of a decision with its judgement and its items. */
 function renderDecision(view: PackView, body: StageEvaluatedBody): Markup {
   const seen = new Set<string>();
   const conditions = body.trace.filter(({ condition_id }) => {
@@ -133,12 +133,12 @@ function itemCells(view: PackView, item: RecordedEvidence): readonly Content[] {
   const counts = item.qualified ? "yes" : `no: ${item.reason ?? item.error?.code ?? "error"}`;
   return [
     `${source}${signed}${anchored}`,
-    says(view, item),
+    evidenceText(view, item),
     element("span", { class: item.qualified ? "yes" : "no" }, `${counts} (${item.lane})`),
   ];
 }
 
-function says(view: PackView, item: RecordedEvidence): Markup {
+function evidenceText(view: PackView, item: RecordedEvidence): Markup {
   if (item.error !== undefined) return element("span", {}, `error ${item.error.code}: ${cut(item.error.message, 160)}`);
   if (item.found_nothing === true) return element("span", {}, "nothing found");
   const value = view.valueOf(item);

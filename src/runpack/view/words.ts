@@ -27,13 +27,13 @@ export function instantText(millis: number): string {
   return millis >= EARLIEST && millis <= LATEST ? new Date(millis).toISOString() : `${millis} ms`;
 }
 
-/** The first characters of a text, and that there are more. */
+/** The first characters of a text, with an ellipsis where characters were cut off. */
 export function cut(value: string, characters: number): string {
   const points = [...value.slice(0, 2 * characters + 2)];
   return points.length <= characters ? value : `${points.slice(0, characters).join("")}…`;
 }
 
-/** What cannot be shown of a pack, and why. */
+/** The part of a pack that cannot be shown, and the reason. */
 export function gapText({ reason, named, part }: PartView): string {
   const code = reason === "budget_exhausted" ? reason : reason.code;
   const why = reason === "budget_exhausted" || reason.place === null ? code : `${code}: ${reason.place}`;

@@ -1,5 +1,5 @@
 /**
- * Claim 22: every acceptance time follows from a reading that is retained.
+ * Claim 22: every acceptance time follows from a recorded clock reading.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Claim 20: what was acquired comes from the binding, provider and contract that it names, and says what the provider's
- * result says.
+ * Claim 20: acquired evidence comes from the binding, provider and contract that it names, and agrees with the result
+ * of the provider.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export function checkAcquisitions(step: Step): Violation | null {
   return null;
 }
 
-/** Errors that gate itself observes in a result which says nothing of them. */
+/** Errors that gate raises for a result without an error. */
 const OBSERVED_BY_GATE = [
   "domain_mismatch",
   "content_type_mismatch",
@@ -62,8 +62,8 @@ const resultShape = closed({
 }, { observed_at: integer(Number.MIN_SAFE_INTEGER) });
 
 /**
- * Whether an item's error rests on a value that no pack keeps: one that fits no domain, or fails the schema of its
- * check. It cannot be found again.
+ * Whether the error of an item concerns a value that no pack holds: one outside every domain, or one that fails the
+ * schema of its check. Such an error cannot be derived again.
  */
 export function restsOnUnkeptValue({ acquisition, error }: RecordedEvidence): boolean {
   const code = error?.code;
@@ -102,7 +102,7 @@ function contractFault(
   return has ? null : "contract_mismatch";
 }
 
-/** A caller gives what it likes; the authority's stamp is in Unix milliseconds. */
+/** A caller may name any trigger time; the time of the authority is in Unix milliseconds. */
 function timeFault({ trigger_time, trigger_time_given }: AcquisitionWitness): ViolationCode | null {
   return trigger_time_given === true || trigger_time.kind === "unix_millis" ? null : "trigger_time_mismatch";
 }
@@ -116,13 +116,13 @@ function resultFault(item: RecordedEvidence, witness: AcquisitionWitness): Viola
     (isJsonObject(reference) ? member(reference, "uri") : null) === witness.evidence_ref &&
     sameJson(at("signature"), item.signature ?? null) && sameJson(at("evidence_anchor"), item.anchor ?? null) &&
     at("observed_at") === (item.observed_at ?? null);
-  if (!same || !saysSame(item, result) || hashFails(result) !== (item.hash_recomputes === false)) {
+  if (!same || !agreesWith(item, result) || hashFails(result) !== (item.hash_recomputes === false)) {
     return "provider_result_mismatch";
   }
   return null;
 }
 
-/** Whether the source's own hash of its value is not that of the value. */
+/** Whether the source stated another hash than that of its value. */
 function hashFails(result: JsonObject): boolean {
   const given = member(result, "evidence_hash") ?? null;
   const value = member(result, "value") ?? null;
@@ -130,7 +130,7 @@ function hashFails(result: JsonObject): boolean {
   return !isJsonObject(value) || !sameJson(given, member(value, "content_hash") ?? null);
 }
 
-function saysSame(item: RecordedEvidence, result: JsonObject): boolean {
+function agreesWith(item: RecordedEvidence, result: JsonObject): boolean {
   const value = member(result, "value") ?? null;
   const error = member(result, "error") ?? null;
   if (error !== null) return item.error !== undefined && sameJson(error, item.error);
@@ -140,7 +140,7 @@ function saysSame(item: RecordedEvidence, result: JsonObject): boolean {
     member(value, "value_identity") === item.value_identity && hashFits(item, value);
 }
 
-/** Types that take JSON as it comes, so that its plain hash is that of the item; the others write it anew. */
+/** Types that keep JSON unchanged, so that its plain hash is that of the item. The other types rewrite it. */
 const AS_IT_COMES: readonly RecordedEvidence["value_type"][] = ["Boolean", "Integer", "Json", "String", "Timestamp"];
 
 function hashFits({ value_type, content_hash }: RecordedEvidence, value: JsonObject): boolean {

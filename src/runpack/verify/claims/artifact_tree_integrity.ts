@@ -1,5 +1,6 @@
 /**
- * Claim 3: every object that the manifest leads to is there and is what its reference says, and there is no other.
+ * Claim 3: every object that the manifest leads to is present and matches its reference, and the pack holds no other
+ * object.
  *
  * @module
  */
@@ -9,10 +10,10 @@ import { type MaterialPart, walkMaterial, type WalkPurpose } from "../object_wal
 import type { Manifest } from "../../format/types.ts";
 import type { Violation } from "../types.ts";
 
-/** How a traversal ended. */
+/** The end of a traversal. */
 export type Traversal = "whole" | "budget_exhausted" | Violation;
 
-/** Traverses the tree, handing on its parts in reading order, up to the first contradiction. */
+/** Traverses the tree in reading order up to the first contradiction, and passes each part on. */
 export async function traverseTree(
   reading: Reading,
   manifest: Manifest,

@@ -1,5 +1,5 @@
 /**
- * Claim 21: every record says who asked and under which operator profile, and both are there to be looked at.
+ * Claim 21: every record names its caller and its operator profile, and the pack holds both.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** What each way of admission says of the caller; a derived operation may be anybody's. */
+/** The authentication method of each kind of admission; null where any is possible. */
 const METHOD: Readonly<Record<Admission["kind"], Attribution["auth_method"] | null>> = {
   local: "local",
   bearer: "bearer_token",
@@ -20,7 +20,7 @@ const METHOD: Readonly<Record<Admission["kind"], Attribution["auth_method"] | nu
   derived: null,
 };
 
-/** What does not depend on hashing: cheap enough to be looked at in every record. */
+/** Checks the members that need no hashing, so that each record can be checked. */
 export function checkAdmission({ record }: ChainStep): Violation | null {
   const place = atRevision(record.revision);
   if (record.operator_profile !== record.admission.profile_id) return violation("profile_mismatch", place);
@@ -29,7 +29,7 @@ export function checkAdmission({ record }: ChainStep): Violation | null {
   return null;
 }
 
-/** Whether the provenance digest is that of the attribution and the invocation. */
+/** Whether the provenance digest covers the attribution and the invocation. */
 export function checkProvenance(sha256: Sha256, { record }: ChainStep): Violation | null {
   const { attribution, invocation_identity } = record;
   const digest = sha256(canonicalize(asJson({ attribution, invocation_identity })));

@@ -1,5 +1,5 @@
 /**
- * Claim 13: every attempt follows from its own outcome and the state before it, and its outcome from its own trace.
+ * Claim 13: every attempt follows from its outcome and the state before it, and its outcome from its trace.
  *
  * @module
  */
@@ -46,9 +46,7 @@ function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode
   return body.run_status === (complete ? "complete" : before.status) ? null : "run_status_mismatch";
 }
 
-/**
- * What the requirement comes to over the values of the trace's lines; null where the lines are not those of its leaves.
- */
+/** The truth of the requirement over the lines of the trace; null where they are not the lines of its leaves. */
 function outcomeOf({ completion }: CompiledStage, trace: readonly TraceItem[]): Tri | null {
   if (trace.length !== completion.paths.length) return null;
   const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);
@@ -57,7 +55,7 @@ function outcomeOf({ completion }: CompiledStage, trace: readonly TraceItem[]): 
     const slot = completion.visits[visit] ?? -1;
     if (line.path !== completion.paths[visit] || line.condition_id !== completion.slots[slot]) return null;
     const earlier = seen.get(slot);
-    // One condition has one truth, however often a requirement names it.
+    // A condition has one truth, however often a requirement names it.
     if (earlier !== undefined && (earlier.value !== line.value || earlier.reason !== line.reason)) return null;
     seen.set(slot, line);
     if ((line.value === "unknown") !== (line.reason !== undefined)) return null;

@@ -1,5 +1,5 @@
 /**
- * Claim 17: the values that were to be kept are there, and are those that the records name.
+ * Claim 17: every retained value is present, and is the value that its record names.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { atItem, violation } from "../findings.ts";
 import { isValue, itemsOf, type Step } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** Whether every condition that is withheld is one of the law: of any other nothing can have been left out. */
+/** Whether the law has every withheld condition. */
 export function checkWithheld({ conditionIndex }: CompiledLaw, { withheld_conditions }: Manifest): Violation | null {
   const index = withheld_conditions.findIndex((id) => !conditionIndex.has(id));
   return index < 0 ? null : violation("condition_missing", `withheld_conditions/${index}`);

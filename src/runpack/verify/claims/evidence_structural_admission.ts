@@ -1,6 +1,6 @@
 /**
- * Claim 16: every item of evidence has the form that its condition and channel ask for, and a value of the condition's
- * domain.
+ * Claim 16: every item of evidence has the form that its condition and channel require, and a value of the domain of
+ * the condition.
  *
  * @module
  */
@@ -19,10 +19,10 @@ import type { Violation, ViolationCode } from "../types.ts";
 
 /** Checks the form of every item, and that its value lies in the domain of its condition. */
 export function checkItems(step: Step): Violation | null {
-  // Of the first record nothing but its kind is looked at: it has no state to be decided at.
+  // The first record has no state before it, so only its kind is checked, by another claim.
   if (step.record.record_kind !== "stage_evaluated" || step.before === null) return null;
   const stage = step.law.stages[step.law.stageIndex.get(step.record.body.stage_id) ?? -1];
-  // A stage that is not in the law is another claim's.
+  // Another claim reports an unknown stage.
   if (stage === undefined) return null;
   const items = itemsOf(step);
   const code = orderFault(items) ?? countFault(items);
@@ -34,7 +34,7 @@ export function checkItems(step: Step): Violation | null {
   return null;
 }
 
-/** Items of a caller come first, numbered; acquired ones follow in the order of their ids. */
+/** Items of a caller come first, numbered; acquired items follow, ordered by id. */
 function orderFault(items: readonly StepItem[]): ViolationCode | null {
   const callers = items.filter(({ item }) => item.channel === "caller_submission").length;
   for (const [index, { item }] of items.entries()) {
@@ -75,7 +75,10 @@ function itemFault({ law, environment }: Step, stage: CompiledStage, { item, val
   return bytes > maximumValueBytes(law, environment.profile) ? "value_invalid" : null;
 }
 
-/** Exactly one of a value, an error, and nothing found, but for an error of the clock; a caller says neither of the last two. */
+/**
+ * An item has exactly one of a value, an error and `found_nothing`; an error of the clock is not counted. A caller has
+ * a value.
+ */
 function hasMembers(item: RecordedEvidence): boolean {
   const { value_identity, value_type, content_hash, found_nothing } = item;
   const error = isClockError(item) ? undefined : item.error;

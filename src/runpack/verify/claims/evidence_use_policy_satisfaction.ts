@@ -1,5 +1,5 @@
 /**
- * Claim 18: every item counted, or did not, as the law's policy and the operator's profile say.
+ * Claim 18: every item qualified, or failed to, as the policy of the law and the profile of the operator require.
  *
  * @module
  */
@@ -44,7 +44,7 @@ function sameError(a: RecordedEvidence, b: RecordedEvidence): boolean {
   return canonicalize((a.error ?? null) as JsonValue) === canonicalize((b.error ?? null) as JsonValue);
 }
 
-/** An item that gate itself found unsigned or unanchored: whether it was. */
+/** Whether an item with an error of gate about its signature or anchor was really unsigned or unanchored. */
 function errorFault(step: Step, environment: AttemptEnvironment, one: StepItem): ViolationCode | null {
   const { item } = one;
   const { acquisition: witness, error, provider_id, channel } = item;

@@ -1,5 +1,5 @@
 /**
- * Claim 15: opening a stage proposed what its packets and the disclosure policy give, no more and no less.
+ * Claim 15: opening a stage proposed exactly the intents that its packets and the disclosure policy yield.
  *
  * @module
  */
@@ -18,8 +18,7 @@ export function checkIntents({ record, before, law, environment }: Step): Violat
   const command = { kind: "open", ...requestOf(record), expected_head: before.head, stage_id } as const;
   const decision = decide(law, before, command, { time: time_source }, environment);
   const place = atRevision(record.revision);
-  // A stage that could not be opened is another claim's; a policy that denies leaves nothing that could have been
-  // proposed.
+  // Another claim reports a stage that could not be opened. Where the policy denies, no intent can have been proposed.
   if (decision.outcome === "policy_denied") return violation("disclosure_mismatch", place);
   const decided = decision.outcome === "accepted" ? decision.records[0]?.record : undefined;
   if (decided?.record_kind !== "stage_opened") return null;

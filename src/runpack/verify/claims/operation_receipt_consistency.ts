@@ -1,6 +1,6 @@
 /**
- * Claim 11: what was answered is what the record and the state after it give, under the operation that the record
- * names; and no operation is there twice.
+ * Claim 11: every receipt follows from its record and the state after it, under the operation of the record. No
+ * operation occurs twice.
  *
  * @module
  */
@@ -25,12 +25,12 @@ export function checkFamily({ operation, record_kind, revision }: RunRecord): Vi
   return operation.family === FAMILY[record_kind] ? null : violation("family_mismatch", atRevision(revision));
 }
 
-/** The line that a receipt has to be. */
+/** The expected line of a receipt. */
 export function receiptLine({ operation, invocation_identity }: RunRecord, result: JsonObject): string {
   return canonicalize(asJson({ operation, invocation_identity, result }));
 }
 
-/** What is wrong with a receipt that is not the expected line. */
+/** The violation of a receipt that differs from the expected line. */
 export function explainReceipt(line: string, record: RunRecord): Violation {
   const place = atRevision(record.revision);
   const value = readText(line);

@@ -1,5 +1,5 @@
 /**
- * Claim 19: the kernel, asked again, decides every record byte for byte.
+ * Claim 19: the kernel decides every record again, byte for byte.
  *
  * @module
  */
@@ -18,13 +18,13 @@ export function checkDecision(step: Step): Violation | null {
   return holds ? null : violation("decision_mismatch", atRevision(step.record.revision));
 }
 
-/** Whether the decision made anew mints exactly this record. */
+/** Whether the repeated decision yields exactly this record. */
 function isDecided({ record, decision }: Pick<Step, "record" | "decision">): boolean {
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return decided !== undefined && decided.text === canonicalize(asJson(record));
 }
 
-/** Whether an attempt of which a value is absent has the trace lines that do not need it. */
+/** Whether an attempt with absent values has the trace lines that do not need them. */
 function isTraceable(step: Step): boolean {
   const qualification = qualificationOf(step);
   if (qualification === null || step.record.record_kind !== "stage_evaluated") return true;

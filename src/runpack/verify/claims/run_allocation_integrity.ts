@@ -1,6 +1,6 @@
 /**
- * Claim 6: every record is of the one run that the first record allocates, and the pack holds exactly the artifacts
- * that they name.
+ * Claim 6: every record belongs to the run that the first record allocates, and the pack holds exactly the artifacts
+ * that the records name.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
 
-/** Whether a record stands where its kind may, and is one of the run. */
+/** Whether the kind of a record fits its position, and the record belongs to the run. */
 export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey): Violation | null {
   const place = atRevision(record.revision);
   const { namespace_id, run_id } = record.run_key;
@@ -45,10 +45,10 @@ export function checkBoundContracts(
 }
 
 /**
- * The contracts that a first record binds, by provider: the first that it names for each, where the pack holds it and it
- * is of that provider.
+ * The contracts that a first record binds, by provider: the first one for each provider, if the pack holds it and it
+ * belongs to that provider.
  *
- * @param first The value of the first record's line; undefined where it cannot be read
+ * @param first The value of the line of the first record; undefined where it is invalid
  */
 export function boundContracts(
   first: JsonValue | undefined,
@@ -56,7 +56,7 @@ export function boundContracts(
 ): ReadonlyMap<string, ContractFacts> {
   const record = first === undefined ? null : readRecord(first);
   if (record?.record_kind !== "run_created") return new Map();
-  // Of two entries with one key a map keeps the last.
+  // A map keeps the last of two entries with one key.
   const named = new Map(
     record.body.contracts.toReversed().map(({ provider_id, contract_identity }) => [provider_id, contract_identity]),
   );
@@ -68,7 +68,7 @@ export function boundContracts(
   return bound;
 }
 
-/** Whether every schema that the law names is bound, each once, and no other. */
+/** Whether the run binds each schema of the law once, and no other. */
 export function checkBoundSchemas({ law }: CompiledLaw, { schemas }: RunCreatedBody): Violation | null {
   const bound = schemas.map(({ schema_id, version }) => JSON.stringify([schema_id, version]));
   if (new Set(bound).size !== bound.length) return violation("schema_repeated", atRevision(1));
@@ -82,7 +82,7 @@ export function checkBoundSchemas({ law }: CompiledLaw, { schemas }: RunCreatedB
   return bound.length === named.size ? null : violation("schema_missing", atRevision(1));
 }
 
-/** What records name of artifacts. */
+/** The artifacts that records name. */
 export interface NamedArtifacts {
   readonly add: (record: RunRecord) => void;
   /** Compares with the artifacts that the pack lists. */

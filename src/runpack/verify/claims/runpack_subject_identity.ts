@@ -1,5 +1,5 @@
 /**
- * Claim 2: the pack is the one that was asked for.
+ * Claim 2: the pack is the requested one.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
 
 /**
- * Compares the identity over the bytes that were read with the one that was asked for.
+ * Compares the identity of the manifest with the requested one.
  *
- * @param asked Null where any pack will do
+ * @param asked Null where the request accepts any pack
  */
 export function checkSubject(found: Identity, asked: Identity | null): Violation | null {
   return asked === null || asked === found ? null : violation("identity_mismatch");

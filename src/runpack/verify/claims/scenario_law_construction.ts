@@ -1,6 +1,6 @@
 /**
- * Claim 4: the law is one. It is constructed anew from its own normal form, proofs included, and has to come out as it
- * went in.
+ * Claim 4: the law is valid. It is constructed again from its normal form, with all proofs, and the result must be
+ * equal.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { type ContractCheck, type ContractFacts, factsOf } from "../../format/co
 import { violation } from "../findings.ts";
 import type { VerificationPrimitives, Violation } from "../types.ts";
 
-/** An operator that allows all that a law can say. */
+/** Limits of an operator that allows every law. */
 export const LAW_LIMITS: LawEnvironment["limits"] = {
   maximum_value_bytes: Number.MAX_SAFE_INTEGER,
   maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
@@ -25,7 +25,7 @@ export const LAW_LIMITS: LawEnvironment["limits"] = {
   proof_budget: 2 ** 20,
 };
 
-/** A law that was constructed, and what of its bindings was taken as it stands. */
+/** A constructed law, and the assumptions made about its bindings. */
 export interface ConstructedLaw {
   readonly law: CompiledLaw;
   readonly assumptions: readonly ("binding_check_as_defined" | "json_schema_verdict_as_recorded")[];
@@ -48,7 +48,7 @@ export async function constructLaw(
   const params = await judgeParams(primitives, value, contracts);
   const reproved = reproveLaw(value, {
     limits: LAW_LIMITS,
-    // Which schemas the run is bound to is for another claim.
+    // Another claim checks which schemas the run is bound to.
     hasSchema: () => true,
     findCheck: (providerId, checkId) => {
       const contract = contracts.get(providerId);
@@ -64,8 +64,8 @@ export async function constructLaw(
 }
 
 /**
- * Environment in which every schema is registered, and every check is one that its bindings can use: for laws that are
- * not yet in force.
+ * An environment in which every schema is registered, and every check suits its bindings: for laws that are not in
+ * force.
  */
 export function permissiveEnvironment(spec: JsonValue): Pick<LawEnvironment, "hasSchema" | "findCheck"> {
   const channels = channelsOf(spec);
@@ -75,7 +75,7 @@ export function permissiveEnvironment(spec: JsonValue): Pick<LawEnvironment, "ha
   };
 }
 
-/** The channel of each provider, as the first of its bindings says. */
+/** The channel of each provider, according to the first of its bindings. */
 function channelsOf(spec: JsonValue): ReadonlyMap<string, CheckFacts["channel"]> {
   const channels = new Map<string, CheckFacts["channel"]>();
   const bindings = isJsonObject(spec) ? member(spec, "acquisition_bindings") : undefined;
@@ -107,8 +107,8 @@ function anyCheck(
 interface ParamsVerdicts {
   readonly verdict: (providerId: string, check: ContractCheck, params: JsonValue | undefined) => string | null;
   /**
-   * The facts of a check whose provider the run was not bound to, so that nothing was ever acquired from it: all that
-   * its bindings need.
+   * The facts of a check of an unbound provider, from which nothing was acquired. They allow everything that its
+   * bindings need.
    */
   readonly unknownCheck: (providerId: string, checkId: string) => CheckFacts;
   readonly assumptions: () => ConstructedLaw["assumptions"];
@@ -118,7 +118,7 @@ function paramsKey(providerId: string, checkId: string, params: JsonValue | unde
   return JSON.stringify([providerId, checkId, params ?? null]);
 }
 
-/** Asks for all verdicts on params beforehand: a law is constructed without waiting. */
+/** Requests all verdicts on params beforehand, because the construction of a law is synchronous. */
 async function judgeParams(
   { sha256, validateSchema }: VerificationPrimitives,
   law: JsonValue,
@@ -138,7 +138,7 @@ async function judgeParams(
     const contract = contracts.get(provider);
     const found = typeof check === "string" ? contract?.checks.get(check) : undefined;
     if (contract === undefined || found === undefined || params === undefined) continue;
-    // By what it says, not by what it is for: a validator keeps schemas, and packs differ in what they call one.
+    // Schemas are identified by content: a validator caches them, and packs name them differently.
     const identity = identities.get(found) ?? identify(sha256, "schema", found.params_schema);
     identities.set(found, identity);
     const verdict = await validateSchema?.(identity, found.params_schema, params) ?? null;

@@ -1,5 +1,5 @@
 /**
- * Claim 23: what counted was signed at its source, by a key that the verifier was given.
+ * Claim 23: evidence that qualified was signed at its source, by a trusted key of the request.
  *
  * @module
  */
@@ -14,14 +14,14 @@ import { findBareSignature } from "../source_signature.ts";
 import { itemsOf, type Step, type ValueGap } from "../step.ts";
 import type { TrustedPublicKey, UnavailableReason, Violation } from "../types.ts";
 
-/** Looks at the evidence of one record after the other. */
+/** Checks the evidence of the records in order. */
 export interface SourceSignatures {
   readonly check: (step: Step) => Violation | null;
-  /** Why the claim is not settled, once every record has been looked at; none where it is. */
+  /** The reasons that leave the claim open after the last record; empty where it is decided. */
   readonly gaps: () => readonly UnavailableReason[];
 }
 
-/** Signatures to be verified under keys; null where none were supplied. */
+/** Verifies signatures under the keys of the request; null where it names none. */
 export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): SourceSignatures {
   const trusted = new Set(keys?.map(encodeHex));
   let counted = 0;
@@ -38,7 +38,7 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
         counted++;
         const key = profileKeys.get(item.signature?.key_id ?? "");
         const bytes = key === undefined ? null : decodeBase64(key.public_key);
-        // What found nothing has no value that could be signed.
+        // An item without a value has nothing that could be signed.
         const isSigned = item.value_identity !== undefined && bytes !== null && trusted.has(encodeHex(bytes));
         if (key === undefined || !isSigned) {
           unsigned++;
@@ -51,7 +51,7 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
           open.add(value);
           continue;
         }
-        // A signature over the bare value is the source's, yet says nothing of what it was given for.
+        // A signature over the bare value is authentic, yet does not bind its purpose.
         if (bare === "signed") {
           unsigned++;
           continue;

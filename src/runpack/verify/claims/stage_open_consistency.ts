@@ -1,5 +1,5 @@
 /**
- * Claim 12: every stage that was opened could be, and its prerequisite stood as recorded.
+ * Claim 12: every opened stage was ready, and its prerequisite was as recorded.
  *
  * @module
  */

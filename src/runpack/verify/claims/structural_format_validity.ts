@@ -1,5 +1,5 @@
 /**
- * Claim 1: the manifest can be read, and is one.
+ * Claim 1: the manifest is readable and valid.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Manifest } from "../../format/types.ts";
 import { violation } from "../findings.ts";
 import type { Violation, ViolationCode } from "../types.ts";
 
-/** The manifest, or what is wrong with it. */
+/** The manifest, or its violation. */
 export function constructManifest(bytes: Uint8Array | ViolationCode): Manifest | Violation {
   if (typeof bytes === "string") return violation(bytes);
   const decoded = decodeManifest(bytes);

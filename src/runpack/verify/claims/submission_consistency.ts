@@ -1,5 +1,5 @@
 /**
- * Claim 14: every payload that was stored is there, is what the record says, and was allowed at the state before it.
+ * Claim 14: every stored payload is present, matches its record, and was allowed in the state before it.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function payloadFault(
   return hashed.bytes > maximumPayloadBytes(law, environment.profile) ? "payload_invalid" : null;
 }
 
-/** What the kernel says against scope and content type. */
+/** The violation of scope or content type that the kernel finds. */
 function placeFault({ record, before, law, environment, values: { payload } }: Step): ViolationCode | null {
   if (record.record_kind !== "artifact_submitted" || before === null || payload === null) return null;
   const { content_type, scope, time_source } = record.body;
