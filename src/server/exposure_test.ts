@@ -40,7 +40,7 @@ const ROWS: readonly (readonly [
     /192.0.2.1:80/,
   ],
   ["mtls, certificates required", { ...OPEN, auth: auth("mtls"), tls: MTLS }, true, 0, null],
-  ["mtls upstream, nobody trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 0, /no proxy is trusted/],
+  ["mtls upstream, no trusted proxy", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 0, /no proxy is trusted/],
   ["mtls upstream, a proxy trusted", { ...OPEN, auth: auth("mtls"), ...UPSTREAM }, true, 1, null],
 ];
 
@@ -52,7 +52,7 @@ for (const [what, change, allowNonLoopback, trustedProxies, refusal] of ROWS) {
   });
 }
 
-Deno.test("exposureRefusals() tells every reason", () => {
+Deno.test("exposureRefusals() returns every reason", () => {
   const options: ExposureOptions = { allowNonLoopback: false, trustedProxies: 0, allowedHosts: 0 };
   const hints = exposureRefusals(server({ ...OPEN, auth: auth("mtls"), ...UPSTREAM }), options).map(({ hint }) => hint);
   assert.deepEqual(hints, ["name the proxy with --trusted-proxy CIDR", "say so with --allow-non-loopback"]);
@@ -63,7 +63,7 @@ function noticed(change: Partial<ServerConfig>, options: Partial<ExposureOptions
   return exposureNotices(server(change), given).map(({ level, message }) => `${level}: ${message}`);
 }
 
-Deno.test("exposureNotices() says of trusted proxies where nobody believes them", () => {
+Deno.test("exposureNotices() warns of trusted proxies without effect", () => {
   const said = (change: Partial<ServerConfig>, trustedProxies: number): boolean =>
     noticed(change, { trustedProxies }).some((notice) => notice.startsWith("warn: --trusted-proxy has no effect"));
   assert.equal(said({ auth: auth("mtls"), ...UPSTREAM }, 1), false);
@@ -88,7 +88,7 @@ Deno.test("exposureNotices() says who can reach the service, and by what", () =>
   assert.ok(behind.includes("info: authentication bearer_token; TLS ends upstream"));
 });
 
-Deno.test("exposureNotices() counts with a proxy on this machine, where one is not refused", () => {
+Deno.test("exposureNotices() mentions a proxy on this machine, unless its requests are rejected", () => {
   const limits = { max_inflight: 1, rate_limit: { max_requests: 1, window_ms: 100, max_entries: 1 } };
   assert.deepEqual(noticed({ auth: auth("bearer_token") }, { allowedHosts: 1 }), [
     "info: listening on 127.0.0.1:8080: reachable from this machine, and from others through a proxy on this machine",

@@ -106,7 +106,7 @@ for (const era of ERAS) {
         ["resources/list", { cursor: "x" }, /^Unknown cursor: resources\/list/, "$.params.cursor"],
         ["resources/templates/list", { cursor: "x" }, /^Unknown cursor/, "$.params.cursor"],
         ["prompts/list", { cursor: "x" }, /^Unknown cursor: prompts\/list/, "$.params.cursor"],
-        ["prompts/get", { name: "no" }, /^Unknown prompt "no": there are "author_scenario"/, "$.params.name"],
+        ["prompts/get", { name: "no" }, /^Unknown prompt "no": expected one of "author_scenario"/, "$.params.name"],
         ["prompts/get", { name: "drive_run" }, /^Argument is required/, "$.params.arguments.namespace_id"],
       ];
       for (const [method, params, message, path] of cases) {

@@ -65,7 +65,7 @@ Deno.test("openAuditFile() makes its files for their owner alone", () =>
     for (const made of [path, headPath(path)]) assert.equal((Deno.statSync(made).mode ?? 0) & 0o777, 0o600, made);
   }));
 
-Deno.test("a line that a crash cut short is closed, and said so", () =>
+Deno.test("a line that a crash cut short is closed, and recorded", () =>
   withPath(async (path) => {
     await writeOnce(path, "a");
     const torn = '{"chain_id":"torn';
@@ -93,7 +93,7 @@ Deno.test("a torn line that was changed after it was closed breaks the chain", (
     assert.deepEqual([(await verify(path)).broken?.line, (await verify(path)).broken?.fault], [3, "not_json"]);
   }));
 
-Deno.test("lines removed at the end while nobody wrote show in every later check", () =>
+Deno.test("lines removed at the end between two writers show in every later check", () =>
   withPath(async (path) => {
     await writeOnce(path, "a", "b");
     const lines = Deno.readTextFileSync(path).split("\n");
@@ -103,7 +103,7 @@ Deno.test("lines removed at the end while nobody wrote show in every later check
     assert.deepEqual([(await verify(path)).broken?.line, (await verify(path)).broken?.fault], [3, "sequence_gap"]);
   }));
 
-Deno.test("the chain goes on in a new file after the old one was moved away, running or not", () =>
+Deno.test("the chain continues in a new file after the old one was moved away, running or not", () =>
   withPath(async (path) => {
     await writeOnce(path, "a");
     Deno.renameSync(path, `${path}.1`);
@@ -133,7 +133,7 @@ Deno.test("two writers share a file and one chain", () =>
     assert.deepEqual([report.sound, report.lines], [true, 42]);
   }));
 
-Deno.test("two writers whose file is moved away go on in the new one, in one chain, whoever is told of it", () =>
+Deno.test("two writers whose file is moved away continue in the new one, in one chain, when either reopens it", () =>
   withPath(async (path) => {
     const files = [openAuditFile(path, null, OPENING), openAuditFile(path, null, OPENING)];
     const write = (index: number, reason: string): boolean =>
@@ -145,7 +145,7 @@ Deno.test("two writers whose file is moved away go on in the new one, in one cha
     };
     assert.ok(write(0, "a") && write(1, "b"));
     Deno.renameSync(path, `${path}.1`);
-    // The other one has written last, which who is told has not seen yet.
+    // The other one has written last, and the one that reopens has not seen that yet.
     assert.ok(write(0, "c") && write(1, "d"));
     reopen(0);
     assert.ok(write(0, "e"));
@@ -162,13 +162,13 @@ Deno.test("two writers whose file is moved away go on in the new one, in one cha
     assert.deepEqual(readHead(path), last);
   }));
 
-Deno.test("a writer whose file is moved away writes on in it until another stands in its place", () =>
+Deno.test("a writer whose file is moved away writes to it until another replaces it", () =>
   withPath(async (path) => {
     const old = openAuditFile(path, null, OPENING);
     Deno.renameSync(path, `${path}.1`);
     assert.ok(old.append([timeEvent(event("a"), 1)]));
     await old.sync();
-    assert.equal(readHead(path)?.sequence, 2, "whoever starts now goes on with the chain");
+    assert.equal(readHead(path)?.sequence, 2, "the next process continues the chain");
     Deno.writeTextFileSync(path, "");
     old.release();
     assert.throws(() => old.append([timeEvent(event("b"), 1)]), AuditFileGone);
@@ -180,7 +180,7 @@ Deno.test("a writer whose file is moved away writes on in it until another stand
     await chainOf(path, await chainOf(`${path}.1`, null));
   }));
 
-Deno.test("the last lines of a file that is moved away survive a power failure before the chain goes on elsewhere", () =>
+Deno.test("the last lines of a file that is moved away are synchronized to disk before the chain continues elsewhere", () =>
   withPath((path) => {
     const { syncDataSync } = Deno.FsFile.prototype;
     const steps: string[] = [];

@@ -33,7 +33,7 @@ export interface TimedEvent {
   readonly event: AuditEvent;
   /** Unix milliseconds. */
   readonly timestamp: number;
-  /** The member `details` in canonical JSON, with the comma before it; empty where there are none. */
+  /** The member `details` in canonical JSON, with the comma before it; empty without details. */
   readonly details: string;
 }
 

@@ -24,7 +24,7 @@ function openWorld(): World {
   return { events, metrics, refusals, pass: () => waiting.splice(0).forEach((run) => run()) };
 }
 
-/** Turns somebody away. */
+/** Records a rejection. */
 function refuse(
   { refusals }: World,
   peer_address: string,
@@ -35,8 +35,8 @@ function refuse(
   refusals.record({ kind: "authentication", reason, subject, origin: { ...origin, peer_address } });
 }
 
-/** What each line tells: of whom, why, and of how many; 1 is a line about a single one. */
-function told({ events }: World): unknown[] {
+/** The source, reason and count of each line; 1 is a line about a single rejection. */
+function linesOf({ events }: World): unknown[] {
   return events.map(({ origin, subject, reason, details }) => [
     subject ?? origin?.peer_address,
     reason,
@@ -44,7 +44,7 @@ function told({ events }: World): unknown[] {
   ]);
 }
 
-Deno.test("tell() writes the first of a kind and source whole, and those that follow in one line with their number", () => {
+Deno.test("record() writes the first of a kind and source whole, and later ones in one line with their number", () => {
   const world = openWorld();
   for (let index = 0; index < 1000; index++) refuse(world, "192.0.2.1");
   refuse(world, "192.0.2.1", "token_missing");
@@ -57,39 +57,39 @@ Deno.test("tell() writes the first of a kind and source whole, and those that fo
     ["192.0.2.2", "token_unknown", 1],
     ["token:a", "rate_limited", 1],
   ];
-  assert.deepEqual(told(world), first);
+  assert.deepEqual(linesOf(world), first);
   world.pass();
   const rest = [["192.0.2.1", "token_unknown", 999], ["token:a", "rate_limited", 1]];
-  assert.deepEqual(told(world), [...first, ...rest]);
+  assert.deepEqual(linesOf(world), [...first, ...rest]);
   assert.equal(world.events.at(-1)?.origin?.peer_address, "192.0.2.3", "the line is that of the last one");
   assert.ok(world.metrics.render().includes('gate_refusals_total{reason="token_unknown"} 1001\n'));
   refuse(world, "192.0.2.1");
-  assert.deepEqual(told(world).at(-1), ["192.0.2.1", "token_unknown", 1], "it begins anew");
+  assert.deepEqual(linesOf(world).at(-1), ["192.0.2.1", "token_unknown", 1], "it begins anew");
   world.pass();
-  assert.equal(world.events.length, first.length + rest.length + 1, "nothing was left to tell");
+  assert.equal(world.events.length, first.length + rest.length + 1, "no count was left");
 });
 
-Deno.test("tell() takes a network of IPv6 that is one client's for one source", () => {
+Deno.test("record() counts an IPv6 network of one client as one source", () => {
   const world = openWorld();
   for (let index = 1; index <= 9; index++) refuse(world, `2001:db8:0:1::${index}`);
   world.pass();
-  assert.deepEqual(told(world), [["2001:db8:0:1::1", "token_unknown", 1], ["2001:db8:0:1::9", "token_unknown", 8]]);
+  assert.deepEqual(linesOf(world), [["2001:db8:0:1::1", "token_unknown", 1], ["2001:db8:0:1::9", "token_unknown", 8]]);
 });
 
 for (const sources of [DISTINCT_SOURCES - 1, DISTINCT_SOURCES, DISTINCT_SOURCES + 1]) {
-  Deno.test(`tell() tells ${DISTINCT_SOURCES} sources apart and no more: ${sources}`, () => {
+  Deno.test(`record() separates ${DISTINCT_SOURCES} sources and no more: ${sources}`, () => {
     const world = openWorld();
     for (let index = 0; index < sources; index++) refuse(world, `10.0.${index >> 8}.${index & 255}`);
     refuse(world, "10.9.9.9", "rate_limited", "token:a");
     const apart = Math.min(sources, DISTINCT_SOURCES);
     assert.equal(world.events.length, apart + 1, "known callers have room of their own");
     world.pass();
-    const rest = told(world).slice(apart + 1);
+    const rest = linesOf(world).slice(apart + 1);
     assert.deepEqual(rest, sources > DISTINCT_SOURCES ? [[null, "token_unknown", 1]] : []);
   });
 }
 
-Deno.test("tell() takes strangers by their names, and lets any number of them blur no known caller", () => {
+Deno.test("record() counts strangers by their names, apart from known callers", () => {
   const world = openWorld();
   const origin = { transport: "http" as const, correlation_id: null, server_correlation_id: "id", traceparent: null };
   const knock = (subject: string): void =>
@@ -104,24 +104,24 @@ Deno.test("tell() takes strangers by their names, and lets any number of them bl
   knock("CN=0");
   refuse(world, "10.0.0.5", "rate_limited", "CN=listed");
   assert.equal(world.events.length, DISTINCT_SOURCES + 1);
-  assert.deepEqual(told(world).at(-1), ["CN=listed", "rate_limited", 1]);
+  assert.deepEqual(linesOf(world).at(-1), ["CN=listed", "rate_limited", 1]);
   world.pass();
   const rest = [["CN=0", "subject_not_listed", 1], [null, "subject_not_listed", 9]];
-  assert.deepEqual(told(world).slice(DISTINCT_SOURCES + 1), rest);
+  assert.deepEqual(linesOf(world).slice(DISTINCT_SOURCES + 1), rest);
   assert.ok(world.events.every((event) => !("isStranger" in event)));
 });
 
-Deno.test("flush() tells of what was counted at once", () => {
+Deno.test("flush() writes the counts at once", () => {
   const world = openWorld();
   for (let index = 0; index < 3; index++) refuse(world, "192.0.2.1");
   world.refusals.flush();
-  assert.deepEqual(told(world), [["192.0.2.1", "token_unknown", 1], ["192.0.2.1", "token_unknown", 2]]);
+  assert.deepEqual(linesOf(world), [["192.0.2.1", "token_unknown", 1], ["192.0.2.1", "token_unknown", 2]]);
   world.refusals.flush();
   world.pass();
   assert.equal(world.events.length, 2);
 });
 
-Deno.test("connectionRefusals() tells of connections by the address of their other end", () => {
+Deno.test("connectionRefusals() records connections by the address of their peer", () => {
   const world = openWorld();
   const refused = connectionRefusals("tls", {
     transport: "sse",
@@ -146,7 +146,7 @@ Deno.test("connectionRefusals() tells of connections by the address of their oth
   }]);
 });
 
-Deno.test("connectionRefusals() tells nothing of a connection that was reset before its address was known", () => {
+Deno.test("connectionRefusals() records no connection that was reset before its address was known", () => {
   const world = openWorld();
   connectionRefusals("tls", { transport: "http", refusals: world.refusals, nextServerId: () => "gate-1" })("any", "");
   world.refusals.flush();
@@ -173,11 +173,11 @@ Deno.test("createAdmissions() names each caller however many addresses another c
   admissions.flush();
   const last = events.filter(({ subject }) => subject === "token:a");
   assert.deepEqual(last.map(({ origin, details }) => [origin?.peer_address, details?.["count"]]), [[null, 1]]);
-  const told = events.filter(({ subject }) => subject === "token:m");
-  assert.equal(told.reduce((sum, { details }) => sum + Number(details?.["count"] ?? 1), 0), 600);
+  const own = events.filter(({ subject }) => subject === "token:m");
+  assert.equal(own.reduce((sum, { details }) => sum + Number(details?.["count"] ?? 1), 0), 600);
 });
 
-Deno.test("createAdmissions() tells who is let in and from where, once a minute, and how often", () => {
+Deno.test("createAdmissions() records each admitted caller and address once a minute, with a count", () => {
   const events: AuditEvent[] = [];
   const waiting: (() => void)[] = [];
   const admissions = createAdmissions({

@@ -72,7 +72,7 @@ Deno.test("openFileSink() writes the events of one turn together", async () => {
   await sink.close();
 });
 
-Deno.test("openFileSink() lets events that nobody waits for go with the next one that somebody does", async () => {
+Deno.test("openFileSink() writes events that no caller awaits with the next awaited one", async () => {
   const under = disk();
   const sink = sinkOn(under);
   const read = sink.record(event("read", "request"));
@@ -138,7 +138,7 @@ Deno.test("openFileSink() lets no more wait than its queue holds", async () => {
   await sink.close();
 });
 
-Deno.test("openFileSink() refuses while what it wrote cannot be made to survive", async () => {
+Deno.test("openFileSink() rejects events while the file cannot be synchronized", async () => {
   const under = disk();
   const sink = sinkOn(under);
   under.sync = "Input/output error";
@@ -151,7 +151,7 @@ Deno.test("openFileSink() refuses while what it wrote cannot be made to survive"
   await sink.close().catch(() => undefined);
 });
 
-Deno.test("openFileSink() opens the file again, and says what is wrong where it cannot", async () => {
+Deno.test("openFileSink() opens the file again, and reports a failure to open", async () => {
   const under = disk();
   let broken = false;
   const sink = openFileSink({
@@ -241,7 +241,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(new TextEncoder().encode(text));
 }
 
-Deno.test("openStreamSink() makes nobody wait, drops what is too much, counts it, and keeps its chain whole", async () => {
+Deno.test("openStreamSink() never blocks, drops and counts excess events, and keeps its chain intact", async () => {
   const under = stream();
   const sink = openStreamSink({ write: under.write, opening: OPENING });
   await turn();
@@ -262,7 +262,7 @@ Deno.test("openStreamSink() makes nobody wait, drops what is too much, counts it
   assert.equal(lines.at(-1)?.reason, "process_stopped");
 });
 
-Deno.test("openStreamSink() goes on when nobody reads any more", async () => {
+Deno.test("openStreamSink() survives a reader that is gone", async () => {
   const sink = openStreamSink({ write: () => Promise.reject(new Error("EPIPE")), opening: OPENING });
   await sink.record(event("a"));
   await sink.close();

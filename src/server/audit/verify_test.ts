@@ -7,7 +7,7 @@ import { readHead } from "./head.ts";
 import { type ChainState, LINE_BYTES, timeEvent } from "./line.ts";
 import { verifyAuditFile } from "./verify.ts";
 
-/** What somebody did to the lines of a sound file of seven; then the line that breaks and why. */
+/** A change to a sound file of seven lines; then the line that breaks, with the fault. */
 const TAMPERED: readonly (readonly [what: string, change: (lines: string[]) => void, broken: string])[] = [
   ["nothing", () => {}, "sound"],
   ["edits the first line", (lines) => edit(lines, 0), "1 hash_mismatch"],
@@ -87,7 +87,7 @@ for (const [how, change, broken] of WRITTEN) {
 }
 
 for (const [what, change, broken] of TAMPERED) {
-  Deno.test(`verifyAuditFile() somebody ${what}: ${broken}`, () =>
+  Deno.test(`verifyAuditFile() after someone ${what}: ${broken}`, () =>
     withPath(async (path) => {
       await writeOnce(path, "a", "b", "c", "d", "e", "f");
       const lines = Deno.readTextFileSync(path).trimEnd().split("\n");
@@ -156,7 +156,7 @@ for (const [what, unsynced, change, freshFault, oldFault] of HEADS) {
     }));
 }
 
-Deno.test("verifyAuditFile() a new file that lost its first line is broken, whatever the head file of the old one says", () =>
+Deno.test("verifyAuditFile() a new file that lost its first line is broken with any head file of the old one", () =>
   withPath(async (path) => {
     await rotated(path, ["a"], []);
     const lines = Deno.readTextFileSync(path).split("\n");
@@ -180,7 +180,7 @@ Deno.test("verifyAuditFile() a file cut within its last line: torn_end", () =>
     assert.equal((await verify(path)).broken?.fault, "torn_end");
   }));
 
-Deno.test("verifyAuditFile() reads the same whatever the pieces", () =>
+Deno.test("verifyAuditFile() gives the same result for any chunks", () =>
   withPath(async (path) => {
     await writeOnce(path, "a", "b");
     const bytes = Deno.readFileSync(path);

@@ -134,7 +134,7 @@ const MTLS: readonly (readonly [
   outcome: string,
 ])[] = [
   ["certificate", false, request({}, { tls: certificate(SUBJECT) }), SUBJECT],
-  ["certificate of somebody else", false, request({}, { tls: certificate("CN=x") }), "403 subject_not_listed"],
+  ["certificate of another subject", false, request({}, { tls: certificate("CN=x") }), "403 subject_not_listed"],
   ["other order", false, request({}, { tls: certificate("O=Example Corp,CN=client") }), "403 subject_not_listed"],
   ["other case", false, request({}, { tls: certificate("cn=client,O=Example Corp") }), "403 subject_not_listed"],
   ["prefix", false, request({}, { tls: certificate("CN=client") }), "403 subject_not_listed"],
@@ -216,7 +216,7 @@ for (const [what, upstream, given, outcome] of MTLS) {
     assert.equal(said(answer), outcome);
     const shown = given.tls?.peer?.subject ?? given.headers.get(HEADER);
     const named = outcome === "403 subject_not_listed" ? shown : undefined;
-    if (!answer.ok) assert.equal(answer.subject, named, "nobody is named who is not verified");
+    if (!answer.ok) assert.equal(answer.subject, named, "only a verified subject is named");
   });
 }
 

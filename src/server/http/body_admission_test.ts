@@ -44,7 +44,7 @@ async function statusOf({ received }: Body): Promise<number> {
   return result.ok ? 200 : result.reply.status;
 }
 
-Deno.test("read() takes so many bodies of one caller at one time, and no more", async () => {
+Deno.test("read() accepts a bounded number of bodies of one caller at one time", async () => {
   const bodyAdmission = createBodyAdmission(MAXIMUM, { bodies: 3, callerBytes: MAXIMUM, allBytes: MAXIMUM });
   const bodies = [1, 2, 3].map(() => send(bodyAdmission, "a"));
   assert.equal(bodyAdmission.bodies(), 3);
@@ -68,7 +68,8 @@ const beyond = (bytes: number): number => BEGINNING_BYTES + bytes;
 for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
   Deno.test(`read() keeps 100 bytes of one caller beyond the beginnings: ${more}`, async () => {
     const bodyAdmission = createBodyAdmission(MAXIMUM, { bodies: 9, callerBytes: 100, allBytes: 1000 });
-    const [first, second] = [send(bodyAdmission, "a"), send(bodyAdmission, "a")];
+    const first = send(bodyAdmission, "a");
+    const second = send(bodyAdmission, "a");
     assert.equal(first.grow(BEGINNING_BYTES), true);
     assert.equal(first.grow(beyond(40)), true);
     assert.equal(second.grow(beyond(more - 40)), room);
@@ -86,7 +87,7 @@ for (const [more, room] of [[99, true], [100, true], [101, false]] as const) {
   });
 }
 
-Deno.test("read() says what is wrong with a body", async () => {
+Deno.test("read() returns the error of a body", async () => {
   const bodyAdmission = createBodyAdmission(MAXIMUM, BOUNDS);
   for (
     const [fault, status] of [["too_large", 413], ["framing_too_large", 413], ["not_utf8", 400], ["incomplete", 400], [

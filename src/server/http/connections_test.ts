@@ -11,7 +11,7 @@ interface Fake extends EventEmitter {
   readonly destroy: () => void;
 }
 
-/** A connection that tells of its end later, as real ones do; without an address it was reset before it was taken. */
+/** A connection that emits its end later, like a real one. Without an address it was reset before it was accepted. */
 function socketOf(remoteAddress: string | undefined): Socket {
   const fake: Fake = Object.assign(new EventEmitter(), {
     remoteAddress,
@@ -27,24 +27,24 @@ function socketOf(remoteAddress: string | undefined): Socket {
 
 interface World extends AsyncDisposable {
   readonly connections: Connections;
-  readonly told: string[];
+  readonly reported: string[];
   readonly open: (address?: string) => Socket;
 }
 
 function openWorld(most: number, readTime = 60_000): World {
-  const told: string[] = [];
+  const reported: string[] = [];
   const connections = createConnections({
     connections: most,
     readTime,
     interval: 5,
-    refused: (reason, address) => void told.push(`${reason} ${address}`),
+    refused: (reason, address) => void reported.push(`${reason} ${address}`),
   });
   const open = (address?: string): Socket => {
     const socket = socketOf(address);
     connections.open(socket);
     return socket;
   };
-  return { connections, told, open, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
+  return { connections, reported, open, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
 }
 
 for (const opened of [2, 3, 4]) {
@@ -53,11 +53,11 @@ for (const opened of [2, 3, 4]) {
     const sockets = Array.from({ length: opened }, () => world.open("192.0.2.1"));
     assert.deepEqual(sockets.map(({ destroyed }) => destroyed), [opened > 3, false, false, false].slice(0, opened));
     assert.equal(world.connections.count(), Math.min(opened, 3));
-    assert.deepEqual(world.told, opened > 3 ? ["too_many_connections 192.0.2.1"] : []);
+    assert.deepEqual(world.reported, opened > 3 ? ["too_many_connections 192.0.2.1"] : []);
   });
 }
 
-Deno.test("open() takes nothing of a connection that was reset before it was taken, and tells nobody", async () => {
+Deno.test("open() neither accepts nor reports a connection that was reset before", async () => {
   await using world = openWorld(1);
   const good = world.open("192.0.2.1");
   const gone = world.open();
@@ -66,10 +66,10 @@ Deno.test("open() takes nothing of a connection that was reset before it was tak
   world.connections.watch(gone);
   assert.equal(parser.onIncoming(), 2);
   assert.deepEqual([gone.destroyed, world.connections.has(gone), world.connections.begin(gone)], [true, false, false]);
-  assert.deepEqual([good.destroyed, world.connections.count(), world.told], [false, 1, []]);
+  assert.deepEqual([good.destroyed, world.connections.count(), world.reported], [false, 1, []]);
 });
 
-Deno.test("connections are told by the address that they had when they were opened", async () => {
+Deno.test("connections are reported by the address at their opening", async () => {
   await using world = openWorld(1, 5);
   const forgotten = (address: string): Socket => Object.assign(world.open(address), { remoteAddress: undefined });
   forgotten("192.0.2.1");
@@ -81,14 +81,14 @@ Deno.test("connections are told by the address that they had when they were open
   const third = forgotten("192.0.2.3");
   world.connections.answered(third, responseOf(false));
   while (!third.destroyed) await delay(5).passed;
-  assert.deepEqual(world.told, [
+  assert.deepEqual(world.reported, [
     "too_many_connections 192.0.2.1",
     "too_many_pipelined 192.0.2.2",
     "answer_not_read 192.0.2.3",
   ]);
 });
 
-Deno.test("open() makes room by the oldest that waits of whoever has most of those", async () => {
+Deno.test("open() replaces the oldest idle connection of the peer with the most of them", async () => {
   await using world = openWorld(5);
   const good = world.open("192.0.2.1");
   const [first, second] = [world.open("192.0.2.9"), world.open("192.0.2.9")];
@@ -104,7 +104,7 @@ Deno.test("open() makes room by the oldest that waits of whoever has most of tho
   world.open("192.0.2.3");
   assert.deepEqual([good, second, working].map(({ destroyed }) => destroyed), [false, false, false]);
   assert.deepEqual(
-    world.told.slice(1),
+    world.reported.slice(1),
     ["too_many_connections 192.0.2.2", "too_many_connections 192.0.2.3"],
   );
 });
@@ -115,7 +115,7 @@ Deno.test("open() ends the newcomer where every connection has a request in work
   for (const socket of sockets) world.connections.begin(socket);
   assert.equal(world.open("192.0.2.2").destroyed, true);
   assert.deepEqual(sockets.map(({ destroyed }) => destroyed), [false, false]);
-  assert.deepEqual(world.told, ["too_many_connections 192.0.2.2"]);
+  assert.deepEqual(world.reported, ["too_many_connections 192.0.2.2"]);
 });
 
 for (const requests of [PIPELINED - 1, PIPELINED, PIPELINED + 1]) {
@@ -129,13 +129,13 @@ for (const requests of [PIPELINED - 1, PIPELINED, PIPELINED + 1]) {
     const isMuch = requests > PIPELINED;
     assert.deepEqual(read, Array.from({ length: requests }, (_, index) => index < PIPELINED ? 0 : 2));
     assert.deepEqual([socket.destroyed, world.connections.has(socket)], [isMuch, !isMuch]);
-    assert.deepEqual(world.told, isMuch ? ["too_many_pipelined 192.0.2.1"] : []);
+    assert.deepEqual(world.reported, isMuch ? ["too_many_pipelined 192.0.2.1"] : []);
     for (let index = 0; index < Math.min(requests, PIPELINED); index++) world.connections.end(socket);
     assert.equal(parser.onIncoming(), isMuch ? 2 : 0, "of a connection that has ended nothing is read");
   });
 }
 
-Deno.test("begin() takes no request of a connection that has ended", async () => {
+Deno.test("begin() rejects a request of a connection that has ended", async () => {
   await using world = openWorld(1);
   const socket = world.open("192.0.2.1");
   world.open("192.0.2.1");
@@ -157,5 +157,5 @@ Deno.test("answered() ends the connection of an answer that is not read, and no 
   while (!slow.destroyed) await delay(5).passed;
   await delay(100).passed;
   assert.deepEqual([done.destroyed, quick.destroyed], [false, false]);
-  assert.deepEqual(world.told, ["answer_not_read 192.0.2.1"]);
+  assert.deepEqual(world.reported, ["answer_not_read 192.0.2.1"]);
 });

@@ -3,7 +3,7 @@ import { readFields } from "./header_fields.ts";
 import { accepts, mediaError } from "./media.ts";
 import { peerKey } from "../audit/peers.ts";
 
-Deno.test("readFields() takes any name, whatever its case", () => {
+Deno.test("readFields() finds a name in any case", () => {
   const fields = readFields(["__proto__", "a", "Constructor", "b", "X-Forwarded-For", "c"]);
   assert.deepEqual(["__proto__", "constructor", "toString", "x-forwarded-for"].map(fields.get), ["a", "b", null, "c"]);
   assert.deepEqual([fields.startsWith("x-forwarded-"), fields.startsWith("via")], [true, false]);

@@ -17,7 +17,7 @@ const ROWS: readonly (readonly [held: readonly (readonly [caller: string, bytes:
 ];
 
 for (const [held, full] of ROWS) {
-  Deno.test(`isFull() with ${JSON.stringify(held)}: ${full || "nobody"}`, () => {
+  Deno.test(`isFull() with ${JSON.stringify(held)}: ${full || "none"}`, () => {
     const unread = createResponseBackpressure(BOUNDS);
     const letGo = held.map(([caller, bytes]) => unread.hold(caller, bytes));
     assert.equal([..."abz"].filter(unread.isFull).join(""), full);
@@ -28,7 +28,7 @@ for (const [held, full] of ROWS) {
   });
 }
 
-Deno.test("limitsWithBackpressure() takes nothing of who has to read first, and counts nothing for them", () => {
+Deno.test("limitsWithBackpressure() reject a caller that must read first, and do not count its request", () => {
   const inner = createLimits({ max_inflight: 2, rate_limit: { max_requests: 2, window_ms: 100, max_entries: 2 } }, {
     now: () => 0,
   });

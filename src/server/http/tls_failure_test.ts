@@ -4,7 +4,7 @@ import { isTlsFault, tlsFailure, type TlsFault } from "./tls_failure.ts";
 const RESET = { message: "socket hang up", code: "ECONNRESET" };
 const MISSING = { message: "peer sent no certificates", code: "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE" };
 const ALERT = { message: "received fatal alert: CertificateRevoked", code: "ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED" };
-/** What the runtime says of whatever it has no code for. */
+/** The runtime's code for errors without a code of their own. */
 const INCOMPATIBLE = { message: "peer is incompatible: x", code: "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE" };
 const LATE = { message: "TLS handshake timeout" };
 
@@ -26,7 +26,7 @@ Deno.test("tlsFailure() has one word for alerts, one for what else fails, and bo
   }
 });
 
-Deno.test("isTlsFault() tells what TLS is ended by from what HTTP and connections are", () => {
+Deno.test("isTlsFault() separates faults of TLS from those of HTTP and connections", () => {
   assert.deepEqual([ALERT, INCOMPATIBLE].map(isTlsFault), [true, true]);
   assert.deepEqual([RESET, LATE, { message: "Parse Error", code: "HPE_ERROR" }].map(isTlsFault), [false, false, false]);
 });

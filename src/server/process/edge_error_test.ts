@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: b
   ["unavailable", -32074, false],
 ];
 
-Deno.test("jsonRpcError() gives each kind its code, and tells what may be retried", () => {
+Deno.test("jsonRpcError() gives each kind its code, and marks retryable kinds", () => {
   assert.deepEqual(KINDS.map(([kind]) => kind), Object.keys(EDGE_CODES));
   for (const [kind, code, retryable] of KINDS) {
     const error = jsonRpcError({ kind, message: "m" }, "a");
@@ -81,7 +81,7 @@ Deno.test("withEdgeData() adds the members of every error and keeps those that a
   });
 });
 
-/** A message of the SDK's, and what clients are told. */
+/** A message of the SDK, and the message for clients. */
 const FOREIGN_MESSAGES: readonly (readonly [given: string, message: string, path: string | undefined])[] = [
   [
     `Invalid tools/call request: ${
@@ -96,7 +96,7 @@ const FOREIGN_MESSAGES: readonly (readonly [given: string, message: string, path
 ];
 
 for (const [given, message, path] of FOREIGN_MESSAGES) {
-  Deno.test(`withEdgeData() tells issues in one line: ${JSON.stringify(given)}`, () => {
+  Deno.test(`withEdgeData() writes issues in one line: ${JSON.stringify(given)}`, () => {
     const { error } = withEdgeData({ id: 1, error: { code: -32602, message: given } });
     assert.equal(error.message, message);
     assert.equal(error.data["path"], path);

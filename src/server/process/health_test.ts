@@ -23,7 +23,7 @@ for (const [what, options, reasons] of ROWS) {
   });
 }
 
-Deno.test("reasons() looks at most once a second", async () => {
+Deno.test("reasons() checks at most once a second", async () => {
   let time = 0;
   let looks = 0;
   const stores = (): Promise<readonly string[]> => Promise.resolve([`look ${++looks}`]);
@@ -35,7 +35,7 @@ Deno.test("reasons() looks at most once a second", async () => {
   assert.deepEqual(await health.reasons(), ["look 2"]);
 });
 
-Deno.test("reasons() finds room in a folder of this machine, and passes over one that is not there", async () => {
+Deno.test("reasons() finds room in a folder of this machine, and skips a missing one", async () => {
   const folder = await Deno.makeTempDir();
   const { freeBytes: _, ...real } = WELL;
   assert.deepEqual(await createHealth({ ...real, folders: [folder, `${folder}/missing`] }).reasons(), []);

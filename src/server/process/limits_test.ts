@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLimits, hasSeveralCallers } from "./limits.ts";
 
-Deno.test("admit() takes in max_inflight requests and no more, until one ends", () => {
+Deno.test("admit() accepts max_inflight requests and no more, until one ends", () => {
   const limits = createLimits({ max_inflight: 3, rate_limit: null });
   assert.deepEqual([limits.admit("a"), limits.admit("a"), limits.isFull()], [null, null, false]);
   assert.deepEqual([limits.admit("b"), limits.isFull()], [null, true]);
@@ -78,7 +78,7 @@ Deno.test("turnAway() counts strangers by address, apart from callers who are kn
   assert.deepEqual(kinds(["z"]), ["counted"]);
 });
 
-Deno.test("turnAway() counts nobody without a rate limit", () => {
+Deno.test("turnAway() accepts all without a rate limit", () => {
   const limits = createLimits({ max_inflight: 1, rate_limit: null });
   for (let round = 0; round < 5; round++) assert.equal(limits.turnAway("x"), null);
 });
@@ -134,7 +134,7 @@ Deno.test("release() gives a caller's place back, and forgets who holds none", (
 
 const AUTH = { bearer_tokens: ["a"], mtls_subjects: ["CN=a"], allowed_tools: [], principals: [] };
 
-Deno.test("hasSeveralCallers() tells servers apart whose callers are one and the same", () => {
+Deno.test("hasSeveralCallers() is false for servers whose callers are indistinguishable", () => {
   const rows: readonly (readonly [ReturnType<typeof hasSeveralCallers>, Parameters<typeof hasSeveralCallers>[0]])[] = [
     [false, { transport: "stdio", auth: { ...AUTH, mode: "mtls" } }],
     [false, { transport: "http", auth: null }],

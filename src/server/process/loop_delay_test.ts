@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createLoopDelay } from "./loop_delay.ts";
 import { createMetrics } from "./metrics.ts";
 
-/** When the looks are taken that are due each 20 ms, and the delays that are told. */
+/** The times of measurements that are due each 20 ms, and the recorded delays. */
 const ROWS: readonly (readonly [looks: readonly number[], delays: readonly number[]])[] = [
   [[20, 40, 60], [0, 0, 0]],
   [[25, 45], [5, 0]],
@@ -13,15 +13,15 @@ const ROWS: readonly (readonly [looks: readonly number[], delays: readonly numbe
 
 for (const [looks, delays] of ROWS) {
   Deno.test(`createLoopDelay() looks at ${looks.join()}: late by ${delays.join()}`, () => {
-    const told: number[] = [];
+    const recorded: number[] = [];
     let time = 0;
-    const look = createLoopDelay({ metrics: { loopDelayed: (late) => void told.push(late) }, now: () => time });
+    const look = createLoopDelay({ metrics: { loopDelayed: (late) => void recorded.push(late) }, now: () => time });
     for (time of looks) look();
-    assert.deepEqual(told, delays);
+    assert.deepEqual(recorded, delays);
   });
 }
 
-Deno.test("a delay is told in seconds by the metrics", () => {
+Deno.test("the metrics render a delay in seconds", () => {
   const metrics = createMetrics();
   for (const late of [0, 99, 101]) metrics.loopDelayed(late);
   const text = metrics.render();

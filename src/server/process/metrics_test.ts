@@ -5,7 +5,7 @@ import { createMetrics } from "./metrics.ts";
 import { meterDispatcher, outcomeLabel } from "../protocol/metered_dispatcher.ts";
 import { TOOLS_ALONE } from "../protocol/offer.ts";
 
-Deno.test("render() tells counts, times in cumulative buckets, and what is read on demand", () => {
+Deno.test("render() writes counts, cumulative buckets of times, and gauges", () => {
   const metrics = createMetrics();
   metrics.toolCalled("scenario_status", "ok", 3);
   metrics.toolCalled("scenario_status", "ok", 30);
@@ -73,7 +73,7 @@ Deno.test("outcomeLabel() returns one word for the outcome of a call", () => {
   for (const [outcome, word] of OUTCOMES) assert.equal(outcomeLabel(outcome), word);
 });
 
-Deno.test("meterDispatcher() counts a refused tool by its name, and what is no tool as unknown", async () => {
+Deno.test("meterDispatcher() counts a rejected tool by its name, and an unknown one as unknown", async () => {
   const metrics = createMetrics();
   const dispatcher = meterDispatcher({
     offer: TOOLS_ALONE,

@@ -31,7 +31,7 @@ for (const [value, outcome] of CORRELATIONS) {
   });
 }
 
-Deno.test("createServerIds() never gives an id twice, and tells processes apart", () => {
+Deno.test("createServerIds() never repeats an id, and separates processes", () => {
   const next = createServerIds(Uint8Array.of(0, 1, 2, 253, 254, 255, 16, 32));
   assert.deepEqual([next(), next()], [
     "gate-000102fdfeff1020-0000000000000001",

@@ -3,12 +3,12 @@ import process from "node:process";
 import type { LogLevel } from "./log.ts";
 import { createWarnings, DISTINCT_KINDS, redirectWarnings } from "./warnings.ts";
 
-interface Told {
+interface Recorder {
   readonly lines: string[];
   readonly log: (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 }
 
-function teller(): Told {
+function createRecorder(): Recorder {
   const lines: string[] = [];
   return { lines, log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`) };
 }
@@ -17,8 +17,8 @@ function warning(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 
-Deno.test("createWarnings() tells the first of a kind, and those like it once a minute with their number", () => {
-  const { lines, log } = teller();
+Deno.test("createWarnings() logs the first of a kind at once, and later ones once a minute with their number", () => {
+  const { lines, log } = createRecorder();
   let minuteIsOver = (): void => {};
   const take = createWarnings({ log, after: (_, run) => minuteIsOver = run });
   for (const message of ["one", "two", "three"]) take(warning("A", message));
@@ -39,8 +39,8 @@ for (
     DISTINCT_KINDS + 1,
   ], [DISTINCT_KINDS + 9, DISTINCT_KINDS + 1]] as const
 ) {
-  Deno.test(`createWarnings() tells ${kinds} kinds in ${entries} entries`, () => {
-    const { lines, log } = teller();
+  Deno.test(`createWarnings() logs ${kinds} kinds in ${entries} entries`, () => {
+    const { lines, log } = createRecorder();
     const take = createWarnings({ log, after: () => {} });
     for (let kind = 0; kind < kinds; kind++) take(warning(`Kind${kind}`, "m"));
     assert.equal(lines.length, entries);
@@ -48,7 +48,7 @@ for (
 }
 
 Deno.test("redirectWarnings() takes what the runtime would print, and gives it back", async () => {
-  const { lines, log } = teller();
+  const { lines, log } = createRecorder();
   const before = process.listenerCount("warning");
   const restore = redirectWarnings(log, () => {});
   process.emitWarning("text\nin two lines", "SomeWarning");

@@ -176,7 +176,7 @@ Deno.test("call() answers with an internal error where the audit log cannot be o
   assert.equal(logged.length, 1);
 });
 
-Deno.test("call() tells the log of a store that is full, not only its caller", async () => {
+Deno.test("call() logs that a store is full", async () => {
   const logged: string[] = [];
   const error = { code: "store_full", kind: "unavailable", message: "The disk is full", retryable: false } as const;
   const under = dispatcher({ handle: () => Promise.resolve({ ok: false, error }), logged });

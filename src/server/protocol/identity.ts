@@ -1,5 +1,5 @@
 /**
- * Who this server says it is, in every protocol revision.
+ * The identity of this server and its protocol revisions.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export const LEGACY_VERSIONS: readonly string[] = [
   "2024-10-07",
 ];
 
-/** How long clients may keep `tools/list` and `server/discover` answers: neither changes while the process lives. */
+/** How long clients may cache `tools/list` and `server/discover`. Neither changes while the process runs. */
 export const LIST_CACHE: { readonly ttlMs: number; readonly cacheScope: "private" } = {
   ttlMs: 300_000,
   cacheScope: "private",

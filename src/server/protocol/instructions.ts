@@ -1,10 +1,10 @@
 /**
- * What a server says of itself to those who connect: the order of the tools that it offers.
+ * The instructions of a server for its clients: the order of the tools that it offers.
  *
  * @module
  */
 
-/** The instructions of a server, which name no tool that is not offered. */
+/** The instructions of a server. They name only offered tools. */
 export function instructionsFor(isOffered: (tool: string) => boolean): string {
   return [
     "gate decides from evidence whether work may move on, and records each decision so that it can be checked offline.",

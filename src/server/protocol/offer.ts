@@ -31,7 +31,7 @@ export interface Capabilities {
   readonly completions?: Record<never, never>;
 }
 
-/** Nothing but tools. */
+/** An offer of tools alone. */
 export const TOOLS_ALONE: Offer = {
   resources: null,
   prompts: false,
@@ -42,7 +42,7 @@ export const TOOLS_ALONE: Offer = {
 };
 
 /**
- * Tools, the prompts about them, and the documents as far as they are served.
+ * An offer of tools, prompts and the served documents.
  *
  * @param isOffered Whether a tool may be called
  */

@@ -1,5 +1,5 @@
 /**
- * Completes the arguments of prompts: from what is fixed, and from what the caller itself may list.
+ * Completes the arguments of prompts from fixed lists and from the names that the caller may list.
  *
  * @module
  */
@@ -10,22 +10,22 @@ import type { Reader } from "./read_request.ts";
 import type { CallOutcome } from "./dispatcher.ts";
 import { SCENARIO_KINDS, VERIFICATION_PROFILES } from "./prompts.ts";
 
-/** Asks in the name of whoever wants to know. */
+/** Calls tools and lists namespaces for the caller of a completion. */
 export interface Ask extends Pick<Reader, "namespaces"> {
   readonly tool: (name: string, input: JsonObject) => Promise<CallOutcome>;
 }
 
-/** Values that MCP lets one answer hold. */
+/** The most values of one answer in MCP. */
 export const VALUES_MAXIMUM = 100;
 
-/** Pages of scenarios that are looked through, and how many stand on each. */
+/** The most pages of scenarios that are read, and the entries of each. */
 const PAGES_MAXIMUM = 5;
 const PAGE_ITEMS = 1000;
 
-/** What `completion/complete` gives. */
+/** The result of `completion/complete`. */
 export interface Completion {
   readonly values: string[];
-  /** How many there are; left out where there may be more than were looked at. */
+  /** The number of all values; absent if not all were read. */
   readonly total?: number;
   readonly hasMore: boolean;
 }
@@ -41,7 +41,7 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["drive_run", ["namespace_id", "scenario_id"]],
 ]);
 
-/** What is begun, and what is given already. */
+/** The begun argument, and the arguments given before it. */
 export interface CompletionQuestion {
   readonly prompt: string;
   readonly argument: string;
@@ -49,7 +49,7 @@ export interface CompletionQuestion {
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** The values that an argument of a prompt may have, as far as they are known. */
+/** The known values of an argument of a prompt. */
 export async function completeArgument(question: CompletionQuestion, ask: Ask): Promise<Completion> {
   const { prompt, argument, begun, given } = question;
   const fixed = FIXED.get(`${prompt}.${argument}`);
@@ -66,7 +66,7 @@ export async function completeArgument(question: CompletionQuestion, ask: Ask): 
   return await completeScenario({ ids, isWhole: true }, begun, ask);
 }
 
-/** Values cut to what one answer may hold. */
+/** A completion with at most {@link VALUES_MAXIMUM} values. */
 export function asCompletion(values: readonly string[], isWhole: boolean): Completion {
   return {
     values: values.slice(0, VALUES_MAXIMUM),
@@ -75,7 +75,7 @@ export function asCompletion(values: readonly string[], isWhole: boolean): Compl
   };
 }
 
-/** The ids of the scenarios of some namespaces that the caller may list; none where it may not. */
+/** The ids of the scenarios of some namespaces that the caller may list. */
 async function completeScenario({ ids, isWhole }: NamespaceList, begun: string, ask: Ask): Promise<Completion> {
   const found = new Set<string>();
   let pages = 0;

@@ -43,7 +43,7 @@ Deno.test("completeArgument() says that there may be more where there are too ma
   assert.equal(asked.length, 5);
 });
 
-Deno.test("completeArgument() asks nobody where nothing can be known", async () => {
+Deno.test("completeArgument() calls no tool for an unknown argument", async () => {
   const { asked, ask } = pagesOf(["a"]);
   for (const namespace of ["0", "-1", "1.5", "x", "9007199254740992"]) {
     assert.deepEqual(await completeArgument({ ...DRIVE, given: new Map([["namespace_id", namespace]]) }, ask), NOTHING);

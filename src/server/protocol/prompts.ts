@@ -1,6 +1,6 @@
 /**
- * The prompts of MCP for the common jobs: author a scenario, drive a run, audit a runpack. Their texts name tools and what
- * to watch for; whatever the user gives is quoted.
+ * The MCP prompts for the common jobs: author a scenario, drive a run, audit a runpack. They name only offered tools, and
+ * quote the user's arguments.
  *
  * @module
  */
@@ -23,30 +23,30 @@ export interface ListedPrompt {
   readonly arguments: readonly PromptArgument[];
 }
 
-/** What the texts lean on. */
+/** The parts of an offer that the texts depend on. */
 export interface PromptOffer {
   readonly sources: Sources;
-  /** Whether a tool may be called: no other is named. */
+  /** Whether a tool may be called; the texts name no other. */
   readonly isOffered: (tool: string) => boolean;
 }
 
 interface Prompt extends ListedPrompt {
-  /** Tools without which the job cannot be done. */
+  /** The tools that the job needs. */
   readonly needs: readonly string[];
-  /** The text for arguments of which the required ones are there. */
+  /** Writes the text; the required arguments are present. */
   readonly write: (given: ReadonlyMap<string, string>, offer: PromptOffer) => readonly string[];
 }
 
-/** Where a client can read more: by the search tool, in resources, or nowhere. */
+/** How a client can read the documentation: by the search tool, in resources, or not at all. */
 export type Sources = "search" | "resources" | "none";
 
-/** Where the clients of a server can read more. */
+/** How the clients of a server can read the documentation. */
 export function sourcesOf({ docsSearch, resources }: Pick<Offer, "docsSearch" | "resources">): Sources {
   if (docsSearch) return "search";
   return resources === null ? "none" : "resources";
 }
 
-/** The kinds of scenario that have a worked example, each as the page of the document "examples" is called. */
+/** The kinds of scenario with a worked example. Each is the name of a page of the document "examples". */
 export const SCENARIO_KINDS: readonly string[] = [
   "release_gate",
   "change_approval",
@@ -61,7 +61,7 @@ export const VERIFICATION_PROFILES: readonly string[] = ["integrity_only_v1", "f
 /** Longest value of an argument, in UTF-16 code units. */
 export const ARGUMENT_CHARACTERS_MAXIMUM = 2048;
 
-/** What arguments have to be that are not free text, by name. */
+/** The rules of arguments that are not free text, by name. */
 const EXPECTED: ReadonlyMap<string, readonly [expected: string, holds: (value: string) => boolean]> = new Map([
   ["namespace_id", ["a whole number from 1", (value: string) => /^[1-9][0-9]{0,14}$/.test(value)]],
   ["kind", [`one of ${SCENARIO_KINDS.join(", ")}`, (value: string) => SCENARIO_KINDS.includes(value)]],
@@ -70,7 +70,7 @@ const EXPECTED: ReadonlyMap<string, readonly [expected: string, holds: (value: s
   ["profile", [VERIFICATION_PROFILES.join(" or "), (value: string) => VERIFICATION_PROFILES.includes(value)]],
 ]);
 
-/** Where the worked example of a kind is found. */
+/** How to find the worked example of a kind. */
 const EXAMPLES: Readonly<Record<Sources, string>> = {
   search: "Search gate_docs_search for the worked example",
   resources: "Read, among the resources below gate://docs/examples, the worked example",
@@ -118,7 +118,7 @@ const AUTHOR: Prompt = {
   ],
 };
 
-/** How a run is come by, up to its status. */
+/** How to find or start a run, up to its status. */
 function beginningOf(given: ReadonlyMap<string, string>, isOffered: PromptOffer["isOffered"]): string {
   if (given.has("run_id")) return `Read scenario_status of run ${quoted(given, "run_id")}`;
   if (!isOffered("scenario_start")) {
@@ -148,7 +148,7 @@ const DRIVE: Prompt = {
     "fresh operation_id.",
     "3. Gather the evidence that its conditions ask for. Never invent or assume a value: what is not known stays unknown." +
     (isOffered("scenario_precheck_stage")
-      ? " scenario_precheck_stage tells what an evaluation would say and changes nothing."
+      ? " scenario_precheck_stage predicts the outcome of an evaluation and changes nothing."
       : ""),
     "4. Call scenario_evaluate_stage. Only the outcome true completes a stage. `missing` lists what would, beside the evidence " +
     "of this call: send that again with it, as evidence of earlier calls does not count.",
@@ -172,7 +172,7 @@ const AUDIT: Prompt = {
     `Audit runpack ${quoted(given, "runpack_identity")}.`,
     `1. Call runpack_verify with profile ${quoted(given, "profile", "full_replay_v1")}.`,
     "2. Go through the claims. satisfied: say by which method. violated: say with which reason; the record must not be " +
-    "relied on. unavailable: say why; it is not proved, whatever else holds. not_requested: nobody looked.",
+    "relied on. unavailable: say why; it is not proved. not_requested: it was not checked.",
     "3. State the assumptions and trusted_bases of the report: the claims hold under these and no others.",
     `4. Say of each claim what its name stands for${CLAIMS[sources]}.`,
     "5. Conclude in three parts: what is proved, what is not, and what would have to be supplied to settle the rest.",
@@ -181,17 +181,17 @@ const AUDIT: Prompt = {
 
 const PROMPTS: readonly Prompt[] = [AUTHOR, DRIVE, AUDIT];
 
-/** A given argument between quotation marks, so that it reads as a value and as nothing else. */
+/** An argument as a JSON string, so that it reads only as a value. */
 function quoted(given: ReadonlyMap<string, string>, name: string, otherwise = ""): string {
   return JSON.stringify(given.get(name) ?? otherwise);
 }
 
-/** The prompts for jobs that can be done with the tools that are offered. */
+/** The prompts whose tools are offered. */
 function offered({ isOffered }: Pick<PromptOffer, "isOffered">): readonly Prompt[] {
   return PROMPTS.filter(({ needs }) => needs.every(isOffered));
 }
 
-/** The prompts, as they are listed. */
+/** The entries of the prompts. */
 export function listPrompts(offer: Pick<PromptOffer, "isOffered">): ListedPrompt[] {
   return offered(offer).map(({ write: _, needs: __, ...listed }) => listed);
 }
@@ -201,14 +201,14 @@ export type WrittenPrompt =
   | { readonly ok: true; readonly description: string; readonly text: string }
   | { readonly ok: false; readonly error: EdgeError };
 
-/** Writes a prompt, or says what is wrong with its name or arguments. */
+/** Writes a prompt, or returns the error of its name or arguments. */
 export function writePrompt(name: string, given: ReadonlyMap<string, string>, offer: PromptOffer): WrittenPrompt {
   const prompts = offered(offer);
   const prompt = prompts.find((candidate) => candidate.name === name);
   if (prompt === undefined) {
     const known = prompts.map((candidate) => JSON.stringify(candidate.name)).join(", ");
-    const there = known === "" ? "there are none" : `there are ${known}`;
-    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${there}`);
+    const expected = known === "" ? "this server has no prompts" : `expected one of ${known}`;
+    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${expected}`);
   }
   for (const [argument, value] of given) {
     const path = "$.params.arguments";

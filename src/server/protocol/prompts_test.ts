@@ -55,7 +55,7 @@ Deno.test("writePrompt() names only tools that there are", () => {
 });
 
 for (const hidden of TOOL_NAMES) {
-  Deno.test(`writePrompt() names ${hidden} to nobody who cannot call it, and lists no job that needs it`, () => {
+  Deno.test(`writePrompt() names ${hidden} only to callers that may call it, and lists only possible jobs`, () => {
     const isOffered = (tool: string): boolean => tool !== hidden;
     const listed = listPrompts({ isOffered }).map(({ name }) => name);
     const source = isOffered("gate_docs_search") ? "search" : "resources";
@@ -67,7 +67,7 @@ for (const hidden of TOOL_NAMES) {
   });
 }
 
-Deno.test("writePrompt() sends nobody where there is nothing to read", async () => {
+Deno.test("writePrompt() refers to no documentation that is not served", async () => {
   const { docs } = await openCatalogue(DEFAULT_SETTINGS.docs);
   const known = listResources(docs).map(({ uri }) => uri);
   for (const [name, given] of Object.entries({ ...GIVEN, author_scenario: { question: "q", kind: "agent_task" } })) {
@@ -135,7 +135,7 @@ Deno.test("writePrompt() names words that the search answers with how a spec is 
 Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
   const long = "x".repeat(ARGUMENT_CHARACTERS_MAXIMUM);
   const cases: [name: string, given: Readonly<Record<string, string>>, text: RegExp][] = [
-    ["", {}, /^\$\.params\.name: Unknown prompt "": there are "author_scenario", /],
+    ["", {}, /^\$\.params\.name: Unknown prompt "": expected one of "author_scenario", /],
     ["constructor", {}, /^\$\.params\.name: Unknown prompt "constructor"/],
     ["drive_run", {}, /^\$\.params\.arguments\.namespace_id: Argument is required: The namespace/],
     ["drive_run", { namespace_id: "2" }, /^\$\.params\.arguments\.scenario_id: Argument is required/],

@@ -38,7 +38,7 @@ for (const [text, id] of ROWS) {
   Deno.test(`createRequestIdScanner() finds in ${text}: ${id}`, () => assert.equal(found(text), id));
 }
 
-Deno.test("createRequestIdScanner() looks for an object and nothing beside it, and keeps as many bytes as it is told", () => {
+Deno.test("createRequestIdScanner() accepts one object alone, and keeps at most the given bytes", () => {
   const rows: readonly (readonly [text: string, id: string | number | null])[] = [
     ['{"method":"a","params":{"a":"}{\\"","id":2},"jsonrpc":"2.0","id":1}\r', 1],
     [' { "id" : 1 } ', 1],

@@ -1,5 +1,5 @@
 /**
- * The documents as resources of MCP: `gate://docs/<suffix>`, and the pages of a document that has them beneath it.
+ * The documents and their pages as MCP resources: `gate://docs/<suffix>`.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface ListedResource {
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  /** Bytes, where they are known before it is read. */
+  /** The size in bytes, if known. */
   readonly size?: number;
 }
 
@@ -28,7 +28,7 @@ export interface ListedTemplate {
   readonly mimeType: string;
 }
 
-/** What `resources/read` gives. */
+/** The result of `resources/read`. */
 export interface ResourceText {
   readonly uri: string;
   readonly mimeType: string;
@@ -41,7 +41,7 @@ const MARKDOWN = "text/markdown";
 /** The variable of every template. */
 export const PAGE_VARIABLE = "page";
 
-/** The documents, as they are listed. */
+/** The entries of the documents. */
 export function listResources(docs: readonly Doc[]): ListedResource[] {
   return docs.map(({ uri, doc_id, doc_title, description, bytes }) => ({
     uri,
@@ -53,7 +53,7 @@ export function listResources(docs: readonly Doc[]): ListedResource[] {
   }));
 }
 
-/** The documents whose pages can be read one by one. */
+/** The templates of documents with pages. */
 export function listTemplates(docs: readonly Doc[]): ListedTemplate[] {
   return docs.filter(({ pages }) => pages.length > 0).map(({ uri, doc_id, doc_title, description }) => ({
     uriTemplate: `${uri}/{${PAGE_VARIABLE}}`,
@@ -64,13 +64,13 @@ export function listTemplates(docs: readonly Doc[]): ListedTemplate[] {
   }));
 }
 
-/** The names of pages that begin with a text; none where the template is not one of these. */
+/** The names of pages that begin with a text; empty for another template. */
 export function completePage(docs: readonly Doc[], uriTemplate: string, begun: string): string[] {
   const doc = docs.find(({ uri }) => `${uri}/{${PAGE_VARIABLE}}` === uriTemplate);
   return (doc?.pages ?? []).map(({ name }) => name).filter((name) => name.startsWith(begun));
 }
 
-/** The document or page of a URI; null where there is none. */
+/** The document or page of a URI, or null. */
 export function readResource(docs: readonly Doc[], uri: string): ResourceText | null {
   for (const doc of docs) {
     if (doc.uri === uri) return { uri, mimeType: MARKDOWN, text: doc.text };
@@ -81,7 +81,7 @@ export function readResource(docs: readonly Doc[], uri: string): ResourceText | 
   return null;
 }
 
-/** Longest URI that an error repeats, in UTF-16 code units. */
+/** The longest URI in an error, in UTF-16 code units. */
 const SHOWN_CHARACTERS = 256;
 
 /** Every URI of the documents and of their pages. */
@@ -90,9 +90,9 @@ export function resourceUris(docs: readonly Doc[]): string[] {
 }
 
 /**
- * The failure to read what is not there.
+ * The error of an unknown resource.
  *
- * @param known The URIs that there are
+ * @param known All known URIs
  */
 export function unknownResource(uri: string, known: readonly string[]): EdgeError {
   const shown = uri.length > SHOWN_CHARACTERS ? `${uri.slice(0, SHOWN_CHARACTERS)}...` : uri;

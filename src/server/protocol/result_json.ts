@@ -1,6 +1,5 @@
 /**
- * The JSON of the answers, as each era has them. The fast lane writes them as text; the SDK adds the modern members
- * itself to what its handlers return.
+ * The JSON of the results in each era. The fast lane writes them as text. The SDK adds the modern members itself.
  *
  * @module
  */
@@ -10,10 +9,10 @@ import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
 import type { Offer } from "./offer.ts";
 
-/** The two shapes that answers have: of the revisions with `initialize`, and of 2026-07-28. */
+/** The two shapes of results: of the revisions with `initialize`, and of 2026-07-28. */
 export type AnswerEra = "legacy" | "modern";
 
-/** Members that 2026-07-28 wants on each result. */
+/** The members that 2026-07-28 requires on each result. */
 const MODERN_MEMBERS = {
   resultType: "complete",
   _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO },
@@ -36,7 +35,7 @@ export function resultResponse(id: RequestId, result: string): string {
   return `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 }
 
-/** What of an offer the first answer tells. */
+/** The part of an offer in the first answer. */
 type Offered = Pick<Offer, "capabilities" | "instructions">;
 
 /** The result of `initialize` for the version that the client asked for. */
@@ -79,13 +78,13 @@ export function listResult(tools: readonly Tool[], era: AnswerEra): string {
   return JSON.stringify({ tools: tools.map(listedTool), ...modern });
 }
 
-/** The JSON that a tool's answer carries, both structured and as text. */
+/** The JSON of a tool's answer, used both structured and as text. */
 export function answerText(answer: ToolAnswer): string {
   if (answer.ok) return answer.text ?? JSON.stringify(answer.result);
   return JSON.stringify({ error: answer.error });
 }
 
-/** The result of `tools/call`: the same JSON as text and structured; domain failures are marked. */
+/** The result of `tools/call`: the same JSON as text and structured. Domain failures have `isError`. */
 export function callResult(answer: ToolAnswer, era: AnswerEra): string {
   const text = answerText(answer);
   const head = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text}`;

@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas of what is written for gate, as resources of MCP: `gate://schemas/<name>`. The list of tools, which has
- * to be short, says less. Of a tool that is not listed there is none.
+ * The JSON Schemas of scenarios, the configuration and tools as MCP resources: `gate://schemas/<name>`. They are complete,
+ * while `tools/list` shortens its schemas. Only listed tools have a schema.
  *
  * @module
  */
@@ -46,7 +46,7 @@ const SCHEMAS: readonly SchemaResource[] = [
   ),
 ];
 
-/** The schemas, as they are listed; nothing of them is loaded. */
+/** The entries of the schemas, without loading them. */
 export function listSchemaResources(): ListedResource[] {
   return SCHEMAS.map(({ listed }) => listed);
 }
@@ -54,7 +54,7 @@ export function listSchemaResources(): ListedResource[] {
 /** The variable of {@link SCHEMA_TEMPLATE}. */
 export const TOOL_VARIABLE = "tool";
 
-/** The schemas of tools, one each. */
+/** The template of the schemas of tools. */
 export const SCHEMA_TEMPLATE: ListedTemplate = {
   uriTemplate: `${PREFIX}{${TOOL_VARIABLE}}`,
   name: "tool_schema",
@@ -68,20 +68,20 @@ export function schemaUris(tools: readonly Tool[]): string[] {
   return [...SCHEMAS.map(({ listed }) => listed.uri), ...tools.map(({ name }) => `${PREFIX}${name}`)];
 }
 
-/** The names of tools that begin with a text; none where the template is another. */
+/** The names of tools that begin with a text; empty for another template. */
 export function completeTool(tools: readonly Tool[], uriTemplate: string, begun: string): string[] {
   if (uriTemplate !== SCHEMA_TEMPLATE.uriTemplate) return [];
   return tools.map(({ name }) => name).filter((name) => name.startsWith(begun));
 }
 
 /**
- * The schema of a URI; null where there is none.
+ * The schema of a URI, or null.
  *
- * @param tools The tools that are listed
+ * @param tools The listed tools
  */
 export async function readSchemaResource(uri: string, tools: readonly Tool[]): Promise<ResourceText | null> {
   const found = SCHEMAS.find(({ listed }) => listed.uri === uri);
   const tool = tools.find(({ name }) => `${PREFIX}${name}` === uri);
-  const schema = found !== undefined ? await found.load() : tool === undefined ? null : await fullToolSchema(tool);
-  return schema === null ? null : { uri, mimeType: MIME_TYPE, text: JSON.stringify(schema, null, 2) };
+  const load = found?.load ?? (tool === undefined ? null : () => fullToolSchema(tool));
+  return load === null ? null : { uri, mimeType: MIME_TYPE, text: JSON.stringify(await load(), null, 2) };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createOutbox } from "./outbox.ts";
 
-/** A reader that takes a write only when it is told to. */
+/** A reader that accepts each write only after a call. */
 function slowReader(): {
   readonly write: (bytes: Uint8Array) => Promise<number>;
   readonly writes: string[];
@@ -86,7 +86,7 @@ Deno.test("createOutbox() keeps no write over a mebibyte together", async () => 
   assert.deepEqual(sizes, [800_002, 800_002, 400_001]);
 });
 
-Deno.test("createOutbox() tells once that the reader is gone, and keeps nothing for it", async () => {
+Deno.test("createOutbox() reports once that the reader is gone, and drops its lines", async () => {
   let closed = 0;
   const outbox = createOutbox({ write: () => Promise.reject(new Error("broken pipe")), closed: () => closed++ });
   outbox.send("a");

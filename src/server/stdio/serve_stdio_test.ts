@@ -19,7 +19,7 @@ interface Setup {
   readonly ends: boolean;
   /** Whether the client reads. */
   readonly reads: boolean;
-  /** When the process is told to stop, in milliseconds; null for never. */
+  /** When the process is stopped, in milliseconds; null for never. */
   readonly stopAfter: number | null;
   /** When it turns out that there is nothing to serve with, in milliseconds; never unless given. */
   readonly breaksAfter?: number;
@@ -151,26 +151,26 @@ const ROWS: readonly Row[] = [
     "end_of_input 1 aborted warned",
   ],
   [
-    "the end of input, nobody reads",
+    "the end of input, no reader",
     { input: BOTH, ends: true, reads: false, stopAfter: null },
     "end_of_input  warned",
   ],
   ["a stop while nothing comes", { input: BOTH, ends: false, reads: true, stopAfter: 10 }, "stopped 1,2"],
   ["a stop, a stuck call", { input: STUCK, ends: false, reads: true, stopAfter: 10 }, "stopped 1 aborted warned"],
-  ["a stop, nobody reads", { input: BOTH, ends: false, reads: false, stopAfter: 10 }, "stopped  warned"],
+  ["a stop, no reader", { input: BOTH, ends: false, reads: false, stopAfter: 10 }, "stopped  warned"],
   ["a stop before anything", { input: "", ends: false, reads: true, stopAfter: 0 }, "stopped "],
   [
-    "the loss of what it serves with, nobody asks",
+    "a failed start, no request",
     { input: "", ends: false, reads: true, stopAfter: null, breaksAfter: 10 },
     "stopped ",
   ],
   [
-    "the loss of what it serves with, a stuck call",
+    "a failed start, a stuck call",
     { input: STUCK, ends: false, reads: true, stopAfter: null, breaksAfter: 10 },
     "stopped 1,2 aborted unavailable: No store",
   ],
   [
-    "the loss of what it serves with, nobody reads",
+    "a failed start, no reader",
     { input: STUCK, ends: false, reads: false, stopAfter: null, breaksAfter: 10 },
     "stopped  aborted warned",
   ],
@@ -189,7 +189,7 @@ for (const [what, setup, expected] of ROWS) {
   });
 }
 
-Deno.test("serveStdio() begins no more requests while a reader leaves a mebibyte waiting, and can still be stopped", async () => {
+Deno.test("serveStdio() starts no more requests while a mebibyte is unread, and can still be stopped", async () => {
   const input = Array.from({ length: 300 }, (_, id) => call(id, "large")).join("");
   const unread = await serve({ input, ends: true, reads: false, stopAfter: 60 });
   assert.equal(unread.end, "stopped");

@@ -18,7 +18,7 @@ const ROWS: readonly (readonly [wish: OwnWish, version: number | null, note: Reg
   [{ name: "a", version: 1 }, 1, /^is of X\.509 version 1, and many clients .* openssl x509 -req -extfile FILE/],
 ];
 
-Deno.test("compatibilityNote() tells which certificates many clients refuse for how they are made", async () => {
+Deno.test("compatibilityNote() finds certificates that many clients reject", async () => {
   for (const [wish, version, note] of ROWS) {
     const made = await certificate(wish);
     assert.equal(unfitVersion(made), version);
@@ -27,13 +27,13 @@ Deno.test("compatibilityNote() tells which certificates many clients refuse for 
   }
 });
 
-Deno.test("compatibilityNote() has nothing to say of a certificate that it cannot read", () => {
+Deno.test("compatibilityNote() ignores a certificate that it cannot read", () => {
   for (const raw of [[], [0x30, 0x80], [0x30, 0x07, 0x30, 0x05, 0xa0, 0x03, 0x02, 0x01]]) {
     assert.equal(compatibilityNote({ raw: Uint8Array.from(raw) } as unknown as X509Certificate), null);
   }
 });
 
-Deno.test("createCompatibilityWatch() tells each certificate once", async () => {
+Deno.test("createCompatibilityWatch() logs each certificate once", async () => {
   const said: string[] = [];
   const watch = createCompatibilityWatch((level, message, fields) =>
     said.push(`${level} ${message} ${fields?.["subject"]}`)

@@ -135,7 +135,7 @@ async function readKey(path: string): Promise<KeyFile> {
   }
 }
 
-/** The first private key of a file, whatever its format. */
+/** The first private key of a file, in any PEM format. */
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[^]*?-----END [A-Z ]+-----/;
 
 /** Whether a key is that of the first certificate, the server's own. */

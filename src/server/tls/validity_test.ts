@@ -20,11 +20,11 @@ const ROWS: readonly (readonly [now: number, standing: string])[] = [
   [TO + 1, "over"],
 ];
 
-Deno.test("standingOf() tells when a certificate counts", () => {
+Deno.test("standingOf() returns the validity of a certificate", () => {
   for (const row of ROWS) assert.deepEqual([row[0], standingOf(certificate("a"), row[0])], row);
 });
 
-Deno.test("createValidityWatch() tells each change once", () => {
+Deno.test("createValidityWatch() logs each change once", () => {
   const said: string[] = [];
   const watch = createValidityWatch((level, message, fields) =>
     said.push(`${level} ${message} ${fields?.["subject"]}`)
