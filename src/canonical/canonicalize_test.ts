@@ -7,7 +7,7 @@ import type { JsonValue } from "./json.ts";
 import { readJson } from "./scan.ts";
 import { writeText } from "./writer.ts";
 
-/** Names that UTF-16 and code points order differently, that the language orders as numbers, or that it treats specially. */
+/** Names with special orders: UTF-16 against code points, names ordered as numbers, and names with a special meaning. */
 const TRICKY_NAMES = [
   "",
   "0",
@@ -103,7 +103,7 @@ Deno.test("canonicalize() is the identity on its own output", () => {
   );
 });
 
-Deno.test("canonicalize() leaves the value as it was", () => {
+Deno.test("canonicalize() does not change the value", () => {
   fc.assert(fc.property(values, (value) => {
     const before = JSON.stringify(value);
     canonicalize(value);
@@ -111,7 +111,7 @@ Deno.test("canonicalize() leaves the value as it was", () => {
   }));
 });
 
-Deno.test("canonicalize() refuses what is no I-JSON", () => {
+Deno.test("canonicalize() rejects values outside of I-JSON", () => {
   class Record {
     a = 1;
   }
@@ -146,11 +146,11 @@ Deno.test("canonicalize() refuses what is no I-JSON", () => {
   assert.throws(() => canonicalize([1, , 2] as unknown as JsonValue), TypeError);
 });
 
-Deno.test("canonicalize() takes text that only looks like an escaped surrogate", () => {
+Deno.test("canonicalize() accepts text that only looks like an escaped surrogate", () => {
   assert.equal(canonicalize(["\\ud800", { "\\udc00": 1 }]), '["\\\\ud800",{"\\\\udc00":1}]');
 });
 
-Deno.test("canonicalize() takes objects without a prototype", () => {
+Deno.test("canonicalize() accepts objects without a prototype", () => {
   const object = Object.create(null) as Record<string, JsonValue>;
   object["b"] = 1;
   object["a"] = 2;
@@ -161,7 +161,7 @@ Deno.test("canonicalize() keeps __proto__ an ordinary name", () => {
   assert.equal(canonicalize(JSON.parse('{"b":1,"__proto__":{"d":1,"c":2}}')), '{"__proto__":{"c":2,"d":1},"b":1}');
 });
 
-Deno.test("canonicalize() takes depth n - 1 and n, refuses n + 1", () => {
+Deno.test("canonicalize() accepts depth n - 1 and n, rejects n + 1", () => {
   for (const depth of [CANONICAL_DEPTH_LIMIT - 1, CANONICAL_DEPTH_LIMIT]) {
     assert.equal(canonicalize(nested(depth)).match(/[[{]/g)?.length, depth);
   }
@@ -173,7 +173,7 @@ Deno.test("canonicalize() takes depth n - 1 and n, refuses n + 1", () => {
   assert.throws(() => canonicalize(cycle), RangeError);
 });
 
-Deno.test("canonicalize() walks each member once however deep the first disorder is", () => {
+Deno.test("canonicalize() walks each member once for any depth of the first disorder", () => {
   let reads = 0;
   let value: JsonValue = { b: 1, a: 1 };
   for (let level = 0; level < 100; level++) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { collectBytes } from "./collect_bytes.ts";
 
-Deno.test("collectBytes() takes so many bytes, in pieces of any size", () => {
+Deno.test("collectBytes() accepts bytes up to its limit, in pieces of any size", () => {
   for (const maximum of [0, 1, 4095, 4096, 4097, 10_000]) {
     for (const size of [1, 7, 4096, 10_000]) {
       const collector = collectBytes(maximum);
@@ -18,7 +18,7 @@ Deno.test("collectBytes() takes so many bytes, in pieces of any size", () => {
   }
 });
 
-Deno.test("collectBytes() keeps no piece", () => {
+Deno.test("collectBytes() copies each piece", () => {
   const collector = collectBytes(9);
   const piece = Uint8Array.of(1, 2, 3);
   for (let count = 0; count < 3; count++) collector.add(piece);

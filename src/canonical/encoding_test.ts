@@ -35,7 +35,7 @@ Deno.test("decodeUtf8Strict() reads UTF-8 and nothing else", () => {
   for (const [title, input, output] of table) assert.equal(decodeUtf8Strict(new Uint8Array(input)), output, title);
 });
 
-Deno.test("decodeBase64() reverses encodeBase64(), which writes what RFC 4648 says", () => {
+Deno.test("decodeBase64() reverses encodeBase64(), which follows RFC 4648", () => {
   fc.assert(fc.property(bytes, (input) => {
     const text = encodeBase64(input);
     assert.equal(text, Buffer.from(input).toString("base64"));
@@ -43,7 +43,7 @@ Deno.test("decodeBase64() reverses encodeBase64(), which writes what RFC 4648 sa
   }));
 });
 
-Deno.test("decodeBase64() takes no second spelling", () => {
+Deno.test("decodeBase64() accepts the canonical text only", () => {
   const refused = [
     "Zg",
     "Zg=",
@@ -71,7 +71,7 @@ Deno.test("decodeBase64() takes no second spelling", () => {
   );
 });
 
-Deno.test("decodeHex() reverses encodeHex() and takes lower case alone", () => {
+Deno.test("decodeHex() reverses encodeHex() and accepts lower case only", () => {
   fc.assert(fc.property(bytes, (input) => {
     assert.equal(encodeHex(input), Buffer.from(input).toString("hex"));
     assert.deepEqual(decodeHex(encodeHex(input)), new Uint8Array(input));
@@ -79,7 +79,7 @@ Deno.test("decodeHex() reverses encodeHex() and takes lower case alone", () => {
   for (const text of ["0", "0g", "AB", "aB", " ab", "ab\n", "0x", "+1"]) assert.equal(decodeHex(text), null, text);
 });
 
-Deno.test("formatPath() writes names that are no identifiers as JSON", () => {
+Deno.test("formatPath() writes names other than identifiers as JSON", () => {
   const table: readonly [(string | number)[], string][] = [
     [[], "$"],
     [["stages", 0, "stage_id"], "$.stages[0].stage_id"],

@@ -17,7 +17,7 @@ function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-Deno.test("identify(), identifyCanonical() and identifyBytes() name the same content alike", () => {
+Deno.test("identify(), identifyCanonical() and identifyBytes() give the same content one identity", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "grapheme" }), fc.constantFrom(...IDENTITY_KINDS), (json, kind) => {
       const value = json as JsonValue;
@@ -29,7 +29,7 @@ Deno.test("identify(), identifyCanonical() and identifyBytes() name the same con
   );
 });
 
-Deno.test("identify() gives each kind its own identity for the same content", () => {
+Deno.test("identify() has another identity of the same content for each kind", () => {
   assert.equal(new Set(IDENTITY_KINDS.map((kind) => identify(sha256, kind, {}))).size, IDENTITY_KINDS.length);
 });
 
@@ -45,7 +45,7 @@ Deno.test("contentHash() has no label", () => {
   assert.deepEqual(contentHash(sha256, new Uint8Array([0x74, 0x65, 0x73, 0x74])), { algorithm: "sha256", value });
 });
 
-Deno.test("isIdentity() and isOperationIdentity() take 64 and 32 lower-case hex digits", () => {
+Deno.test("isIdentity() and isOperationIdentity() accept 64 and 32 lower-case hex digits", () => {
   const table: readonly [unknown, boolean, boolean][] = [
     ["0".repeat(64), true, false],
     ["af".repeat(32), true, false],

@@ -4,7 +4,7 @@ import { createLineReader } from "./lines.ts";
 
 const encoder = new TextEncoder();
 
-/** What a reader with a limit makes of bytes that come in the given pieces. */
+/** The lines and faults that a reader with a limit reports for bytes in the given pieces. */
 async function readLines(maximumBytes: number, pieces: readonly Uint8Array[]): Promise<string[]> {
   const seen: string[] = [];
   let excess = "";
@@ -53,7 +53,7 @@ for (const [what, input, lines] of ROWS) {
   });
 }
 
-Deno.test("createLineReader() reads the same however the bytes come", async () => {
+Deno.test("createLineReader() reads the same lines for any division of the bytes", async () => {
   const text = fc.string({ unit: fc.constantFrom("a", "ä", "\n", "\r", " ", "€"), maxLength: 60 });
   const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
   await fc.assert(fc.asyncProperty(text, cuts, fc.integer({ min: 1, max: 12 }), async (input, at, maximum) => {
@@ -64,7 +64,7 @@ Deno.test("createLineReader() reads the same however the bytes come", async () =
   }));
 });
 
-Deno.test("createLineReader() takes a line only after the one before is done", async () => {
+Deno.test("createLineReader() reports a line only after the sink has handled the previous one", async () => {
   const seen: string[] = [];
   const reader = createLineReader(8, {
     line: async (text) => {

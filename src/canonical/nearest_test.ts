@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { nearest, nearestNames } from "./nearest.ts";
 
-Deno.test("nearestNames() takes a third of the name's length in edits, or two, and no more", () => {
+Deno.test("nearestNames() accepts edits up to a third of the name's length, or two", () => {
   const rows: readonly [name: string, candidate: string, isNear: boolean][] = [
     ["abc", "abz", true],
     ["abc", "azz", true],
@@ -23,7 +23,7 @@ Deno.test("nearestNames() takes a third of the name's length in edits, or two, a
   }
 });
 
-Deno.test("nearestNames() names all that are equally near, three at most, in whatever order they come", () => {
+Deno.test("nearestNames() returns all equally near names, at most three, for any order of the candidates", () => {
   assert.deepEqual(nearestNames("stage_9", ["stage_2", "stage_1"]), ["stage_1", "stage_2"]);
   assert.deepEqual(nearestNames("stage_9", ["stage_22", "stage_1"]), ["stage_1"]);
   const many = ["stage_4", "stage_3", "stage_1", "stage_2"];
@@ -32,7 +32,7 @@ Deno.test("nearestNames() names all that are equally near, three at most, in wha
   assert.equal(nearest("release", many), null);
 });
 
-Deno.test("nearestNames() falls back on names that hold the given one whole, from four characters on", () => {
+Deno.test("nearestNames() falls back to names that contain the given one, from four characters on", () => {
   const tools = ["scenario_open_stage", "scenario_submit"];
   assert.deepEqual(nearestNames("open_stage", tools), ["scenario_open_stage"]);
   assert.deepEqual(nearestNames("open", tools), ["scenario_open_stage"]);

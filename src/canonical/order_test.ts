@@ -40,7 +40,7 @@ Deno.test("compareCodePoints() is a total order over all strings, lone surrogate
   );
 });
 
-Deno.test("sortedBy() orders by key, keeps equal keys in order and the input as it was", () => {
+Deno.test("sortedBy() orders by key, keeps the order of equal keys, and does not change the input", () => {
   const items = [["b", 1], ["\u{10000}", 2], ["\uffff", 3], ["b", 4], ["", 5]] as const;
   assert.deepEqual(sortedBy(items, (item) => item[0]).map((item) => item[1]), [5, 1, 4, 3, 2]);
   assert.deepEqual(items.map((item) => item[1]), [1, 2, 3, 4, 5]);

@@ -46,7 +46,7 @@ Deno.test("scanJson() agrees with the native parser on the grammar", () => {
         parses = false;
       }
       const fault = scanJson(text);
-      // Any other fault may stand before one of the grammar.
+      // Another fault may precede one of the grammar.
       if (fault === null) assert.ok(parses, text);
       else if (fault.code === "syntax") assert.ok(!parses, text);
       if (fault !== null) assert.ok(fault.offset >= 0 && fault.offset <= text.length);
@@ -55,7 +55,7 @@ Deno.test("scanJson() agrees with the native parser on the grammar", () => {
   );
 });
 
-Deno.test("scanJson() passes whatever the native serializer writes of well-formed values", () => {
+Deno.test("scanJson() accepts everything that the native serializer writes for well-formed values", () => {
   const values = fc.jsonValue({ stringUnit: "grapheme-composite", maxDepth: 6 });
   fc.assert(
     fc.property(values, fc.nat(3), (value, indent) => {
@@ -65,7 +65,7 @@ Deno.test("scanJson() passes whatever the native serializer writes of well-forme
   );
 });
 
-Deno.test("scanJson() passes a number exactly if its double's shortest form is the same decimal", () => {
+Deno.test("scanJson() accepts a number exactly if its double's shortest form is the same decimal", () => {
   const literals = fc.tuple(
     fc.constantFrom("", "-"),
     fc.oneof(fc.constant("0"), fc.bigInt({ min: 1n, max: 10n ** 24n }).map(String)),
@@ -82,7 +82,7 @@ Deno.test("scanJson() passes a number exactly if its double's shortest form is t
   );
 });
 
-/** Compares two literals as fractions of whole numbers: another way than the one under test. */
+/** Compares two literals as fractions of integers, which differs from the tested method. */
 function sameDecimal(a: string, b: string): boolean {
   const [n1, d1] = fraction(a);
   const [n2, d2] = fraction(b);
@@ -97,7 +97,7 @@ function fraction(literal: string): [bigint, bigint] {
   return power >= 0 ? [digits * 10n ** BigInt(power), 1n] : [digits, 10n ** BigInt(-power)];
 }
 
-Deno.test("scanJson() takes depth n - 1 and n, refuses n + 1", () => {
+Deno.test("scanJson() accepts depth n - 1 and n, rejects n + 1", () => {
   const limit = INPUT_DEPTH_LIMIT;
   assert.equal(limit, 64);
   assert.equal(scanJson(nested(limit - 1)), null);
@@ -112,7 +112,7 @@ Deno.test("scanJson() takes depth n - 1 and n, refuses n + 1", () => {
   assert.equal(scanJson("[".repeat(5_000_000))?.code, "depth_exceeded");
 });
 
-Deno.test("scanJson() finds the second of two equal names wherever it stands", () => {
+Deno.test("scanJson() finds the second of two equal names at any position", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 40 }), fc.nat(), fc.nat(), (names, a, b) => {
       const members = names.map((name) => `${JSON.stringify(name)}:{"x":[1,{"y":2}]}`);
@@ -135,7 +135,7 @@ function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-Deno.test("scanJson() takes linear time on what invites more", () => {
+Deno.test("scanJson() needs linear time on adversarial texts", () => {
   const size = 1_000_000;
   const names = Array.from({ length: size / 20 }, (_, index) => `"name${index}":1`).join(",");
   const texts = [
@@ -154,7 +154,7 @@ Deno.test("scanJson() takes linear time on what invites more", () => {
   }
 });
 
-Deno.test("scanJson() keeps a fault small however long the names are", () => {
+Deno.test("scanJson() keeps a fault small for names of any length", () => {
   const name = "n".repeat(1_000_000);
   const fault = scanJson(`{"${name}":{"${name}":1,"${name}":2}}`);
   assert.equal(fault?.code, "duplicate_name");
@@ -163,7 +163,7 @@ Deno.test("scanJson() keeps a fault small however long the names are", () => {
   assert.ok((number?.message.length ?? 0) < 400);
 });
 
-Deno.test("scanJson() says what was expected and found", () => {
+Deno.test("scanJson() reports what was expected and found", () => {
   const table: readonly [string, string][] = [
     ["", "Expected a value, found end of text"],
     ["[1", 'Expected "," or "]", found end of text'],
@@ -196,8 +196,8 @@ Deno.test("parseJson() reads what was written, __proto__ and repeated shapes inc
   assert.deepEqual(parseJson("[1,]"), { ok: false, fault: scanJson("[1,]") });
 });
 
-Deno.test("parseJson() and readJson() read escaped names whatever was read before", () => {
-  // The first text of each pair makes the native parser take the second's name for the first's.
+Deno.test("parseJson() and readJson() read escaped names independently of earlier texts", () => {
+  // After the first text of each pair the native parser confuses the name of the second with that of the first.
   const pairs: readonly [string, string, string][] = [
     ['{"k":0,"\\\\":1}', '{"k":0,"\\n":1}', "\n"],
     ['{"k":0,"\\\\":1}', '{"k":0,"\\u0041":1}', "A"],
@@ -240,7 +240,7 @@ Deno.test("readJson() reads back every canonical text", () => {
   );
 });
 
-Deno.test("readJson() refuses damage", () => {
+Deno.test("readJson() rejects damaged text", () => {
   for (const text of ["", "{", '{"a\\n":1', '["\\n",]', '["\\ud800"]']) {
     assert.throws(() => readJson(text), SyntaxError);
   }

@@ -28,7 +28,7 @@ function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
-/** Reads a text without a scan: canonical form is defined for values that the scan of an input would refuse. */
+/** Reads a text without a scan: some values with a canonical form are rejected by the scan of an input. */
 function read(text: string): JsonValue {
   return parseScanned(text, { fault: null, escapedNames: true });
 }

@@ -14,7 +14,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw } from "./law.ts";
 
-/** Runs each case at n-1, n and n+1 of a limit; only the last is refused, as given. */
+/** Runs each case at n-1, n and n+1 of a limit. Only the last one is refused, with the given refusal. */
 function bounded(what: string, n: number, refusal: string, spec: (count: number) => Editable): void {
   for (const [count, expected] of [[n - 1, []], [n, []], [n + 1, [refusal]]] as const) {
     const result = constructLaw(spec(count), environment());
@@ -88,8 +88,8 @@ Deno.test("constructLaw() holds every count at n-1, n, n+1", () => {
   );
 });
 
-Deno.test("constructLaw() holds what opening a stage answers with at n-1, n, n+1", () => {
-  // 4 MiB by 128 targets are 32768 bytes each, of which the packet's frame and the intent's own take some.
+Deno.test("constructLaw() holds the size of the answer to an opening at n-1, n, n+1", () => {
+  // 4 MiB for 128 targets are 32768 bytes each, including the other members of packet and intent.
   const targets = numbered(128, (i) => ({ kind: "agent", agent_id: `a${i}` }));
   const frame = canonicalize({ ...packet("p"), ...DEFAULTS, payload: { kind: "json", value: "" } }).length + 512;
   for (const [bytes, expected] of [[32767, []], [32768, []], [32769, ["payload_too_large"]]] as const) {
@@ -184,7 +184,7 @@ Deno.test("constructLaw() holds depth and size of requirements at n-1, n, n+1", 
   });
   bounded("nodes", 4096, "requirement_too_large $.stages[0].completion_requirement", (nodes) => {
     const spec = leastSpec();
-    // The root and four groups, then leaves: 64 conditions in different pairs keep the operands apart.
+    // The root and four groups, then leaves: 64 conditions in different pairs make distinct operands.
     spec.conditions = numbered(4096, (i) => flag(`c${i}`));
     const leaves = numbered(nodes - 1, (i) => ({ Condition: `c${i}` }));
     spec.stages[0].completion_requirement = { Or: leaves };

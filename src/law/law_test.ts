@@ -9,7 +9,7 @@ import { classifySatisfiability } from "./satisfiability.ts";
 import { REFUSALS_MAXIMUM } from "./refusals.ts";
 import type { LawLimits, Refusal, Requirement } from "./types.ts";
 
-/** Constructs a changed copy of a spec and gives the refusals as `code path`. */
+/** Constructs a changed copy of a spec and returns the refusals as `code path`. */
 function refusalsOf(
   change: (spec: Editable) => unknown,
   base: () => Editable = fullSpec,
@@ -31,12 +31,12 @@ function reasonsOf(
 
 const ROWS = [...SHAPE, ...PACKETS, ...REFERENCES, ...REQUIREMENTS, ...GRAPHS, ...CONDITIONS, ...BINDINGS];
 
-Deno.test("constructLaw() accepts the least and the fullest spec", () => {
+Deno.test("constructLaw() accepts the minimal and the full spec", () => {
   assert.deepEqual(reasonsOf(() => {}, leastSpec), []);
   assert.deepEqual(reasonsOf(() => {}, fullSpec), []);
 });
 
-Deno.test("constructLaw() refuses what the table says, and nothing besides", () => {
+Deno.test("constructLaw() refuses exactly the rows of the table", () => {
   for (const [what, change, ...refusals] of ROWS) assert.deepEqual(refusalsOf(change), refusals, what);
 });
 
@@ -57,7 +57,7 @@ Deno.test("constructLaw() refuses a requirement that it cannot prove within the 
   ]);
 });
 
-Deno.test("constructLaw() proves all requirements of a law within one budget, and says which one finds it used up", () => {
+Deno.test("constructLaw() proves all requirements of a law within one budget, and names the one that exhausts it", () => {
   const either = (a: string, b: string): JsonValue => ({
     Or: [
       { And: [{ Condition: a }, { Not: { Condition: b } }] },
@@ -107,7 +107,7 @@ Deno.test("constructLaw() reports the refusals of all parts together, sorted by 
   ]);
 });
 
-Deno.test("constructLaw() says how many refusals there are beyond those it shows", () => {
+Deno.test("constructLaw() counts the refusals beyond those that it shows", () => {
   const count = (unknown: number): readonly Refusal[] =>
     reasonsOf((spec) => {
       for (let index = 0; index < unknown; index++) spec[`x${String(index).padStart(5, "0")}`] = 1;
@@ -152,7 +152,7 @@ Deno.test("constructLaw() has a test for every refusal code", () => {
   assert.deepEqual(codes.filter((code) => !tested.has(code)), []);
 });
 
-Deno.test("constructLaw() goes on behind a fault, and adds none that follows from it", () => {
+Deno.test("constructLaw() continues after a fault, and adds no refusal that follows from it", () => {
   const twice = [{ Condition: "scan" }, { Condition: "scan" }];
   assert.deepEqual(refusalsOf((s) => s.completion_requirement = { RequireGroup: { min: 3, reqs: twice } }), [
     "group_minimum_invalid $.completion_requirement.RequireGroup.min",
@@ -172,7 +172,7 @@ Deno.test("constructLaw() goes on behind a fault, and adds none that follows fro
   ]);
 });
 
-Deno.test("constructLaw() names what was probably meant", () => {
+Deno.test("constructLaw() suggests the nearest names", () => {
   const messages: readonly (readonly [(spec: Editable) => unknown, string])[] = [
     [(s) => s.stage = [], 'Member "stage" is unknown; did you mean "stages"?'],
     [(s) => s.conditions[6].predicate.predicate = "equals", 'Value "equals" is unknown; did you mean "Equals"?'],
@@ -206,7 +206,7 @@ Deno.test("constructLaw() names what was probably meant", () => {
   for (const [change, message] of messages) assert.equal(reasonsOf(change)[0]?.message, message);
 });
 
-Deno.test("constructLaw() never throws, whatever JSON it is given", () => {
+Deno.test("constructLaw() never throws on any JSON", () => {
   const values: readonly JsonValue[] = [null, true, 1, "x", [], {}, [[]], { stages: [null, 1, "a", [], {}] }];
   for (const value of values) assert.equal(constructLaw(value, environment()).ok, false);
   for (const member of Object.keys(fullSpec())) {
@@ -222,7 +222,7 @@ Deno.test("constructLaw() never throws, whatever JSON it is given", () => {
   }
 });
 
-/** Values that a member of the full spec may take without breaking anything else. */
+/** Values that a member of the full spec may have without another fault. */
 function isHarmless(member: string, value: JsonValue): boolean {
   if (member === "scenario_id") return value === "x";
   if (member === "namespace_id") return value === 1;
@@ -249,7 +249,7 @@ const PACKET_SCHEMAS: readonly [string, readonly string[], string | null][] = [
   ["reprot", ["report"], 'Schema "reprot" is not among the schemas of the spec; did you mean "report"?'],
 ];
 
-Deno.test("constructLaw() has packets of a new law name a schema of the spec, where it declares any", () => {
+Deno.test("constructLaw() requires packets of a new law to name a schema of the spec, if it declares any", () => {
   for (const [schema_id, declared, message] of PACKET_SCHEMAS) {
     const spec = leastSpec();
     spec.schemas = declared.map((id) => ({ schema_id: id, version: "1" }));
@@ -268,7 +268,7 @@ Deno.test("constructLaw() has packets of a new law name a schema of the spec, wh
   }
 });
 
-Deno.test("constructLaw() says of a target in the spelling of the policy how a packet spells it", () => {
+Deno.test("constructLaw() suggests the member names of a packet for a target with those of the policy", () => {
   const reasons = reasonsOf((s) => s.stages[0].entry_packets[0].targets[0] = { target_kind: "agent", target_id: "a" });
   assert.deepEqual(reasons.map(({ code, path }) => `${code} ${path}`), [
     "member_missing $.stages[0].entry_packets[0].targets[0].kind",

@@ -20,7 +20,7 @@ function warningsOf(change: (spec: Editable) => unknown, base: () => Editable): 
   return lintLaw(result.law).map(({ code, path }) => `${code} ${path}`);
 }
 
-/** Gives the condition of the least spec two bindings. */
+/** Adds two bindings to the condition of the minimal spec. */
 function twoBindings(spec: Editable, combination: Editable): void {
   const { condition_id } = spec.conditions[0];
   spec.conditions[0].observation_domain = { domain: "String", minimum_bytes: 0, maximum_bytes: 9 };
@@ -36,11 +36,11 @@ function twoBindings(spec: Editable, combination: Editable): void {
   spec.acquisition_bindings = [{ binding_id: "a", ...binding }, { binding_id: "b", ...binding }];
 }
 
-Deno.test("lintLaw() finds nothing in the least spec", () => {
+Deno.test("lintLaw() finds nothing in the minimal spec", () => {
   assert.deepEqual(warningsOf(() => {}, leastSpec), []);
 });
 
-Deno.test("lintLaw() warns about what is probably not meant", () => {
+Deno.test("lintLaw() warns about probable mistakes", () => {
   const only = (...channels: string[]): Editable => policy({ allowed_channels: channels });
   const packet = { packet_id: "p", content_type: "text/plain", payload: { kind: "bytes", base64: "" } };
   type Row = readonly [change: (spec: Editable) => unknown, base: () => Editable, ...`${WarningCode} $${string}`[]];
@@ -56,7 +56,7 @@ Deno.test("lintLaw() warns about what is probably not meant", () => {
       leastSpec,
       "absence_never_observed $.conditions[0]",
     ],
-    // In normal form the conditions are sorted: "findings" comes fourth.
+    // In normal form the conditions are sorted: "findings" is the fourth.
     [() => {}, fullSpec, "quorum_out_of_reach $.conditions[3]"],
     [(s) => s.conditions[1].evidence_use_policy.combination.minimum = 1, fullSpec],
     [
@@ -86,7 +86,7 @@ Deno.test("lintLaw() warns about what is probably not meant", () => {
   for (const [change, base, ...warnings] of rows) assert.deepEqual(warningsOf(change, base), warnings);
 });
 
-Deno.test("lintLaw() warns about what callers can never send", () => {
+Deno.test("lintLaw() warns about evidence that callers can never send", () => {
   const age = { freshness: "MaximumAge", maximum_age_millis: 5 };
   const quorum = { combination: "Quorum", minimum: 2 };
   const signed = { combination: quorum, integrity: "signed_content", authorization: "signature" };
@@ -108,7 +108,8 @@ Deno.test("lintLaw() warns about what callers can never send", () => {
 });
 
 Deno.test("lintLaw() warns about a predicate that no value of the domain satisfies", () => {
-  const [integers, decimals] = [{ minimum: 0, maximum: 10 }, { minimum: "0", maximum: "10" }];
+  const integers = { minimum: 0, maximum: 10 };
+  const decimals = { minimum: "0", maximum: "10" };
   const rows:
     readonly (readonly [type: string, bounds: Editable, predicate: string, value: JsonValue, never: boolean])[] = [
       ["Integer", integers, "GreaterThan", 10, true],
@@ -136,7 +137,7 @@ Deno.test("lintLaw() warns about a predicate that no value of the domain satisfi
   }
 });
 
-Deno.test("lintLaw() warns where a call gains by leaving out one of several bindings", () => {
+Deno.test("lintLaw() warns if a call gains by leaving out one of several bindings", () => {
   const warning = "bindings_may_be_left_out $.conditions[0].evidence_use_policy";
   const rows: readonly [combination: Editable, negated: boolean, required: boolean, ...warnings: string[]][] = [
     [{ combination: "AllQualifyingAgree" }, false, false, warning],

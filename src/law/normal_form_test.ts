@@ -17,10 +17,10 @@ function lawOf(spec: JsonValue): ScenarioLaw {
   return result.law;
 }
 
-/** The arrays whose order means something: those inside payloads, params and expected values. */
+/** The arrays whose order is significant: those inside payloads, params and expected values. */
 const ORDERED_INSIDE: ReadonlySet<string> = new Set(["payload", "params", "value"]);
 
-/** The same spec with members, and items of arrays that are sets, in an order that draws decide. */
+/** The same spec with members, and items of arrays that are sets, in a random order. */
 function shuffled(value: JsonValue, draw: () => number, ordered = false): JsonValue {
   const shuffle = <T>(items: T[]): T[] =>
     items.map((item) => ({ item, at: draw() })).sort((a, b) => a.at - b.at).map(({ item }) => item);
@@ -37,7 +37,7 @@ function shuffled(value: JsonValue, draw: () => number, ordered = false): JsonVa
   );
 }
 
-Deno.test("lawIdentity() and graphIdentity() do not depend on the order in which a spec is written", () => {
+Deno.test("lawIdentity() and graphIdentity() do not depend on the order in a spec", () => {
   const law = lawOf(fullSpec());
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (draws) => {
@@ -52,7 +52,7 @@ Deno.test("lawIdentity() and graphIdentity() do not depend on the order in which
   );
 });
 
-Deno.test("constructLaw() refuses for the same reasons in whatever order a spec is written", () => {
+Deno.test("constructLaw() refuses for the same reasons with any order in a spec", () => {
   const broken = fullSpec();
   broken.stages[0].completion_requirement = { Condition: "nope" };
   broken.conditions[0].evidence_use_policy.replay = "digest_only";
@@ -107,7 +107,7 @@ Deno.test("graphIdentity() covers stage ids, prerequisites and the scenario's re
   assert.notEqual(graph((s) => s.completion_requirement = { Condition: "ship" }), base);
 });
 
-Deno.test("constructLaw() fills in what a spec leaves out", () => {
+Deno.test("constructLaw() fills in defaults", () => {
   const spec = leastSpec();
   spec.stages[0].entry_packets = [{
     packet_id: "p",
@@ -140,11 +140,11 @@ Deno.test("constructLaw() sorts ids by code point and sets by canonical bytes", 
   }];
   const law = lawOf(spec);
   assert.deepEqual(law.policies.map(({ policy_id }) => policy_id), ["Z", "a", "a!", "\uffff", astral]);
-  // In canonical bytes the closing quote takes part, and so does the escape of a quote.
+  // Canonical bytes include the closing quote and the escape of a quote.
   assert.deepEqual(law.stages[0]?.entry_packets[0]?.policy_tags, ["Z", "a!", "a", 'a"', "\uffff", astral]);
 });
 
-Deno.test("normalizeRequirement() writes the text that canonicalize() writes, in whatever order operands come", () => {
+Deno.test("normalizeRequirement() writes the text of canonicalize() for any order of operands", () => {
   const [a, b, c] = ["a", 'b"', "c\u2028"].map((id): Requirement => ({ Condition: id })) as [
     Requirement,
     Requirement,
@@ -157,7 +157,7 @@ Deno.test("normalizeRequirement() writes the text that canonicalize() writes, in
   assert.deepEqual(normal, normalizeRequirement(refusals, other, null));
   assert.deepEqual(normal, { Or: [{ And: [a, b] }, { RequireGroup: { min: 2, reqs: [a, c, { Not: b }] } }] });
   assert.deepEqual(refusals.report(), []);
-  // Operands are told apart after their own operands are sorted.
+  // Operands are compared after their own operands are sorted.
   normalizeRequirement(refusals, { Or: [{ And: [a, b] }, { And: [b, a] }, { And: [a, b] }] }, null);
   assert.deepEqual(refusals.report(), [
     { code: "operand_duplicate", path: "$.Or[1]", message: "Operand repeats the one at $.Or[0]" },

@@ -64,7 +64,7 @@ Deno.test("classifySatisfiability() agrees with a truth table", () => {
   }
 });
 
-Deno.test("findSatisfyingAssignment() gives literals that make a requirement true whatever the rest is, where there are any", () => {
+Deno.test("findSatisfyingAssignment() finds literals that make a satisfiable requirement true for any other values", () => {
   const ids = ["a", "b", "c", "d"];
   let found = 0;
   fc.assert(
@@ -86,8 +86,10 @@ Deno.test("findSatisfyingAssignment() gives literals that make a requirement tru
   assert.equal(findSatisfyingAssignment(compileFormula(pigeons(10), () => 0), { left: 0 }), null, "no visit is left");
 });
 
-Deno.test("classifySatisfiability() tells constant requirements from others", () => {
-  const [a, b, c] = [leaf("a"), leaf("b"), leaf("c")];
+Deno.test("classifySatisfiability() distinguishes constant requirements from others", () => {
+  const a = leaf("a");
+  const b = leaf("b");
+  const c = leaf("c");
   const parity = (count: number): Requirement =>
     Array.from({ length: count }, (_, i) => leaf(`x${i}`)).reduce((left, right) => xor(left, right));
   const cases: readonly (readonly [Requirement, SatisfiabilityVerdict])[] = [
@@ -108,7 +110,7 @@ Deno.test("classifySatisfiability() tells constant requirements from others", ()
   }
 });
 
-Deno.test("classifySatisfiability() settles the largest ordinary requirements in a few visits a node", () => {
+Deno.test("classifySatisfiability() decides the largest ordinary requirements in a few visits for each node", () => {
   const wide: Requirement = { And: Array.from({ length: 4095 }, (_, i) => leaf(`c${i}`)) };
   const pairs: Requirement = {
     And: Array.from({ length: 455 }, (_, i) => xor(leaf(`a${i}`), leaf(`b${i}`))),
@@ -138,7 +140,7 @@ Deno.test("classifySatisfiability() holds its budget at n-1 and n visits", () =>
   assert.deepEqual(classifySatisfiability(requirement, visits - 1), { verdict: "budget_exceeded", visits: visits - 1 });
 });
 
-/** "At most one pigeon a hole, every pigeon in a hole": false with one pigeon too many, and hard to see through. */
+/** "At most one pigeon in each hole, every pigeon in a hole": false with one pigeon too many, and hard to decide. */
 function pigeons(holes: number): Requirement {
   const at = (pigeon: number, hole: number): Requirement => leaf(`p${pigeon}h${hole}`);
   const clauses: Requirement[] = [];

@@ -13,7 +13,7 @@ import type { Refusal, RefusalCode } from "./types.ts";
 
 const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(SPEC_SCHEMA);
 
-/** What the decoder refuses and a schema cannot say: relations between members, and sizes in bytes. */
+/** Refusals of the decoder that a schema cannot express: relations between members, and sizes in bytes. */
 const BEYOND_SCHEMA: ReadonlySet<RefusalCode> = new Set([
   "group_minimum_invalid",
   "payload_content_type_mismatch",
@@ -29,11 +29,11 @@ const BEYOND_SCHEMA: ReadonlySet<RefusalCode> = new Set([
 function decoderRefusals(spec: JsonValue): Refusal[] {
   const refusals = collector();
   checkDuplicates(refusals, readSpec(refusals, spec, LIMITS));
-  // No JSON text that the scanner lets in has a lone surrogate.
+  // The scanner accepts no JSON text with a lone surrogate.
   return refusals.report().filter(({ message }) => !message.endsWith("lone surrogate"));
 }
 
-/** The schema and the decoder say the same of a spec's shape. */
+/** The schema and the decoder have the same verdict on the shape of a spec. */
 function assertSame(spec: JsonValue, what: string): void {
   const refusals = decoderRefusals(spec);
   const shape = refusals.filter(({ code }) => !BEYOND_SCHEMA.has(code));
@@ -41,11 +41,11 @@ function assertSame(spec: JsonValue, what: string): void {
   else if (shape.length > 0) assert.ok(!validate(spec), `${what}: ${JSON.stringify(shape)}`);
 }
 
-Deno.test("SPEC_SCHEMA accepts the least and the fullest spec", () => {
+Deno.test("SPEC_SCHEMA accepts the minimal and the full spec", () => {
   for (const spec of [leastSpec(), fullSpec()]) assert.ok(validate(spec), JSON.stringify(validate.errors));
 });
 
-Deno.test("SPEC_SCHEMA takes no more than 10 kB of the tool list", () => {
+Deno.test("SPEC_SCHEMA has at most 10 kB in the tool list", () => {
   const bytes = JSON.stringify(SPEC_SCHEMA).length;
   assert.ok(bytes <= 10_000, `${bytes} bytes`);
 });
@@ -62,7 +62,7 @@ Deno.test("SPEC_SCHEMA and the decoder agree on every row of the refusal tables"
   assert.ok(refused > 40, "Hardly any row is about shape");
 });
 
-/** Every place below a value, as the container and the name or index in it. */
+/** Every value below a value, as its container with a name or index. */
 function placesOf(value: Editable, places: [Editable, string | number][] = []): [Editable, string | number][] {
   if (typeof value !== "object" || value === null) return places;
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {

@@ -26,7 +26,7 @@ function trust(default_policy: TrustPolicy, own: Readonly<Record<string, TrustPo
   return { trust: { min_lane: "verified", default_policy, providers } };
 }
 
-/** A signature over the bare hash object of a value, as a provider may give it that knows nothing of runs. */
+/** A signature over the bare hash object of a value, as a provider without knowledge of runs may send it. */
 function hashSigned(item: PresentedEvidence, key: TestKey): PresentedEvidence {
   const text = `{"algorithm":"sha256","value":"${item.content_hash?.value}"}`;
   return { ...item, signature: { scheme: "ed25519", key_id: key.key_id, signature: key.sign(text) } };
@@ -91,7 +91,7 @@ for (const [name, profile, item, outcome] of ROWS) {
   });
 }
 
-Deno.test("admitAcquired() sorts by item id and refuses what an acquisition cannot be", () => {
+Deno.test("admitAcquired() sorts by item id and throws on faults of the acquisition", () => {
   const environment = qualificationWith(LAW);
   const admitted = admitAcquired(environment, ATTEMPT, [scan, env]);
   assert.deepEqual(admitted.map(({ item_id }) => item_id), ["binding:env-1", "binding:scan-1"]);
@@ -110,14 +110,14 @@ Deno.test("a signature over the bare hash object never counts as a bound one", (
   assert.equal(qualifyItem(environment, condition, admitted).reason, "integrity");
 });
 
-Deno.test("providerTrust() of a caller's item is not asked", () => {
+Deno.test("admitAcquired() does not test the trust of a caller's item", () => {
   const { profile } = qualificationWith(LAW, trust(trusting(KEY_1)));
   assert.equal(providerTrust(profile, "env", "local_acquisition"), "audit");
   const item = presented("c", int(3));
   assert.deepEqual(admitAcquired(qualificationWith(LAW, trust(trusting(KEY_1))), ATTEMPT, [item]), [item]);
 });
 
-Deno.test("sourceForms() gives every form that a source may have had the value in", () => {
+Deno.test("sourceForms() returns every form that a value may have had at its source", () => {
   const digest = "0".repeat(64);
   assert.deepEqual(sourceForms({ value: digest, value_type: "Digest" }), [digest, {
     algorithm: "sha256",

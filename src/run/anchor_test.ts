@@ -30,7 +30,7 @@ Deno.test("anchorMeets() finds own members only", () => {
   assert.equal(anchorMeets({ anchor_type: "file", anchor_value: '{"__proto__":"a"}' }, requirement), true);
 });
 
-Deno.test("anchorCounts() asks the requirement of the provider, and any of them for a caller", () => {
+Deno.test("anchorCounts() tests the requirement of the provider, and any requirement for a caller", () => {
   const anchor = { anchor_type: "file", anchor_value: '{"path":"a","root_id":"r"}' };
   assert.equal(anchorCounts(anchor, "json", [REPORT]), true);
   assert.equal(anchorCounts(anchor, "env", [REPORT]), false);

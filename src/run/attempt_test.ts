@@ -68,7 +68,7 @@ interface Judged {
   readonly decision: Accepted;
 }
 
-/** Evaluates at a reading that is so many milliseconds behind the run. */
+/** Evaluates at a reading that is some milliseconds behind the run. */
 function evaluateBehind(
   behind: number,
   policy: Editable,
@@ -158,7 +158,7 @@ for (const [name, behind, policy, evidence, outcome, law] of ROWS) {
   });
 }
 
-Deno.test("a run's stamps never go backwards, however far the clock does", () => {
+Deno.test("a run's stamps never go backwards, unlike the clock", () => {
   for (const procedure of ["gate-kernel-1", "gate-kernel-2"] as const) {
     assert.equal(evaluateBehind(400 * DAY, {}, env, procedure).acceptedAt, NOW);
   }
@@ -175,7 +175,7 @@ Deno.test("gate-kernel-1 measures ages at the accepted instant and has no error 
   }
 });
 
-Deno.test("an item that cannot be judged by the clock keeps its value, which is kept with the record", () => {
+Deno.test("an item that cannot be judged by the clock keeps its value, and the record retains it", () => {
   const { evidence: [item], decision: { records: [{ material }] } } = evaluateBehind(60_001, HOUR, env);
   assert.deepEqual([item?.value_type, item?.qualified, item?.found_nothing], ["Integer", false, undefined]);
   assert.deepEqual(material.map(({ identity }) => identity), [item?.value_identity]);
@@ -183,7 +183,7 @@ Deno.test("an item that cannot be judged by the clock keeps its value, which is 
   assert.deepEqual([nothing?.found_nothing, nothing?.error?.code], [true, "clock_behind_run"]);
 });
 
-Deno.test("an item that has an error already keeps that one", () => {
+Deno.test("an item with another error keeps it", () => {
   const failed: Evidence = (law) => ({ acquired: [acquiredItem(law, "env-1", { error: "env_not_allowed" })] });
   assert.equal(outcomeOf(evaluateBehind(60_001, HOUR, failed)), "unknown env_not_allowed");
 });

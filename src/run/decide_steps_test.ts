@@ -49,7 +49,7 @@ function steps(...all: Step[]): AcceptedSteps {
   return decided as AcceptedSteps;
 }
 
-Deno.test("decideSteps() makes the records that deciding each command alone would make", () => {
+Deno.test("decideSteps() makes the same records as each command alone", () => {
   const { decisions, state } = steps(SUBMIT, OPEN_A, evaluateStep(4, "a", "x", false));
   let at = started();
   for (const [index, step] of [SUBMIT, OPEN_A, evaluateStep(4, "a", "x", false)].entries()) {
@@ -74,7 +74,7 @@ Deno.test("decideSteps() leaves out evaluations after the one that completes the
   assert.deepEqual(decisions.map(({ records: [{ record }] }) => record.operation.identity.at(-1)), ["2", "5", "6"]);
 });
 
-Deno.test("derivedOperation() differs in each of its parts and stands for ever", () => {
+Deno.test("derivedOperation() differs in each of its parts, and has a fixed value", () => {
   const id = requestOf(7).operation_id;
   const rows = [
     [{ request_id: id }, "open_stage", 0, "cdf5935ed3c6873580e156d382f5b948"],

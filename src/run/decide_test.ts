@@ -59,7 +59,7 @@ Deno.test("decide() every refusal that the kernel decides has a row", () => {
   ]);
 });
 
-/** Each command is wrong in every way from some point of the order on; the earliest fault answers. */
+/** Each command has every fault from some point of the order on. The first one decides the outcome. */
 Deno.test("decide() precedence: stale, stage, stage state, evidence or payload, acquisition, policy", () => {
   const wrongEvidence = { caller_evidence: [callerItem("nowhere", bool(true))], acquisition_failures: [FAILURE] };
   const wrongArtifact = { content_type: "json", payload: BAD_BASE64 };
@@ -88,18 +88,18 @@ Deno.test("decide() precedence: stale, stage, stage state, evidence or payload, 
   }
 });
 
-Deno.test("decide() a stale head is any that differs, by record or by revision", () => {
+Deno.test("decide() a head is stale if its record or revision differs", () => {
   for (const head of [{ ...NEW.head, revision: 2 }, { ...NEW.head, record_id: ELSEWHERE.record_id }]) {
     assert.equal(decide(LAW, NEW, openCommand(2, head, "build"), stampsAt(), environmentWith()).outcome, "stale");
   }
 });
 
-Deno.test("decide() puts no creation to a run and no other command to none", () => {
+Deno.test("decide() throws on a creation with a state, and on another command without one", () => {
   assert.throws(() => decide(LAW, NEW, createCommand(), stampsAt(), environmentWith()), TypeError);
   assert.throws(() => decide(LAW, null, openCommand(2, NEW.head, "build"), stampsAt(), environmentWith()), TypeError);
 });
 
-Deno.test("decide() correlation id: 0, 1, 127, 128, 129 characters, and characters that are no tokens", () => {
+Deno.test("decide() correlation id: 0, 1, 127, 128, 129 characters, and characters outside of tokens", () => {
   const rows: readonly [string, string][] = [
     ["", "correlation_rejected"],
     ["a", "accepted"],

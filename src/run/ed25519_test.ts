@@ -53,7 +53,7 @@ const SMALL = [
   "5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826",
 ];
 
-Deno.test("isStrictEd25519() refuses key and nonce of small order, with and without the sign bit", () => {
+Deno.test("isStrictEd25519() rejects key and nonce of small order, with and without the sign bit", () => {
   for (const y of SMALL) {
     for (const point of [little(y), little(plus(y, SIGN))]) {
       assert.ok(!isStrictEd25519(point, SIGNATURE), y);
@@ -62,7 +62,7 @@ Deno.test("isStrictEd25519() refuses key and nonce of small order, with and with
   }
 });
 
-Deno.test("isStrictEd25519() y coordinate: 2 and p - 2 pass, p + 2 and the greatest do not", () => {
+Deno.test("isStrictEd25519() y coordinate: accepts 2 and p - 2, rejects p + 2 and the greatest", () => {
   const rows: readonly [string, boolean][] = [
     ["2", true],
     [(BigInt(`0x${PRIME}`) - 2n).toString(16), true],

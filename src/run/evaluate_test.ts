@@ -166,7 +166,7 @@ for (const [policy, words, outcome, items] of INDEPENDENCE) {
   });
 }
 
-Deno.test("evaluateEvidence() takes an absence only from an acquisition that found nothing, and only for the two that ask", () => {
+Deno.test("evaluateEvidence() counts absence only from an acquisition that found nothing, and only for Exists and NotExists", () => {
   const rows: readonly [JsonValue, string, string][] = [
     [{ predicate: "NotExists" }, "n", "true"],
     [{ predicate: "NotExists" }, "t", "false"],
@@ -181,7 +181,7 @@ Deno.test("evaluateEvidence() takes an absence only from an acquisition that fou
   for (const [predicate, words, outcome] of rows) assert.equal(judge(AGREE, words, predicate).outcome, outcome, words);
 });
 
-Deno.test("evaluateEvidence() takes JSON null as present and a type that cannot be compared as a type mismatch", () => {
+Deno.test("evaluateEvidence() counts JSON null as present, and another type as a type mismatch", () => {
   const rows: readonly [JsonValue, JsonValue, string][] = [
     [{ predicate: "NotExists" }, null, "false"],
     [{ predicate: "Exists" }, null, "true"],
@@ -196,7 +196,7 @@ Deno.test("evaluateEvidence() takes JSON null as present and a type that cannot 
   }
 });
 
-Deno.test("evaluateEvidence() traces every leaf visit, whatever decides", () => {
+Deno.test("evaluateEvidence() traces every visit of a leaf for each outcome", () => {
   const spec = leastSpec();
   spec.conditions = ["a", "b", "c"].map(flag);
   spec.stages[0].completion_requirement = {

@@ -39,7 +39,7 @@ function present(
 const BOUNDED = { observation_domain: { domain: "Integer", minimum: 0, maximum: 9 } };
 const digestOnly = { retention: { retention: "RetainDigestOnly" } } as const;
 
-Deno.test("presentCallerEvidence() rejects every item that the law does not take, and says where", () => {
+Deno.test("presentCallerEvidence() rejects every item that the law does not allow, with its path", () => {
   const rows: readonly [readonly CallerEvidence[], string][] = [
     [[], "0 items"],
     [[callerItem("c", int(3))], "1 items"],
@@ -59,7 +59,7 @@ Deno.test("presentCallerEvidence() rejects every item that the law does not take
   for (const [evidence, outcome] of rows) assert.equal(present(law, evidence), outcome);
 });
 
-Deno.test("presentCallerEvidence() retention has to be the law's, either way", () => {
+Deno.test("presentCallerEvidence() rejects another retention than the law's", () => {
   const law = oneConditionLaw({ retention: "retain_digest_only", replay: "digest_only" });
   assert.equal(present(law, [callerItem("c", int(3), digestOnly)]), "1 items");
   assert.equal(
@@ -104,7 +104,7 @@ Deno.test("presentCallerEvidence() bytes of a value: n - 1, n, n + 1 canonical b
   assert.equal(present(law, [callerItem("c", above)], profile), "value_too_large $.caller_evidence[0].value.value");
 });
 
-Deno.test("maximumValueBytes() and maximumPayloadBytes() take the lower of the operator's and the law's limit", () => {
+Deno.test("maximumValueBytes() and maximumPayloadBytes() return the lower of the operator's and the law's limit", () => {
   const spec = leastSpec();
   const profile = profileWith({ value_limits: { maximum_value_bytes: 100, maximum_payload_bytes: 200 } });
   for (const [value, payload, expected] of [[99, 199, [99, 199]], [101, 201, [100, 200]]] as const) {
@@ -115,7 +115,7 @@ Deno.test("maximumValueBytes() and maximumPayloadBytes() take the lower of the o
   assert.equal(maximumValueBytes(lawOf(spec), profile), 100);
 });
 
-Deno.test("presentCallerEvidence() presents what the caller sent, its hashes computed", () => {
+Deno.test("presentCallerEvidence() presents the caller's items with computed hashes", () => {
   const law = oneConditionLaw();
   const signature = { scheme: "ed25519", key_id: "ci-1", signature: "AA==" } as const;
   const anchor = { anchor_type: "url", anchor_value: "{}" };
@@ -148,7 +148,7 @@ Deno.test("hashValue() hashes the canonical form, so spellings of one value shar
   assert.notEqual(a.identity, hashValue(SHA256, { value: "1", value_type: "String" }).identity);
 });
 
-Deno.test("valueMaterial() keeps values that are to be retained, and no others", () => {
+Deno.test("valueMaterial() keeps exactly the values to retain", () => {
   const stage = oneConditionLaw().stages[0] as CompiledStage;
   const presentation = presentCallerEvidence(
     SHA256,

@@ -29,11 +29,11 @@ function foldAll(decisions: readonly Accepted[]): RunState | null {
   return state;
 }
 
-Deno.test("fold() of the records is the state that the decisions left, at every revision", () => {
+Deno.test("fold() of the records is the state after the decisions, at every revision", () => {
   PLAYED.forEach((decision, index) => assert.deepEqual(foldAll(PLAYED.slice(0, index + 1)), decision.state));
 });
 
-Deno.test("fold() counts submissions, attempts and intents, and keeps where each stage stands", () => {
+Deno.test("fold() counts submissions, attempts and intents, and keeps the status of each stage", () => {
   const state = foldAll(PLAYED);
   assert.ok(state !== null);
   assert.deepEqual([state.submission_count, state.attempt_count, state.committed_intent_count], [1, 3, 0]);
@@ -64,7 +64,7 @@ function forged(revision: number, changes: object, body: object = {}): RunRecord
   return { ...record, ...changes, body: { ...record.body, ...body } } as RunRecord;
 }
 
-Deno.test("fold() refuses every record that does not follow", () => {
+Deno.test("fold() rejects every record that does not follow", () => {
   const rows: readonly [string, number, RunRecord][] = [
     ["a later revision", 1, forged(2, { revision: 3 })],
     ["another record before it", 1, forged(2, { previous_record_id: SHA256("other") })],
@@ -86,7 +86,7 @@ Deno.test("fold() refuses every record that does not follow", () => {
   }
 });
 
-Deno.test("fold() begins with a creation under this law, and with nothing else", () => {
+Deno.test("fold() accepts only a creation under this law as the first record", () => {
   const rows: readonly [string, RunRecord][] = [
     ["another record first", (PLAYED[1] as Accepted).records[0].record],
     ["a creation at revision 2", forged(1, { revision: 2 })],

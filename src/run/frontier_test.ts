@@ -45,7 +45,7 @@ Deno.test("initialStages() makes roots ready and blocks the others", () => {
   assert.equal(letters(initialStages(GRAPH)), "rrbb");
 });
 
-Deno.test("stagesAfterCompletion() readies what is blocked and holds by now, and leaves all else where it stands", () => {
+Deno.test("stagesAfterCompletion() changes only blocked stages whose prerequisite holds now, to ready", () => {
   const rows: readonly [before: string, completed: number, after: string][] = [
     ["crbb", 0, "crrb"],
     ["rcbb", 1, "rcrb"],
@@ -62,7 +62,7 @@ Deno.test("stagesAfterCompletion() readies what is blocked and holds by now, and
   }
 });
 
-Deno.test("stagesSatisfy() and traceStages() take complete stages as true and all others as false", () => {
+Deno.test("stagesSatisfy() and traceStages() count complete stages as true and all others as false", () => {
   for (const [stages, holds] of [["cccb", false], ["ccco", false], ["rrcc", true]] as const) {
     assert.equal(stagesSatisfy(GRAPH.completion, GRAPH.completionStages, stagesOf(stages)), holds, stages);
   }
@@ -72,13 +72,13 @@ Deno.test("stagesSatisfy() and traceStages() take complete stages as true and al
   ]);
 });
 
-Deno.test("readyFrontier() lists ready stages by id, and none of a complete run", () => {
+Deno.test("readyFrontier() lists ready stages by id, and is empty for a complete run", () => {
   assert.deepEqual(readyFrontier(NEW), ["build", "scan", "spare"]);
   assert.deepEqual(readyFrontier(READY), ["ship", "spare"]);
   assert.deepEqual(readyFrontier({ ...OVER, stages: NEW.stages }), []);
 });
 
-Deno.test("readyFrontier() of a run is what may be opened, and nothing else", () => {
+Deno.test("readyFrontier() of a run is exactly the stages that can be opened", () => {
   for (const state of [NEW, READY, OVER]) {
     const frontier = readyFrontier(state);
     for (const { stage_id } of state.stages) {

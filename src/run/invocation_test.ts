@@ -13,7 +13,7 @@ const payload = { kind: "json", value: { note: "done" } };
 const VALUE = SHA256(`gate:evidence-value:v1\0${canonicalize(value)}`);
 const PAYLOAD = SHA256(`gate:payload:v1\0${canonicalize(payload)}`);
 
-Deno.test("invocationIdentity() is over tool and input, values and payloads replaced by their identities", () => {
+Deno.test("invocationIdentity() is over tool and input, with values and payloads replaced by their identities", () => {
   const rows: readonly [string, JsonObject, JsonValue][] = [
     ["scenario_open_stage", { stage_id: "s" }, { stage_id: "s" }],
     [
@@ -45,7 +45,7 @@ Deno.test("invocationIdentity() is the same for every spelling of the same argum
   assert.equal(one, same);
 });
 
-Deno.test("invocationIdentity() differs where tool, argument, value or payload differs", () => {
+Deno.test("invocationIdentity() differs if tool, argument, value or payload differs", () => {
   const base: JsonObject = { stage_id: "s", caller_evidence: [{ condition_id: "c", value }] };
   const other = { ...value, value: 4 };
   const identities = [

@@ -7,7 +7,7 @@ import { asJson } from "./primitives.ts";
 
 const HASH = "cd".repeat(32);
 
-Deno.test("hashPayload() names a payload by its canonical form and hashes what it holds", () => {
+Deno.test("hashPayload() identifies a payload by its canonical form and hashes its content", () => {
   const rows: readonly [Payload, string, number][] = [
     [{ kind: "json", value: { b: 1.0, a: "ä" } }, SHA256('{"a":"ä","b":1}'), 16],
     [{ kind: "json", value: null }, SHA256("null"), 4],
@@ -37,7 +37,7 @@ Deno.test("hashPayload() names a payload by its canonical form and hashes what i
   }
 });
 
-Deno.test("hashPayload() takes base64 in its one spelling only", () => {
+Deno.test("hashPayload() accepts canonical base64 only", () => {
   for (const base64 of ["A", "AAE", "AAF=", "AA EC", "AAEC\n", "-_8=", 'AA"C']) {
     assert.equal(hashPayload(SHA256, { kind: "bytes", base64 }), null, base64);
   }

@@ -25,7 +25,7 @@ function said(
   );
 }
 
-Deno.test("precheckAsserted() judges plain data, where the asserted lane is enough", () => {
+Deno.test("precheckAsserted() judges plain data if the asserted lane is sufficient", () => {
   const rows: readonly [Readonly<Record<string, JsonValue>>, JsonValue | undefined, string][] = [
     [CALLERS, 3, "true"],
     [CALLERS, 9, "false"],
@@ -41,7 +41,7 @@ Deno.test("precheckAsserted() judges plain data, where the asserted lane is enou
   for (const [policy, value, expected] of rows) assert.equal(said(oneConditionLaw(policy), value), expected);
 });
 
-Deno.test("precheckAsserted() says that the trust lane blocks exactly where it decides", () => {
+Deno.test("precheckAsserted() reports the trust lane exactly if it decides the outcome", () => {
   const verified = {};
   const law = oneConditionLaw(CALLERS);
   assert.equal(said(law, 3, verified), "unknown unqualified trust_lane true");
@@ -55,7 +55,7 @@ Deno.test("precheckAsserted() says that the trust lane blocks exactly where it d
   assert.equal(said(law, 3, exempt), "true");
 });
 
-Deno.test("precheckAsserted() takes a value under a schema only with the verdict valid", () => {
+Deno.test("precheckAsserted() counts a value under a schema only with the verdict valid", () => {
   const law = oneConditionLaw(CALLERS, {
     observation_domain: { domain: "Json", maximum_bytes: 100, schema: { schema_id: "release", version: "1" } },
     predicate: { predicate: "Exists" },
@@ -65,7 +65,7 @@ Deno.test("precheckAsserted() takes a value under a schema only with the verdict
   assert.equal(said(law, { a: 1 }), "unknown unqualified");
 });
 
-Deno.test("precheckAsserted() takes no value beyond the limit of values", () => {
+Deno.test("precheckAsserted() rejects a value over the limit of values", () => {
   const law = oneConditionLaw(CALLERS, {
     observation_domain: { domain: "Json", maximum_bytes: 1000 },
     predicate: { predicate: "Exists" },

@@ -39,7 +39,7 @@ const SCHEMA = {
   predicate: { predicate: "Exists" },
 };
 
-Deno.test("precheckStage() says what an evaluation would say, and what it took for granted", () => {
+Deno.test("precheckStage() predicts the outcome of an evaluation, with its assumptions", () => {
   const rows: readonly [
     Readonly<Record<string, JsonValue>>,
     readonly CallerEvidence[],
@@ -70,7 +70,7 @@ Deno.test("precheckStage() says what an evaluation would say, and what it took f
   }
 });
 
-Deno.test("precheckStage() takes an assumed value under a schema only with the verdict valid", () => {
+Deno.test("precheckStage() counts an assumed value under a schema only with the verdict valid", () => {
   const law = oneConditionLaw({}, SCHEMA);
   assert.equal(precheck(law, [], [{ ...env({ a: 1 }), schema_verdict: "valid" }]), "true acquired lane_not_tested");
   for (const assumed of [env({ a: 1 }), { ...env({ a: 1 }), schema_verdict: "invalid" as const }]) {
@@ -104,7 +104,7 @@ Deno.test("precheckStage() bytes of an assumed value: n - 1, n, n + 1 canonical 
   );
 });
 
-Deno.test("precheckStage() a signature that some attempt is bound to is bound to no precheck", () => {
+Deno.test("precheckStage() does not count a signature that is bound to some attempt", () => {
   const law = oneConditionLaw({ integrity: "signed_content" });
   const { signature, observed_at } = signed(law, presented("c", int(3)), KEY_1);
   assert.ok(signature !== undefined && observed_at !== undefined);

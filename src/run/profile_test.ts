@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { KEY_1, KEY_2, profileWith, SHA256, trusting } from "../../tests/simulation/kernel_fixture.ts";
 import { minimumLane, profileIdentity, trustedKeys } from "./profile.ts";
 
-Deno.test("minimumLane() is the operator's, relaxed by dev-permissive but for exempt providers", () => {
+Deno.test("minimumLane() is the operator's, relaxed in permissive mode except for exempt providers", () => {
   const rows: readonly ["verified" | "asserted", boolean, string | null, string][] = [
     ["verified", false, null, "verified"],
     ["verified", false, "env", "verified"],
@@ -20,7 +20,7 @@ Deno.test("minimumLane() is the operator's, relaxed by dev-permissive but for ex
   }
 });
 
-Deno.test("trustedKeys() gathers the keys of every policy, the first of a key id winning", () => {
+Deno.test("trustedKeys() has the keys of every policy; of several with one id the first counts", () => {
   const twin = { ...KEY_2, key_id: KEY_1.key_id };
   const profile = profileWith({
     trust: {
@@ -38,7 +38,7 @@ Deno.test("trustedKeys() gathers the keys of every policy, the first of a key id
   assert.equal(trustedKeys(profileWith()).size, 0);
 });
 
-Deno.test("profileIdentity() follows every setting", () => {
+Deno.test("profileIdentity() depends on every setting", () => {
   const identities = [
     profileWith(),
     profileWith({ policy: { engine: "deny_all" } }),

@@ -10,7 +10,7 @@ function run(requirement: Requirement, values: Readonly<Record<string, Kleene>>)
   return triName(runProgram(program, Uint8Array.from(program.slots, (name) => CODES[values[name] ?? "unknown"])));
 }
 
-/** Kleene logic from its definition: what is certain whatever the unknown leaves turn out to be, over every operator's own table. */
+/** Kleene logic by definition: the value that is the same for all values of the unknown operands. */
 function oracle(requirement: Requirement, values: Readonly<Record<string, Kleene>>): Kleene {
   if ("Condition" in requirement) return values[requirement.Condition] ?? "unknown";
   if ("Not" in requirement) {
@@ -24,7 +24,7 @@ function oracle(requirement: Requirement, values: Readonly<Record<string, Kleene
     : requirement.RequireGroup.reqs;
   const minimum = "And" in requirement ? operands.length : "Or" in requirement ? 1 : requirement.RequireGroup.min;
   const results = operands.map((operand) => oracle(operand, values));
-  // Every way in which the unknown operands may turn out; certain is what all of them agree on.
+  // All values of the unknown operands; the result is certain if all of them agree.
   const unknown = results.filter((result) => result === "unknown").length;
   const sure = results.filter((result) => result === "true").length;
   const verdicts = new Set(Array.from({ length: 2 ** unknown }, (_, bits) => {
@@ -64,7 +64,7 @@ function everyAssignment(): Readonly<Record<string, Kleene>>[] {
 
 Deno.test("runProgram() is strong Kleene logic on every small tree and assignment", () => {
   const low = above(LEAVES);
-  // All trees of depth 1, and those of depth 2 over a sample of them that holds every operator.
+  // All trees of depth 1, and those of depth 2 over a sample with every operator.
   const trees = [...LEAVES, ...low, ...above([...LEAVES, ...low.filter((_, index) => index % 11 === 0)])];
   assert.ok(trees.length > 2000, `${trees.length}`);
   for (const tree of trees) {
@@ -94,13 +94,13 @@ Deno.test("compileProgram() numbers leaves by first appearance and paths every v
   ]);
 });
 
-Deno.test("compileProgram() takes a leaf named __proto__ as any other", () => {
+Deno.test("compileProgram() treats a leaf named __proto__ as any other", () => {
   const requirement: Requirement = { And: [{ Condition: "__proto__" }, { Condition: "constructor" }] };
   assert.deepEqual(compileProgram(requirement).slots, ["__proto__", "constructor"]);
   assert.equal(run({ Condition: "__proto__" }, JSON.parse('{"__proto__": "true"}')), "true");
 });
 
-Deno.test("runProgram() holds the depth and size that a law may have", () => {
+Deno.test("runProgram() runs requirements of the maximum depth and size", () => {
   let deep: Requirement = { Condition: "a" };
   for (let depth = 0; depth < 32; depth++) deep = { Not: deep };
   assert.equal(run(deep, { a: "true" }), "true");

@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
   ["a caller's item", {}, caller, {}, "qualified"],
   ["a built-in provider's item", {}, env, {}, "qualified"],
   ["an external provider's item", {}, scan, {}, "qualified"],
-  // channel: an acquisition on one that the condition does not allow is no law, so only callers can be on the wrong one
+  // channel: no law has a binding on a channel that its condition does not allow, so only callers can use a wrong one
   ["a caller where callers may not", { allowed_channels: ["local_acquisition"] }, caller, {}, "channel"],
   // authorization
   ["no signature", SIGNATURE, caller, TRUST, "authorization"],
@@ -173,7 +173,7 @@ for (const [name, policy, item, profile, outcome] of ROWS) {
   });
 }
 
-Deno.test("qualifyItem() takes a value under a schema only with the verdict valid", () => {
+Deno.test("qualifyItem() counts a value under a schema only with the verdict valid", () => {
   const rows = [["valid", null], ["invalid", "assurance"], [undefined, "assurance"]] as const;
   const law = oneConditionLaw({}, SCHEMA_LAW);
   const lax = oneConditionLaw({ required_assurance: [] }, SCHEMA_LAW);
@@ -187,7 +187,7 @@ Deno.test("qualifyItem() takes a value under a schema only with the verdict vali
   }
 });
 
-Deno.test("qualifyItem() tests neither freshness nor lane, and takes acquisition as it would be, where there is no attempt", () => {
+Deno.test("qualifyItem() tests neither freshness nor lane without an attempt, and counts acquisitions as signed and anchored", () => {
   const strict = {
     ...SIGNATURE,
     ...MINUTE,

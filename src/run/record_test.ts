@@ -56,7 +56,7 @@ Deno.test("decide() results of accepted commands have exactly their members", ()
   });
 });
 
-Deno.test("decide() opening proposes one intent a packet and target, once, with its payload", () => {
+Deno.test("decide() opening proposes one intent for each packet and target, with its payload", () => {
   const [decision] = play(LAW, ...complete("build", "built"), ...complete("scan", "scanned"), open("ship")).slice(-1);
   const { record } = (decision as Accepted).records[0];
   assert.ok(record.record_kind === "stage_opened");
@@ -85,7 +85,7 @@ Deno.test("decide() opening proposes one intent a packet and target, once, with 
   assert.equal((decision as Accepted).state.committed_intent_count, 2);
 });
 
-Deno.test("decide() evaluation retains every item, what was asked of which binding, and values by identity", () => {
+Deno.test("decide() evaluation retains every item, the acquisition of each binding, and values by identity", () => {
   const { state } = play(LAW, open("build")).at(-1) as Accepted;
   const command = evaluateCommand(2, state.head, "build", {
     caller_evidence: [callerItem("built", bool(true)), callerItem("built", bool(true))],
@@ -124,7 +124,7 @@ Deno.test("decide() time never runs backwards within a run, and the record keeps
   assert.equal(on.state.accepted_audit_instant, NOW + 5);
 });
 
-Deno.test("decide() binds contracts and schemas in one order, whatever order they came in", () => {
+Deno.test("decide() binds contracts and schemas in one order, for any order of the input", () => {
   const contracts = ["b", "a"].map((provider_id) => ({ provider_id, contract_identity: SHA256(provider_id) }));
   const schemas = [["s", "2"], ["s", "10"], ["r", "3"]].map(([schema_id = "", version = ""]) => ({
     schema_id,

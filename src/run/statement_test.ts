@@ -55,17 +55,17 @@ Deno.test("statementTexts() are the statement with and without its optional memb
   });
 });
 
-Deno.test("statementTexts() are none without a value, or without the time of the observation", () => {
+Deno.test("statementTexts() is empty without a value or the time of the observation", () => {
   assert.deepEqual(statementTexts(LAW, ATTEMPT, presented("c", int(3))), []);
   assert.deepEqual(statementTexts(LAW, ATTEMPT, acquiredItem(LAW, "env-1", null, { observed_at: 1000 })), []);
 });
 
-Deno.test("hasBoundSignature() takes each form of the statement, by a trusted key", () => {
+Deno.test("hasBoundSignature() accepts each form of the statement, by a trusted key", () => {
   for (const form of [0, 1, 2, 3] as const) assert.ok(isBound(signed(LAW, ITEM, KEY_1, ATTEMPT, form)));
   assert.ok(isBound(signed(LAW, acquiredItem(LAW, "scan-1", int(3)), KEY_2)));
 });
 
-Deno.test("hasBoundSignature() refuses a signature as soon as one member of the statement differs from the attempt", () => {
+Deno.test("hasBoundSignature() rejects a signature if one member of the statement differs from the attempt", () => {
   const item = signed(LAW, ITEM, KEY_1);
   const acquired = signed(LAW, acquiredItem(LAW, "env-1", int(3)), KEY_1);
   const other = { ...ATTEMPT.expected_head, revision: 8 };
@@ -95,7 +95,7 @@ Deno.test("hasBoundSignature() refuses a signature as soon as one member of the 
   assert.ok(!isBound({ ...hashed, content_hash }));
 });
 
-Deno.test("hasBoundSignature() refuses keys that nobody trusts, another key's signature, and what is no base64", () => {
+Deno.test("hasBoundSignature() rejects keys that are not trusted, another key's signature, and invalid base64", () => {
   const item = signed(LAW, ITEM, KEY_1);
   const { signature } = item;
   assert.ok(signature !== undefined);

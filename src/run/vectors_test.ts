@@ -38,7 +38,7 @@ const STEPS = deploy.steps as unknown as readonly Step[];
 const SCENARIO = deploy.law as unknown as ScenarioLaw;
 const PROFILE = deploy.operator_profile as unknown as OperatorProfile;
 
-/** The command of a step; verdicts stand as pairs of an item's index and its verdict. */
+/** The command of a step. Verdicts are pairs of an item's index and its verdict. */
 function commandOf({ command }: Step): Command {
   const schema_verdicts = new Map((command["schema_verdicts"] ?? []) as [number, "valid" | "invalid"][]);
   return { ...command, schema_verdicts } as unknown as Command;
@@ -74,7 +74,7 @@ Deno.test("run vectors: every step decides as published, byte for byte", async (
   }
 });
 
-Deno.test("run vectors: material has the identity that it is named by, and records hold no value of it", () => {
+Deno.test("run vectors: material has the identity that records name, and records do not contain its value", () => {
   const records = STEPS.flatMap(({ record }) => record ?? []);
   for (const { material } of STEPS) {
     for (const { kind, identity, body } of (material ?? []) as { kind: string; identity: string; body: string }[]) {

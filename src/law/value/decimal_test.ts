@@ -59,7 +59,7 @@ Deno.test("isDecimal() accepts exactly the grammar", () => {
   for (const [text, accepted] of cases) assert.equal(isDecimal(text), accepted, JSON.stringify(text));
 });
 
-Deno.test("isDecimal() counts digits, neither sign nor point", () => {
+Deno.test("isDecimal() counts digits without sign and point", () => {
   const limit = MAXIMUM_DECIMAL_DIGITS;
   const cases: readonly (readonly [text: string, accepted: boolean])[] = [
     ["9".repeat(limit - 1), true],

@@ -93,7 +93,7 @@ Deno.test("compilePredicate() agrees with the vectors", () => {
   }
 });
 
-Deno.test("compilePredicate() reads a value of another type as unknown, presence aside", () => {
+Deno.test("compilePredicate() is unknown for a value of another type, except for presence", () => {
   for (const { domain, predicate, values } of cases) {
     if (predicate.predicate === "Exists" || predicate.predicate === "NotExists") continue;
     const test = compilePredicate(predicate, domain);
@@ -133,7 +133,7 @@ Deno.test("checkPredicate() agrees with the vectors", () => {
   }
 });
 
-Deno.test("checkPredicate() refuses every predicate that a domain does not have", () => {
+Deno.test("checkPredicate() refuses every predicate that is not defined on a domain", () => {
   const expected = { value: "a", value_type: "String" } as const;
   for (const [name, domains] of ALLOWED) {
     for (const type of VALUE_TYPES.filter((type) => !domains.split(" ").includes(type))) {
@@ -144,7 +144,7 @@ Deno.test("checkPredicate() refuses every predicate that a domain does not have"
   }
 });
 
-Deno.test("checkPredicate() takes sets of up to 4096 values", () => {
+Deno.test("checkPredicate() accepts sets of up to 4096 values", () => {
   const setOf = (size: number): Predicate => ({
     predicate: "InSet",
     expected: Array.from({ length: size }, (_, value) => ({ value, value_type: "Integer" as const })),
@@ -166,7 +166,7 @@ const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
 );
 const typedValue: fc.Arbitrary<TypedValue> = fc.record({ value: scalar, value_type: fc.constantFrom(...VALUE_TYPES) });
 
-Deno.test("compilePredicate() never throws, whatever it is given", () => {
+Deno.test("compilePredicate() never throws on any value", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...PREDICATE_NAMES),
@@ -183,7 +183,7 @@ Deno.test("compilePredicate() never throws, whatever it is given", () => {
   );
 });
 
-Deno.test("compilePredicate() obeys the laws that tie predicates together", () => {
+Deno.test("compilePredicate() obeys the laws between predicates", () => {
   const not: Readonly<Record<Kleene, Kleene>> = { true: "false", false: "true", unknown: "unknown" };
   const opposites: readonly (readonly [PredicateName, PredicateName])[] = [
     ["Equals", "NotEquals"],
@@ -214,7 +214,7 @@ Deno.test("compilePredicate() obeys the laws that tie predicates together", () =
   );
 });
 
-Deno.test("compilePredicate() reads a value without a canonical form as unknown in Contains", () => {
+Deno.test("compilePredicate() is unknown for a value without a canonical form in Contains", () => {
   const expected: TypedValue = { value: [{ a: 1 }], value_type: "Json" };
   const test = compilePredicate({ predicate: "Contains", expected }, DOMAINS.Json);
   assert.equal(triName(test({ value: [{ a: 1 }], value_type: "Json" })), "true");

@@ -44,7 +44,7 @@ const { cases: providerCases } = providerVectors as unknown as ProviderVectors;
 
 const json = fc.jsonValue({ noUnicodeString: false }) as fc.Arbitrary<JsonValue>;
 
-/** Typed values of which many are equal in different spellings. */
+/** Typed values, many of them equal in different spellings. */
 const typedValue: fc.Arbitrary<TypedValue> = fc.oneof(
   fc.constantFrom("0", "-0", "0.0", "1.5", "1.50", "-1.5", "x").map((value) => ({ value, value_type: "Decimal" })),
   fc.constantFrom("1.5", "1.50", "a").map((value) => ({ value, value_type: "String" })),
@@ -79,7 +79,7 @@ Deno.test("checkTypedValue() has vectors of every JSON kind for every type", () 
   }
 });
 
-Deno.test("checkTypedValue() says what was expected and what came", () => {
+Deno.test("checkTypedValue() reports the expected and the given value", () => {
   const cases: readonly (readonly [value: JsonValue, type: ValueType, message: string])[] = [
     [null, "String", "Expected a string, got null"],
     ["\ud800", "String", "Expected a string of Unicode text, got a lone surrogate"],
@@ -119,7 +119,7 @@ Deno.test("checkInDomain() holds its limits at n-1, n, n+1 bytes", () => {
   assert.equal(check(65), "Expected at most 64 bytes, got 65");
 });
 
-Deno.test("checkDomain() refuses bounds without sense", () => {
+Deno.test("checkDomain() refuses inconsistent bounds", () => {
   const cases: readonly (readonly [domain: ObservationDomain, paths: readonly string[]])[] = [
     [{ domain: "String", minimum_bytes: 0, maximum_bytes: 0 }, []],
     [{ domain: "String", minimum_bytes: 2, maximum_bytes: 1 }, ["minimum_bytes"]],
@@ -165,7 +165,8 @@ Deno.test("scalarKey() is shared exactly by equal values of a type", () => {
   fc.assert(
     fc.property(typedValue, typedValue, (a, b) => {
       fc.pre(a.value_type === b.value_type);
-      const [left, right] = [scalarKey(a), scalarKey(b)];
+      const left = scalarKey(a);
+      const right = scalarKey(b);
       if (left !== undefined && right !== undefined) assert.equal(new Set([left, right]).size === 1, domainEqual(a, b));
     }),
     { numRuns: 2000 },
@@ -179,8 +180,8 @@ Deno.test("jsonEqual() is equality of canonical text", () => {
   }));
 });
 
-Deno.test("jsonEqual() looks at own members only", () => {
-  // Deno has no accessor `__proto__` on every object, other hosts of the kernel do; any inherited member stands for it.
+Deno.test("jsonEqual() compares own members only", () => {
+  // Deno has no accessor `__proto__`, unlike other hosts of the kernel; any inherited member takes its part.
   const inherits: JsonValue = Object.assign(Object.create({ a: {} }), { b: {} });
   assert.ok(!jsonEqual({ a: {} }, inherits));
   assert.ok(!jsonEqual(inherits, { a: {} }));

@@ -21,7 +21,7 @@ function nameOf(set: readonly MissingCondition[]): string {
   return set.map(({ condition_id, needed }) => `${needed ? "" : "!"}${condition_id}`).join(" ");
 }
 
-/** Every set of changes that completes and of which no part does, found by trying all of them. */
+/** Every smallest completing set of changes, by trying all of them. */
 function bruteForce(requirement: Requirement, values: Judged): string[] {
   const ids = [...compileProgram(requirement).slots].sort(compareCodePoints);
   let completing: MissingCondition[][] = [[]];
@@ -50,7 +50,7 @@ function agrees(requirement: Requirement, values: Judged): void {
   assert.deepEqual(sets.map(nameOf).sort(), bruteForce(requirement, values).sort(), context());
 }
 
-/** As {@link agrees}, of a requirement so large that the steps may end the search: what was found is then among all there is. */
+/** {@link agrees} for a requirement so large that the steps may end the search. Each set found is then among all sets. */
 function agreesAsFarAsItWent(requirement: Requirement, values: Judged): boolean {
   const { sets, complete } = missingSets(requirement, values);
   if (complete) {
@@ -69,7 +69,7 @@ function assignments(ids: readonly string[]): Judged[] {
   return all.map((one) => new Map(one));
 }
 
-/** Every requirement tree of at most so many nodes over some leaves, operands in order and each once. */
+/** Every requirement tree up to a number of nodes over some leaves, with distinct operands in order. */
 function trees(ids: readonly string[], nodes: number): Requirement[][] {
   const bySize: Requirement[][] = [[], ids.map(leaf)];
   for (let size = 2; size <= nodes; size++) {
@@ -83,7 +83,7 @@ function trees(ids: readonly string[], nodes: number): Requirement[][] {
   return bySize;
 }
 
-/** Lists of two operands or more, of so many nodes together, in ascending order of their text. */
+/** Lists of two or more operands with a number of nodes together, in ascending order of their text. */
 function operandLists(bySize: readonly Requirement[][], nodes: number): Requirement[][] {
   const lists: Requirement[][] = [];
   const extend = (list: Requirement[], left: number, after: string): void => {
@@ -99,13 +99,13 @@ function operandLists(bySize: readonly Requirement[][], nodes: number): Requirem
   return lists;
 }
 
-Deno.test("missingSets() agrees with brute force on every requirement of seven nodes over two conditions, however judged", () => {
+Deno.test("missingSets() agrees with brute force on every requirement of seven nodes over two conditions, for all judgements", () => {
   const all = trees(["a", "b"], 7).flat();
   assert.ok(all.length > 1000, `${all.length}`);
   for (const requirement of all) for (const values of assignments(["a", "b"])) agrees(requirement, values);
 });
 
-Deno.test("missingSets() agrees with brute force on every requirement of six nodes over three conditions, however judged", () => {
+Deno.test("missingSets() agrees with brute force on every requirement of six nodes over three conditions, for all judgements", () => {
   const all = trees(["a", "b", "c"], 6).flat();
   assert.ok(all.length > 500, `${all.length}`);
   for (const requirement of all) for (const values of assignments(["a", "b", "c"])) agrees(requirement, values);
@@ -139,9 +139,11 @@ Deno.test("missingSets() agrees with brute force on larger requirements", () => 
   assert.ok(ended * 50 <= searched, `the steps ended ${ended} of ${searched} searches`);
 });
 
-Deno.test("missingSets() gives up what is judged only together with all that rests on it", () => {
+Deno.test("missingSets() contradicts a judgement only together with all conditions that depend on it", () => {
   // Neither "!x" nor "!y" alone can be left out of the second way, yet both can.
-  const [x, y, b] = [leaf("x"), leaf("y"), leaf("b")];
+  const x = leaf("x");
+  const y = leaf("y");
+  const b = leaf("b");
   const requirement = { Or: [{ And: [x, y, b] }, { And: [{ Not: x }, { Not: y }, b] }] };
   const judged: Judged = new Map([["x", "true"], ["y", "true"]]);
   assert.deepEqual(missingSets(requirement, judged), {
@@ -150,7 +152,7 @@ Deno.test("missingSets() gives up what is judged only together with all that res
   });
 });
 
-Deno.test("missingSets() finds sets where conditions overlap so much that it cannot find all", () => {
+Deno.test("missingSets() finds some sets if conditions overlap too much to find all", () => {
   const [, overlapping] = wideRequirements().find(([name]) => name.includes("overlap")) ?? [];
   assert.ok(overlapping !== undefined);
   const { sets, complete } = missingSets(overlapping, new Map());
@@ -167,7 +169,7 @@ Deno.test("missingSets() finds sets where conditions overlap so much that it can
 const conditions = (count: number, from = 0): Requirement[] =>
   Array.from({ length: count }, (_, at) => leaf(`c${String(from + at).padStart(4, "0")}`));
 
-Deno.test("missingSets() shows 64 sets at most, and says when there are more", () => {
+Deno.test("missingSets() shows at most 64 sets, and reports whether there are more", () => {
   const rows: readonly [Requirement, number, boolean][] = [
     [{ Or: conditions(MISSING_SETS - 1) }, 63, true],
     [{ Or: conditions(MISSING_SETS) }, 64, true],
@@ -181,7 +183,7 @@ Deno.test("missingSets() shows 64 sets at most, and says when there are more", (
   }
 });
 
-Deno.test("missingSets() shows the smaller sets first, and where it stops tries the cheap ones first", () => {
+Deno.test("missingSets() shows smaller sets first, and tries cheap ones first if it stops early", () => {
   const requirement = { Or: [{ And: conditions(70) }, ...conditions(70, 100)] };
   const { sets } = missingSets(requirement, new Map());
   assert.ok(sets.every((set) => set.length === 1));
@@ -189,7 +191,7 @@ Deno.test("missingSets() shows the smaller sets first, and where it stops tries 
   assert.deepEqual(few.sets.map(nameOf), ["z", "c0000 c0001 c0002"]);
 });
 
-Deno.test("missingSets() says that it is not complete where its steps end, and shows nothing that is not a smallest set", () => {
+Deno.test("missingSets() is not complete if its steps end, and shows smallest sets only", () => {
   const requirement = { RequireGroup: { min: 3, reqs: conditions(6) } };
   for (let steps = 0; steps < 200; steps++) {
     const { sets, complete } = missingSets(requirement, new Map(), { left: steps });
@@ -199,7 +201,7 @@ Deno.test("missingSets() says that it is not complete where its steps end, and s
   }
 });
 
-/** Requirements over 200 conditions, plain and awkward. */
+/** Requirements over 200 conditions, simple and hard. */
 function wideRequirements(): readonly [string, Requirement][] {
   const all = conditions(200);
   const at = (index: number): Requirement => all[index % 200] ?? leaf("c0000");
@@ -223,11 +225,13 @@ function wideRequirements(): readonly [string, Requirement][] {
   ];
 }
 
-/** Requirements over some 200 conditions of which `x` has to be given up, or rules out what is tried first. */
+/** Requirements over some 200 conditions where `x` must be contradicted, or rules out the first alternative. */
 function contestedRequirements(): readonly [string, Requirement][] {
   const all = conditions(200);
   const at = (index: number): Requirement => all[2 + index % 198] ?? leaf("c0000");
-  const [x, a, b] = [leaf("x"), leaf("c0000"), leaf("c0001")];
+  const x = leaf("x");
+  const a = leaf("c0000");
+  const b = leaf("c0001");
   const choices = (count: number): Requirement[] =>
     Array.from({ length: count }, (_, index) => ({ Or: [at(index * 5), at(index * 13 + 7)] }));
   const few = conditions(9);
@@ -242,7 +246,7 @@ function contestedRequirements(): readonly [string, Requirement][] {
   ];
 }
 
-Deno.test("missingSets() finds a set where what is judged, or tried first, turns out to stand in the way", () => {
+Deno.test("missingSets() finds a set if a judgement, or the first alternative, rules out others", () => {
   for (const [name, requirement] of contestedRequirements()) {
     for (const values of [new Map<string, Kleene>(), new Map<string, Kleene>([["x", "true"]])]) {
       const [set] = missingSets(requirement, values).sets;
@@ -255,8 +259,9 @@ Deno.test("missingSets() finds a set where what is judged, or tried first, turns
   }
 });
 
-Deno.test("missingSets() shows no set that is larger than need be, however few its steps", () => {
-  const [a, b] = [leaf("a"), leaf("b")];
+Deno.test("missingSets() shows smallest sets only, for any number of steps", () => {
+  const a = leaf("a");
+  const b = leaf("b");
   const judged: Judged = new Map([["b", "true"]]);
   for (let left = 0; left < 40; left++) {
     const { sets } = missingSets({ Or: [a, b] }, judged, { left });

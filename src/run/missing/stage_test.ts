@@ -25,7 +25,7 @@ import type { RunState, TraceItem } from "../types.ts";
 
 const stageOf = (law: CompiledLaw): CompiledStage => law.stages[0] as CompiledStage;
 
-/** As if asserted evidence counted. */
+/** Asserted evidence counts. */
 const ANY_LANE: VerifiedOnly = () => false;
 
 function described(law: CompiledLaw, verifiedOnly = ANY_LANE): ReturnType<typeof countingEvidence> {
@@ -33,7 +33,7 @@ function described(law: CompiledLaw, verifiedOnly = ANY_LANE): ReturnType<typeof
   return countingEvidence(compiled, compiled.conditions[0] as CompiledCondition, verifiedOnly);
 }
 
-Deno.test("countingEvidence() says where evidence comes from, what it has to be, and only what its policy asks beyond that", () => {
+Deno.test("countingEvidence() describes channels, domain and predicate, and the unusual members of the policy", () => {
   assert.deepEqual(described(oneConditionLaw({ allowed_channels: ["caller_submission"] })), {
     condition_id: "c",
     channels: ["caller_submission"],
@@ -77,7 +77,7 @@ Deno.test("countingEvidence() names the channels of acquisition that a binding u
   assert.deepEqual(channels, ["caller_submission"]);
 });
 
-Deno.test("countingEvidence() names 16 authorized keys, and how many more there are", () => {
+Deno.test("countingEvidence() names 16 authorized keys, and the number of further ones", () => {
   const keys = Array.from({ length: 17 }, (_, index) => `key-${String(index).padStart(2, "0")}`);
   const policy = (count: number): unknown =>
     described(oneConditionLaw({ authorization: "signature", authorized_key_ids: keys.slice(0, count) })).policy;
@@ -91,7 +91,7 @@ Deno.test("countingEvidence() names 16 authorized keys, and how many more there 
   });
 });
 
-Deno.test("countingEvidence() says where no assertion counts under an operator", () => {
+Deno.test("countingEvidence() has the minimum lane if no assertion counts under an operator", () => {
   const law = oneConditionLaw({ allowed_channels: ["caller_submission", "local_acquisition"] });
   const { profile } = environmentWith();
   const under = (trust: "verified" | "asserted", permissive = false, exempt_providers: string[] = []): unknown => {
@@ -135,7 +135,7 @@ function flags(names: readonly string[], completion_requirement: Editable): Comp
 
 const leaves = (names: readonly string[]): Editable[] => names.map((name) => ({ Condition: name }));
 
-Deno.test("missingOfStage() describes the first conditions only, and says how many more there are", () => {
+Deno.test("missingOfStage() describes the first conditions only, with the number of further ones", () => {
   const rows = [[31, 31, undefined], [32, 32, undefined], [33, DESCRIBED_CONDITIONS, 1], [
     40,
     DESCRIBED_CONDITIONS,
@@ -149,7 +149,7 @@ Deno.test("missingOfStage() describes the first conditions only, and says how ma
   }
 });
 
-Deno.test("missingOfStage() shows sets up to a size, the first one always", () => {
+Deno.test("missingOfStage() shows sets up to a size, but at least one", () => {
   const names = ids(200, 200);
   const group = missingOfStage(
     stageOf(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } })),
@@ -170,7 +170,7 @@ Deno.test("missingOfStage() shows sets up to a size, the first one always", () =
   assert.deepEqual([whole.sets.length, whole.sets[0]?.length, whole.complete], [1, 1000, true]);
 });
 
-Deno.test("missingOfStage() describes evidence up to a size, the first condition always", () => {
+Deno.test("missingOfStage() describes evidence up to a size, but at least one condition", () => {
   const names = ids(32, 100);
   const long = { domain: "String", minimum_bytes: 0, maximum_bytes: 4096 };
   const predicate = { predicate: "Equals", expected: { value: "x".repeat(980), value_type: "String" } };
@@ -188,7 +188,7 @@ Deno.test("missingOfStage() describes evidence up to a size, the first condition
   assert.equal(evidence.length + evidence_left_out, 32);
 });
 
-Deno.test("missingOfTrace() is null where the requirement holds", () => {
+Deno.test("missingOfTrace() is null if the requirement holds", () => {
   const compiled = stageOf(flags(["a", "b"], { Or: leaves(["a", "b"]) }));
   const line = (condition_id: string, value: TraceItem["value"]): TraceItem => ({ path: "$", condition_id, value });
   assert.equal(missingOfTrace(compiled, [line("a", "true"), line("b", "unknown")], ANY_LANE), null);
@@ -229,7 +229,7 @@ Deno.test("missingOfRun() shows which stages a blocked one waits for, in smalles
   assert.deepEqual(missingOfRun(law, { ...state, status: "complete" }, ANY_LANE, { maximum: 10_000 }), []);
 });
 
-Deno.test("missingOfRun() keeps to its bound, and names the stages that do not fit without sets", () => {
+Deno.test("missingOfRun() stays within its bound, and names stages that do not fit without sets", () => {
   const law = lawOf({
     spec_version: "dag-v3",
     scenario_id: "many",
