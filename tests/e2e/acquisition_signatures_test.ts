@@ -158,7 +158,7 @@ Deno.test("gate approve signs what gate serve takes", () =>
 const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[] = [
   [["--key", "none"], /it does not exist/],
   [["--key", "."], /it is not a key file/],
-  [["--key", "text"], /expected 32 raw bytes/],
+  [["--key", "text"], /expected an Ed25519 private key: 32 raw bytes/],
   [["--key", "k.pub"], /"k\.pub": a file of that name holds a public key, and the private one signs/],
   [["--key", "copy"], /"copy": it holds the public key of "copy\.pub"/],
   [["--namespace", "0"], /--namespace "0": expected a whole number/],

@@ -317,7 +317,7 @@ Deno.test("gate replay lists the decisions that a changed law would have made di
     });
     const text = await gate("replay", pack, "--law", stricter);
     assert.match(text.out, /build, attempt 3: true -> unknown/);
-    assert.match(text.out, /second_pair_of_eyes: not asked -> unknown \(no_evidence\)/);
+    assert.match(text.out, /second_pair_of_eyes: not evaluated -> unknown \(no_evidence\)/);
     assert.match(text.out, /open review: opened -> no decision \(the stage would not have been ready\)/);
     // deno-lint-ignore no-explicit-any
     const none = await write("none.json", (next: any) => next.stages = []);

@@ -1,5 +1,5 @@
 /**
- * What the commands say of providers whose results cannot count under the trust settings.
+ * Warnings of the commands about evidence that cannot count under the trust settings.
  *
  * @module
  */
@@ -39,14 +39,14 @@ const TICKETS = ["tickets", "open_count", "--param", "project=release"];
 const TIME = ["time", "after", "--param", "timestamp=0"];
 
 /**
- * Settings beside the two providers, the trust of `time`, the lane of `tickets`, the check that is tried, its scenario; then what
- * `provider check` exits with and says, what `doctor` notes, and the warning of `scenario check`. Null: nothing is said.
+ * The settings, the trust of `time`, the lane of `tickets`, a check and its scenario; then the exit code and message of
+ * `provider check`, the note of `doctor`, and the warning of `scenario check`. Null means no message.
  */
 const ROWS: readonly {
   readonly name: string;
   readonly settings?: string;
   readonly time?: string;
-  /** What every reply of the provider `tickets` declares. */
+  /** The lane in every reply of the provider `tickets`. */
   readonly lane?: string;
   readonly check: readonly string[];
   readonly law: string;
@@ -152,7 +152,7 @@ async function writeFiles(folder: string, settings: string, time: string, law: s
   await Deno.writeTextFile(`${folder}/s.json`, law);
 }
 
-/** Has the provider of the folder declare a lane in each reply. */
+/** Adds a lane to each reply of the provider in the folder. */
 async function declareLane(folder: string, lane: string): Promise<void> {
   const path = `${folder}/provider.ts`;
   const text = await Deno.readTextFile(path);
@@ -169,7 +169,7 @@ for (const { name, settings = "", time = "", lane, check, law, exit, doctor, war
       const config = ["--config", "gate.toml"];
       const checked = await gate(folder, "provider", "check", ...check, ...config);
       assert.equal(checked.code, exit[0], checked.stderr);
-      if (exit[1] === null) assert.doesNotMatch(checked.stderr, /no evaluation counts/);
+      if (exit[1] === null) assert.doesNotMatch(checked.stderr, /does not count as evidence/);
       else assert.match(checked.stderr, exit[1]);
       const { stdout: findings } = await gate(folder, "doctor", ...config);
       if (doctor === null) assert.doesNotMatch(findings, /provider trust/);
@@ -183,17 +183,61 @@ for (const { name, settings = "", time = "", lane, check, law, exit, doctor, war
     }));
 }
 
-Deno.test("a start says that schemas have to be signed while no key is known", () =>
+Deno.test("doctor and a start warn of schemas that must be signed while no key is configured", () =>
   inFolder(async (folder) => {
     const acl = "[schema_registry.acl]\nrequire_signing = true\n";
     const rows: readonly [string, boolean][] = [[acl, true], [`${acl}[trust]\ndefault_policy = ${OWED}\n`, false]];
     await Deno.writeFile(`${folder}/signer.pub`, new Uint8Array(32).fill(9));
-    for (const [text, isSaid] of rows) {
+    for (const [text, isReported] of rows) {
       await Deno.writeTextFile(`${folder}/gate.toml`, text);
       const notice = /schema_registry\.acl\.require_signing: no key is configured/;
       const { stdout } = await gate(folder, "doctor", "--config", "gate.toml");
-      assert.equal(notice.test(stdout), isSaid, stdout);
+      assert.equal(notice.test(stdout), isReported, stdout);
       const { stderr } = await gate(folder, "serve", "--config", "gate.toml");
-      assert.equal(notice.test(stderr), isSaid, stderr);
+      assert.equal(notice.test(stderr), isReported, stderr);
     }
   }));
+
+const SIGNED = { authorization: "signature", required_assurance: ["content_integrity", "source_signature"] };
+
+/** The keys that a configuration trusts, the policy of a condition, and the warning of `scenario check`. */
+const KEY_ROWS: readonly (readonly [trusted: readonly string[], policy: object, warning: RegExp | null])[] = [
+  [["a.pub"], {}, null],
+  [[], {}, null],
+  [["a.pub"], { ...SIGNED, authorized_key_ids: ["a.pub"] }, null],
+  [["a.pub", "b.pub"], { ...SIGNED, authorized_key_ids: ["a.pub", "b.pub"] }, null],
+  [["a.pub"], SIGNED, null],
+  [[], SIGNED, /^condition_never_counts \$\.conditions\[0\]\.evidence_use_policy .* trusts no key$/],
+  [[], { integrity: "signed_content" }, /^condition_never_counts .* trusts no key$/],
+  [[], { required_assurance: ["source_signature"] }, /^condition_never_counts .* trusts no key$/],
+  [
+    ["a.pub"],
+    { ...SIGNED, authorized_key_ids: ["b.pub", "c.pub"] },
+    /^condition_never_counts \S+\.authorized_key_ids Condition "c" .* "b\.pub", "c\.pub", .* trusts none of them$/,
+  ],
+  [
+    ["a.pub"],
+    { ...SIGNED, authorized_key_ids: ["a.pub", "c.pub"] },
+    /^authorized_key_untrusted \S+\.authorized_key_ids Condition "c" .* does not trust "c\.pub"$/,
+  ],
+];
+
+for (const [trusted, policy, warning] of KEY_ROWS) {
+  Deno.test(`scenario check with keys ${trusted.join(", ") || "none"} of ${JSON.stringify(policy)}: ${warning}`, () =>
+    inFolder(async (folder) => {
+      const keys = `[trust]\ndefault_policy = { require_signature = { keys = ${JSON.stringify(trusted)} } }\n`;
+      await Deno.writeTextFile(`${folder}/gate.toml`, trusted.length === 0 ? "" : keys);
+      const law = JSON.parse(scenario("tickets", "open_count", NONE_OPEN, policy));
+      law.acquisition_bindings = [];
+      law.conditions[0].evidence_use_policy.allowed_channels = ["caller_submission"];
+      await Deno.writeTextFile(`${folder}/s.json`, JSON.stringify(law));
+      const { code, stdout } = await gate(folder, "scenario", "check", "s.json", "--config", "gate.toml", "--json");
+      const { diagnostics } = JSON.parse(stdout).result as {
+        diagnostics: { severity: string; code: string; path: string; message: string }[];
+      };
+      const found = diagnostics.map((one) => `${one.code} ${one.path} ${one.message}`);
+      assert.equal(code, 0, stdout);
+      assert.equal(found.length, warning === null ? 0 : 1, stdout);
+      if (warning !== null) assert.match(found[0] ?? "", warning);
+    }));
+}

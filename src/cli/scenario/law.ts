@@ -12,7 +12,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
 import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
-import { obstaclesOfBinding } from "../../evidence/trust/obstacles.ts";
+import { keyObstacle, obstaclesOfBinding } from "../../evidence/trust/obstacles.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { lintLaw } from "../../law/lint.ts";
@@ -131,6 +131,8 @@ async function proveSource(source: Source, { config, providers, schemas, profile
     ...lintPackets(law, Date.now()),
     ...await lintBindings(law, config),
     ...lintTrust(law, profile, providers),
+    // Without a configuration file the trusted keys of the server are unknown.
+    ...config.config_path === null ? [] : lintKeys(law, profile),
   ];
   const warnings = found.map(({ code, path, message }): Diagnostic => {
     const steps = stepsInSpec(law, spec, stepsOfPath(path));
@@ -165,6 +167,21 @@ function lintTrust(law: ScenarioLaw, profile: OperatorProfile, providers: Provid
       path: `$.acquisition_bindings[${index}].provider_id`,
       message: `Binding ${quoteAll([binding.binding_id])}: ${message}`,
     }));
+  });
+}
+
+/** Warns of conditions that require signatures by keys that the configuration does not trust. */
+function lintKeys({ conditions }: ScenarioLaw, profile: OperatorProfile): readonly Warning[] {
+  return conditions.flatMap((condition, index) => {
+    const obstacle = keyObstacle(profile, condition);
+    if (obstacle === null) return [];
+    const { kind, message } = obstacle;
+    const policy = `$.conditions[${index}].evidence_use_policy`;
+    return [{
+      code: kind === "never" ? "condition_never_counts" : "authorized_key_untrusted",
+      path: condition.evidence_use_policy.authorized_key_ids === undefined ? policy : `${policy}.authorized_key_ids`,
+      message: `Condition ${quoteAll([condition.condition_id])} ${message}`,
+    }];
   });
 }
 

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { AcquisitionBinding, Condition } from "../../law/types.ts";
+import type { AcquisitionBinding, Condition, EvidenceUsePolicy } from "../../law/types.ts";
 import { providerTrust } from "../../run/acquired.ts";
-import type { OperatorProfile } from "../../run/profile.ts";
+import { type OperatorProfile, trustedKeys } from "../../run/profile.ts";
 import type { Provider } from "../types.ts";
 
 /** A reason why results do not count: `never` applies to every result, `owed` to unsigned results only. */
@@ -20,6 +20,11 @@ type ProviderFacts = Pick<Provider, "provider_id" | "kind" | "loaded">;
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(", ");
+}
+
+function requiresSignature({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
+  return authorization === "signature" || integrity === "signed_content" ||
+    required_assurance.includes("source_signature");
 }
 
 function anchorTypes({ loaded }: ProviderFacts, checkId: string | null): readonly string[] {
@@ -73,9 +78,7 @@ function lawObstacle(
 ): TrustObstacle | null {
   const { provider_id, kind } = provider;
   const name = JSON.stringify(provider_id);
-  const asksSignature = policy.authorization === "signature" || policy.integrity === "signed_content" ||
-    policy.required_assurance.includes("source_signature");
-  if (asksSignature && kind === "builtin") {
+  if (requiresSignature(policy) && kind === "builtin") {
     return {
       kind: "never",
       message: `the condition asks for a signature, and the built-in provider ${name} does not sign`,
@@ -112,4 +115,32 @@ export function obstaclesOfBinding(
   ].filter((one) => one !== null);
   const never = found.filter(({ kind }) => kind === "never");
   return never.length > 0 ? never : found;
+}
+
+/** A reason about keys: `never` applies to all evidence of a condition, `some` to evidence by some authorized keys. */
+export interface KeyObstacle {
+  readonly kind: "never" | "some";
+  readonly message: string;
+}
+
+/** Why signed evidence for a condition does not count under the keys that the configuration trusts, or null. */
+export function keyObstacle(
+  profile: OperatorProfile,
+  { evidence_use_policy: policy }: Condition,
+): KeyObstacle | null {
+  if (!requiresSignature(policy)) return null;
+  const trusted = trustedKeys(profile);
+  if (trusted.size === 0) {
+    return { kind: "never", message: "requires a signature, and the configuration trusts no key" };
+  }
+  const authorized = policy.authorized_key_ids ?? [];
+  const untrusted = authorized.filter((key_id) => !trusted.has(key_id));
+  if (untrusted.length === 0) return null;
+  if (untrusted.length < authorized.length) {
+    const message = `authorizes ${quoted(authorized)}, and the configuration does not trust ${quoted(untrusted)}`;
+    return { kind: "some", message };
+  }
+  const keys = quoted(authorized);
+  const message = `requires a signature by one of the keys ${keys}, and the configuration trusts none of them`;
+  return { kind: "never", message };
 }
