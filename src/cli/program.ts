@@ -22,7 +22,7 @@ import {
   withJson,
   withValues,
 } from "./terminal/command_parts.ts";
-import { addCompletions } from "./terminal/completions_commands.ts";
+import { SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
 import { addRunpack } from "./runpack/commands.ts";
@@ -261,6 +261,19 @@ function addExplain(program: Command, finish: Finish): void {
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (run: string, flags: Flags) =>
       finish(await (await import("./run/explain.ts")).runExplain(run, flags))
+    );
+}
+
+function addCompletions(program: Command, finish: Finish): void {
+  const added = withJson(command(program, "completions", "Print the completions of a shell: bash, zsh or fish", [
+    "source <(gate completions bash)",
+    "gate completions zsh > ~/.zfunc/_gate",
+    "gate completions fish > ~/.config/fish/completions/gate.fish",
+  ]));
+  withValues(added, { shell: SHELLS })
+    .argument("<shell>", "bash, zsh or fish")
+    .action(async (shell: string, flags: Flags) =>
+      finish((await import("./terminal/completions.ts")).runCompletions(program, shell, flags))
     );
 }
 

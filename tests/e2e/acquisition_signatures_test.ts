@@ -132,7 +132,7 @@ Deno.test("an approval at one head does not hold at the next", () =>
     assert.deepEqual(attemptOf(result).items, { "caller:0": "authorization" });
   }));
 
-Deno.test("gate approve signs what gate serve takes", () =>
+Deno.test("gate approve signs evidence that gate serve accepts", () =>
   withKeys(async (folder) => {
     const made = await runGate(folder, "approve", "keygen", "keys/bob.key");
     assert.equal(made.code, 0, made.stderr);
@@ -154,7 +154,7 @@ Deno.test("gate approve signs what gate serve takes", () =>
     assert.match(again.stderr, /it exists already/);
   }));
 
-/** Flags of gate approve that it refuses, and a part of what it says. */
+/** Invalid flags of gate approve, and a part of the message. */
 const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[] = [
   [["--key", "none"], /it does not exist/],
   [["--key", "."], /it is not a key file/],
@@ -173,7 +173,7 @@ const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[
   [["--observed-at", "now"], /--observed-at "now"/],
 ];
 
-Deno.test("gate approve says what is wrong with its flags", () =>
+Deno.test("gate approve reports invalid flags", () =>
   withKeys(async (folder) => {
     await runGate(folder, "approve", "keygen", "k");
     await Deno.writeTextFile(`${folder}/text`, "no key");

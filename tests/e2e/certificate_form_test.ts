@@ -53,22 +53,22 @@ async function list({ folder }: World, ...flags: readonly string[]): Promise<End
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-/** What `gate doctor` says of certificates. */
-async function doctor({ folder }: World): Promise<{ readonly code: number; readonly said: readonly string[] }> {
+/** The findings of `gate doctor` on certificates. */
+async function doctor({ folder }: World): Promise<{ readonly code: number; readonly messages: readonly string[] }> {
   const { code, stdout } = await gate(folder, "doctor", "--json", "--config", "gate.toml");
   const found: { check: string; status: string; message: string }[] = JSON.parse(stdout).result.findings;
-  const said = found.filter(({ check }) => check === "certificate").map(({ status, message }) =>
+  const messages = found.filter(({ check }) => check === "certificate").map(({ status, message }) =>
     `${status} ${message}`
   );
-  return { code, said };
+  return { code, messages };
 }
 
 const OLD = /^is of X\.509 version 1, .*openssl x509 -req -extfile FILE, with subjectAltName=DNS:HOST in it/;
 const NAMELESS =
   /^names no host in a subjectAltName, .*openssl x509 -req -extfile FILE, with subjectAltName=DNS:HOST in it/;
 
-/** The certificate of a server, what is to be said of it, and what `gate client` says. */
-const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: number, said: RegExp])[] = [
+/** The certificate of a server, the note of doctor, and the exit code and message of `gate client`. */
+const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: number, message: RegExp])[] = [
   [{ name: "localhost", hosts: ["localhost"] }, null, 0, /^$/],
   [
     { name: "localhost", version: 1 },
@@ -84,13 +84,13 @@ const SERVERS: readonly (readonly [own: OwnWish, note: RegExp | null, code: numb
   ],
 ];
 
-for (const [own, note, code, said] of SERVERS) {
+for (const [own, note, code, message] of SERVERS) {
   Deno.test(`a server with the certificate ${JSON.stringify(own)}: doctor and start agree, and the client knows why`, () =>
     inWorld(own, "", async (world) => {
       const looked = await doctor(world);
       assert.equal(looked.code, 0, "it is no failure");
-      assert.match(looked.said[0] ?? "", /^ok server\.tls\.cert_path: "CN=localhost" is valid until /);
-      const noted = looked.said.slice(1).map((line) =>
+      assert.match(looked.messages[0] ?? "", /^ok server\.tls\.cert_path: "CN=localhost" is valid until /);
+      const noted = looked.messages.slice(1).map((line) =>
         /^note server\.tls\.cert_path: "CN=localhost" (.*)/.exec(line)?.[1]
       );
       assert.equal(noted.length, note === null ? 0 : 1);
@@ -101,11 +101,11 @@ for (const [own, note, code, said] of SERVERS) {
       assert.deepEqual(warnings, noted.map((text) => `gate warn: The server's certificate ${text}`));
       const ended = await list(world, "--url", `https://localhost:${server.port}`);
       assert.equal(ended.code, code, ended.stderr);
-      assert.match(ended.stderr, said);
+      assert.match(ended.stderr, message);
     }));
 }
 
-Deno.test("a certificate of version 1 is served to clients that take it, and a renewal by one is told", () =>
+Deno.test("a certificate of version 1 is served to clients that accept it, and a renewal by one is reported", () =>
   inWorld({ name: "localhost", hosts: ["localhost"] }, "", async (world) => {
     const { folder, authority } = world;
     await using server = await started(world);
@@ -117,7 +117,7 @@ Deno.test("a certificate of version 1 is served to clients that take it, and a r
     assert.equal((await send(server.url, null, lax)).status, 200);
   }));
 
-Deno.test("gate client says that its certificate has to be of version 3, and how one is made", () =>
+Deno.test("gate client reports that its certificate must be of version 3, and how to create one", () =>
   inWorld({ name: "localhost", hosts: ["localhost"] }, "", async (world) => {
     const { folder, authority } = world;
     await write(folder, "me", await ownCertificate({ name: "me", version: 1 }, authority));
@@ -160,8 +160,8 @@ for (const isRequired of [true, false]) {
         server.process.signal("SIGTERM");
         assert.equal(await server.process.ended(), 0);
         const lines = (await Deno.readTextFile(`${folder}/audit.jsonl`)).trimEnd().split("\n");
-        const told = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "tls");
-        assert.deepEqual(told.map(({ reason }) => reason), ["client_certificate_untrusted"]);
+        const events = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === "tls");
+        assert.deepEqual(events.map(({ reason }) => reason), ["client_certificate_untrusted"]);
       },
     ));
 }

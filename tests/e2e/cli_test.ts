@@ -5,7 +5,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { startServer } from "./client.ts";
 import { gate, gateArgs, inFolder, logText } from "./gate_command.ts";
 
-Deno.test("gate says its version, its commands and its exit codes", async () => {
+Deno.test("gate prints its version, commands and exit codes", async () => {
   await inFolder(async (folder) => {
     const version = await gate(folder, "--version");
     assert.match(version.stdout, /^gate \d+\.\d+\.\d+\n$/);
@@ -61,7 +61,7 @@ Deno.test("every command has help with examples", async () => {
   });
 });
 
-Deno.test("a wrong command line is one line on standard error and exit code 2", async () => {
+Deno.test("an invalid command line gives one line on standard error and exit code 2", async () => {
   await inFolder(async (folder) => {
     const cases: [args: string[], line: string][] = [
       [["serv"], 'gate: Unknown command "serv" (did you mean "serve"?)'],
@@ -86,8 +86,8 @@ Deno.test("a wrong command line is one line on standard error and exit code 2", 
       assert.deepEqual(end, { code: 2, stdout: "", stderr: `${cases[index]?.[1]}\n` });
     });
     const served = await gate(folder, "serve", "--nope");
-    const said = 'gate error: Cannot read the flags of serve: Unknown option "--nope" (see gate serve --help)\n';
-    assert.deepEqual([served.code, logText(served.stderr)], [2, said]);
+    const message = 'gate error: Cannot read the flags of serve: Unknown option "--nope" (see gate serve --help)\n';
+    assert.deepEqual([served.code, logText(served.stderr)], [2, message]);
     const asJson = await gate(folder, "serve", "--json", "--log-level", "loud");
     assert.deepEqual([asJson.code, asJson.stdout], [2, ""]);
     assert.deepEqual(JSON.parse(asJson.stderr), {
@@ -134,7 +134,7 @@ Deno.test("gate init writes a file that gate config check accepts, once", async 
   });
 });
 
-Deno.test("the desktop preset holds what gate init writes", async () => {
+Deno.test("the desktop preset equals the file of gate init", async () => {
   await inFolder(async (folder) => {
     const preset = new URL("../../config/desktop_stdio.toml", import.meta.url);
     const [desktop, starter] = [join(folder, "desktop.toml"), join(folder, "gate.toml")];
@@ -145,7 +145,7 @@ Deno.test("the desktop preset holds what gate init writes", async () => {
   });
 });
 
-Deno.test("gate config check says every problem of a file, each on a line with its path", async () => {
+Deno.test("gate config check lists every problem of a file, each on a line with its path", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "wrong.toml");
     await Deno.writeTextFile(
@@ -176,10 +176,10 @@ Deno.test("gate config check says every problem of a file, each on a line with i
   });
 });
 
-Deno.test("gate provider check takes each --param over what --params holds, and none twice", async () => {
+Deno.test("gate provider check lets --param override --params, and rejects a repeated one", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "time.toml"), '[[providers]]\nname = "time"\ntype = "builtin"\n');
-    /** Flags, then the value or what standard error says. */
+    /** Flags, then the value or a part of standard error. */
     const rows: readonly (readonly [flags: readonly string[], outcome: boolean | string])[] = [
       [["--params", '{"timestamp":1}'], true],
       [["--params", '{"timestamp":4102444800000}', "--param", "timestamp=1"], true],
@@ -211,19 +211,19 @@ Deno.test("gate config schema prints a JSON Schema", async () => {
   });
 });
 
-/** Whether others may come to a folder: whoever runs the tests may have the folder that it is in for themselves. */
+/** Whether other users can reach a folder; the parent folder of the tests may be private. */
 function isOpenToAll(folder: string): boolean {
   const isOpen = ((Deno.statSync(folder).mode ?? 0) & 1) !== 0;
   return isOpen && (dirname(folder) === folder || isOpenToAll(dirname(folder)));
 }
 
-/** What doctor looks at on the starter file. */
+/** The checks of doctor on the starter file. */
 const FRESH = [
   ...["configuration", "namespace", "schema registry", "run_state_store, schema_registry", "provider"],
   ...["data folder", "disk", "clock"],
 ];
 
-Deno.test("gate doctor passes a fresh start, and names what is broken", async () => {
+Deno.test("gate doctor accepts the starter file, and reports what fails", async () => {
   await inFolder(async (folder) => {
     await gate(folder, "init");
     const fresh = await gate(folder, "doctor", "--json");
@@ -286,7 +286,7 @@ Deno.test("gate doctor passes a fresh start, and names what is broken", async ()
   });
 });
 
-Deno.test("gate serve says its posture, answers from the starter file, and ends with its input", async () => {
+Deno.test("gate serve logs its posture, serves the starter file, and ends with its input", async () => {
   await inFolder(async (folder) => {
     await gate(folder, "init");
     for (const [level, lines] of [["info", 3], ["warn", 0], ["error", 0]] as const) {

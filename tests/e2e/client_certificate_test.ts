@@ -19,7 +19,7 @@ async function list({ folder, authority }: World, flags: readonly string[]): Pro
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-Deno.test("gate client shows the certificate that it is given, and says where one is wanted", () =>
+Deno.test("gate client presents its certificate, and reports a server that requires one", () =>
   inWorld(async (world) => {
     const { folder, server: own, alice, authority } = world;
     const tls = `cert_path = "${own.certPath}"\nkey_path = "${own.keyPath}"\nclient_ca_path = "${authority.certPath}"`;
@@ -33,7 +33,7 @@ Deno.test("gate client shows the certificate that it is given, and says where on
     );
     const at = (scheme: string): string[] => ["--url", `${scheme}://localhost:${server.port}`];
     const [cert, key] = [["--client-cert", alice.certPath], ["--client-key", alice.keyPath]] as const;
-    const rows: readonly [flags: readonly string[], code: number, said: RegExp][] = [
+    const rows: readonly [flags: readonly string[], code: number, message: RegExp][] = [
       [[...at("https"), ...cert, ...key], 0, /^$/],
       [at("https"), 8, /\(the server requires a client certificate: pass --client-cert and --client-key\)/],
       [at("http"), 8, /\(the server does not use plain HTTP: is the address https:\/\/\?\)/],
@@ -43,9 +43,9 @@ Deno.test("gate client shows the certificate that it is given, and says where on
       [[...at("https"), "--client-cert", "absent.pem", ...key], 2, /Cannot read --client-cert "absent.pem"/],
       [key, 2, /--client-key needs --url/],
     ];
-    for (const [flags, code, said] of rows) {
+    for (const [flags, code, message] of rows) {
       const ended = await list(world, flags);
       assert.equal(ended.code, code, `${flags.join(" ")}: ${ended.stderr}`);
-      assert.match(ended.stderr, said);
+      assert.match(ended.stderr, message);
     }
   }));

@@ -9,7 +9,7 @@ import { listening } from "./http_fixture.ts";
 
 const CONFIG = '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n';
 
-/** Runs `gate client call` with arguments from a file, on the configuration of the folder. */
+/** Runs `gate client call` with arguments from a file, with the configuration of the folder. */
 async function call(
   folder: string,
   tool: string,
@@ -21,14 +21,14 @@ async function call(
   return { code, result: JSON.parse(stdout).result };
 }
 
-/** What a call that was accepted gave. */
+/** The result of an accepted call. */
 function accepted({ result }: { readonly result: JsonObject }): JsonObject {
   const { outcome, result: given } = result["outcome"] as { outcome: string; result: JsonObject };
   assert.equal(outcome, "accepted");
   return given;
 }
 
-Deno.test("gate client drives a run, and its exit codes say what came of each call", () =>
+Deno.test("gate client drives a run, and its exit codes reflect the answers", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
     const defined = await call(folder, "scenario_define", { spec: spec() });
@@ -92,19 +92,19 @@ Deno.test("gate client warns that the result of a call is lost, unless it is sto
     await Deno.writeTextFile(`${folder}/kept.toml`, CONFIG);
     await Deno.writeTextFile(`${folder}/call.json`, JSON.stringify({ spec: spec() }));
     const define = ["scenario_define", "--input", "call.json"];
-    const rows: readonly [args: readonly string[], said: RegExp][] = [
+    const rows: readonly [args: readonly string[], message: RegExp][] = [
       [define, /^gate warn: the result of this call is lost: .*\n$/],
       [[...define, "--config", "kept.toml"], /^$/],
       [["scenarios_list", "--arg", "namespace_id=2"], /^$/],
     ];
-    for (const [args, said] of rows) {
+    for (const [args, message] of rows) {
       const { code, stderr } = await gate(folder, "client", "call", ...args);
       assert.equal(code, 0, stderr);
-      assert.match(stderr, said);
+      assert.match(stderr, message);
     }
   }));
 
-Deno.test("gate client talks to a server that it starts, and to one over HTTP", () =>
+Deno.test("gate client uses a server that it starts, and one over HTTP", () =>
   inFolder(async (folder) => {
     const { command, args } = processOf(gateArgs("serve", "--log-level", "error"));
     const started = await gate(folder, "client", "list", "--json", "--stdio", "--", command, ...args);
@@ -120,7 +120,7 @@ Deno.test("gate client talks to a server that it starts, and to one over HTTP", 
     assert.deepEqual(JSON.parse(listed.stdout).result.tools, tools);
   }));
 
-Deno.test("gate client says at once that a call is too large, with exit code 2", () =>
+Deno.test("gate client reports immediately that a call is too large, with exit code 2", () =>
   inFolder(async (folder) => {
     const config = `${folder}/small.toml`;
     await Deno.writeTextFile(config, "[server]\nmax_body_bytes = 2000\n");
@@ -137,7 +137,7 @@ Deno.test("gate client says at once that a call is too large, with exit code 2",
       serverInfo: { name: "a", version: "1" },
     };
     const tooLarge = errorResponse({ kind: "request_too_large", message: "Request too large: whatever it is" }, null);
-    // As a server answers that looks at nothing of a line that is too long.
+    // The answer of a server that reads nothing of a line beyond its limit.
     const nameless = `while read -r line; do
       id=$(printf '%s' "$line" | sed 's/.*"id": *\\([0-9"a-z-]*\\).*/\\1/')
       case $line in
@@ -145,10 +145,10 @@ Deno.test("gate client says at once that a call is too large, with exit code 2",
         *) echo '{"jsonrpc":"2.0","id":'"$id"',"result":${JSON.stringify(about)}}' ;;
       esac
     done`;
-    const said = "gate: Request too large: must be at most 2000 bytes (server.max_body_bytes)\n";
-    const rows: readonly [server: readonly string[], said: string][] = [
-      [["--config", config], said],
-      [["--url", server.url], said],
+    const message = "gate: Request too large: must be at most 2000 bytes (server.max_body_bytes)\n";
+    const rows: readonly [server: readonly string[], message: string][] = [
+      [["--config", config], message],
+      [["--url", server.url], message],
       [["--stdio", "--", "sh", "-c", nameless], "gate: Request too large: whatever it is\n"],
     ];
     for (const [flags, expected] of rows) {
@@ -172,7 +172,7 @@ subject = "token:${createHash("sha256").update("known-token").digest("hex")}"
 roles = [{ name = "NamespaceReader", namespace_id = 2 }]
 `;
 
-Deno.test("gate client says what a server refuses: the caller, the host, or the call", () =>
+Deno.test("gate client reports what a server rejects: the caller, the host, or the call", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/guarded.toml`, GUARDED);
     await Deno.writeTextFile(`${folder}/known`, "known-token\n");
@@ -181,13 +181,13 @@ Deno.test("gate client says what a server refuses: the caller, the host, or the 
       startServer({ args: gateArgs("serve", "--config", "guarded.toml"), cwd: folder }),
     );
     const known = ["--url", server.url, "--token-file", "known"];
-    // As a server answers that is called by a name that is not its own; a test has no second name for this machine.
+    // The answer to a request with another host name; tests have no second name for this machine.
     const answer = errorResponse({ kind: "unauthorized", message: "Host is not allowed" }, null);
     await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
       await request.text();
       return new Response(answer, { status: 403, headers: { "content-type": "application/json" } });
     });
-    const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
+    const rows: readonly [args: readonly string[], code: number, message: RegExp][] = [
       [["scenarios_list", "--arg", "namespace_id=2", ...known], 0, /"items": \[\]/],
       [["scenarios_list", "--arg", "namespace_id=3", ...known], 7, /"role_refused"[^]* in namespace 3: none of /],
       [["schemas_list", "--arg", "namespace_id=2", ...known], 7, /"tool_not_allowed"[^]*not among the tools /],
@@ -203,14 +203,14 @@ Deno.test("gate client says what a server refuses: the caller, the host, or the 
         /HTTP 403: Host is not allowed \(the server must allow /,
       ],
     ];
-    for (const [args, code, said] of rows) {
+    for (const [args, code, message] of rows) {
       const ended = await gate(folder, "client", "call", ...args);
       assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
-      assert.match(`${ended.stdout}${ended.stderr}`, said);
+      assert.match(`${ended.stdout}${ended.stderr}`, message);
     }
   }));
 
-Deno.test("gate client says why a server cannot be asked, with an exit code of its own", () =>
+Deno.test("gate client reports why it cannot reach a server, with a distinct exit code", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
     await Deno.writeTextFile(`${folder}/list.json`, "[]");
@@ -219,7 +219,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
     await Deno.writeTextFile(`${folder}/keyless.toml`, keyless);
     const wrong = processOf(gateArgs("serve", "--config", "wrong.toml"));
     const wrongCommand = ["--stdio", "--", wrong.command, ...wrong.args];
-    const rows: readonly [args: readonly string[], code: number, said: RegExp][] = [
+    const rows: readonly [args: readonly string[], code: number, message: RegExp][] = [
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
       [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
       [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
@@ -266,10 +266,10 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
       [["list", "--timeout", "soon"], 2, /expected milliseconds/],
       [["list", "extra"], 2, /--stdio COMMAND/],
     ];
-    for (const [args, code, said] of rows) {
+    for (const [args, code, message] of rows) {
       const ended = await gate(folder, "client", ...args);
       assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
-      assert.match(ended.stderr, said);
+      assert.match(ended.stderr, message);
     }
     const { code, stdout, stderr } = await gate(folder, "client", "list", "--config", "wrong.toml", "--json");
     assert.deepEqual([code, stdout], [2, ""]);
@@ -278,7 +278,7 @@ Deno.test("gate client says why a server cannot be asked, with an exit code of i
     assert.match(error.message, /colour: unknown member/);
   }));
 
-/** A server whose answer to a call is what its argument names; before it stands what is no message, as of a log. */
+/** A server that answers a call as its argument selects, after a line that is not a message, such as a log line. */
 const UNREADABLE = String.raw`
 const say = (text) => Deno.stdout.writeSync(text instanceof Uint8Array ? text : new TextEncoder().encode(text));
 const about = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } };
@@ -307,12 +307,12 @@ for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream(
 }
 `;
 
-Deno.test("gate client says at once that it cannot read an answer, with exit code 8", () =>
+Deno.test("gate client reports immediately that it cannot read an answer, with exit code 8", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/unreadable.js`, UNREADABLE);
     const server = ["--stdio", "--", Deno.execPath(), "run", "--no-prompt", "unreadable.js"];
     for (
-      const [kind, said] of [
+      const [kind, message] of [
         ["utf", "is not UTF-8"],
         ["blank", "is not UTF-8"],
         ["long", "has more than 33554432 bytes"],
@@ -321,6 +321,10 @@ Deno.test("gate client says at once that it cannot read an answer, with exit cod
       ] as const
     ) {
       const ended = await gate(folder, "client", "call", "a", "--timeout", "600000", ...server, kind);
-      assert.deepEqual(ended, { code: 8, stdout: "", stderr: `gate: Cannot reach the server: its answer ${said}\n` });
+      assert.deepEqual(ended, {
+        code: 8,
+        stdout: "",
+        stderr: `gate: Cannot reach the server: its answer ${message}\n`,
+      });
     }
   }));

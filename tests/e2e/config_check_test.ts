@@ -1,4 +1,4 @@
-/** `gate config check` finds what a start finds of the files that a configuration is made of. */
+/** `gate config check` finds the same problems in the files of a configuration as a start. */
 
 import assert from "node:assert/strict";
 import { gate, inFolder, logText } from "./gate_command.ts";
@@ -7,7 +7,7 @@ const UNSERVED = `server.tools.denylist = ["typed_providers_list", "precheck"]
 server.auth = { allowed_tools = ["typed_providers_import", "scenario_define"] }
 `;
 
-Deno.test("gate config check, gate doctor and a start name the tools of a list that this version does not serve", () =>
+Deno.test("gate config check, gate doctor and a start report listed tools that this version does not serve", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, UNSERVED);
     const notices = [
@@ -30,7 +30,7 @@ Deno.test("gate config check, gate doctor and a start name the tools of a list t
     }
   }));
 
-/** A contract beside the configuration, and the problem that check and start both have with it. */
+/** A contract beside the configuration, and the problem that both check and start report. */
 const CONTRACTS: readonly (readonly [what: string, text: string | null, problem: RegExp])[] = [
   ["that is not there", null, /^providers\[0\]\.capabilities_path: must be a usable contract: .*/],
   ["that is not JSON", "{", /^providers\[0\]\.capabilities_path: must be a usable contract: .*/],
@@ -42,7 +42,7 @@ const CONTRACTS: readonly (readonly [what: string, text: string | null, problem:
 ];
 
 for (const [what, text, problem] of CONTRACTS) {
-  Deno.test(`gate config check refuses a contract ${what}, in the words of a start`, () =>
+  Deno.test(`gate config check rejects a contract ${what} with the message of a start`, () =>
     inFolder(async (folder) => {
       const provider = '[[providers]]\nname = "lab"\ntype = "mcp"\nurl = "https://lab.example/mcp"\n';
       await Deno.writeTextFile(`${folder}/lab.toml`, `${provider}capabilities_path = "lab.json"\n`);

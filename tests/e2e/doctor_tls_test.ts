@@ -1,4 +1,4 @@
-/** `gate doctor` on configurations that are served over a network: their certificates, and the block for their clients. */
+/** `gate doctor` on network configurations: certificates, and the block for clients. */
 
 import assert from "node:assert/strict";
 import { gate } from "./gate_command.ts";
@@ -28,7 +28,7 @@ function tls(cert: string, key: string, clientCa: string): string {
   return `${LOCAL}\ntls = { cert_path = "${cert}", key_path = "${key}", client_ca_path = "${clientCa}" }`;
 }
 
-Deno.test("gate doctor reads the files of server.tls as the server does, and says of each certificate whether it counts", async (t) => {
+Deno.test("gate doctor reads the files of server.tls as the server does, and checks each certificate", async (t) => {
   await inWorld(async (world) => {
     const { authority, folder } = world;
     const DAY = 24 * 60 * 60;
@@ -65,9 +65,9 @@ Deno.test("gate doctor reads the files of server.tls as the server does, and say
     for (const [name, key, ca, code, found] of rows) {
       await t.step(`${name}, key of ${key}, clients of ${ca}`, async () => {
         const looked = await doctor(world, tls(`${name}.pem`, `${key}.key`, `${ca}.pem`));
-        const said = looked.certificates.map(({ status, message }) => `${status} ${message}`);
-        assert.equal(said.length, found.length, said.join("\n"));
-        found.forEach((pattern, index) => assert.match(said[index] ?? "", pattern));
+        const messages = looked.certificates.map(({ status, message }) => `${status} ${message}`);
+        assert.equal(messages.length, found.length, messages.join("\n"));
+        found.forEach((pattern, index) => assert.match(messages[index] ?? "", pattern));
         assert.equal(looked.code, code);
         assert.deepEqual(looked.client, { type: "http", url: "https://127.0.0.1:8443/mcp" });
       });
@@ -93,7 +93,7 @@ const BLOCKS: readonly (readonly [server: string, client: unknown])[] = [
 ];
 
 for (const [server, client] of BLOCKS) {
-  Deno.test(`gate doctor tells clients how to reach ${JSON.stringify(client)}`, () =>
+  Deno.test(`gate doctor prints the block to reach ${JSON.stringify(client)}`, () =>
     inWorld(async (world) => {
       assert.deepEqual((await doctor(world, server)).client, client);
     }));

@@ -1,13 +1,13 @@
-/** Every exit code, as a script gets it from the commands that end with it. */
+/** Every exit code, from commands that end with it. */
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
 import { EXAMPLES, withExample } from "./example_goals.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
-/** A folder with a run whose first stage is open, and what is wrong with other things in it. */
+/** A folder with a run whose first stage is open, and with damaged files. */
 interface World {
-  /** The arguments of every tool that say which run. */
+  /** The arguments that identify the run. */
   readonly run: Readonly<Record<string, unknown>>;
   readonly law: string;
   /** The head before the stage was opened. */
@@ -21,7 +21,7 @@ function claim(value: number): readonly JsonObject[] {
   return [{ condition_id: "acceptance_criteria", retention, value: { value, value_type: "Integer" } }];
 }
 
-/** The configuration reaches this machine, so it has to be named. */
+/** The configuration allows addresses of this machine, so it must be named on the command line. */
 const NAMED = ["--config", "gate.toml"];
 
 /** A call of a tool by `gate client`. */
@@ -40,15 +40,15 @@ function precheck({ law }: World, evidence: readonly JsonObject[]): string[] {
   return call("scenario_precheck_stage", { ...scenario, caller_evidence: evidence });
 }
 
-/** By exit code: commands that end with it, in a world where they have reason to. */
+/** Commands by exit code. */
 const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [0, "a configuration that is valid", () => ["config", "check", "gate.toml"]],
-  [0, "cases that come out as expected", () => ["scenario", "test", "scenario.yaml", ...NAMED]],
+  [0, "cases that pass", () => ["scenario", "test", "scenario.yaml", ...NAMED]],
   [0, "a precheck that is true", (world) => precheck(world, claim(1))],
   [0, "a runpack whose claims hold", () => ["runpack", "verify", "whole.runpack", "--profile", "full_replay_v1"]],
   [1, "a server that fails inside", () => ["client", "list", "--stdio", "--", "sh", "broken.sh"]],
   [2, "a flag that there is not", () => ["doctor", "--colour"]],
-  [2, "a command that there is not", () => ["doktor"]],
+  [2, "an unknown command", () => ["doktor"]],
   [2, "a configuration that is wrong", () => ["config", "check", "wrong.toml"]],
   [2, "a server on a configuration that is wrong", () => ["serve", "--config", "wrong.toml"]],
   [2, "a client of such a server", () => ["client", "list", "--config", "wrong.toml"]],
@@ -65,7 +65,7 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [3, "a precheck that is false", (world) => precheck(world, claim(0))],
   [
     3,
-    "a case that does not come out",
+    "a case that fails",
     () => ["scenario", "test", "scenario.yaml", "--cases", "wrong.cases.yaml", ...NAMED],
   ],
   [4, "a precheck that is unknown", (world) => precheck(world, [])],
@@ -79,8 +79,8 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [6, "a store that is not as it was written", () => ["store", "check", "damaged.db"]],
   [6, "a runpack that is not as it was written", () => ["runpack", "verify", "damaged.runpack"]],
   [6, "an audit log that is not as it was written", () => ["audit", "verify", "damaged.jsonl"]],
-  [6, "an audit log whose head file is none", () => ["audit", "verify", "headless.jsonl"]],
-  [6, "a runpack that nobody has signed, where a signature is asked for", () => [
+  [6, "an audit log with an invalid head file", () => ["audit", "verify", "headless.jsonl"]],
+  [6, "an unsigned runpack with --require-signature", () => [
     ...["runpack", "verify", "whole.runpack", "--require-signature"],
     ...["--trusted-key", "keys/approver.key.pub"],
   ]],
@@ -120,7 +120,7 @@ config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["1
 
 const LOCAL = 'transport = "http"\nbind = "127.0.0.1:0"';
 
-/** Settings of servers that cannot start; 192.0.2.1 is nobody's (RFC 5737). */
+/** Settings of servers that cannot start; 192.0.2.1 is not assigned (RFC 5737). */
 const SERVERS: Readonly<Record<string, string>> = {
   local: LOCAL,
   unaudited: `${LOCAL}\naudit.path = "absent/audit.jsonl"`,
@@ -131,7 +131,7 @@ tls_termination = "upstream"
 auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }`,
 };
 
-/** A server that answers whatever it is asked with a failure of its own. */
+/** A server that answers every request with an internal error. */
 const BROKEN = `while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id": *\\([0-9"a-z-]*\\).*/\\1/')
   printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error","data":{"kind":"internal"}}}\\n' "$id"
@@ -149,7 +149,7 @@ async function damage(from: string, to: string, change: (bytes: Uint8Array) => U
   await Deno.writeFile(to, change(await Deno.readFile(from)));
 }
 
-/** Makes what the rows speak of. */
+/** Creates the folder for the rows. */
 async function prepare(folder: string): Promise<World> {
   await Deno.writeTextFile(`${folder}/gate.toml`, PROVIDERS, { append: true });
   await Deno.writeTextFile(`${folder}/wrong.toml`, "colour = 1\n");
@@ -187,7 +187,7 @@ async function prepare(folder: string): Promise<World> {
   return { run, law, head };
 }
 
-Deno.test("every exit code comes from the commands that it is for", async (t) => {
+Deno.test("every exit code comes from its commands", async (t) => {
   const example = EXAMPLES.find(({ name }) => name === "agent_task");
   assert.ok(example);
   await withExample(example, async ({ folder }) => {

@@ -64,7 +64,7 @@ async function withStore<Result>(folder: string, body: (call: ToolCall) => Promi
   }
 }
 
-/** Starts a run; gives its id and first head. */
+/** Starts a run; returns its id and first head. */
 function startRun(folder: string): Promise<{ readonly runId: string; readonly head: JsonObject }> {
   return withStore(folder, async (call) => {
     const { scenario_law_identity = "" } = await call("scenario_define", { spec: SPEC });
@@ -81,7 +81,7 @@ function startRun(folder: string): Promise<{ readonly runId: string; readonly he
   });
 }
 
-/** Evaluates a stage of a run at a head; gives the next head. */
+/** Evaluates a stage of a run at a head; returns the next head. */
 function evaluate(
   folder: string,
   runId: string,
@@ -104,13 +104,13 @@ function evaluate(
   });
 }
 
-Deno.test("gate explain says what a run is missing", async () => {
+Deno.test("gate explain shows what a run is missing", async () => {
   await inFolder(async (folder) => {
     assert.equal((await gate(folder, "init")).code, 0);
     await Deno.mkdir(join(folder, ".gate"), { recursive: true });
     const { runId, head } = await startRun(folder);
-    const told = await gate(folder, "explain", runId);
-    assert.deepEqual(told, {
+    const output = await gate(folder, "explain", runId);
+    assert.deepEqual(output, {
       code: 4,
       stderr: "",
       stdout: `Run ${runId} of scenario "release" in namespace 2 is active at revision 1
@@ -147,7 +147,7 @@ Stage "apply" is blocked
   });
 });
 
-/** Attempts, one after the other, and what explain says then: exit code, and a part of what it prints. */
+/** Attempts in order, and the exit code and a part of the output of explain afterwards. */
 const ATTEMPTS: readonly [string, Readonly<Record<string, boolean>>, number, string][] = [
   ["build", {}, 4, "  Its last attempt, number 1, was unknown\n    tests is unknown, no evidence\n"],
   ["build", { tests: false }, 3, "  Its last attempt, number 2, was false\n    tests is false\n"],
@@ -163,17 +163,17 @@ Deno.test("gate explain exits with 3 if an open stage was False, 4 if the run is
     await Deno.mkdir(join(folder, ".gate"), { recursive: true });
     const { runId, head } = await startRun(folder);
     let at = head;
-    for (const [stage, values, code, said] of ATTEMPTS) {
+    for (const [stage, values, code, message] of ATTEMPTS) {
       at = await evaluate(folder, runId, at, stage, values);
-      const told = await gate(folder, "explain", runId);
-      assert.deepEqual([told.code, told.stderr], [code, ""], told.stdout);
-      assert.ok(told.stdout.includes(said), told.stdout);
+      const output = await gate(folder, "explain", runId);
+      assert.deepEqual([output.code, output.stderr], [code, ""], output.stdout);
+      assert.ok(output.stdout.includes(message), output.stdout);
       const json = await gate(folder, "explain", "--json", runId);
       assert.deepEqual([json.code, JSON.parse(json.stdout).ok], [code, code === 0]);
     }
   }));
 
-Deno.test("gate explain refuses what is no run", async () => {
+Deno.test("gate explain rejects an invalid run", async () => {
   await inFolder(async (folder) => {
     await gate(folder, "init");
     await Deno.mkdir(join(folder, ".gate"), { recursive: true });

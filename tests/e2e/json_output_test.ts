@@ -1,4 +1,4 @@
-/** What every command writes with `--json`. */
+/** The output of every command with `--json`. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const APPROVAL = [
   ...["--stage", "build", "--condition", "built", "--value", "true"],
 ];
 
-/** By command, in the order in which they may be run in one folder: arguments with which there is a result to tell. */
+/** Arguments with a successful result, by command, in an order that works in one folder. */
 const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["init", ["other.toml"]],
   ["config check", []],
@@ -65,7 +65,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["help", []],
 ];
 
-/** `serve` has no result, and `pull` needs an object store: what they refuse is an error in JSON, as of every command. */
+/** `serve` has no result, and `pull` needs an object store; their errors are JSON as well. */
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],
   ["runpack pull", ["0".repeat(64)]],
@@ -76,7 +76,7 @@ interface Help {
   readonly commands: readonly { readonly name: string }[];
 }
 
-/** Every command that takes `--json`, as help tells them: those of the first level, and those below. */
+/** Every command with `--json` according to help, with subcommands. */
 async function commandsOf(folder: string): Promise<string[]> {
   const help = async (...words: readonly string[]): Promise<Help> =>
     JSON.parse((await gate(folder, "help", ...words, "--json")).stdout).result;
@@ -88,7 +88,7 @@ async function commandsOf(folder: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-Deno.test("every command with --json writes one line of JSON, wherever the flag stands", () =>
+Deno.test("every command with --json writes one line of JSON, for any position of the flag", () =>
   inFolder(async (folder) => {
     assert.deepEqual([...ROWS, ...REFUSING].map(([command]) => command).sort(), (await commandsOf(folder)).sort());
     const stores = await openStores(storesOptions(folder, WAL_FULL), SHA256);

@@ -1,5 +1,5 @@
 /**
- * What operators copy from `docs/guide/deployment.md`, so that tests run what the page says.
+ * Reads the blocks of `docs/guide/deployment.md`, so that tests run what operators copy.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { readBlocks } from "../checks/doc_links.ts";
 /** The root of the checkout. */
 export const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** The block of a language that holds a text. */
+/** Finds the block of a language that contains a text. */
 export async function deploymentBlock(language: string, holding: string): Promise<string> {
   const page = await Deno.readTextFile(`${ROOT}docs/guide/deployment.md`);
   const found = readBlocks(page).filter((block) => block.language === language && block.text.includes(holding));
@@ -28,13 +28,13 @@ export function replaceAll(text: string, edits: readonly (readonly [from: string
   }, text);
 }
 
-/** The flags of `gate serve` in the container, besides the configuration that is installed there. */
+/** The flags of `gate serve` in the container, without its configuration. */
 export async function containerFlags(): Promise<readonly string[]> {
   const [, command = "[]"] = /^CMD (.*)$/m.exec(await deploymentBlock("dockerfile", "FROM")) ?? [];
   return flagsOf(JSON.parse(command) as string[]);
 }
 
-/** The flags of `gate serve` in the unit of systemd, besides the configuration that is installed for it. */
+/** The flags of `gate serve` in the unit of systemd, without its configuration. */
 export async function unitFlags(): Promise<readonly string[]> {
   const [, command = ""] = /^ExecStart=\/usr\/local\/bin\/gate (.*)$/m.exec(await deploymentBlock("ini", "[Unit]")) ??
     [];

@@ -1,4 +1,4 @@
-/** The blocks of `docs/guide/deployment.md` and the presets that they name fit each other. */
+/** The blocks of `docs/guide/deployment.md` match the presets that they name. */
 
 import assert from "node:assert/strict";
 import { loadConfig } from "@/config/load.ts";
@@ -10,7 +10,7 @@ import { PRESETS } from "./presets_serve.ts";
 
 const preset = (name: string): Promise<GateConfig> => loadConfig({ config: `${PRESETS}${name}`, environment: "" });
 
-Deno.test("the unit of systemd makes the folders of the preset that is installed for it", async () => {
+Deno.test("the unit of systemd creates the folders of its preset", async () => {
   const unit = await deploymentBlock("ini", "[Unit]");
   const config = await preset("mtls_host.toml");
   assert.match(await deploymentBlock("sh", "useradd"), / config\/mtls_host\.toml \/etc\/gate\/gate\.toml$/m);
@@ -31,14 +31,14 @@ Deno.test("the unit of systemd for a checkout serves it with the same flags", as
   );
 });
 
-Deno.test("the audit log that is rotated is the one that the preset writes, and the TLS of the page is the preset's", async () => {
+Deno.test("the rotated audit log and the TLS settings of the page are those of the preset", async () => {
   const { server } = await preset("mtls_host.toml");
   assert.ok((await deploymentBlock("text", "postrotate")).includes(`\n${server.audit.path} {\n`));
   const text = await Deno.readTextFile(`${PRESETS}mtls_host.toml`);
   assert.ok(text.includes(await deploymentBlock("toml", "[server.tls]")));
 });
 
-Deno.test("the container holds its preset and files that there are, and listens where the proxy asks", async () => {
+Deno.test("the container contains its preset and existing files, and listens on the port of the proxy", async () => {
   const file = await deploymentBlock("dockerfile", "FROM");
   const copies = [...file.matchAll(/^COPY --chmod=(\d+) (\S+) (\S+)$/gm)].map(([, ...words]) => words);
   assert.equal(copies.length, file.match(/^(COPY|ADD)\b/gm)?.length);
@@ -58,7 +58,7 @@ Deno.test("the container holds its preset and files that there are, and listens 
   for (const { path } of [config.run_state_store, config.schema_registry]) assert.ok(path?.startsWith(`${volume}/`));
 });
 
-Deno.test("nginx of the page takes requests of the size that gate takes, and waits longer than a stream is silent", async () => {
+Deno.test("nginx of the page accepts requests up to gate's limit, and its timeout is longer than the silence of a stream", async () => {
   const block = await deploymentBlock("nginx", "server {");
   const { server } = await preset("container_behind_proxy.toml");
   assert.match(block, /client_max_body_size +1m;/);
@@ -68,7 +68,7 @@ Deno.test("nginx of the page takes requests of the size that gate takes, and wai
   assert.equal(KEEP_ALIVE_MILLISECONDS, Number(silent) * 1000);
 });
 
-Deno.test("what restores a backup takes all of the old store away, and gives the service its file", async () => {
+Deno.test("restoring a backup removes the whole old store, and gives the file to the service's user", async () => {
   const config = await preset("mtls_host.toml");
   const path = config.run_state_store.path ?? assert.fail();
   const unit = await deploymentBlock("ini", "[Unit]");
@@ -81,13 +81,13 @@ Deno.test("what restores a backup takes all of the old store away, and gives the
   assert.ok(at("mv ") < at("install ") && at("install ") < at("systemctl start"));
 });
 
-Deno.test("the script for backups runs as it stands, and what it leaves is whole", () =>
+Deno.test("the backup script runs unchanged, and its copy is sound", () =>
   inFolder(async (folder) => {
     const { command, args } = processOf(gateArgs());
     const line = [command, ...args].map((word) => `'${word}'`).join(" ");
     await Deno.writeTextFile(`${folder}/gate`, `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
     await Deno.writeTextFile(`${folder}/gate.toml`, 'run_state_store = { type = "sqlite", path = "gate.db" }\n');
-    // A store begins with its first opening.
+    // The store is created when it is first opened.
     const registered = await gate(folder, "client", "list", "--config", `${folder}/gate.toml`);
     assert.equal(registered.code, 0, registered.stderr);
     const script = replaceAll(await deploymentBlock("sh", "/etc/cron.daily/gate"), [
@@ -95,7 +95,7 @@ Deno.test("the script for backups runs as it stands, and what it leaves is whole
       ["/etc/gate/gate.toml", `${folder}/gate.toml`],
       ["/var/backups/gate", `${folder}/backups`],
     ]);
-    // As cron starts it: by its first line, not by a shell that was told to read it.
+    // Like cron: by its first line, not as the argument of a shell.
     await Deno.writeTextFile(`${folder}/daily`, script, { mode: 0o755 });
     const { success, stderr } = await new Deno.Command(`${folder}/daily`, { env: { GATE_CONFIG: "" } }).output();
     assert.ok(success, new TextDecoder().decode(stderr));

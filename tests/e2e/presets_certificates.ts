@@ -1,15 +1,15 @@
 /**
- * Certificates for the presets, in the folder that they read them from.
+ * Creates certificates for the presets in the folder that they read.
  *
  * @module
  */
 
 import { type Authority, createAuthority, SERVER_EXTENSIONS } from "./tls_authority.ts";
 
-/** Further names of the server: its own, and one that it does not answer to. */
+/** Additional names of the server: its own, and one that it does not accept. */
 const NAMES = ["localhost", "gate.example.com", "other.example.com"];
 
-/** Makes the server's certificate in `etc/tls`; gives who vouches for it. */
+/** Creates the server's certificate in `etc/tls`; returns its authority. */
 export async function serverCertificate(folder: string): Promise<Authority> {
   await Deno.mkdir(`${folder}/etc/tls`, { recursive: true });
   const authority = await createAuthority(folder, "servers", "/CN=Authority of servers");
@@ -22,7 +22,7 @@ export async function serverCertificate(folder: string): Promise<Authority> {
   return authority;
 }
 
-/** Makes who vouches for clients, in `etc/tls`. */
+/** Creates the authority of client certificates in `etc/tls`. */
 export async function clientAuthority(folder: string): Promise<Authority> {
   const authority = await createAuthority(folder, "clients", "/CN=Authority of clients");
   await Deno.copyFile(authority.certPath, `${folder}/etc/tls/clients.pem`);

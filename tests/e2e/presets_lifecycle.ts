@@ -1,5 +1,5 @@
 /**
- * A run from its law to its verified runpack, over whatever calls a tool.
+ * A run from its law to its verified runpack, over any transport.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import type { JsonObject } from "@/canonical/json.ts";
 import { evidence, id, spec } from "@/tools/tests/tools_fixture.ts";
 import type { Wire } from "./client.ts";
 
-/** Calls a tool; gives the JSON-RPC answer. */
+/** Calls a tool; returns the JSON-RPC answer. */
 export type CallTool = (name: string, input: unknown) => Promise<Wire>;
 
-/** What a lifecycle differs in. */
+/** The parameters of a lifecycle. */
 export interface Lifecycle {
   /** The law, with the stages `build` and `deploy`. */
   readonly spec?: JsonObject;
-  /** Evidence that the caller gives for `build` and `deploy`; none where gate fetches it itself. */
+  /** Evidence of the caller for `build` and `deploy`; absent if gate gathers it. */
   readonly callerEvidence?: boolean;
 }
 
-/** The structured content of an answer that must be a result. */
+/** The structured content of a successful answer. */
 export function contentOf(answer: Wire): Wire {
   const result = answer["result"] as Wire | undefined;
   assert.ok(result !== undefined && result["isError"] !== true, JSON.stringify(answer));

@@ -1,5 +1,5 @@
 /**
- * Starts the files of `config/`, changed as their comments tell an operator to, under the permissions that gate prints.
+ * Starts the files of `config/`, with the changes that their comments describe, under the flags of `gate permissions`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { type CallTool, type Lifecycle, runLifecycle } from "./presets_lifecycle
 /** The folder of the presets. */
 export const PRESETS = new URL("../../config/", import.meta.url).pathname;
 
-/** What stands in a file, and what an operator puts there. */
+/** A text of a file, and the text of the operator. */
 export type Edits = readonly (readonly [from: string, to: string])[];
 
 /** The folders that the presets of hosts name, within the folder of the test. */
@@ -48,7 +48,7 @@ async function boot(path: string, folder: string, flags: readonly string[] = [])
 export interface Callers {
   readonly as: (sending: Sending) => CallTool;
   readonly status: (sending: Sending) => Promise<number>;
-  /** Asserts that the service says that it is ready. */
+  /** Asserts that the service is ready. */
   readonly ready: (sending: Sending) => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface Served extends Callers {
   readonly process: ServerProcess;
 }
 
-/** Callers of an address, with what to show where an answer is none. */
+/** Callers of an address, with details for a failed answer. */
 export function callersOf(url: string, errors: () => string): Callers {
   let id = 0;
   return {
@@ -100,7 +100,7 @@ export async function driveStdio(name: string, folder: string, lifecycle: Lifecy
   assert.equal(await server.ended(), 0, server.errors());
 }
 
-/** Asserts that an audit log is whole and tells of the lifecycle. */
+/** Asserts that an audit log is sound and contains the lifecycle. */
 export async function assertAudited(folder: string, path: string): Promise<void> {
   const { code, stdout, stderr } = await gate(folder, "audit", "verify", path);
   assert.equal(code, 0, stdout + stderr);

@@ -10,7 +10,7 @@ import { containerFlags } from "./presets_blocks.ts";
 import { runLifecycle } from "./presets_lifecycle.ts";
 import { assertAudited, driveStdio, type Edits, PRESETS, serveHttp } from "./presets_serve.ts";
 
-Deno.test("config/ holds the presets that are tested here, and gate accepts each that has nothing to fill in", () =>
+Deno.test("config/ contains the presets of these tests, and gate accepts each that needs no values", () =>
   inFolder(async (folder) => {
     const names = (await Array.fromAsync(Deno.readDir(PRESETS))).map(({ name }) => name).sort();
     assert.deepEqual(names, [
@@ -39,7 +39,7 @@ Deno.test("config/ci_release_gate.toml decides from the files and variables of t
     await assertAudited(folder, `${folder}/etc/audit.jsonl`);
   }));
 
-/** The two stages, on evidence that gate fetches itself. */
+/** The two stages, with evidence that gate gathers. */
 function fetchingSpec(): JsonObject {
   const fetched = (base: JsonObject): JsonObject => ({
     ...base,
@@ -70,7 +70,7 @@ function fetchingSpec(): JsonObject {
   });
 }
 
-Deno.test("config/local_http.toml serves this machine and refuses what was passed on", () =>
+Deno.test("config/local_http.toml serves this machine and rejects forwarded requests", () =>
   inFolder(async (folder) => {
     const edits: Edits = [["127.0.0.1:8080", "127.0.0.1:0"]];
     await serveHttp("local_http.toml", folder, { edits }, async ({ as, status, ready }) => {
@@ -82,7 +82,7 @@ Deno.test("config/local_http.toml serves this machine and refuses what was passe
     await assertAudited(folder, `${folder}/etc/audit.jsonl`);
   }));
 
-Deno.test("config/container_behind_proxy.toml believes the subject from the proxy alone", () =>
+Deno.test("config/container_behind_proxy.toml trusts the subject only from the proxy", () =>
   inFolder(async (folder) => {
     const edits: Edits = [["0.0.0.0:8080", "0.0.0.0:0"]];
     const subject = { "x-gate-client-subject": "CN=pipeline,OU=Build,O=Example" };

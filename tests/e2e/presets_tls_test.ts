@@ -16,12 +16,12 @@ async function digestOf(token: string): Promise<string> {
   return new Uint8Array(digest).toHex();
 }
 
-/** Whether an answer refuses what was asked, as an error of either kind. */
+/** Whether an answer is an error of either kind. */
 function isRefused(answer: Wire): boolean {
   return answer["error"] !== undefined || (answer["result"] as Wire | undefined)?.["isError"] === true;
 }
 
-Deno.test("config/hardened_bearer.toml lets named tokens in, each to what its roles grant", () =>
+Deno.test("config/hardened_bearer.toml admits named tokens, each with the permissions of its roles", () =>
   inFolder(async (folder) => {
     const { cert: ca } = await serverCertificate(folder);
     const token = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
@@ -60,7 +60,7 @@ async function evidenceKey(): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.exportKey("raw", publicKey));
 }
 
-/** What a caller without the role is told. */
+/** The answer to a caller without the role. */
 async function refusedText(as: Served["as"], sending: Sending): Promise<string> {
   try {
     return JSON.stringify(await as(sending)("scenario_define", { spec: spec({ scenario_id: "other" }) }));
@@ -70,7 +70,7 @@ async function refusedText(as: Served["as"], sending: Sending): Promise<string> 
   }
 }
 
-Deno.test("config/mtls_host.toml lets certificates in by their subject", () =>
+Deno.test("config/mtls_host.toml admits certificates by their subject", () =>
   inFolder(async (folder) => {
     const { cert: ca } = await serverCertificate(folder);
     const clients = await clientAuthority(folder);

@@ -43,7 +43,7 @@ async function identityOf(pack: string): Promise<string> {
   return SHA256(`gate:runpack:v1\0${await Deno.readTextFile(join(GOLDEN_FOLDER, pack, "manifest.json"))}`);
 }
 
-// The flags of an export, and the golden runpack that it gives.
+// The flags of an export, and the golden runpack that it creates.
 const GOLDEN: readonly [readonly string[], string][] = [
   [[], "plain"],
   [["--redact", "log", "--redact", "approved"], "withheld"],
@@ -77,7 +77,7 @@ for (const [flags, pack] of GOLDEN) {
     }));
 }
 
-Deno.test("gate replay reads a law in YAML, and says at which line it is none", () =>
+Deno.test("gate replay reads a law in YAML, and reports the line of an error", () =>
   inFolder(async (folder) => {
     const replay = async (text: string): Promise<Ended> => {
       await Deno.writeTextFile(join(folder, "next.yaml"), text);
@@ -87,7 +87,7 @@ Deno.test("gate replay reads a law in YAML, and says at which line it is none", 
     const same = await replay(law);
     assert.equal(same.code, 0, same.stderr);
     assert.match(same.stdout, /\nNone of \d+ decisions differs\n/);
-    const said = 'gate: Cannot use law "next.yaml": 1 error\ngate: next.yaml:';
+    const start = 'gate: Cannot use law "next.yaml": 1 error\ngate: next.yaml:';
     const rows: readonly [string, string][] = [
       [law.replace("\n", "\ncolour: red\n"), '2:1: error: $.colour: Member "colour" is unknown'],
       ["# Nothing but this is wrong.\n[", "2:2: error: Flow sequence must end with a ]"],
@@ -95,26 +95,26 @@ Deno.test("gate replay reads a law in YAML, and says at which line it is none", 
     for (const [text, fault] of rows) {
       const { code, stderr } = await replay(text);
       assert.equal(code, 2);
-      assert.ok(stderr.startsWith(`${said}${fault}`), stderr);
+      assert.ok(stderr.startsWith(`${start}${fault}`), stderr);
     }
   }));
 
-Deno.test("gate runpack export says the identity alone, and the same for the same head", () =>
+Deno.test("gate runpack export prints only the identity, which is the same for the same head", () =>
   withGoldenRun(async (folder) => {
     const [first, second] = [await gate(folder, ...EXPORT), await gate(folder, ...EXPORT)];
     assert.deepEqual(first, { code: 0, stdout: `${await identityOf("plain")}\n`, stderr: "" });
     assert.deepEqual(second, first);
   }));
 
-// What goes wrong, its exit code and what is said.
+// A mistake, its exit code and message.
 const REFUSED: readonly [string, readonly string[], number, RegExp, ((folder: string) => Promise<void>)?][] = [
   ["no namespace", ["runpack", "export", "--run", run_id], 2, /--namespace/],
-  ["a namespace that is none", [...EXPORT, "--namespace", "0"], 2, /must be an integer of at least 1/],
-  ["a run that is none", [...EXPORT, "--run", run_id.slice(1)], 2, /must be 32 lower-case hex digits/],
+  ["an invalid namespace", [...EXPORT, "--namespace", "0"], 2, /must be an integer of at least 1/],
+  ["an invalid run", [...EXPORT, "--run", run_id.slice(1)], 2, /must be 32 lower-case hex digits/],
   ["a run that is not there", [...EXPORT, "--run", "f".repeat(32)], 2, /Cannot find run "f{32}" in namespace 2/],
   ["a run of another namespace", [...EXPORT, "--namespace", "3"], 2, /Cannot find run/],
   ["a condition that is not there", [...EXPORT, "--redact", "aproved"], 2, /Cannot withhold condition "aproved"/],
-  ["a key that is none", [...EXPORT, "--signing-key", "gate.toml"], 2, /Cannot use key "gate.toml"/],
+  ["an invalid key", [...EXPORT, "--signing-key", "gate.toml"], 2, /Cannot use key "gate.toml"/],
   ["a folder that is in use", [...EXPORT, "--out", "."], 2, /is not an empty folder/],
   ["a file that exists", [...EXPORT, "--archive", "gate.toml"], 2, /exists already/],
   ["a store in memory", [...EXPORT, "--config", "memory.toml"], 2, /is "memory"/, (folder) => {
@@ -164,7 +164,7 @@ for (const [what, argv, code, message, prepare] of REFUSED) {
     }));
 }
 
-Deno.test("gate runpack sign signs a folder, a file and a published runpack alike", () =>
+Deno.test("gate runpack sign signs a folder, a file and a published runpack", () =>
   withGoldenRun(async (folder) => {
     await gate(folder, ...EXPORT, "--out", "pack", "--archive", "a.runpack");
     const identity = await identityOf("plain");
@@ -183,7 +183,7 @@ Deno.test("gate runpack sign signs a folder, a file and a published runpack alik
     assert.deepEqual(a, b);
   }));
 
-Deno.test("gate runpack sign signs nothing that is not whole", () =>
+Deno.test("gate runpack sign rejects an incomplete runpack", () =>
   withGoldenRun(async (folder) => {
     await gate(folder, ...EXPORT, "--out", "pack");
     const { law } = JSON.parse(await Deno.readTextFile(join(folder, "pack", "manifest.json")));
@@ -235,7 +235,7 @@ Deno.test("gate serve publishes into its data folder, signed with its key", () =
 for (const dataDir of ["there", "new", "new/and/deep", "link/new"]) {
   Deno.test(`gate permissions prints flags under which gate serve publishes into "${dataDir}", signed with its key`, () =>
     withGoldenRun(async (folder) => {
-      // The folder of the store may be read as a whole.
+      // The process may read the whole folder of the store.
       const key = "keys/release.key";
       for (const name of ["there", "keys"]) await Deno.mkdir(join(folder, name));
       await Deno.rename(join(folder, "release.key"), join(folder, key));
@@ -255,11 +255,11 @@ for (const dataDir of ["there", "new", "new/and/deep", "link/new"]) {
       await using server = startServer({ args: without, cwd: folder, env: { GATE_CONFIG: "" } });
       await server.logged(key);
       await server.closeInput();
-      assert.notEqual(await server.ended(), 0, "without leave to read the key it is not served");
+      assert.notEqual(await server.ended(), 0, "it does not start without permission to read the key");
     }));
 }
 
-Deno.test("gate serve does not serve with a signing key that is none", () =>
+Deno.test("gate serve does not start with an invalid signing key", () =>
   withGoldenRun(async (folder) => {
     const args = gateArgs("serve", "--signing-key", "gate.toml");
     await using server = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });

@@ -22,7 +22,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** Runs gate with leave to read, and with none to write, to reach a network, to see the environment or to run a program. */
+/** Runs gate with read permission only: without write, network, environment and run permission. */
 async function gate(...args: string[]): Promise<Ended> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--no-check", "--frozen", "--allow-read", join(ROOT, "main.ts"), ...args],
@@ -38,7 +38,7 @@ function resultOf({ out }: Ended): any {
   return JSON.parse(out).result;
 }
 
-/** Runs gate where it may write too, as `show --html` has to. */
+/** Runs gate with read and write permission, for `show --html`. */
 async function gateWriting(...args: string[]): Promise<Ended> {
   const command = new Deno.Command(Deno.execPath(), {
     args: [
@@ -67,7 +67,7 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-Deno.test("gate runpack verify needs nothing but leave to read", async () => {
+Deno.test("gate runpack verify needs only read permission", async () => {
   const plain = await gate("runpack", "verify", join(GOLDEN, "plain"), "--json");
   assert.deepEqual([plain.code, plain.err], [0, ""]);
   // deno-lint-ignore no-explicit-any
@@ -76,7 +76,7 @@ Deno.test("gate runpack verify needs nothing but leave to read", async () => {
   assert.match(text.out, /artifact_tree_integrity +satisfied +object_tree_traversal_v6/);
 });
 
-Deno.test("gate runpack verify --help needs nothing but leave to read, and no word on colours", async () => {
+Deno.test("gate runpack verify --help needs only read permission, and does not read NO_COLOR", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -96,7 +96,7 @@ Deno.test("gate runpack verify --help needs nothing but leave to read, and no wo
   assert.match(decoder.decode(stdout), /^Usage: gate runpack verify /);
 });
 
-Deno.test("gate runpack verify ends in 0, 4 or 6: all holds, material is lacking, something is violated", () =>
+Deno.test("gate runpack verify exits with 0 if all claims hold, 4 if material is missing, 6 if a claim is violated", () =>
   withFolder(async (folder) => {
     const run = playGoldenRun();
     await writeTree(join(folder, "whole"), await packOf(run, 5));
@@ -132,7 +132,7 @@ Deno.test("gate runpack verify --require-signature fails a runpack that no trust
     }
   }));
 
-Deno.test("gate runpack verify takes keys and a budget, and says what is wrong with them", () =>
+Deno.test("gate runpack verify accepts keys and a budget, and reports invalid ones", () =>
   withFolder(async (folder) => {
     const { public_key, keyid: key_id } = JSON.parse(await Deno.readTextFile(join(GOLDEN, "signed.key.json")));
     const key = join(folder, "release.pub");
@@ -162,7 +162,7 @@ Deno.test("gate runpack verify takes keys and a budget, and says what is wrong w
     assert.match(file.err, /^gate: Cannot read archive ".*release.pub" at byte 0: it ends in the middle\n/);
   }));
 
-Deno.test("gate runpack verify gives one report, whether a runpack is a folder or a file", () =>
+Deno.test("gate runpack verify returns the same report for a folder and a file", () =>
   withFolder(async (folder) => {
     const golden = join(GOLDEN, "signed");
     const file = join(folder, "release.runpack");
@@ -179,7 +179,7 @@ Deno.test("gate runpack verify gives one report, whether a runpack is a folder o
     assert.ok(cut.out.includes(`violated       archive_invalid: byte ${bytes.length - 1024}\n`), cut.out);
   }));
 
-Deno.test("gate runpack show tells stages, timeline and decisions with their evidence", async () => {
+Deno.test("gate runpack show shows stages, timeline and decisions with their evidence", async () => {
   const { code, out } = await gate("runpack", "show", join(GOLDEN, "withheld"));
   assert.equal(code, 0);
   for (
@@ -194,7 +194,7 @@ Deno.test("gate runpack show tells stages, timeline and decisions with their evi
   assert.ok(!out.includes("\x1b["), "no colours where they are not wanted");
 });
 
-Deno.test("gate runpack show writes a page of what there is of a runpack that is not whole, and says what is violated", () =>
+Deno.test("gate runpack show writes a page of an incomplete runpack, and shows violated claims", () =>
   withFolder(async (folder) => {
     const pack = await packOf(playGoldenRun());
     const { law, artifacts } = JSON.parse(decoder.decode(pack.manifest));
@@ -220,7 +220,7 @@ Deno.test("gate runpack show writes a page of what there is of a runpack that is
     assert.deepEqual([code, /Cannot read ".*law": object_missing: law/.test(err)], [6, true]);
   }));
 
-Deno.test("gate runpack verify finds a runpack by its identity with leave to read alone", () =>
+Deno.test("gate runpack verify finds a runpack by its identity with read permission only", () =>
   withFolder(async (folder) => {
     const golden = join(GOLDEN, "plain");
     const contents = await sourceContents(sha256, folderPackSource(golden), []);
@@ -234,11 +234,11 @@ Deno.test("gate runpack verify finds a runpack by its identity with leave to rea
     }
     const none = await gate("runpack", "verify", "0".repeat(64), "--data-dir", folder);
     assert.deepEqual([none.code, /Cannot find runpack "0{64}"/.test(none.err)], [2, true]);
-    // Nobody may see the environment here, so what it says of a configuration is not looked at.
+    // The process has no permission for the environment, so it ignores GATE_CONFIG.
     assert.match((await gate("runpack", "verify", "0".repeat(64))).err, /Cannot find runpack/);
   }));
 
-Deno.test("gate runpack diff says which runpack continues which, and where two fork", () =>
+Deno.test("gate runpack diff reports which runpack continues the other, and where two fork", () =>
   withFolder(async (folder) => {
     const run = playGoldenRun();
     await writeTree(join(folder, "early"), await packOf(run, 5));
@@ -261,10 +261,10 @@ Deno.test("gate runpack diff says which runpack continues which, and where two f
     assert.deepEqual([forked.code, resultOf(forked).relation, resultOf(forked).shared_records], [6, "forked", 5]);
   }));
 
-Deno.test("laws and cases in YAML need nothing but leave to read", async () => {
+Deno.test("laws and cases in YAML need only read permission", async () => {
   const example = (file: string): string => join(ROOT, "docs/examples/agent_task", file);
   const scenario = example("scenario.yaml");
-  const rows: readonly (readonly [code: number, args: readonly string[], said: RegExp])[] = [
+  const rows: readonly (readonly [code: number, args: readonly string[], message: RegExp])[] = [
     [0, ["scenario", "check", scenario], /a law/],
     [0, ["scenario", "explain", scenario], /acceptance_criteria/],
     [0, ["scenario", "graph", scenario], /hand-over/],
@@ -272,10 +272,10 @@ Deno.test("laws and cases in YAML need nothing but leave to read", async () => {
     [0, ["scenario", "json", scenario], /spec_version/],
     [0, ["replay", join(GOLDEN, "plain"), "--law", scenario], /decisions/],
   ];
-  for (const [code, args, said] of rows) {
+  for (const [code, args, message] of rows) {
     const ended = await gate(...args);
     assert.deepEqual([ended.code, ended.err], [code, ""], args.join(" "));
-    assert.match(ended.out, said);
+    assert.match(ended.out, message);
   }
 });
 

@@ -1,4 +1,4 @@
-/** A server whose store cannot be opened says why to whoever asks, and ends with the exit code for that. */
+/** A server whose store cannot be opened reports the reason to clients, and ends with exit code 8. */
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
@@ -6,7 +6,7 @@ import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION } from "@/store/sqlite/fo
 import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
 import { type Ended, gate, gateArgs, inFolder } from "./gate_command.ts";
 
-/** Lets go of what keeps a store from being opened. */
+/** Releases what prevents the opening of the store. */
 type Release = () => void;
 
 interface Obstacle {
@@ -14,8 +14,8 @@ interface Obstacle {
   /** Path of the store in the folder. */
   readonly path: string;
   readonly place: (path: string) => Release;
-  readonly says: RegExp;
-  /** Exit code of `gate store check`: what is there, but not as it was written, fails verification. */
+  readonly message: RegExp;
+  /** Exit code of `gate store check`; an existing but changed file fails verification. */
   readonly check: number;
 }
 
@@ -29,7 +29,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path, "not a database, but long enough to be taken for one".repeat(100));
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": the file is not a database$/,
+    message: /^Cannot open store ".*gate\.db": the file is not a database$/,
     check: 6,
   },
   {
@@ -41,7 +41,7 @@ const OBSTACLES: readonly Obstacle[] = [
       database.exec(`CREATE TABLE t (a); PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`);
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": its format version \d+ is newer than \d+/,
+    message: /^Cannot open store ".*gate\.db": its format version \d+ is newer than \d+/,
     check: 8,
   },
   {
@@ -52,7 +52,8 @@ const OBSTACLES: readonly Obstacle[] = [
       database.exec(`${CREATE_TABLES}; CREATE INDEX mine ON laws (seal)`);
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": its index "mine" is not part of a gate store: drop it or restore a backup$/,
+    message:
+      /^Cannot open store ".*gate\.db": its index "mine" is not part of a gate store: drop it or restore a backup$/,
     check: 6,
   },
   {
@@ -62,7 +63,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path, "");
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": it is empty: restore a backup, or remove it to create a new store$/,
+    message: /^Cannot open store ".*gate\.db": it is empty: restore a backup, or remove it to create a new store$/,
     check: 6,
   },
   {
@@ -73,7 +74,7 @@ const OBSTACLES: readonly Obstacle[] = [
       database.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
       return () => database.close();
     },
-    says: /^Cannot open store ".*gate\.db": another process holds the database$/,
+    message: /^Cannot open store ".*gate\.db": another process holds the database$/,
     check: 8,
   },
   {
@@ -83,7 +84,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.mkdirSync(path);
       return nothing;
     },
-    says: /^Cannot open store ".*gate\.db": it is a folder, expected a file$/,
+    message: /^Cannot open store ".*gate\.db": it is a folder, expected a file$/,
     check: 8,
   },
   {
@@ -93,7 +94,7 @@ const OBSTACLES: readonly Obstacle[] = [
       Deno.writeTextFileSync(path.slice(0, path.lastIndexOf("/")), "");
       return nothing;
     },
-    says: /^Cannot create store ".*gate\.db": a part of its path is not a folder/,
+    message: /^Cannot create store ".*gate\.db": a part of its path is not a folder/,
     check: 8,
   },
 ];
@@ -125,14 +126,14 @@ async function obstructed(
   });
 }
 
-/** The message of an error that says that nothing can be served. */
-function told(answer: Wire): string {
+/** The message of an error of a server that cannot serve. */
+function messageOf(answer: Wire): string {
   const { code, message, data } = answer["error"] as { code: number; message: string; data: Wire };
   assert.deepEqual([code, data["kind"], data["retryable"]], [-32074, "unavailable", false]);
   return message;
 }
 
-/** What standard error says of the failure, once it is there. */
+/** The failure on standard error, once it is written. */
 async function logged(server: ServerProcess): Promise<string> {
   await server.logged('"level":"error"');
   const entries = server.errors().split("\n").filter((line) => line.includes('"level":"error"'));
@@ -141,23 +142,26 @@ async function logged(server: ServerProcess): Promise<string> {
 }
 
 for (const obstacle of OBSTACLES) {
-  const { what, says, check } = obstacle;
+  const { what, message, check } = obstacle;
 
-  Deno.test(`a store that ${what}: a request in work is answered with the reason, and the process ends with 8`, () =>
+  Deno.test(`a store that ${what}: a pending request is answered with the reason, and the process ends with 8`, () =>
     obstructed(obstacle, "", async ({ serve }) => {
       await using server = serve();
       await server.request("initialize", initializeParams());
-      assert.match(told(await server.request("tools/call", { name: "scenarios_list", arguments: {} })), says);
+      assert.match(messageOf(await server.request("tools/call", { name: "scenarios_list", arguments: {} })), message);
       assert.equal(await server.ended(), 8);
-      assert.match(await logged(server), says);
+      assert.match(await logged(server), message);
     }));
 
-  Deno.test(`a store that ${what}: the first request after it was found out is answered with the reason`, () =>
+  Deno.test(`a store that ${what}: the first request after the failure is answered with the reason`, () =>
     obstructed(obstacle, "", async ({ serve }) => {
       for (const method of ["initialize", "tools/list", "ping", "resources/list"]) {
         await using server = serve();
-        assert.match(await logged(server), says);
-        assert.match(told(await server.request(method, method === "initialize" ? initializeParams() : {})), says);
+        assert.match(await logged(server), message);
+        assert.match(
+          messageOf(await server.request(method, method === "initialize" ? initializeParams() : {})),
+          message,
+        );
         assert.equal(await server.ended(), 8);
       }
     }));
@@ -166,14 +170,14 @@ for (const obstacle of OBSTACLES) {
     obstructed(obstacle, 'transport = "http"\nbind = "127.0.0.1:0"', async ({ serve }) => {
       await using server = serve();
       assert.equal(await server.ended(), 8);
-      assert.match(await logged(server), says);
+      assert.match(await logged(server), message);
     }));
 
   Deno.test(`a store that ${what}: gate client and gate doctor end with 8, gate store check with ${check}`, () =>
     obstructed(obstacle, "", async ({ run }) => {
       const client = await run("client", "list");
       assert.equal(client.code, 8);
-      assert.match(client.stderr.trimEnd().replace(/^gate: /, ""), says);
+      assert.match(client.stderr.trimEnd().replace(/^gate: /, ""), message);
       assert.equal((await run("doctor")).code, 8);
       const checked = await run("store", "check");
       assert.equal(checked.code, check);
@@ -181,7 +185,7 @@ for (const obstacle of OBSTACLES) {
     }));
 }
 
-Deno.test("a server without a store ends with its input, where nobody asks", () =>
+Deno.test("a server without a store ends with its input if there is no request", () =>
   obstructed(OBSTACLES[0] ?? assert.fail(), "", async ({ serve }) => {
     await using server = serve();
     await logged(server);
@@ -189,7 +193,7 @@ Deno.test("a server without a store ends with its input, where nobody asks", () 
     assert.equal(await server.ended(), 8);
   }));
 
-Deno.test("a server without a store says so where its input is empty", () =>
+Deno.test("a server without a store reports the reason if its input is empty", () =>
   obstructed(OBSTACLES[0] ?? assert.fail(), "", async ({ run }) => {
     const { code, stderr } = await run("serve");
     assert.equal(code, 8);

@@ -6,7 +6,7 @@ import { LAW, makeSchema, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 
-/** Makes a store with one law and one schema in a folder, and the configuration that names it. */
+/** Creates a store with one law and one schema in a folder, and its configuration. */
 async function makeStore(folder: string): Promise<string> {
   const options = storesOptions(folder, WAL_FULL);
   const stores = await openStores(options, sha256);
@@ -46,7 +46,7 @@ Deno.test("gate store check and backup need a store file", async () => {
   });
 });
 
-Deno.test("gate store check finds what was changed behind its back", async () => {
+Deno.test("gate store check finds changes that another program made", async () => {
   await inFolder(async (folder) => {
     const path = await makeStore(folder);
     const sound = await gate(folder, "store", "check");
@@ -77,7 +77,7 @@ Deno.test("gate store check finds what was changed behind its back", async () =>
   });
 });
 
-Deno.test("gate store backup writes a copy that checks, and replaces nothing", async () => {
+Deno.test("gate store backup writes a sound copy, and replaces no file", async () => {
   await inFolder(async (folder) => {
     const path = await makeStore(folder);
     const copy = join(folder, "copy.db");
@@ -100,11 +100,11 @@ Deno.test("gate store backup writes a copy that checks, and replaces nothing", a
   });
 });
 
-Deno.test("gate store backup names the file that there is no space for", () =>
+Deno.test("gate store backup names the file when the disk is full", () =>
   inFolder(async (folder) => {
     const path = await makeStore(folder);
     const { command, args } = processOf(gateArgs("store", "backup", "copy.db"));
-    // No file may grow beyond 64 blocks of 512 or 1024 bytes, and who tries is told so in place of being killed.
+    // Files are limited to 64 blocks of 512 or 1024 bytes; a larger write fails instead of ending the process.
     const limited = `trap '' XFSZ; ulimit -f 64; exec "$@"`;
     const { code, stderr } = await new Deno.Command("sh", {
       args: ["-c", limited, "sh", command, ...args],
@@ -113,7 +113,7 @@ Deno.test("gate store backup names the file that there is no space for", () =>
       stdin: "null",
     }).output();
     assert.equal(code, 8);
-    const said = new TextDecoder().decode(stderr);
-    assert.ok(said.startsWith(`gate: Cannot back up "${path}" to "${join(folder, "copy.db")}": `), said);
+    const message = new TextDecoder().decode(stderr);
+    assert.ok(message.startsWith(`gate: Cannot back up "${path}" to "${join(folder, "copy.db")}": `), message);
     assert.ok(!(await gate(folder, "store", "check", "copy.db")).stdout.includes("sound"));
   }));

@@ -11,7 +11,7 @@ import { LEAST_POLICY } from "../least_policy.ts";
 const EXAMPLE = new URL("../../docs/examples/mcp_provider/", import.meta.url);
 const OWED = '{ require_signature = { keys = ["signer.pub"] } }';
 
-/** A scenario whose only condition a check of a provider acquires. */
+/** A scenario with one condition, which a check of a provider acquires. */
 function scenario(provider_id: string, check_id: string, predicate: unknown, policy: object): string {
   const builtin = provider_id !== "tickets";
   const channel = builtin ? "local_acquisition" : "provider_acquisition";
@@ -72,7 +72,7 @@ const ROWS: readonly {
     warning: "binding_signature_owed",
   },
   {
-    name: "NotExists of a provider that has to sign",
+    name: "NotExists of a provider that must sign",
     settings: `[trust]\ndefault_policy = ${OWED}`,
     check: TICKETS,
     law: scenario("tickets", "open_count", { predicate: "NotExists" }, {}),
@@ -81,7 +81,7 @@ const ROWS: readonly {
     warning: "binding_never_counts",
   },
   {
-    name: "a built-in provider that has to sign",
+    name: "a built-in provider that must sign",
     time: `, trust = ${OWED}`,
     check: TIME,
     law: scenario("time", "after", IS_TRUE, {}),
@@ -118,7 +118,7 @@ const ROWS: readonly {
     warning: null,
   },
   {
-    name: "a condition that asks for an anchor without an anchors policy",
+    name: "a condition that requires an anchor without an anchors policy",
     check: TIME,
     law: scenario("time", "after", IS_TRUE, { integrity: "anchored_content" }),
     exit: [0, null],
@@ -126,7 +126,7 @@ const ROWS: readonly {
     warning: "binding_never_counts",
   },
   {
-    name: "a condition that asks a built-in provider for a signature",
+    name: "a condition that requires a signature of a built-in provider",
     check: TIME,
     law: scenario("time", "after", IS_TRUE, { authorization: "signature" }),
     exit: [0, null],
