@@ -80,7 +80,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
   const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
-  const callTool = async (name: string, input: JsonObject, call: Call, audit: CallAudit): Promise<CallOutcome> => {
+  const callTool = async (audit: CallAudit, name: string, input: JsonObject, call: Call): Promise<CallOutcome> => {
     const tools = await load();
     const tool = permits(name) ? tools.get(name) : undefined;
     if (tool === undefined) {
@@ -101,12 +101,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     input: JsonObject,
     call: Call,
     where: string,
-    work: (audit: CallAudit) => Promise<Outcome>,
+    work: (audit: CallAudit, name: string, input: JsonObject, call: Call) => Promise<Outcome>,
   ): Promise<Outcome | { readonly ok: false; readonly error: EdgeError }> => {
     let audit: CallAudit | null = null;
     try {
       audit = (await loadAudit())(name, input, call);
-      return await work(audit);
+      return await work(audit, name, input, call);
     } catch (error) {
       const failure = internalError(options.log, where, error, call.correlationId);
       audit?.stopped(failure, "internal");
@@ -120,8 +120,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const tools = [...(await load()).values()];
       return options.tools.mode === "passthrough" ? tools : tools.filter((tool) => permits(tool.name));
     },
-    call: (name, input, call) =>
-      audited(name, input, call, `tool ${name}`, (audit) => callTool(name, input, call, audit)),
+    call: (name, input, call) => audited(name, input, call, `tool ${name}`, callTool),
     read: (request, call) =>
       audited(request.method, request.names, call, request.method, async (audit) => {
         const { authorizedRead } = await import("./read_request.ts");
