@@ -28,7 +28,7 @@ const ANCHORS: readonly (readonly [type: string, anchor: JsonObject, disclosed: 
 ];
 
 for (const [type, anchor, disclosed] of ANCHORS) {
-  Deno.test(`discloseResult() leaves nothing to test a guess against: ${type} ${canonicalize(anchor)}`, () => {
+  Deno.test(`discloseResult() removes every hash of the value: ${type} ${canonicalize(anchor)}`, () => {
     const result = resultWith(type, anchor);
     const shown = discloseResult(result, false);
     assert.equal(shown.evidence_anchor?.anchor_value, canonicalize(disclosed));
@@ -37,7 +37,7 @@ for (const [type, anchor, disclosed] of ANCHORS) {
   });
 }
 
-Deno.test("discloseResult() leaves an anchor that is no JSON as it is", () => {
+Deno.test("discloseResult() does not change an anchor that is not JSON", () => {
   const anchor = { anchor_type: "rest_request", anchor_value: "{" };
   assert.deepEqual(
     discloseResult({ ...resultWith("url", {}), evidence_anchor: anchor }, false).evidence_anchor,

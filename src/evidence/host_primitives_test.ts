@@ -28,14 +28,14 @@ function flipped(data: Uint8Array, bit: number): Uint8Array {
   return copy;
 }
 
-Deno.test("sha256() is that of FIPS 180-4, over text in UTF-8", () => {
+Deno.test("sha256() implements FIPS 180-4 and hashes strings as UTF-8", () => {
   const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
   assert.equal(sha256("abc"), abc);
   assert.equal(sha256(new TextEncoder().encode("abc")), abc);
   assert.equal(sha256("ä"), sha256(new Uint8Array([0xc3, 0xa4])));
 });
 
-Deno.test("verifyEd25519() takes the signatures of RFC 8032, 7.1", () => {
+Deno.test("verifyEd25519() accepts the signatures of RFC 8032, 7.1", () => {
   const rows: readonly [string, string, string][] = [
     [
       KEY_1.public_key,
@@ -80,7 +80,7 @@ Deno.test("verifyEd25519() refuses lengths that are not 32 and 64", () => {
   }
 });
 
-/** All encodings of the points of small order, those with a y of p and above or a needless sign bit among them. */
+/** All encodings of the points of small order, including those with y >= p or a redundant sign bit. */
 const SMALL_ORDER = [
   "0100000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000080",
@@ -98,7 +98,7 @@ const SMALL_ORDER = [
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ].map(hex);
 
-Deno.test("verifyEd25519() refuses keys and nonces of small order, for which one signature fits many messages", () => {
+Deno.test("verifyEd25519() refuses keys and nonces of small order, whose signatures are valid for many messages", () => {
   const zero = new Uint8Array(32);
   for (const key of SMALL_ORDER) {
     for (const nonce of SMALL_ORDER) {
@@ -109,7 +109,7 @@ Deno.test("verifyEd25519() refuses keys and nonces of small order, for which one
   }
 });
 
-Deno.test("verifyEd25519() refuses a key that is no point of the curve", () => {
+Deno.test("verifyEd25519() refuses a key that is not a point of the curve", () => {
   // y = 2 has no x.
   const key = new Uint8Array(32);
   key[0] = 2;

@@ -1,5 +1,5 @@
 /**
- * External providers of tests: real processes and servers that answer as a test needs.
+ * External providers for tests: real processes and servers with a configurable behaviour.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import type { CheckContract, EvidenceContext, LoadedContract, ProviderAnswer } f
 const HOSTILE = fileURLToPath(new URL("./acquisition_hostile_provider.ts", import.meta.url));
 const FOLDER = fileURLToPath(new URL("./", import.meta.url));
 
-/** The command of the provider that misbehaves as it is told. */
+/** The command of the provider that misbehaves on request. */
 export const HOSTILE_COMMAND = [Deno.execPath(), "run", "--no-prompt", "-A", "--no-config", "--no-lock", HOSTILE];
 
-/** In whose name the tests ask. */
+/** The context of the tests' queries. */
 export const CONTEXT: EvidenceContext = { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 1000 } };
 
-/** A check that answers anything. */
+/** A check with any result. */
 export function anyCheck(check_id: string, parts: Partial<CheckContract> = {}): CheckContract {
   return {
     check_id,
@@ -49,7 +49,7 @@ export function contractOf(name: string, checks: readonly CheckContract[] = [any
   }, "file");
 }
 
-/** A configuration entry with what a test sets. */
+/** A configuration entry with the members that a test sets. */
 export function mcpEntry(name: string, parts: Partial<McpProviderConfig>): McpProviderConfig {
   return {
     type: "mcp",
@@ -75,12 +75,13 @@ export function hostileChild(parts: Partial<McpProviderConfig> = {}): McpProvide
   return createMcpProvider(entry, contractOf("hostile"), { directory: FOLDER });
 }
 
-/** The hostile provider over HTTP, with what ends it. */
+/** The hostile provider over HTTP, with the function that ends it. */
 export async function hostileEndpoint(
   parts: Partial<McpProviderConfig> = {},
   mode: readonly string[] = [],
 ): Promise<{ readonly provider: McpProvider; readonly close: () => Promise<void> }> {
-  const [program = "", ...args] = [...HOSTILE_COMMAND, "http", ...mode];
+  const [program = "", ...fixed] = HOSTILE_COMMAND;
+  const args = [...fixed, "http", ...mode];
   const process = new Deno.Command(program, { args, stdout: "piped", stderr: "null", stdin: "null" }).spawn();
   const reader = process.stdout.getReader();
   const { value } = await reader.read();
@@ -96,7 +97,7 @@ export async function hostileEndpoint(
   return { provider, close };
 }
 
-/** Asks a provider. */
+/** Queries a provider. */
 export function ask(
   provider: McpProvider,
   params: Readonly<Record<string, string>>,
@@ -105,7 +106,7 @@ export function ask(
   return provider.query({ provider_id: provider.provider_id, check_id: "any", params }, CONTEXT, signal);
 }
 
-/** What an answer amounts to: `ok` or its code. */
+/** The outcome of an answer: `ok` or its code. */
 export function codeOf(answer: ProviderAnswer): string {
   return answer.ok ? "ok" : answer.code;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SAMPLE } from "./acquisition_serve.ts";
 import { gate, inFolder } from "./gate_command.ts";
 
-Deno.test("the sample provider answers gate provider check as its contract says", () =>
+Deno.test("the sample provider passes gate provider check", () =>
   inFolder(async (folder) => {
     const config = ["--config", `${SAMPLE}gate.toml`];
     const listed = await gate(folder, "provider", "list", ...config);

@@ -1,7 +1,7 @@
 /**
- * A provider that misbehaves as it is told: `query.params.behave` names how, or `query.params.raw` is the raw text of the
- * `result` member that it replies with. Over standard input and output, or over HTTP with the argument `http` (it then
- * writes its port to standard output).
+ * A provider that misbehaves on request. `query.params.behave` names the behaviour, or `query.params.raw` is the raw text of the
+ * `result` member of its reply. It uses standard input and output, or HTTP with the argument `http`, and then writes its port to
+ * standard output.
  *
  * @module
  */
@@ -17,7 +17,7 @@ interface Request {
   };
 }
 
-/** The text of the message that answers a request, and how it is sent. */
+/** The response to a request as text, and how it is sent. */
 interface Answer {
   readonly text: string | null;
   readonly how: string;
@@ -64,7 +64,7 @@ function answer(request: Request): Answer {
   return { text: result(FINE), how };
 }
 
-/** Starts a process that ignores every signal that can be ignored, and reads nothing; gives its id. */
+/** Starts a process that ignores every signal except SIGKILL; returns its id. */
 function startStubborn(): number {
   const script = 'trap "" TERM INT HUP; while :; do sleep 1; done';
   return new Deno.Command("/bin/sh", { args: ["-c", script], stdin: "null", stdout: "null" }).spawn().pid;

@@ -3,7 +3,7 @@ import { ask, codeOf, hostileChild, hostileEndpoint } from "./acquisition_entrie
 
 const SHORT = { timeouts: { connect_timeout_ms: 500, request_timeout_ms: 1500 } };
 
-/** What a process does when it is asked; what comes of it. */
+/** Behaviour of a process, outcome. */
 const CHILD_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
   ["fine", "ok"],
   ["slow", "ok"],
@@ -33,7 +33,7 @@ for (const [behave, outcome] of CHILD_ROWS) {
   });
 }
 
-/** Raw text of a tool result; what comes of it. */
+/** Name, raw text of a tool result, outcome. */
 const RESULT_ROWS: readonly (readonly [name: string, raw: string, outcome: string])[] = [
   ["structured content", '{"content":[],"structuredContent":{"value":null}}', "ok"],
   ["structured content alone", '{"structuredContent":{"value":null}}', "ok"],
@@ -76,7 +76,7 @@ const RESULT_ROWS: readonly (readonly [name: string, raw: string, outcome: strin
   ["an unknown lane", '{"structuredContent":{"value":null,"lane":"certain"}}', "provider_protocol_error"],
 ];
 
-Deno.test("createMcpProvider() takes a result for evidence, or for no evidence at all", async (test) => {
+Deno.test("createMcpProvider() accepts valid results and rejects all others", async (test) => {
   const provider = hostileChild();
   for (const [name, raw, outcome] of RESULT_ROWS) {
     await test.step(`${name}: ${outcome}`, async () => {
@@ -86,7 +86,7 @@ Deno.test("createMcpProvider() takes a result for evidence, or for no evidence a
   await provider.close();
 });
 
-Deno.test("createMcpProvider() hands values on exactly as they were on the wire", async () => {
+Deno.test("createMcpProvider() returns values exactly as they were on the wire", async () => {
   const provider = hostileChild();
   const text = '{"__proto__":{"a":1},"a\\u0062c":0.1,"list":[1,"\\ud83d\\ude00",null]}';
   const answer = await ask(provider, { raw: `{"structuredContent":{"value":{"kind":"json","value":${text}}}}` });
@@ -107,7 +107,7 @@ Deno.test("createMcpProvider() gives the process a minimal environment", async (
   assert.deepEqual(names.filter((name) => !allowed.includes(name)), []);
 });
 
-Deno.test("createMcpProvider() keeps one process for all questions, and ends it at close", async () => {
+Deno.test("createMcpProvider() keeps one process for all queries and ends it at close", async () => {
   const provider = hostileChild();
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(provider, { behave: "process" })));
   const pids = new Set(
@@ -120,7 +120,7 @@ Deno.test("createMcpProvider() keeps one process for all questions, and ends it 
   assert.equal(codeOf(await ask(provider, {})), "provider_unreachable");
 });
 
-Deno.test("createMcpProvider() cancels the question of a caller who is gone, and of no one else", async () => {
+Deno.test("createMcpProvider() cancels the query of a disconnected caller only", async () => {
   const provider = hostileChild();
   await ask(provider, {});
   const controller = new AbortController();
@@ -132,16 +132,16 @@ Deno.test("createMcpProvider() cancels the question of a caller who is gone, and
   await provider.close();
 });
 
-Deno.test("createMcpProvider() starts a process that dies again and again with growing pauses", async () => {
+Deno.test("createMcpProvider() restarts a process that keeps dying with backoff", async () => {
   const provider = hostileChild(SHORT);
   const started = performance.now();
   for (let round = 0; round < 4; round++) assert.equal(codeOf(await ask(provider, { behave: "exit" })), "worker_died");
-  // Pauses of 100, 200 and 400 ms lie between four starts.
+  // Four starts have backoffs of 100, 200 and 400 ms between them.
   assert.ok(performance.now() - started >= 700);
   await provider.close();
 });
 
-Deno.test("createMcpProvider() says that a program cannot be started", async () => {
+Deno.test("createMcpProvider() reports a program that cannot be started", async () => {
   const provider = hostileChild({ command: ["./no-such-program"] });
   const answer = await ask(provider, {});
   assert.deepEqual(answer, {
@@ -153,7 +153,7 @@ Deno.test("createMcpProvider() says that a program cannot be started", async () 
   await provider.close();
 });
 
-/** What an endpoint does when it is asked; what comes of it. */
+/** Behaviour of an endpoint, outcome. */
 const ENDPOINT_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
   ["fine", "ok"],
   ["events", "ok"],
@@ -201,7 +201,7 @@ Deno.test("createMcpProvider() over HTTP carries its bearer token", async () => 
   await wrong.close();
 });
 
-Deno.test("createMcpProvider() over HTTP says that nobody listens", async () => {
+Deno.test("createMcpProvider() over HTTP reports a refused connection", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -210,7 +210,7 @@ Deno.test("createMcpProvider() over HTTP says that nobody listens", async () => 
   await close();
 });
 
-Deno.test("createMcpProvider() over HTTP says in a sentence that what answers is no MCP server", async () => {
+Deno.test("createMcpProvider() over HTTP reports in one sentence that the endpoint is not an MCP server", async () => {
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
   for (
     const reply of ['{"hello":1}', '{"jsonrpc":"2.0","hello":1}', '{"jsonrpc":"2.0","id":0,"error":"no"}', "hello"]

@@ -20,16 +20,16 @@ const CONDITION = acquiredCondition("window", { domain: "Boolean" }, {
 });
 const BINDING = binding("window", "window", "time", "after", { timestamp: "2020-01-01T00:00:00Z" });
 
-/** A time that the caller gives, so that nobody else vouches for what a check of it says. */
+/** A trigger time of the caller, at which the result of a time check is asserted. */
 const ASSERTED: JsonObject = {
   local_acquisition: [{ binding_id: "window", trigger_time: { kind: "unix_millis", value: 2_000_000_000_000 } }],
 };
 
-/** Settings, the age of the file in days, what becomes of an asserted item, and a part of what standard error says. */
+/** Name, settings, age of the file in days, outcome of an asserted item, part of standard error. */
 const ROWS: readonly [string, string, number, string, RegExp | null][] = [
   ["strict", "", 0, "lane", null],
   ["permissive", "[dev]\npermissive = true", 900, "qualified", /dev\.permissive is in force without expiry/],
-  ["the mode of old", '[server]\nmode = "dev_permissive"', 0, "qualified", /dev\.permissive is in force/],
+  ["the mode dev_permissive", '[server]\nmode = "dev_permissive"', 0, "qualified", /dev\.permissive is in force/],
   ["permissive within its time", "[dev]\npermissive = true\npermissive_ttl_days = 2", 1, "qualified", /in force until/],
   [
     "permissive after its time",
@@ -82,7 +82,7 @@ Deno.test("permissive mode and a namespace authority exclude each other", () =>
     }
   }));
 
-Deno.test("gate provider lists and tries the providers of a configuration", () =>
+Deno.test("gate provider lists and checks the providers of a configuration", () =>
   inFolder(async (folder) => {
     await using _gate = await serveGate(folder, '[[providers]]\nname = "time"\ntype = "builtin"\n');
     const listed = await runGate(folder, "provider", "list", "--json");

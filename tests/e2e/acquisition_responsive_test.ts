@@ -13,12 +13,12 @@ import {
 } from "./acquisition_serve.ts";
 import { inFolder } from "./gate_command.ts";
 
-/** Evaluations in flight, and how long the provider takes for each, in milliseconds. */
+/** Evaluations in flight, and milliseconds that the provider takes for each. */
 const IN_FLIGHT = 64;
 const SLOW_MILLISECONDS = 100;
-/** How often each evaluation is made, so that the measurement has time. */
+/** Repetitions of each evaluation, which give the measurement time. */
 const ROUNDS = 8;
-/** How much longer `scenario_status` may then take. */
+/** The factor by which `scenario_status` may slow down. */
 const RATIO_MAXIMUM = 3;
 
 const CONFIG = `
@@ -28,7 +28,7 @@ type = "builtin"
 config = { allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"] }
 `;
 
-/** The median time of `scenario_status`, in milliseconds, asked again and again until told to stop. */
+/** The median time of `scenario_status` in milliseconds, called repeatedly until stopped. */
 async function medianStatus(
   gate: Gate,
   { run }: OpenRun,
@@ -45,7 +45,7 @@ async function medianStatus(
   return { median: times[times.length >> 1] ?? Infinity, count: times.length };
 }
 
-/** The median time of `scenario_status` while all runs are evaluated, over that while nothing else is done. */
+/** The median time of `scenario_status` during the evaluations, divided by the median of an idle server. */
 async function busyOverIdle(gate: Gate, runs: readonly OpenRun[]): Promise<number> {
   const [first] = runs;
   assert.ok(first !== undefined);
@@ -87,10 +87,10 @@ Deno.test("scenario_status stays responsive while 64 evaluations wait for a slow
       const first = await openRun(gate, oneStage([condition], [binding("b", "c", "http", "status", { url })]));
       const runs: OpenRun[] = [first];
       for (let number = 2; number <= IN_FLIGHT; number++) runs.push(await openAnother(gate, first.law, number));
-      // What is done once, such as starting workers, is done before the measurement.
+      // Work that happens once, such as starting workers, precedes the measurement.
       await Promise.all(runs.map((run) => evaluate(gate, run)));
       const ratios: number[] = [];
-      // The machine has other work, which slows the two sides unevenly: it is within bounds if it once is.
+      // Other work on the machine slows the two sides unevenly, so one measurement within the limit suffices.
       while (ratios.length < 3 && !ratios.some((ratio) => ratio <= RATIO_MAXIMUM)) {
         ratios.push(await busyOverIdle(gate, runs));
       }

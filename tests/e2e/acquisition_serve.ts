@@ -1,5 +1,5 @@
 /**
- * `gate serve` in a process of its own with providers of its own, and scenarios that acquire from them.
+ * `gate serve` in a separate process with test providers, and scenarios that acquire from them.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { gateArgs } from "./gate_command.ts";
 /** The folder of the sample provider. */
 export const SAMPLE = fileURLToPath(new URL("../../docs/examples/mcp_provider/", import.meta.url));
 
-/** A server that was started. */
+/** A running server. */
 export interface Gate extends AsyncDisposable {
   readonly server: ServerProcess;
   /** Calls a tool; the structured result, or `{error}`. */
@@ -26,7 +26,7 @@ export interface Gate extends AsyncDisposable {
   ) => Promise<{ readonly outcome: string; readonly result: JsonObject }>;
 }
 
-/** Starts `gate serve` on a configuration that is written into a folder. */
+/** Writes a configuration into a folder and starts `gate serve` with it. */
 export async function serveGate(
   folder: string,
   toml: string,
@@ -36,7 +36,7 @@ export async function serveGate(
   return await startGate(folder, environment);
 }
 
-/** Starts `gate serve` on the configuration that is in a folder. */
+/** Starts `gate serve` with the configuration in a folder. */
 export async function startGate(folder: string, environment: Readonly<Record<string, string>> = {}): Promise<Gate> {
   const server = startServer({
     args: gateArgs("serve", "--config", `${folder}/gate.toml`, "--log-level", "warn"),
@@ -63,7 +63,7 @@ export async function startGate(folder: string, environment: Readonly<Record<str
   };
 }
 
-/** A condition that takes what bindings acquire. */
+/** A condition that accepts acquired evidence. */
 export function acquiredCondition(
   condition_id: string,
   observation_domain: JsonObject,
@@ -112,7 +112,7 @@ export function oneStage(conditions: readonly JsonObject[], acquisition_bindings
   });
 }
 
-/** A run whose one stage is open. */
+/** A run whose only stage is open. */
 export interface OpenRun {
   readonly run: JsonObject;
   readonly law: string;
@@ -150,7 +150,7 @@ export async function openAnother(gate: Gate, law: string, number: number): Prom
   return { run, law, head: opened.result["accepted_head"] as JsonObject, operations: 1 };
 }
 
-/** Evaluates the open stage of a run at its head, which moves on where that is accepted. */
+/** Evaluates the open stage of a run at its head, and updates the head if the attempt is accepted. */
 export async function evaluate(
   gate: Gate,
   open: OpenRun,

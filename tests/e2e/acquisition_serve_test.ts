@@ -108,7 +108,7 @@ Deno.test("gate serve acquires its own evidence from built-in providers and a pr
     assert.deepEqual([attemptOf(passed.result).outcome, passed.result["run_status"]], ["true", "complete"]);
   }));
 
-Deno.test("gate serve records the contracts a run began with, and asks no provider whose contract changed", () =>
+Deno.test("gate serve binds a run to contracts, and queries no provider whose contract changed", () =>
   withReports(async (folder) => {
     const contract = `${folder}/contract.json`;
     await Deno.copyFile(`${SAMPLE}contract.json`, contract);
@@ -141,7 +141,7 @@ Deno.test("gate serve records the contracts a run began with, and asks no provid
     assert.equal(attemptOf((await evaluate(gate, fresh)).result).outcome, "true");
   }));
 
-/** Bindings that no law may have, and the code of the refusal. */
+/** Invalid bindings, and the code of the refusal. */
 const REFUSED: readonly [string, JsonObject, string][] = [
   ["an unknown provider", { provider_id: "nobody" }, "provider_not_found"],
   ["an unknown check", { check_id: "nothing" }, "check_not_found"],
@@ -150,7 +150,7 @@ const REFUSED: readonly [string, JsonObject, string][] = [
   ["an unknown param", { params: { project: "a", x: 1 } }, "params_invalid"],
 ];
 
-Deno.test("scenario_define refuses bindings that no provider could serve", () =>
+Deno.test("scenario_define refuses bindings that no provider can serve", () =>
   withReports(async (folder) => {
     await using gate = await serveGate(folder, STORES + PROVIDERS);
     for (const [name, change, code] of REFUSED) {
@@ -162,7 +162,7 @@ Deno.test("scenario_define refuses bindings that no provider could serve", () =>
     }
   }));
 
-Deno.test("evidence_query shows raw values only where both the operator and the provider allow it", () =>
+Deno.test("evidence_query discloses raw values only if operator and provider entry allow it", () =>
   withReports(async (folder) => {
     const rows: readonly [evidence: string, allowRaw: boolean, shown: boolean][] = [
       ["", true, false],
@@ -189,7 +189,7 @@ Deno.test("evidence_query shows raw values only where both the operator and the 
     }
   }));
 
-Deno.test("provider_discovery hides providers from every tool that shows them", () =>
+Deno.test("provider_discovery hides providers from every tool that lists them", () =>
   withReports(async (folder) => {
     const toml = `[provider_discovery]\nallowlist = ["json", "env", "tickets"]\ndenylist = ["env"]\n${PROVIDERS}`;
     await using gate = await serveGate(folder, toml);

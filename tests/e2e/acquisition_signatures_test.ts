@@ -52,12 +52,12 @@ async function withKeys(body: (folder: string) => Promise<void>): Promise<void> 
   });
 }
 
-/** What an approval says beside the run, law and head that it is for. */
+/** Parts of an approval that a row changes. */
 interface Change {
   readonly key?: SigningKey;
   readonly key_id?: string;
   readonly statement?: Readonly<Record<string, unknown>>;
-  /** Made after signing. */
+  /** Changes to the item after signing. */
   readonly item?: JsonObject;
 }
 
@@ -82,7 +82,7 @@ function approve(
 
 const OTHER = "0".repeat(64);
 
-/** Approvals, and what becomes of them. */
+/** Name, approval, outcome. */
 const ROWS: readonly [string, Change, string][] = [
   ["for exactly this", {}, "qualified"],
   ["at any head", { statement: { head: null } }, "qualified"],
@@ -196,7 +196,7 @@ function bareHash(value: JsonValue, key: SigningKey, key_id = "keys/alice.pub"):
 const WRONG_HASH = { algorithm: "sha256", value: OTHER };
 const SEVEN = { value: { kind: "json", value: 7 } };
 
-/** What a provider replies, the policy of the condition, the trust of the provider, and what becomes of the item. */
+/** Name, reply of the provider, policy of the condition, trust in the provider, outcome of the item. */
 const PROVIDER_ROWS: readonly [string, JsonObject, JsonObject, "default" | "audit", string][] = [
   ["unsigned", SEVEN, {}, "default", "signature_invalid"],
   ["unsigned, under audit", SEVEN, {}, "audit", "qualified"],
@@ -234,7 +234,7 @@ const PROVIDER_ROWS: readonly [string, JsonObject, JsonObject, "default" | "audi
   ["a hash that does not recompute", { ...SEVEN, evidence_hash: WRONG_HASH }, {}, "audit", "integrity"],
 ];
 
-Deno.test("providers sign what they say where they have to", (test) =>
+Deno.test("a provider has to sign its results if its trust policy requires it", (test) =>
   withKeys(async (folder) => {
     await Deno.writeTextFile(`${folder}/contract.json`, contractOf("hostile").text);
     await Deno.writeTextFile(`${folder}/audited.json`, contractOf("audited").text);

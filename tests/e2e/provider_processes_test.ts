@@ -1,4 +1,4 @@
-/** The processes of a provider of type `mcp`: the one that gate starts, and those that it starts itself, end with gate. */
+/** The process of a provider of type `mcp` and its descendants end with gate. */
 
 import assert from "node:assert/strict";
 import { CONTEXT, contractOf, HOSTILE_COMMAND } from "./acquisition_entries.ts";
@@ -19,9 +19,9 @@ capabilities_path = "contract.json"
 timeouts = { request_timeout_ms = 20000 }
 `;
 
-/** Whether a process is there; one that has ended and was not waited for is not. */
+/** Whether a process runs; a zombie does not. */
 async function isAlive(pid: number): Promise<boolean> {
-  // The runtime reads files below /proc with every permission alone.
+  // The runtime reads files below /proc only with all permissions.
   const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`], stderr: "null" }).output();
   const stat = new TextDecoder().decode(stdout);
   return stat !== "" && !/^\d+ \(.*\) Z/.test(stat);
@@ -38,7 +38,7 @@ async function assertGone(pids: readonly number[], milliseconds: number): Promis
   }
 }
 
-/** Writes a configuration with the provider, and starts gate in its folder. */
+/** Writes a configuration with the provider and starts gate in its folder. */
 async function start(folder: string, args: (folder: string) => Promise<readonly string[]>): Promise<ServerProcess> {
   await Deno.writeTextFile(`${folder}/gate.toml`, PROVIDER);
   await Deno.writeTextFile(`${folder}/contract.json`, JSON.stringify(contractOf("hostile").contract));
@@ -49,7 +49,7 @@ async function endAll(pids: readonly number[]): Promise<void> {
   for (const pid of pids) if (await isAlive(pid)) Deno.kill(pid, "SIGKILL");
 }
 
-/** Starts gate, lets the provider start a process that ends with nothing but SIGKILL, and gives the ids of both. */
+/** Starts gate and has the provider start a process that only SIGKILL ends; returns the ids of both. */
 async function withFamily(
   args: (folder: string) => Promise<readonly string[]>,
   body: (server: ServerProcess, pids: readonly number[]) => Promise<void>,

@@ -1,5 +1,5 @@
 /**
- * What provokes each code of `docs/reference/providers.md`: one entry a row of its tables.
+ * A query that produces each code of `docs/reference/providers.md`: one entry for each row of its tables.
  *
  * @module
  */
@@ -31,7 +31,7 @@ function env(params: JsonValue | undefined, plan: Omit<ProviderPlan, "name"> = {
   return () => withProvider({ name: "env", ...plan }, (provider) => askProvider(provider, "get", params));
 }
 
-/** Asks for a value that is no text. Only a process that was started with it has one. */
+/** Queries a value that is not text; only the environment of a started process can have one. */
 async function envNotText(): Promise<ProviderAnswer> {
   const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
     new URL(path, import.meta.url).pathname
@@ -50,7 +50,7 @@ interface FilePlan {
   readonly prepare?: (folder: string) => Promise<void>;
 }
 
-/** Asks for a file of a root with some files in it. */
+/** Queries a file below a root with some files. */
 function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise<ProviderAnswer> {
   const { config = {}, limitMillis = 10_000, signal, prepare } = plan;
   return () =>
@@ -72,14 +72,14 @@ function json(params: JsonValue | undefined, plan: FilePlan = {}): () => Promise
 }
 
 const MANY = `[${new Array(6000).fill("0").join(",")}]`;
-/** A query that takes the most of a second, which is as long as a query may take, and the document that it takes it over. */
+/** A query that takes almost the maximum of steps, and its document. */
 export const SLOW_QUERY = "$.items[?$.texts[0] < $.texts[1]]";
 export const SLOW_DOCUMENT = JSON.stringify({
   texts: ["x".repeat(400_000), `${"x".repeat(400_000)}y`],
   items: new Array(2000).fill(0),
 });
 
-/** A worker that does not start in time counts as dead. */
+/** A worker that does not start in time is `worker_died`. */
 function jsonWorkerDied(): Promise<ProviderAnswer> {
   return withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.json`, "1");
@@ -135,7 +135,7 @@ export const OTHER_CODES: Rows = {
   "operational env provider_unreachable": envUnreachable,
 };
 
-/** A process that may not read a variable cannot grant it to a worker. */
+/** A process without permission for a variable cannot grant it to a worker. */
 async function envUnreachable(): Promise<ProviderAnswer> {
   const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
     new URL(path, import.meta.url).pathname
@@ -159,13 +159,13 @@ interface HttpPlan {
   readonly params?: Readonly<Record<string, JsonValue>>;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly options?: ProviderPlan["options"];
-  /** In place of that of the server. */
+  /** Replaces the URL of the server. */
   readonly url?: string;
   readonly scheme?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Asks a server of some behaviour. */
+/** Queries a server with a behaviour. */
 function http(name: "http" | "rest", behaviour: Behaviour, plan: HttpPlan = {}): () => Promise<ProviderAnswer> {
   const { check = name === "http" ? "body_hash" : "json_path", config = {}, scheme = "http", signal } = plan;
   const query = name === "rest" && check === "json_path" ? { jsonpath: "$" } : {};

@@ -24,14 +24,14 @@ async function tableOf(name: string): Promise<Map<string, readonly string[]>> {
 const observed = await tableOf("observed");
 const operational = await tableOf("operational");
 
-Deno.test("docs/reference/providers.md names every code that the tests provoke, and no other", () => {
+Deno.test("docs/reference/providers.md lists exactly the codes that the tests produce", () => {
   assert.deepEqual([...observed.keys(), ...operational.keys()].sort(), Object.keys(ROWS).sort());
 });
 
 for (const [row, cells] of [...observed, ...operational]) {
   Deno.test(`docs/reference/providers.md: ${row}`, async () => {
     const answer = await ROWS[row]?.();
-    assert.ok(answer !== undefined, "nothing provokes it");
+    assert.ok(answer !== undefined, "no query produces it");
     const shown = answer.ok
       ? `observed ${cells[0]} ${answer.result.error?.code}`
       : `operational ${cells[0]} ${answer.code}`;

@@ -1,6 +1,5 @@
 /**
- * Asks the provider `env` for `PROBE_BYTES` and prints the answer: for values and permissions that only a process of its
- * own can have.
+ * Queries `PROBE_BYTES` from the provider `env` and prints the answer, for values and permissions that need a separate process.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the tests of the built-in providers share: providers as a configuration makes them, and servers that misbehave.
+ * Fixtures of the tests of built-in providers: providers from configuration entries, and servers that misbehave.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from ".
 /** A trigger time, 2024-06-01T12:00:00Z. */
 export const NOON = { kind: "unix_millis", value: 1_717_243_200_000 } as const;
 
-/** How a provider is made and asked. */
+/** Configuration and options of a provider under test. */
 export interface ProviderPlan {
   readonly name: BuiltinProviderName;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export function entryOf({ name, config = {}, limitMillis = 10_000 }: ProviderPla
   } as BuiltinProviderEntry;
 }
 
-/** Asks a provider one check. */
+/** Queries one check of a provider. */
 export function askProvider(
   provider: Provider,
   check_id: string,
@@ -58,7 +58,7 @@ export function askProvider(
   return provider.query(query, { namespace_id: 2, trigger_time }, signal);
 }
 
-/** Makes a provider for the time of one use. */
+/** Creates a provider and closes it after use. */
 export async function withProvider<Result>(
   plan: ProviderPlan,
   use: (provider: Provider) => Promise<Result>,
@@ -80,7 +80,7 @@ export function outcomeOf(answer: ProviderAnswer): string {
   return `value: ${value.kind === "json" ? JSON.stringify(value.value) : value.base64}`;
 }
 
-/** A folder for the time of one use. */
+/** Creates a folder and removes it after use. */
 export async function withFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "gate-providers-" }));
   try {
@@ -90,7 +90,7 @@ export async function withFolder<Result>(use: (folder: string) => Promise<Result
   }
 }
 
-/** What a server does with each connection. */
+/** The behaviour of a server for each connection. */
 export type Behaviour = (connection: Deno.Conn, count: number) => Promise<void>;
 
 /** A server that a test talks to. */
@@ -100,7 +100,7 @@ export interface RawServer {
   readonly accepted: () => number;
 }
 
-/** A TCP server on the loopback interface for the time of one use. */
+/** Starts a TCP server on the loopback interface and closes it after use. */
 export async function withServer<Result>(
   behaviour: Behaviour,
   use: (server: RawServer) => Promise<Result>,
@@ -139,7 +139,7 @@ export async function write(connection: Deno.Conn, data: string | Uint8Array): P
   while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
 }
 
-/** Reads a request's head, and gives it. */
+/** Reads and returns the head of a request. */
 export async function readHead(connection: Deno.Conn): Promise<string> {
   const buffer = new Uint8Array(16_384);
   let text = "";
@@ -160,7 +160,7 @@ export function answering(...parts: readonly (string | Uint8Array)[]): Behaviour
   };
 }
 
-/** A whole answer with a body; its length is told. */
+/** A complete response with body and `content-length`. */
 export function ok(body: string, headers = "content-type: application/json\r\n"): string {
   return `HTTP/1.1 200 OK\r\n${headers}content-length: ${encoder.encode(body).length}\r\n\r\n${body}`;
 }

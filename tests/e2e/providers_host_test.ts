@@ -35,7 +35,7 @@ function codeOf(answer: WorkerAnswer<Outcome>): string {
   return answer.ok ? answer.answer.outcome : answer.code;
 }
 
-Deno.test("WorkerHost.ask() keeps answers apart, whatever order they come in", () =>
+Deno.test("WorkerHost.ask() matches answers to questions in any order", () =>
   withHost({ concurrency: 8 }, async (host) => {
     const slow = ask(host, { try: "wait", millis: 60 });
     const quick = await Promise.all([1, 2, 3].map((value) => ask(host, { try: "echo", value })));
@@ -47,7 +47,7 @@ Deno.test("WorkerHost.ask() keeps answers apart, whatever order they come in", (
     assert.equal(host.load(), 0);
   }));
 
-Deno.test("WorkerHost.ask() ends a worker that spins, and goes on with the next question", () =>
+Deno.test("WorkerHost.ask() ends a worker that spins and answers the next question", () =>
   withHost({}, async (host) => {
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "allowed");
     const spinning = ask(host, { try: "spin" }, 200);
@@ -56,17 +56,17 @@ Deno.test("WorkerHost.ask() ends a worker that spins, and goes on with the next 
     assert.equal(codeOf(await next), "allowed");
   }));
 
-Deno.test("WorkerHost.ask() holds a question to its own limit, not to that of the one before", () =>
+Deno.test("WorkerHost.ask() applies to each question its own limit", () =>
   withHost({}, async (host) => {
     await ask(host, { try: "echo", value: 1 });
-    // Whether this one is in time does not matter: its limit passes while the next is worked on.
+    // The outcome of this question does not matter: its limit ends while the next one runs.
     await ask(host, { try: "echo", value: 2 }, 100);
     assert.equal(codeOf(await ask(host, { try: "wait", millis: 300 }, 20_000)), "allowed");
     await ask(host, { try: "echo", value: 3 }, 100);
     assert.equal(codeOf(await ask(host, { try: "spin" }, 400)), "timeout");
   }));
 
-Deno.test("WorkerHost.ask() what else the ended worker did is told that it died", () =>
+Deno.test("WorkerHost.ask() fails the other questions of an ended worker as worker_died", () =>
   withHost({ concurrency: 2 }, async (host) => {
     await ask(host, { try: "echo", value: 1 });
     const other = ask(host, { try: "wait", millis: 4000 });
@@ -74,24 +74,24 @@ Deno.test("WorkerHost.ask() what else the ended worker did is told that it died"
     assert.equal(codeOf(await other), "worker_died");
   }));
 
-Deno.test("WorkerHost.ask() a worker that dies or leaves without a word does not hang its question", () =>
+Deno.test("WorkerHost.ask() ends the question of a worker that dies or closes itself", () =>
   withHost({ concurrency: 2 }, async (host) => {
     const wait = ask(host, { try: "wait", millis: 4000 });
     await ask(host, { try: "die" });
     assert.equal(codeOf(await wait), "worker_died");
-    // Nothing tells that a worker closed itself: the limit of the next question finds out, if not that of this one.
+    // A worker that closes itself sends no message: the limit of this question or of the next one detects it.
     const found = [await ask(host, { try: "exit" }, 300), await ask(host, { try: "echo", value: 1 }, 300)];
     assert.ok(found.map(codeOf).includes("timeout"), found.map(codeOf).join(" "));
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "allowed");
   }));
 
-Deno.test("WorkerHost.ask() a question that throws fails alone", () =>
+Deno.test("WorkerHost.ask() a question that throws does not affect others", () =>
   withHost({}, async (host) => {
     assert.equal(codeOf(await ask(host, { try: "throw" })), "failed");
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "allowed");
   }));
 
-Deno.test("WorkerHost.ask() starts again after a crash, later each time, and at once after an answer", () =>
+Deno.test("WorkerHost.ask() restarts after crashes with backoff, and at once after an answer", () =>
   withHost({ concurrency: 2, limits: { backOffMillis: 100, backOffMaximumMillis: 300 } }, async (host) => {
     const pauses: number[] = [];
     for (let round = 0; round < 4; round++) {
@@ -101,7 +101,7 @@ Deno.test("WorkerHost.ask() starts again after a crash, later each time, and at 
       assert.equal(codeOf(await wait), "worker_died");
       pauses.push(performance.now() - started);
     }
-    // Each round but the first waits for the pause that the crash before it imposed: 100, 200, 300 ms.
+    // Each round except the first waits for the backoff of the crash before it: 100, 200, 300 ms.
     assert.ok((pauses[1] ?? 0) >= 90 && (pauses[2] ?? 0) >= 190 && (pauses[3] ?? 0) >= 290, pauses.join(" "));
     assert.ok((pauses[3] ?? 0) < 1500, pauses.join(" "));
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "allowed");
@@ -112,7 +112,7 @@ Deno.test("WorkerHost.ask() a module that does not load is worker_died, not a ha
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "worker_died");
   }));
 
-Deno.test("WorkerHost.ask() does not count the time that the worker needs to start", () =>
+Deno.test("WorkerHost.ask() does not count the start of the worker towards the limit", () =>
   withHost({ module: new URL("./providers_slow_worker.ts", import.meta.url) }, async (host) => {
     const both = [ask(host, { try: "echo", value: 1 }, 1000), ask(host, { try: "echo", value: 2 }, 1000)];
     assert.deepEqual((await Promise.all(both)).map(codeOf), ["allowed", "allowed"]);
@@ -130,7 +130,7 @@ Deno.test("WorkerPool.start() resolves when the worker is ready, cannot load, or
   }
 });
 
-Deno.test("WorkerHost.ask() an aborted question is cancelled; one that is worked on keeps its time limit", () =>
+Deno.test("WorkerHost.ask() cancels an aborted question; a running one keeps its time limit", () =>
   withHost({ concurrency: 1 }, async (host) => {
     const aborted = new AbortController();
     aborted.abort();
@@ -150,13 +150,13 @@ for (const [waiting, expected] of [[2, "allowed"], [3, "provider_unreachable"]] 
   Deno.test(`WorkerHost.ask() with ${waiting} waiting questions of 2: ${expected}`, () =>
     withHost({ limits: { waitingMaximum: 2 } }, async (host) => {
       await ask(host, { try: "echo", value: 0 });
-      // The first is handed over at once and does not wait.
+      // The first is sent at once and does not wait.
       const all = Array.from({ length: waiting + 1 }, (_, value) => ask(host, { try: "echo", value }));
       assert.equal(codeOf((await Promise.all(all)).at(-1) as WorkerAnswer<Outcome>), expected);
     }));
 }
 
-Deno.test("WorkerHost.close() calls off what is open and what comes", async () => {
+Deno.test("WorkerHost.close() cancels open and later questions", async () => {
   const host = createWorkerHost({ name: "probe", module: MODULE, permissions: {}, setup: null, concurrency: 1 });
   const open = [ask(host, { try: "echo", value: 1 }), ask(host, { try: "echo", value: 2 })];
   host.close();
@@ -167,7 +167,7 @@ function poolOf(workersMaximum: number): WorkerPool {
   return createWorkerPool({ name: "probe", module: MODULE, setup: null, concurrency: 1, workersMaximum });
 }
 
-Deno.test("WorkerPool.ask() has one worker a grant, and keeps at most so many", async () => {
+Deno.test("WorkerPool.ask() has one worker for each grant, up to the maximum", async () => {
   const pool = poolOf(2);
   try {
     for (const name of ["A", "B", "C", "A"]) {
@@ -186,7 +186,7 @@ Deno.test("WorkerPool.ask() has one worker a grant, and keeps at most so many", 
   }
 });
 
-Deno.test("WorkerPool.ask() waits for a worker to become idle, within its limit", async () => {
+Deno.test("WorkerPool.ask() waits for an idle worker within its limit", async () => {
   const pool = poolOf(1);
   const options = { limitMillis: 20_000, signal: NEVER };
   try {

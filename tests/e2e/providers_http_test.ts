@@ -25,7 +25,7 @@ function gzipped(): Behaviour {
   return answering(ok("x", "content-type: application/json\r\ncontent-encoding: gzip\r\n"));
 }
 
-/** Sends one piece after the other, with pauses between. */
+/** Sends pieces with pauses between them. */
 function dripping(pieces: readonly string[], millis: number): Behaviour {
   return async (connection) => {
     await readHead(connection);
@@ -37,7 +37,7 @@ function dripping(pieces: readonly string[], millis: number): Behaviour {
   };
 }
 
-/** Sends a beginning, and then the same for ever. */
+/** Sends a beginning, then repeats one piece endlessly. */
 function endless(beginning: string, part: string): Behaviour {
   return async (connection) => {
     await readHead(connection);
@@ -50,7 +50,7 @@ const ENDLESS_BODY = endless(`${HEAD}\r\n`, "x".repeat(65_536));
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** What the server does, the check, the outcome; `body_hash` under a limit of 16 bytes. */
+/** Behaviour of the server, check, outcome; `body_hash` has a limit of 16 bytes. */
 const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: string, outcome: string])[] = [
   ["a body", answering(ok("hello")), "body_hash", digest("hello")],
   ["an empty body", answering(ok("")), "body_hash", digest("")],
@@ -79,7 +79,7 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
     "failed: response_truncated",
   ],
   [
-    "a chunk size that is none",
+    "an invalid chunk size",
     answering(`${HEAD}transfer-encoding: chunked\r\n\r\nzz\r\nhello`),
     "body_hash",
     "failed: provider_protocol_error",
@@ -103,7 +103,7 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
     "failed: provider_protocol_error",
   ],
   [
-    "a length that is none",
+    "an invalid length",
     answering(`${HEAD}content-length: x\r\n\r\nx`),
     "body_hash",
     "failed: provider_protocol_error",
@@ -132,7 +132,7 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
   ["answers before the answer", endless("", CONTINUE.repeat(999)), "status", "failed: response_too_large"],
   ["empty lines before the answer", endless("", "\r\n".repeat(9999)), "status", "failed: response_too_large"],
   ["an encoded body", gzipped(), "body_hash", "observed: content_encoding_unsupported"],
-  ["an encoded body that nobody reads", gzipped(), "status", "value: 200"],
+  ["an encoded body that is not read", gzipped(), "status", "value: 200"],
   ["a status", answering("HTTP/1.1 418 Teapot\r\ncontent-length: 0\r\n\r\n"), "status", "value: 418"],
   ["a redirect", answering("HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\n\r\n"), "status", "value: 301"],
   ["a status before its body", dripping([`${HEAD}content-length: 9\r\n\r\n`, "x"], 10), "status", "value: 200"],
@@ -174,7 +174,7 @@ for (const [name, behaviour, check, expected] of ROWS) {
   });
 }
 
-Deno.test("http sends what it says, and nothing else", async () => {
+Deno.test("http sends exactly the documented request", async () => {
   let head = "";
   const behaviour: Behaviour = async (connection) => {
     head = await readHead(connection);
@@ -206,14 +206,14 @@ Deno.test("http sends what it says, and nothing else", async () => {
   );
 });
 
-Deno.test("a name that is public when it is checked and private later reaches nothing private", async () => {
+Deno.test("a name whose address becomes private after the check does not reach the private address", async () => {
   await withServer(answering(ok("secret")), async (server) => {
     let asked = 0;
     const resolver = (): Promise<readonly string[]> => Promise.resolve([asked++ === 0 ? "192.31.196.1" : "127.0.0.1"]);
     const config = { allow_http: true, timeout_ms: 1000 };
     await withProvider({ name: "http", config, options: { resolver } }, async (provider) => {
       const answer = await askProvider(provider, "body_hash", { url: `http://rebind.example:${server.port}/` });
-      // What becomes of the public address depends on the network; what it must not become is an answer.
+      // The outcome at the public address depends on the network; a response is not possible.
       assert.equal(answer.ok, false, outcomeOf(answer));
       assert.equal(asked, 1);
       assert.equal(server.accepted(), 0);
@@ -229,7 +229,7 @@ Deno.test("a request goes to the address that was checked, and the name is resol
     let asked = 0;
     const resolver = (): Promise<readonly string[]> => Promise.resolve([asked++ === 0 ? "127.0.0.1" : "127.0.0.2"]);
     return withProvider({ name: "http", config: OPEN, options: { resolver } }, async (provider) => {
-      // A name that no other resolver knows: whoever resolved it again would not come here.
+      // No other resolver knows the name, so a second resolution would not reach this server.
       const answer = await askProvider(provider, "body_hash", { url: `http://name.example:${server.port}/` });
       assert.equal(outcomeOf(answer), digest("first"));
       assert.deepEqual([asked, server.accepted()], [1, 1]);
@@ -248,18 +248,18 @@ Deno.test("one private address among public ones refuses the host", async () => 
   });
 });
 
-Deno.test("an address that takes no connection gives way to the next one", async () => {
+Deno.test("http tries the next address if one accepts no connection", async () => {
   await withServer(answering(ok("x")), (server) => {
     const resolver = (): Promise<readonly string[]> => Promise.resolve(["127.0.0.2", "127.0.0.1"]);
     return withProvider({ name: "http", config: OPEN, options: { resolver } }, async (provider) => {
       const answer = await askProvider(provider, "status", { url: `http://two.example:${server.port}/` });
-      // Only the loopback interface is granted to the tests: 127.0.0.2 is refused by the runtime or by the system.
+      // The tests have permission for 127.0.0.1 only: the runtime or the system refuses 127.0.0.2.
       assert.match(outcomeOf(answer), /^(value: 200|failed: provider_unreachable)$/);
     });
   });
 });
 
-Deno.test("64 requests are under way at a time", async () => {
+Deno.test("http sends 64 requests concurrently", async () => {
   const behaviour: Behaviour = async (connection) => {
     await readHead(connection);
     await pause(100);
@@ -281,7 +281,7 @@ Deno.test("64 requests are under way at a time", async () => {
   );
 });
 
-Deno.test("a check that is called off ends its request", async () => {
+Deno.test("a cancelled check ends its request", async () => {
   const caller = new AbortController();
   const closed = Promise.withResolvers<boolean>();
   const behaviour: Behaviour = async (connection) => {
@@ -301,7 +301,7 @@ Deno.test("a check that is called off ends its request", async () => {
   );
 });
 
-/** Statuses of answers, and what the absence of a header in them is. A header that is there counts in all of them. */
+/** Status of a response, and the outcome of an absent header. A present header counts with every status. */
 const HEADER_STATUSES: readonly (readonly [status: string, absent: string])[] = [
   ["200 OK", "nothing"],
   ["204 No Content", "nothing"],
@@ -317,7 +317,7 @@ const HEADER_STATUSES: readonly (readonly [status: string, absent: string])[] = 
   ["599 Odd", "observed: status_unexpected"],
 ];
 
-/** Params of `rest`, the answer to them, what comes of it. */
+/** Params of `rest`, response, outcome. */
 const REST: readonly (readonly [string, string, Record<string, JsonValue>, string])[] = [
   ["json_path", ok('{"a":[1,2]}'), { jsonpath: "$.a[0]" }, "value: 1"],
   ["json_path", ok('{"a":[1,2]}'), { jsonpath: "$.a[*]" }, "value: [1,2]"],
@@ -373,7 +373,7 @@ for (const [check, response, params, expected] of REST) {
   });
 }
 
-/** Credentials, the header that they become, what the anchor tells of it. */
+/** Credentials, the header that they become, the anchor. */
 const CREDENTIALS: readonly (readonly [Record<string, string>, string])[] = [
   [{ bearer_token: "s3cret" }, "Authorization: Bearer s3cret"],
   [{ bearer_token: "env:PROBE_TOKEN" }, "Authorization: Bearer fr0m-env"],
@@ -383,7 +383,7 @@ const CREDENTIALS: readonly (readonly [Record<string, string>, string])[] = [
 ];
 
 for (const [auth, header] of CREDENTIALS) {
-  Deno.test(`rest sends ${Object.keys(auth).join(", ")} and tells nobody`, async () => {
+  Deno.test(`rest sends ${Object.keys(auth).join(", ")} and discloses it nowhere`, async () => {
     let head = "";
     const behaviour: Behaviour = async (connection) => {
       head = await readHead(connection);

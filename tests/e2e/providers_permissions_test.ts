@@ -79,7 +79,7 @@ Deno.test("gate permissions derives each permission from the configuration", () 
     }
   }));
 
-Deno.test("gate permissions denies private networks where no provider may reach them and gate itself needs none", () =>
+Deno.test("gate permissions denies private networks that neither a provider nor gate itself needs", () =>
   inFolder(async (folder) => {
     const http = provider("http", "");
     const open = await permissionsOf(folder, STORES + http);
@@ -99,7 +99,7 @@ async function callTool(server: ReturnType<typeof startServer>, name: string, in
   return reply["result"] as Wire;
 }
 
-Deno.test("gate permissions prints flags under which every provider works, and no more than they need", () =>
+Deno.test("gate permissions prints exactly the flags that the providers need", () =>
   inFolder((folder) =>
     withServer(answering(ok('{"a":1}')), async ({ port }) => {
       await Deno.mkdir(`${folder}/reports`);
@@ -154,10 +154,10 @@ Deno.test("gate permissions prints a compile line that embeds every worker", () 
     assert.deepEqual(included.sort(), modules);
   }));
 
-/** The page for browsers is built from a checkout; its script is not started. */
+/** The page for browsers is built from a checkout; its script is not a module of the program. */
 const PAGE_BUILDER = "src/runpack/browser/build.ts";
 
-/** Every module of the program that is started by name. */
+/** Every module of the program that is started by its URL. */
 async function startedModules(): Promise<readonly string[]> {
   const files = (await readTree()).filter((file) => file.path.startsWith("src/") && !file.path.endsWith("_test.ts"));
   const found = files.filter(({ path }) => path !== PAGE_BUILDER).flatMap((file) =>

@@ -1,6 +1,6 @@
 /**
- * A worker that tries to step outside. The host starts it like any provider's, with the permissions that a provider's
- * configuration yields, so that what refuses it is the runtime.
+ * A worker that tries to exceed its permissions. The host starts it with the permissions of a provider's configuration, so that
+ * only the runtime can deny an attempt.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export type Attempt =
   | { readonly try: "connect" | "node_connect"; readonly host: string; readonly port: number }
   | { readonly try: "escalate" };
 
-/** What came of it: `refused` only where the runtime said so. */
+/** The outcome; `refused` only where the runtime denied the permission. */
 export type Outcome =
   | { readonly outcome: "allowed"; readonly value: unknown }
   | { readonly outcome: "refused" }
@@ -42,7 +42,7 @@ serveQuestions<{ readonly tag?: string } | null, Attempt, Outcome>((setup) => as
 
 function isRefusal(error: unknown): boolean {
   if (error instanceof Deno.errors.NotCapable) return true;
-  // The module loader and node's sockets wrap what the runtime threw.
+  // The module loader and node's sockets wrap the runtime's error.
   return error instanceof Error &&
     /NotCapable|Requires (read|net|env|run|import|write|sys|ffi) access/.test(`${error} ${error.cause}`);
 }
@@ -70,7 +70,7 @@ function run(attempt: Attempt, tag: string | undefined): unknown {
   }
 }
 
-/** For how long a spinning worker spins: longer than anybody waits for it, and then it stops, since nobody can end it. */
+/** Milliseconds that a worker spins: longer than any limit of the tests, and finite, because a spinning thread cannot be ended. */
 const SPIN_MILLIS = 3000;
 
 function spin(): void {

@@ -13,7 +13,7 @@ import type { Attempt, Outcome } from "./providers_probe.ts";
 const PROBE = new URL("./providers_probe.ts", import.meta.url);
 const NEVER = new AbortController().signal;
 
-/** Tries something from inside a worker that has the permissions of a provider. */
+/** Runs an attempt in a worker with the permissions of a provider. */
 async function attemptInside(permissions: WorkerPermissions, attempts: readonly Attempt[]): Promise<Outcome[]> {
   const host = createWorkerHost({ name: "probe", module: PROBE, permissions, setup: null, concurrency: 1 });
   try {
@@ -36,7 +36,7 @@ interface Place {
   readonly close: () => Promise<void>;
 }
 
-/** A root with ways out of it, a file beside it, and two servers. */
+/** A root with links out of it, a file beside it, and two servers. */
 async function makePlace(): Promise<Place> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "gate-sandbox-" }));
   await Deno.mkdir(`${folder}/base/inner`, { recursive: true });
@@ -61,7 +61,7 @@ async function makePlace(): Promise<Place> {
   };
 }
 
-/** Ways out that no built-in provider has. */
+/** Attempts that the runtime denies every built-in provider. */
 function waysOut(place: Place): readonly Attempt[] {
   return [
     { try: "write", path: `${place.root}/new.json` },
@@ -90,9 +90,9 @@ function waysOut(place: Place): readonly Attempt[] {
 interface Row {
   readonly provider: string;
   readonly permissions: (place: Place) => WorkerPermissions;
-  /** What the grant is for. */
+  /** Attempt that the grant allows. */
   readonly allowed: (place: Place) => readonly Attempt[];
-  /** Ways out beside {@link waysOut}. */
+  /** Denied attempts beside {@link waysOut}. */
   readonly refused: (place: Place) => readonly Attempt[];
 }
 
@@ -168,7 +168,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const row of ROWS) {
-  Deno.test(`a worker of ${row.provider} is refused every way out by the runtime`, async () => {
+  Deno.test(`the runtime denies a worker of ${row.provider} everything that it was not granted`, async () => {
     const place = await makePlace();
     try {
       const permissions = row.permissions(place);
@@ -190,7 +190,7 @@ for (const row of ROWS) {
   });
 }
 
-Deno.test("the runtime follows a link in a granted folder, so only a path that was resolved may be opened", async () => {
+Deno.test("the runtime follows a link in a granted folder, so the json worker resolves paths before it opens them", async () => {
   const place = await makePlace();
   try {
     const path = `${place.root}/link.json`;

@@ -1,4 +1,4 @@
-/** What params show before a check is run is what running it comes to. */
+/** A static failure of a check is the outcome of running it. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { askProvider, entryOf, outcomeOf, type ProviderPlan, withFolder, withPro
 import { leastSpec } from "../simulation/law_specs.ts";
 import { gate } from "./gate_command.ts";
 
-/** A provider, a check, its params, the code that it ends with; null where it may have an answer. */
+/** Provider, check, params, and the code of the static failure; null where the check can succeed. */
 type Row = readonly [plan: ProviderPlan, check: string, params: JsonValue | undefined, code: string | null];
 
 function rowsIn(root: string): readonly Row[] {
@@ -50,7 +50,7 @@ function rowsIn(root: string): readonly Row[] {
   ];
 }
 
-Deno.test("findStaticFailure() foresees what a check comes to, and nothing that the world decides", () =>
+Deno.test("findStaticFailure() predicts failures that follow from params and configuration only", () =>
   withFolder(async (root) => {
     await Deno.writeTextFile(join(root, "a.json"), "{}");
     for (const [plan, check_id, params, code] of rowsIn(root)) {
@@ -74,7 +74,7 @@ Deno.test("findStaticFailure() foresees what a check comes to, and nothing that 
     );
   }));
 
-Deno.test("gate scenario check warns of a binding that never has an answer", () =>
+Deno.test("gate scenario check warns of a binding that always fails", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), '[[providers]]\nname = "time"\ntype = "builtin"\n');
     const example = leastSpec();

@@ -58,7 +58,7 @@ const TIMES: readonly (readonly ["unix_millis" | "logical", number, string, Json
   ["unix_millis", 1.5, "now", {}, "observed: trigger_time_invalid"],
 ];
 
-Deno.test("time answers from the trigger time alone", () =>
+Deno.test("time depends on the trigger time only", () =>
   withProvider({ name: "time" }, async (provider) => {
     for (const [kind, value, check, params, expected] of TIMES) {
       const answer = await askProvider(provider, check, params, { kind, value });
@@ -116,7 +116,7 @@ const VARIABLES: readonly (readonly [Record<string, unknown>, string, string])[]
   [{ overrides: { PROBE_A: "\u00e9" }, max_value_bytes: 2 }, "PROBE_A", 'value: "\u00e9"'],
 ];
 
-Deno.test("env reads what it may, and says what it may not", async () => {
+Deno.test("env reads allowed variables and reports blocked ones", async () => {
   const environment = {
     PROBE_A: "a",
     PROBE_EMPTY: "",
@@ -209,7 +209,7 @@ async function makeRoot(folder: string): Promise<string> {
   return root;
 }
 
-Deno.test("json reads what lies below the root, whatever way leads there, and nothing else", () =>
+Deno.test("json reads files below the root only, by any path and link", () =>
   withFolder(async (folder) => {
     const root = await makeRoot(folder);
     // The root itself is reached through a link.
@@ -230,7 +230,7 @@ Deno.test("json reads what lies below the root, whatever way leads there, and no
     });
   }));
 
-Deno.test("json goes on after a query that takes too long", () =>
+Deno.test("json answers the next query after a timeout", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.json`, SLOW_DOCUMENT);
     await Deno.writeTextFile(`${folder}/b.json`, "1");
@@ -238,18 +238,18 @@ Deno.test("json goes on after a query that takes too long", () =>
     await withProvider(plan, async (provider) => {
       const slow = askProvider(provider, "path", { file: "a.json", jsonpath: SLOW_QUERY });
       assert.equal(outcomeOf(await slow), "failed: timeout");
-      // The limit of the provider holds for the start of its next worker too, which may take longer.
+      // The provider's limit also covers the start of its next worker, which may take longer.
       let next = "failed: timeout";
       while (next === "failed: timeout") next = outcomeOf(await askProvider(provider, "path", { file: "b.json" }));
       assert.equal(next, "value: 1");
     });
   }));
 
-/** A query that would be at work for ever over a document of a line. */
+/** A query that would take exponential time over a small document. */
 const ENDLESS_QUERY = `$${["release", "checks", "ok"].map((name) => `[${`'${name}',`.repeat(120)}'${name}']`).join("")}`
   .concat("[0,0]".repeat(60), ".none");
 
-/** Processor time that this process takes, all of its threads, while so much time goes by: milliseconds. */
+/** Processor milliseconds that all threads of this process take within a period. */
 async function busyMillis(millis: number): Promise<number> {
   const before = cpuUsage();
   await pause(millis);
@@ -257,7 +257,7 @@ async function busyMillis(millis: number): Promise<number> {
   return (user + system) / 1000;
 }
 
-Deno.test("json ends a query that would go on for ever by itself, even where nobody waits for it any more", () =>
+Deno.test("json ends a query of exponential time by itself, even after it was cancelled", () =>
   withFolder(async (folder) => {
     const deep = `${"[".repeat(60)}0${"]".repeat(60)}`;
     await Deno.writeTextFile(`${folder}/a.json`, `{"release":{"checks":{"ok":${deep}}}}`);
@@ -275,7 +275,7 @@ Deno.test("json ends a query that would go on for ever by itself, even where nob
     assert.ok(busy <= 100, `${busy} ms of 400`);
   }));
 
-/** What cannot be started, the member that is wrong. */
+/** Provider that cannot be created, the invalid member. */
 const REFUSED: readonly (readonly [ProviderPlan, ...string[]])[] = [
   [{ name: "json", config: { root: "/nowhere", root_id: "r" } }, "config.root"],
   [{ name: "json", config: { root: new URL(import.meta.url).pathname, root_id: "r" } }, "config.root"],
@@ -303,7 +303,7 @@ for (const [plan, ...expected] of REFUSED) {
   });
 }
 
-Deno.test("createProviders() makes every provider, or says everything that is wrong", async () => {
+Deno.test("createProviders() creates every provider or reports every problem", async () => {
   const schemas = createSchemaSandbox();
   const config = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/" };
   try {

@@ -40,7 +40,7 @@ async function withSchemas(test: (schemas: SchemaSandbox) => Promise<void>): Pro
   }
 }
 
-/** Acquires by the one binding `scan-1` what a provider answers. */
+/** Acquires a provider's answer by the binding `scan-1`. */
 async function acquireOne(
   schemas: SchemaSandbox,
   answer: ProviderAnswer | Behaviour,
@@ -66,7 +66,7 @@ function summary(item: PresentedEvidence | string): JsonValue {
 
 const JSON_DOMAIN = { domain: "Json", maximum_bytes: 100 } as const;
 
-/** A provider's result, the domain of the condition, and what becomes of it. */
+/** Name, provider's result, domain of the condition, outcome. */
 const FITS: readonly [string, EvidenceResult, ObservationDomain, JsonValue][] = [
   ["an integer", found(3), { domain: "Integer" }, 3],
   ["an integer as a decimal", found(3), { domain: "Decimal" }, "3"],
@@ -107,7 +107,7 @@ Deno.test("createAcquirer() fits results into domains", (test) =>
 
 const ANCHOR = { anchor_type: "report", anchor_value: "{}" };
 
-/** What the contract says of its check, a result, and what becomes of it. */
+/** Name, contract of the check, result, outcome. */
 const CONTRACTS: readonly [string, Partial<CheckContract>, EvidenceResult, JsonValue][] = [
   ["a result within the schema", { result_schema: { type: "integer" } }, found(3), 3],
   ["a result outside of it", { result_schema: { maximum: 2 } }, found(3), "observed result_schema_mismatch"],
@@ -142,7 +142,7 @@ const CONTRACTS: readonly [string, Partial<CheckContract>, EvidenceResult, JsonV
   ["a check that is gone", { check_id: "other" }, found(3), "contract_changed"],
 ];
 
-Deno.test("createAcquirer() holds results to the contract", (test) =>
+Deno.test("createAcquirer() checks results against the contract", (test) =>
   withSchemas(async (schemas) => {
     for (const [name, check, result, expected] of CONTRACTS) {
       await test.step(name, async () => {
@@ -151,7 +151,7 @@ Deno.test("createAcquirer() holds results to the contract", (test) =>
     }
   }));
 
-Deno.test("createAcquirer() takes values up to the limit", (test) =>
+Deno.test("createAcquirer() accepts values up to the limit", (test) =>
   withSchemas(async (schemas) => {
     const law = oneConditionLaw({}, {
       observation_domain: { domain: "Json", maximum_bytes: 1000 },
@@ -180,7 +180,7 @@ const OPERATIONAL: readonly OperationalCode[] = [
   "cancelled",
 ];
 
-Deno.test("createAcquirer() passes every operational failure on with its binding", () =>
+Deno.test("createAcquirer() returns every operational failure with its binding", () =>
   withSchemas(async (schemas) => {
     for (const code of OPERATIONAL) {
       const gone = code === "cancelled" ? AbortSignal.abort() : new AbortController().signal;
@@ -195,7 +195,7 @@ Deno.test("createAcquirer() passes every operational failure on with its binding
     }
   }));
 
-Deno.test("createAcquirer() asks nobody whose contract is not the bound one, or who is not there", () =>
+Deno.test("createAcquirer() does not query a provider with another contract or an unknown one", () =>
   withSchemas(async (schemas) => {
     let asked = 0;
     const provider = testProvider("scanner", () => {
@@ -207,13 +207,13 @@ Deno.test("createAcquirer() asks nobody whose contract is not the bound one, or 
       const { failures } = await acquirer.acquire({ ...request, boundContracts });
       assert.deepEqual(failures.map(({ code }) => code), ["contract_changed", "contract_changed"]);
     }
-    const nobody = acquisitionOf(LAW, [], schemas);
-    const { failures } = await nobody.acquirer.acquire(request);
+    const without = acquisitionOf(LAW, [], schemas);
+    const { failures } = await without.acquirer.acquire(request);
     assert.deepEqual(failures.map(({ code }) => code), ["provider_not_configured", "provider_not_configured"]);
     assert.equal(asked, 0);
   }));
 
-Deno.test("createAcquirer() retains the whole witness, with names in place of the value", () =>
+Deno.test("createAcquirer() records the whole witness, with hashes in place of the value", () =>
   withSchemas(async (schemas) => {
     const law = oneConditionLaw({}, { observation_domain: { domain: "Decimal" }, predicate: { predicate: "Exists" } });
     const result = found(0.5, { evidence_ref: { uri: "a:b" }, lane: "asserted", observed_at: 5 });
@@ -250,7 +250,7 @@ Deno.test("createAcquirer() retains the whole witness, with names in place of th
     assert.notDeepEqual(item.content_hash, content_hash);
   }));
 
-Deno.test("createAcquirer() says whether the source's own hash recomputes", () =>
+Deno.test("createAcquirer() reports whether the source's own hash is correct", () =>
   withSchemas(async (schemas) => {
     const right = measureValue({ kind: "json", value: 3 }).content_hash;
     const wrong = { algorithm: "sha256", value: "0".repeat(64) } as const;
@@ -262,7 +262,7 @@ Deno.test("createAcquirer() says whether the source's own hash recomputes", () =
     assert.equal(typeof nothing !== "string" && nothing.hash_recomputes, false);
   }));
 
-Deno.test("createAcquirer() asks with the caller's trigger time where it gave one, and says so", () =>
+Deno.test("createAcquirer() queries with the caller's trigger time if it has one, and records this", () =>
   withSchemas(async (schemas) => {
     const times: unknown[] = [];
     const provider = testProvider("scanner", (_query, { trigger_time }) => {
@@ -279,7 +279,7 @@ Deno.test("createAcquirer() asks with the caller's trigger time where it gave on
     assert.deepEqual(acquired.map(({ acquisition }) => acquisition?.trigger_time_given), [undefined, true]);
   }));
 
-Deno.test("createAcquirer() asks each binding once, no more than so many at a time", () =>
+Deno.test("createAcquirer() queries each binding once, with limited concurrency", () =>
   withSchemas(async (schemas) => {
     let running = 0;
     let most = 0;
@@ -296,7 +296,7 @@ Deno.test("createAcquirer() asks each binding once, no more than so many at a ti
     assert.deepEqual([asked, most, running], [200, QUESTIONS_AT_ONCE, 0]);
   }));
 
-Deno.test("createAcquirer() does not ask for a caller who went while waiting", () =>
+Deno.test("createAcquirer() does not query for a caller that disconnected while waiting", () =>
   withSchemas(async (schemas) => {
     let asked = 0;
     const provider = testProvider("scanner", (_query, _context, signal) => {
@@ -319,7 +319,7 @@ Deno.test("createAcquirer() does not ask for a caller who went while waiting", (
 
 const DOMAIN_SCHEMA = { domain: "Json", maximum_bytes: 1000, schema: { schema_id: "release", version: "1" } } as const;
 
-Deno.test("createAcquirer() hands on the verdict of the condition's own schema", () =>
+Deno.test("createAcquirer() returns the verdict of the condition's own schema", () =>
   withSchemas(async (schemas) => {
     const law = oneConditionLaw({}, { observation_domain: DOMAIN_SCHEMA, predicate: { predicate: "Exists" } });
     for (const [value, verdict] of [[{ passed: true }, "valid"], [{}, "invalid"]] as const) {
@@ -331,7 +331,7 @@ Deno.test("createAcquirer() hands on the verdict of the condition's own schema",
     }
   }));
 
-/** The record of an evaluation that acquired by all bindings, each provider answering after its own time. */
+/** The record of an evaluation with all bindings, whose providers answer after given delays. */
 async function recordAfter(schemas: SchemaSandbox, delays: readonly number[]): Promise<string> {
   const environment = environmentWith();
   const created = accepted(decide(LAW, null, createCommand(), stampsAt(NOW - 100), environment));
@@ -359,7 +359,7 @@ async function recordAfter(schemas: SchemaSandbox, delays: readonly number[]): P
   return accepted(decide(LAW, opened.state, command, stampsAt(NOW), environment)).records[0].text;
 }
 
-Deno.test("createAcquirer() gives the same record whatever order answers arrive in", () =>
+Deno.test("createAcquirer() leads to the same record for any order of answers", () =>
   withSchemas(async (schemas) => {
     const expected = await recordAfter(schemas, [0]);
     await fc.assert(

@@ -16,7 +16,7 @@ const SELECTIONS: readonly [string, readonly RequestedBinding[] | undefined, rea
     ["binding_repeated $.local_acquisition[1].binding_id"],
   ],
   [
-    "every fault is told",
+    "every fault is reported",
     [{ binding_id: "x" }, { binding_id: "env-1" }, { binding_id: "y" }],
     ["binding_not_found $.local_acquisition[0].binding_id", "binding_not_found $.local_acquisition[2].binding_id"],
   ],

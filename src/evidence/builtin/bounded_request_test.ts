@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { startTimeLimit } from "./bounded_request.ts";
 
 for (const millis of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
-  Deno.test(`startTimeLimit() takes ${millis} ms for a long time`, async () => {
+  Deno.test(`startTimeLimit() does not expire at once for ${millis} ms`, async () => {
     const limit = startTimeLimit(millis, new AbortController().signal);
-    // A timer that cannot be set so far ahead rings at once, before one that was set later.
+    // A timer beyond the maximum would fire at once, before one that was set later.
     await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(limit.isOver(), false);
     assert.ok(limit.left() > 2 ** 30 && limit.left() < 2 ** 31);
@@ -12,7 +12,7 @@ for (const millis of [2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
   });
 }
 
-Deno.test("startTimeLimit() takes no time for none", async () => {
+Deno.test("startTimeLimit() expires at once for 0 ms", async () => {
   const limit = startTimeLimit(0, new AbortController().signal);
   const over = new Promise((resolve) => limit.signal.addEventListener("abort", resolve));
   await over;
@@ -20,7 +20,7 @@ Deno.test("startTimeLimit() takes no time for none", async () => {
   limit.end();
 });
 
-Deno.test("startTimeLimit() pause() stops the clock, and what was left is left when it goes on", async () => {
+Deno.test("startTimeLimit() pause() suspends the limit and preserves the remaining time", async () => {
   const limit = startTimeLimit(20, new AbortController().signal);
   const resume = limit.pause();
   await new Promise((resolve) => setTimeout(resolve, 60));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkJsonFile } from "./json_file.ts";
 
-/** The file that is asked for, and what becomes a link out of the root once the file was found. */
+/** The queried file, and the name that becomes a link out of the root after the file was found. */
 const SWAPS: readonly (readonly [file: string, name: string, target: string])[] = [
   ["a.json", "base/a.json", "outside/a.json"],
   ["inner/a.json", "base/inner", "outside"],

@@ -19,21 +19,21 @@ function read(text: string | Uint8Array): string {
   return `! ${reason}${path === undefined ? "" : ` ${path}`}${offset === undefined ? "" : ` @${offset}`}`;
 }
 
-/** YAML, what it is as canonical JSON, or the reason why it is none and where. */
+/** YAML, its canonical JSON, or reason and position of the error. */
 const ROWS: readonly (readonly [text: string, result: string])[] = [
   ["", "null"],
   ["# nothing\n", "null"],
   ["a: 1\nb: [x, 'y', \"z\"]\n", '{"a":1,"b":["x","y","z"]}'],
   ["--- text\n...\n", '"text"'],
   ["|\n  a\n  b\n", '"a\\nb\\n"'],
-  // the core schema of 1.2: what older versions read otherwise is text
+  // the core schema of 1.2: strings that older versions read differently
   ["[yes, no, on, off, y, n]", '["yes","no","on","off","y","n"]'],
   ["[true, False, null, ~, NULL, ]", "[true,false,null,null,null]"],
   ["[012, 0o14, 0xC, +12, 1_000, 1:30, 2024-06-01]", '[12,12,12,12,"1_000","1:30","2024-06-01"]'],
   ["[.5, 1., 1e3, -0.0]", "[0.5,1,1000,0]"],
   ["<<: {a: 1}\nb: 2", '{"<<":{"a":1},"b":2}'],
   ["on: push", '{"on":"push"}'],
-  // numbers are kept or refused
+  // numbers are exact or refused
   ["[9007199254740991, 9007199254740992]", "[9007199254740991,9007199254740992]"],
   ["a: [1, 9007199254740993]", "! number_not_exact $.a[1]"],
   ["1e400", "! number_not_exact $"],
@@ -61,7 +61,7 @@ const ROWS: readonly (readonly [text: string, result: string])[] = [
   ["&a [*a]", "! alias_of_itself $[0]"],
   ["&a {b: {c: *a}}", "! alias_of_itself $.b.c"],
   ["&a a: 1\nb: *a", '{"a":1,"b":"a"}'],
-  // what is no YAML 1.2, or no JSON
+  // not YAML 1.2, or not JSON
   ["a: b: c", "! block_as_implicit_key @3"],
   ["[1", "! missing_char @2"],
   ["\ta: 1", "! tab_as_indent @0"],
@@ -82,7 +82,7 @@ for (const [text, expected] of ROWS) {
   });
 }
 
-/** A billion laughs: each line repeats the line before so many times. */
+/** A billion laughs: each line repeats the line before several times. */
 function laughs(lines: number, times: number): string {
   let text = "l0: &l0 [lol]\n";
   for (let line = 1; line <= lines; line++) {
@@ -91,7 +91,7 @@ function laughs(lines: number, times: number): string {
   return text;
 }
 
-/** What it is, the text, how the answer begins. */
+/** Name, text, beginning of the outcome. */
 const BOMBS: readonly (readonly [name: string, text: () => string, expected: string])[] = [
   ["a billion laughs", () => laughs(9, 10), "! too_many_values"],
   [
@@ -119,7 +119,8 @@ const BOMBS: readonly (readonly [name: string, text: () => string, expected: str
 for (const [name, text, expected] of BOMBS) {
   Deno.test(`readYamlDocument() ${name}: ${expected} within 5 s and 300 MB`, () => {
     const given = text();
-    const [started, before] = [performance.now(), Deno.memoryUsage().heapUsed];
+    const started = performance.now();
+    const before = Deno.memoryUsage().heapUsed;
     const result = read(given);
     assert.ok(result.startsWith(expected), result.slice(0, 80));
     assert.ok(performance.now() - started < 5000);
@@ -130,7 +131,7 @@ for (const [name, text, expected] of BOMBS) {
 for (const extra of [-1, 0, 1]) {
   Deno.test(`readYamlDocument() limits ${extra}`, () => {
     const values = `a: &a [${"1,".repeat(398)}]\nb: [${"*a,".repeat(499)}]`;
-    // The map, a, its 398 items, b, and in b each alias with what it stands for.
+    // The map, a, its 398 items, b, and in b each alias with its target.
     const used = 1 + 1 + 398 + 1 + 499 * (1 + 1 + 398);
     const padded = `${values}\nc: [${"1,".repeat(YAML_VALUES_MAXIMUM - used - 1 + extra)}]`;
     assert.equal(read(padded).startsWith("! too_many_values"), extra === 1);
@@ -145,11 +146,11 @@ for (const extra of [-1, 0, 1]) {
   });
 }
 
-Deno.test("readYamlDocument() bytes that are no UTF-8: not_utf8", () => {
+Deno.test("readYamlDocument() bytes that are not UTF-8: not_utf8", () => {
   assert.equal(read(new Uint8Array([0x61, 0xff])), "! not_utf8");
 });
 
-Deno.test("readYamlDocument() reads back what is written", () => {
+Deno.test("readYamlDocument() reads back written values", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const text = canonicalize(value as JsonValue);
@@ -160,7 +161,7 @@ Deno.test("readYamlDocument() reads back what is written", () => {
   );
 });
 
-Deno.test("readYamlDocument() takes any text without a crash", () => {
+Deno.test("readYamlDocument() accepts any text without a crash", () => {
   const text = fc.string({ unit: fc.constantFrom(..."ab:-[]{},&*!|>'\"%#?@ \n\t01.~<"), maxLength: 60 });
   fc.assert(fc.property(text, (one) => void read(one)), { numRuns: 3000 });
 });

@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [string, string, string, string, string, string,
 const words = (text: string): string[] => text.split(" ").filter((word) => word !== "");
 
 for (const [provider, id, required, optional, types, comparators, anchors, contents, determinism] of TABLE) {
-  Deno.test(`builtinContract() ${provider}.${id} is what the interface says`, () => {
+  Deno.test(`builtinContract() ${provider}.${id} is as specified`, () => {
     const { contract } = builtinContract(provider as "time");
     const check = contract.checks.find((one) => one.check_id === id);
     assert.ok(check !== undefined);
@@ -52,14 +52,14 @@ for (const [provider, id, required, optional, types, comparators, anchors, conte
   });
 }
 
-Deno.test("builtinContract() has no check beside those", () => {
+Deno.test("builtinContract() has no other checks", () => {
   const ids = BUILTIN_PROVIDER_NAMES.flatMap((name) =>
     builtinContract(name).contract.checks.map((check) => `${name}.${check.check_id}`)
   );
   assert.deepEqual(ids.sort(), TABLE.map(([provider, check]) => `${provider}.${check}`).sort());
 });
 
-Deno.test("builtinContract() passes the checks that external contracts have to pass, and names itself", async () => {
+Deno.test("builtinContract() passes the checks of external contracts", async () => {
   const sandbox = createSchemaSandbox();
   try {
     for (const name of BUILTIN_PROVIDER_NAMES) {
@@ -75,7 +75,7 @@ Deno.test("builtinContract() passes the checks that external contracts have to p
   }
 });
 
-Deno.test("builtinContract() examples fit their schemas", async () => {
+Deno.test("builtinContract() examples are valid under their schemas", async () => {
   const sandbox = createSchemaSandbox();
   try {
     for (const name of BUILTIN_PROVIDER_NAMES) {

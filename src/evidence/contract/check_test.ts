@@ -7,7 +7,7 @@ import { resultTypes } from "./facts.ts";
 import { loadContract } from "./load.ts";
 import { ContractError } from "./problems.ts";
 
-/** Identity of the contract that `contract()` gives. */
+/** Identity of the contract that `contract()` returns. */
 const IDENTITY = "b6f7f4587eb298b86fef761f6a99011c0d926a31d97fa018bbfe795fa31cb05a";
 
 const OWNER = { provider_id: "scanner", transport: "mcp" } as const;
@@ -59,7 +59,7 @@ async function problemsOf(text: string): Promise<string[]> {
 
 const two = check({ check_id: "low" });
 
-/** What is wrong, the contract, the problems. */
+/** Fault, contract, problems. */
 const ROWS: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
   ["nothing", contract(), []],
   ["two checks", contract({ checks: [check(), two] }), []],
@@ -76,7 +76,7 @@ const ROWS: readonly (readonly [string, Record<string, unknown>, readonly string
   ["a check twice", contract({ checks: [check(), check()] }), ["duplicate $.checks[1].check_id"]],
   ["checks, n", contract({ checks: many(CHECKS_MAXIMUM) }), []],
   ["checks, n + 1", contract({ checks: many(CHECKS_MAXIMUM + 1) }), ["too_many $.checks"]],
-  ["a check that is none", contract({ checks: [null] }), ["type_invalid $.checks[0]"]],
+  ["a check that is null", contract({ checks: [null] }), ["type_invalid $.checks[0]"]],
   ["an id that is too long", contract({ checks: [check({ check_id: "x".repeat(257) })] }), [
     "value_invalid $.checks[0].check_id",
   ]],
@@ -84,7 +84,7 @@ const ROWS: readonly (readonly [string, Record<string, unknown>, readonly string
   ["an unknown determinism", contract({ checks: [check({ determinism: "random" })] }), [
     "value_invalid $.checks[0].determinism",
   ]],
-  ["a flag that is none", contract({ checks: [check({ params_required: "yes" })] }), [
+  ["a flag that is a string", contract({ checks: [check({ params_required: "yes" })] }), [
     "type_invalid $.checks[0].params_required",
   ]],
   ["no comparator", contract({ checks: [check({ allowed_comparators: [] })] }), [
@@ -143,14 +143,14 @@ for (const [name, value, problems] of ROWS) {
   });
 }
 
-/** Comparators as a contract has them; they are a set. */
+/** Comparators of a contract, which are a set. */
 const ORDERS: readonly (readonly string[])[] = [
   ["equals", "less_than", "exists"],
   ["exists", "equals", "less_than"],
   ["less_than", "exists", "equals"],
 ];
 
-Deno.test("loadContract() takes comparators in any order, as one contract with the identity of the canonical order", async () => {
+Deno.test("loadContract() gives comparators in any order the identity of the canonical order", async () => {
   const path = await Deno.makeTempFile();
   const schemas = createSchemaSandbox();
   try {
@@ -158,7 +158,7 @@ Deno.test("loadContract() takes comparators in any order, as one contract with t
       await Deno.writeTextFile(path, JSON.stringify(contract({ checks: [check({ allowed_comparators })] })));
       const { contract: loaded, contract_identity, text } = await loadContract(path, OWNER, schemas);
       assert.deepEqual(loaded.checks[0]?.allowed_comparators, ORDERS[0]);
-      // The identity that this contract had while the order was fixed.
+      // The identity of this contract from versions that required the order.
       assert.equal(text, canonicalize(contract({ checks: [check()] }) as JsonValue));
       assert.equal(contract_identity, IDENTITY);
     }
@@ -168,7 +168,7 @@ Deno.test("loadContract() takes comparators in any order, as one contract with t
   }
 });
 
-/** What is wrong with the file, its text, the problem. */
+/** Fault of the file, text, problem. */
 const TEXTS: readonly (readonly [string, string, string])[] = [
   ["no JSON", "{", "contract_not_json $"],
   ["a name twice", '{"checks":[{"check_id":"a","check_id":"b"}]}', "contract_not_json $.checks[0].check_id"],
@@ -189,7 +189,7 @@ for (const [bytes, expected] of [[-1, []], [0, []], [1, ["contract_too_large $"]
   });
 }
 
-Deno.test("loadContract() a file that is none: contract_unreadable", async () => {
+Deno.test("loadContract() a missing file or a folder: contract_unreadable", async () => {
   const sandbox = createSchemaSandbox();
   const folder = await Deno.makeTempDir();
   try {

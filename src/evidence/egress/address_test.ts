@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import fc from "fast-check";
 import { classifyAddress, parseAddress } from "./address.ts";
 
-/** Address, what it is, class. */
+/** Address, description, class. */
 const ROWS: readonly (readonly [string, string, string | null])[] = [
   ["8.8.8.8", "public", "public"],
   ["1.0.0.0", "first public", "public"],
@@ -96,7 +96,7 @@ for (const [address, what, expected] of ROWS) {
   });
 }
 
-Deno.test("parseAddress() reads what the runtime takes as an address, and nothing else", () => {
+Deno.test("parseAddress() accepts exactly the addresses that the runtime accepts", () => {
   const text = fc.oneof(
     fc.ipV4(),
     fc.ipV6(),

@@ -10,7 +10,7 @@ function policy(changes: Partial<EgressPolicy>): EgressPolicy {
 
 const ONE = new Set(["api.example"]);
 
-/** URL, policy, what comes of it: the normalised URL, "no URL" or part of the refusal. */
+/** URL, policy, outcome: the normalised URL, "no URL" or part of the refusal. */
 const ROWS: readonly (readonly [string, Partial<EgressPolicy>, string])[] = [
   ["https://api.example/a?b=c", {}, "https://api.example/a?b=c"],
   ["HTTPS://API.Example:443/a/../b#part", {}, "https://api.example/b"],
@@ -88,7 +88,7 @@ Deno.test("resolveDestination() names the setting that an address which is not p
   assert.ok("message" in found && found.message.endsWith("(allow_private_networks)"));
 });
 
-/** Ways to write a host that is no public one, and the address or name that each comes to. */
+/** Spellings of a host that is not public, and the address or name of each. */
 const SPELLINGS: readonly (readonly [url: string, host: string])[] = [
   ["https://127.0.0.1/", "127.0.0.1"],
   ["https://127.0.0.1./", "127.0.0.1"],
@@ -122,19 +122,19 @@ const SPELLINGS: readonly (readonly [url: string, host: string])[] = [
 ];
 
 for (const [url, host] of SPELLINGS) {
-  Deno.test(`resolveDestination() ${JSON.stringify(url)}: ${host} is blocked, and the resolver never asked`, async () => {
+  Deno.test(`resolveDestination() ${JSON.stringify(url)}: ${host} is blocked without a call of the resolver`, async () => {
     const found = checkDestination(url, OPEN) as Destination;
     assert.equal(found.host, host);
     assert.ok(!found.authority.includes("@"));
     const resolver = (): Promise<never> => assert.fail("asked");
     const addresses = await resolveDestination(found, OPEN, resolver, new AbortController().signal);
     assert.equal("code" in addresses ? addresses.code : "", "destination_blocked");
-    // A list of hosts knows it by the same spelling.
+    // A list of hosts uses the same spelling.
     assert.ok("href" in (checkDestination(url, policy({ allowedHosts: new Set([hostKey(host) ?? ""]) })) ?? {}));
   });
 }
 
-/** Names that are resolved, and the spelling that they are resolved and allowed by. */
+/** Names, and the spelling with which they are resolved and allowed. */
 const NAMES: readonly (readonly [url: string, host: string | null])[] = [
   ["https://LOCALHOST./", "localhost"],
   ["https://ｌｏｃａｌｈｏｓｔ/", "localhost"],

@@ -3,7 +3,7 @@ import { createBoundedFetch, transportFailure } from "./bounded_fetch.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createRawResults } from "./messages.ts";
 
-/** Codes of the runtime, the operational code each amounts to, and whether asking again may help. */
+/** Code of the runtime, operational code, and whether it is retryable. */
 const ROWS: readonly [string, string, boolean][] = [
   ["ENOTFOUND", "dns_failed", true],
   ["EAI_AGAIN", "dns_failed", true],
@@ -32,14 +32,14 @@ for (const [code, expected, retryable] of ROWS) {
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const REPLY = '{"jsonrpc":"2.0","id":1}';
 
-/** What a host sends, and the status that is handed on, or the operational code. */
+/** Name, response of the host, and its status or the operational code. */
 const ANSWERS: readonly (readonly [name: string, answer: string, outcome: number | string])[] = [
   ["a reply", `${HEAD}content-length: ${REPLY.length}\r\n\r\n${REPLY}`, 200],
   ["a reply in chunks of a byte", chunked([...REPLY]), 200],
   ["an empty answer", "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", 202],
   ["a redirect", "HTTP/1.1 307 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", 307],
   ["a status without a body", "HTTP/1.1 304 Not Modified\r\n\r\n", 304],
-  ["a status that there is not", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n", "provider_protocol_error"],
+  ["an invalid status", "HTTP/1.1 999 No\r\ncontent-length: 0\r\n\r\n", "provider_protocol_error"],
   ["no status", "HTTP/1.1 000 No\r\ncontent-length: 0\r\n\r\n", "provider_protocol_error"],
   ["another protocol", "HTTP/1.1 101 Switch\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "connection_failed"],
   ["no HTTP", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "provider_protocol_error"],
@@ -47,7 +47,7 @@ const ANSWERS: readonly (readonly [name: string, answer: string, outcome: number
   ["a length and chunks", chunked(["1"]).replace("\r\n", "\r\ncontent-length: 1\r\n"), "provider_protocol_error"],
   ["a second answer behind the first", `${HEAD}content-length: 1\r\n\r\n1${HEAD}\r\n`, "provider_protocol_error"],
   ["trailers without end", `${chunked(["1"]).slice(0, -2)}${"x: y\r\n".repeat(9999)}`, "provider_protocol_error"],
-  ["an end amid the body", `${HEAD}content-length: 9\r\n\r\n1`, "response_truncated"],
+  ["a truncated body", `${HEAD}content-length: 9\r\n\r\n1`, "response_truncated"],
 ];
 
 function chunked(chunks: readonly string[]): string {

@@ -5,7 +5,7 @@ import { createReplyLines } from "./reply_lines.ts";
 
 const encoder = new TextEncoder();
 
-/** Cuts bytes, given in pieces; the lines, or the code of the failure at the end. */
+/** Splits bytes in chunks into lines; ends with the code of a failure. */
 function cut(pieces: readonly Uint8Array[], maximum = 8): string[] {
   const lines: string[] = [];
   const reader = createReplyLines((line) => void lines.push(line), maximum);
@@ -35,7 +35,7 @@ for (const [name, bytes, expected] of ROWS) {
   Deno.test(`createReplyLines() ${name}`, () => assert.deepEqual(cut([bytes]), expected));
 }
 
-Deno.test("createReplyLines() cuts the same however the bytes come", () => {
+Deno.test("createReplyLines() returns the same lines for any chunks", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "grapheme", maxLength: 5 }).map((text) => text.replaceAll(/[\r\n]/g, "")), {

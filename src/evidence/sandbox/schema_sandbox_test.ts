@@ -4,7 +4,7 @@ import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
 import type { SchemaJob, SchemaReply } from "./schema_protocol.ts";
 import { createSchemaSandbox, type SchemaSandbox, SchemaSandboxError } from "./schema_sandbox.ts";
 
-/** Runs a test with a sandbox of its own, which is closed after it. */
+/** Runs a test with a new sandbox and closes it. */
 function withSandbox(
   name: string,
   test: (sandbox: SchemaSandbox) => Promise<void>,
@@ -28,7 +28,7 @@ function rejectsWith(code: string): (error: unknown) => true {
   };
 }
 
-withSandbox("SchemaSandbox.validate() holds a value against a schema, compiled once", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() validates a value and compiles the schema once", async (sandbox) => {
   const schema: JsonValue = { properties: { a: { type: "integer" } } };
   for (let round = 0; round < 2; round++) {
     assert.equal(await sandbox.validate("schema", schema, { a: 1 }), "valid");
@@ -36,7 +36,7 @@ withSandbox("SchemaSandbox.validate() holds a value against a schema, compiled o
   }
 });
 
-withSandbox("SchemaSandbox.validate() holds a value against a schema within another", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() validates a value against a schema within another", async (sandbox) => {
   const schema: JsonValue = { properties: { a: { type: "integer" } }, $defs: { a: { type: "null" } } };
   assert.equal(await sandbox.validate("schema", schema, 1, "/properties/a"), "valid");
   assert.deepEqual(await sandbox.validate("schema", schema, "1", "/properties/a"), { invalid: "$: must be integer" });
@@ -45,7 +45,7 @@ withSandbox("SchemaSandbox.validate() holds a value against a schema within anot
 });
 
 withSandbox(
-  "SchemaSandbox.validate() keeps escaped member names of one value apart from those of another",
+  "SchemaSandbox.validate() distinguishes escaped member names of different values",
   async (sandbox) => {
     const schema: JsonValue = { required: ["k", "\\"] };
     const named = (name: string): JsonValue => Object.fromEntries([["k", 0], [name, 1]]);
@@ -58,7 +58,7 @@ withSandbox(
   },
 );
 
-withSandbox("SchemaSandbox.check() refuses what is no schema, and says why", async (sandbox) => {
+withSandbox("SchemaSandbox.check() refuses an invalid schema with the reason", async (sandbox) => {
   const refused = await sandbox.check({ properties: { a: { type: "strnig" } } });
   assert.match(
     refused.ok ? "" : refused.message,
@@ -67,21 +67,21 @@ withSandbox("SchemaSandbox.check() refuses what is no schema, and says why", asy
   assert.deepEqual(await sandbox.check({ type: "object" }), { ok: true });
 });
 
-withSandbox("SchemaSandbox.check() takes a large schema well within the deadline", async (sandbox) => {
+withSandbox("SchemaSandbox.check() accepts a large schema within the deadline", async (sandbox) => {
   const members = (count: number, inner: JsonValue): JsonValue => ({
     properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, inner])),
   });
   assert.deepEqual(await sandbox.check(members(1500, members(10, { type: "string", minLength: 1 }))), { ok: true });
 });
 
-/** A schema that asks for the same value 2 to the power of so many times. */
+/** A schema that evaluates the same value 2 ** `times` times. */
 function doubling(times: number): JsonValue {
   const both = (index: number): JsonValue => ({ allOf: [{ $ref: `#/$defs/${index}` }, { $ref: `#/$defs/${index}` }] });
   const definitions = Array.from({ length: times }, (_, index) => [index + 1, both(index)] as const);
   return { $ref: `#/$defs/${times}`, $defs: { 0: { type: "string" }, ...Object.fromEntries(definitions) } };
 }
 
-withSandbox("SchemaSandbox.validate() stops at the deadline, and goes on with the next job", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() stops at the deadline and runs the next job", async (sandbox) => {
   const slow = doubling(50);
   const started = performance.now();
   const waiting = sandbox.validate("slow", slow, "a");
@@ -92,7 +92,7 @@ withSandbox("SchemaSandbox.validate() stops at the deadline, and goes on with th
   assert.notEqual(await sandbox.validate("slow", slow, 1), "valid");
 }, { deadlineMillis: 300 });
 
-withSandbox("SchemaSandbox gives up by itself whatever asks for too much", async (sandbox) => {
+withSandbox("SchemaSandbox ends jobs that take too many steps without ending the worker", async (sandbox) => {
   const anchors = Array.from({ length: 2_000 }, (_, index) => [`a${index}`, { $id: `a${index}`, $dynamicAnchor: "x" }]);
   const references = Array.from({ length: 2_000 }, () => ({ $dynamicRef: "#x" }));
   const many = { $dynamicAnchor: "x", $defs: Object.fromEntries(anchors), anyOf: [{ type: "null" }, ...references] };
@@ -106,7 +106,7 @@ withSandbox("SchemaSandbox gives up by itself whatever asks for too much", async
   assert.equal(await sandbox.validate("after", true, 1), "valid");
 }, { deadlineMillis: 500 });
 
-withSandbox("SchemaSandbox.validate() takes any pattern, and leaves no thread behind that goes on", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() runs patterns that would take the runtime exponential time", async (sandbox) => {
   const endless = { properties: { a: { pattern: "^(a+)+$" } }, patternProperties: { "^(b|b)*$": false } };
   for (let round = 0; round < 20; round++) {
     assert.deepEqual(await sandbox.validate("endless", endless, { a: `${"a".repeat(5_000)}!` }), {
@@ -116,7 +116,7 @@ withSandbox("SchemaSandbox.validate() takes any pattern, and leaves no thread be
   }
 });
 
-withSandbox("SchemaSandbox.validate() tells endless recursion from a verdict", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() reports endless recursion as validator_failed", async (sandbox) => {
   const endless = {
     $ref: "#/$defs/a",
     $defs: { a: { allOf: [{ $ref: "#/$defs/b" }] }, b: { allOf: [{ $ref: "#/$defs/a" }] } },
@@ -125,12 +125,12 @@ withSandbox("SchemaSandbox.validate() tells endless recursion from a verdict", a
   assert.equal(await sandbox.validate("next", true, 1), "valid");
 });
 
-withSandbox("SchemaSandbox.validate() refuses to run a schema that does not compile", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() refuses a schema that does not compile", async (sandbox) => {
   await assert.rejects(sandbox.validate("bad", { type: "strnig" }, 1), rejectsWith("schema_refused"));
   await assert.rejects(sandbox.validate("bad", { type: "strnig" }, 1), rejectsWith("schema_refused"));
 });
 
-withSandbox("SchemaSandbox.validate() keeps at most so many schemas compiled", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() keeps at most maximumSchemas schemas compiled", async (sandbox) => {
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 4; index++) {
       assert.equal(await sandbox.validate(`s${index}`, { const: index }, index), "valid");
@@ -138,7 +138,7 @@ withSandbox("SchemaSandbox.validate() keeps at most so many schemas compiled", a
   }
 }, { maximumSchemas: 2 });
 
-withSandbox("SchemaSandbox.validate() keeps as much compiled as it may, and goes on without", async (sandbox) => {
+withSandbox("SchemaSandbox.validate() works with maximumSchemaBytes below the size of a schema", async (sandbox) => {
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 4; index++) {
       assert.equal(await sandbox.validate(`s${index}`, { const: index }, index), "valid");
@@ -176,7 +176,7 @@ async function askWorker(jobs: readonly Partial<SchemaJob>[]): Promise<readonly 
 for (
   const [result, schema] of [["failed", { $ref: "#" }], ["expired", doubling(50)]] as const
 ) {
-  Deno.test(`the worker of schemas keeps none that ${result}`, async () => {
+  Deno.test(`the schema worker does not keep a schema that ${result}`, async () => {
     const value = JSON.stringify("a");
     const [first, second] = await askWorker([{ schema: JSON.stringify(schema), value }, { value }]);
     assert.equal(first?.result, result);
@@ -184,7 +184,7 @@ for (
   });
 }
 
-Deno.test("the worker of schemas says how much one takes that it begins to keep", async () => {
+Deno.test("the schema worker reports the size of a schema that it begins to keep", async () => {
   const sizeOf = (reply: SchemaReply | undefined) => reply !== undefined && "size" in reply ? reply.size : undefined;
   const pattern = JSON.stringify({ pattern: "(?:(?:)){4000}" });
   const [small, again, forgotten, large] = await askWorker([
@@ -199,7 +199,7 @@ Deno.test("the worker of schemas says how much one takes that it begins to keep"
   assert.ok((sizeOf(large) ?? 0) > 3_000_000);
 });
 
-withSandbox("SchemaSandbox keeps schemas with the same $id apart", async (sandbox) => {
+withSandbox("SchemaSandbox distinguishes schemas with the same $id", async (sandbox) => {
   const first = { $id: "https://example.com/a", const: 1 };
   const second = { $id: "https://example.com/a", const: 2 };
   assert.equal(await sandbox.validate("first", first, 1), "valid");
@@ -210,13 +210,13 @@ withSandbox("SchemaSandbox keeps schemas with the same $id apart", async (sandbo
 
 for (const [waiting, last] of [[2, "valid"], [3, "overloaded"]] as const) {
   withSandbox(`SchemaSandbox.validate() with ${waiting} waiting jobs of 2: ${last}`, async (sandbox) => {
-    // The first is taken at once and does not wait.
+    // The first runs at once and does not wait.
     const jobs = Array.from({ length: waiting + 1 }, () => sandbox.validate("s", true, 1).catch((error) => error.code));
     assert.equal((await Promise.all(jobs)).at(-1), last);
   }, { maximumWaiting: 2 });
 }
 
-Deno.test("SchemaSandbox.close() rejects what waits and what comes", async () => {
+Deno.test("SchemaSandbox.close() rejects waiting and later jobs", async () => {
   const sandbox = createSchemaSandbox();
   const waiting = [sandbox.check(true), sandbox.check(true)];
   sandbox.close();

@@ -17,15 +17,15 @@ function configOf(dev: Partial<GateConfig["dev"]>, mode: GateConfig["server"]["m
   };
 }
 
-/** What is configured, when the file was changed, now, and whether permissive mode is in force. */
+/** Name, configuration, change of the file, now, and whether permissive mode is in force. */
 const ROWS: readonly [string, GateConfig, number | null, number | null, boolean][] = [
   ["nothing", configOf({}), 0, 0, false],
   ["a time alone", configOf({ permissive_ttl_days: 9 }), 0, 0, false],
   ["permissive without an end", configOf({ permissive: true }), 0, 1000 * DAY, true],
   ["permissive without an end, file unknown", configOf({ permissive: true }), null, null, true],
-  ["the mode of old", configOf({}, "dev_permissive"), 0, 0, true],
-  ["the mode of old within its time", configOf({ permissive_ttl_days: 1 }, "dev_permissive"), 0, DAY - 1, true],
-  ["the mode of old after it", configOf({ permissive_ttl_days: 1 }, "dev_permissive"), 0, DAY, false],
+  ["dev_permissive", configOf({}, "dev_permissive"), 0, 0, true],
+  ["dev_permissive within its time", configOf({ permissive_ttl_days: 1 }, "dev_permissive"), 0, DAY - 1, true],
+  ["dev_permissive after it", configOf({ permissive_ttl_days: 1 }, "dev_permissive"), 0, DAY, false],
   ["the last millisecond", configOf({ permissive: true, permissive_ttl_days: 2 }), 5, 2 * DAY + 4, true],
   ["the end", configOf({ permissive: true, permissive_ttl_days: 2 }), 5, 2 * DAY + 5, false],
   ["after the end", configOf({ permissive: true, permissive_ttl_days: 2 }), 5, 2 * DAY + 6, false],
@@ -39,7 +39,7 @@ for (const [name, config, modified, now, expected] of ROWS) {
   });
 }
 
-Deno.test("modifiedAt() is that of the file, and null where there is none", async () => {
+Deno.test("modifiedAt() is the time of the file, and null without a file", async () => {
   const path = await Deno.makeTempFile();
   await Deno.utime(path, 1000, 1000);
   assert.equal(await modifiedAt({ config_path: path }), 1_000_000);
@@ -48,7 +48,7 @@ Deno.test("modifiedAt() is that of the file, and null where there is none", asyn
   assert.equal(await modifiedAt({ config_path: null }), null);
 });
 
-Deno.test("trustNotices() warns of permissive mode while it is on and once it is over", () => {
+Deno.test("trustNotices() warns of permissive mode while it is in force and after it expired", () => {
   const lines = (config: GateConfig, permissive: Permissive, now: number): readonly string[] =>
     trustNotices(config, permissive, now).map(({ level, message }) => `${level}: ${message}`);
   const config = configOf({ permissive: true, permissive_ttl_days: 1, permissive_exempt_providers: ["ledger"] });
