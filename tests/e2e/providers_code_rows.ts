@@ -23,6 +23,9 @@ import {
 type Rows = Readonly<Record<string, () => Promise<ProviderAnswer>>>;
 type Trigger = Parameters<typeof askProvider>[3];
 
+const SCRIPT = new URL("./providers_env_process.ts", import.meta.url).pathname;
+const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
+
 function time(check: string, params?: JsonValue, trigger?: Trigger, config = {}): () => Promise<ProviderAnswer> {
   return () => withProvider({ name: "time", config }, (provider) => askProvider(provider, check, params, trigger));
 }
@@ -33,12 +36,9 @@ function env(params: JsonValue | undefined, plan: Omit<ProviderPlan, "name"> = {
 
 /** Queries a value that is not text; only the environment of a started process can have one. */
 async function envNotText(): Promise<ProviderAnswer> {
-  const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
-    new URL(path, import.meta.url).pathname
-  );
   const run =
     `PROBE_BYTES=$(printf '\\377') exec "$0" run --quiet --no-check --no-prompt --config "$1" --allow-env --allow-read "$2"`;
-  const { stdout } = await new Deno.Command("sh", { args: ["-c", run, Deno.execPath(), settings ?? "", script ?? ""] })
+  const { stdout } = await new Deno.Command("sh", { args: ["-c", run, Deno.execPath(), SETTINGS, SCRIPT] })
     .output();
   return JSON.parse(new TextDecoder().decode(stdout)) as ProviderAnswer;
 }
@@ -137,18 +137,15 @@ export const OTHER_CODES: Rows = {
 
 /** A process without permission for a variable cannot grant it to a worker. */
 async function envUnreachable(): Promise<ProviderAnswer> {
-  const [script, settings] = ["./providers_env_process.ts", "../../deno.json"].map((path) =>
-    new URL(path, import.meta.url).pathname
-  );
   const args = [
     "run",
     "--quiet",
     "--no-check",
     "--no-prompt",
     "--config",
-    settings ?? "",
+    SETTINGS,
     "--allow-env=OTHER",
-    script ?? "",
+    SCRIPT,
   ];
   const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
   return JSON.parse(new TextDecoder().decode(stdout)) as ProviderAnswer;

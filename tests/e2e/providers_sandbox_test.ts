@@ -48,7 +48,8 @@ async function makePlace(): Promise<Place> {
   await Deno.symlink(folder, `${folder}/base/up`);
   const serve = (): Deno.HttpServer<Deno.NetAddr> =>
     Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("ok"));
-  const [one, other] = [serve(), serve()];
+  const one = serve();
+  const other = serve();
   return {
     root: `${folder}/base`,
     outside: `${folder}/outside.json`,

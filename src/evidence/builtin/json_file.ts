@@ -129,7 +129,9 @@ function outside(file: string): Failing {
 }
 
 function unreadable(file: string): Failing {
-  return observed("file_read_failed", `Cannot read "${file}": it is no regular file, changes, or is refused`, { file });
+  return observed("file_read_failed", `Cannot read "${file}": it is not a regular file, changes, or is not readable`, {
+    file,
+  });
 }
 
 function tooLarge(file: string, maximum: number, actual: number): Failing {

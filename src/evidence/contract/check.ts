@@ -85,7 +85,7 @@ function setOf(bounds: Bounds, read: Reader<string>): ContractReader<readonly st
     const seen = new Set<string>();
     readArray(problems, value, path, bounds, (_, item, at) => {
       const text = read(problems, item, at);
-      if (text !== undefined && seen.has(text)) problems.report("duplicate", at, `"${text}" stands twice`);
+      if (text !== undefined && seen.has(text)) problems.report("duplicate", at, `"${text}" is repeated`);
       if (text !== undefined) seen.add(text);
     });
     return [...seen];
@@ -150,7 +150,7 @@ function readChecks(found: FoundSchema[]): ContractReader<unknown> {
 function readCheck(problems: ProblemCollector, check: JsonObject, path: JsonPath, seen: Set<string>): void {
   const id = readMember(problems, check, path, "check_id", readIdentifier);
   if (id !== undefined && seen.has(id)) {
-    problems.report("duplicate", below(path, "check_id"), `Check "${id}" stands twice`);
+    problems.report("duplicate", below(path, "check_id"), `Check "${id}" is repeated`);
   }
   if (id !== undefined) seen.add(id);
   readMember(problems, check, path, "description", readDescription);

@@ -57,7 +57,7 @@ const SCHEMA_MAP_KEYWORDS = new Set([
 /** Keywords of other dialects. Authors would rely on them, while 2020-12 ignores them. */
 const REFUSED_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["id", 'it is a keyword of older drafts; use "$id"'],
-  ["nullable", 'it is no keyword of JSON Schema 2020-12; use "type": [..., "null"]'],
+  ["nullable", 'it is not a keyword of JSON Schema 2020-12; use "type": [..., "null"]'],
   ["$recursiveAnchor", 'it is a keyword of older drafts; use "$dynamicAnchor"'],
   ["$recursiveRef", 'it is a keyword of older drafts; use "$dynamicRef"'],
 ]);
