@@ -49,7 +49,7 @@ export function scenarioPrecheckStage(services: Services): Tool {
     ...NAMED,
     title: "Precheck a stage",
     description:
-      "Predicts what scenario_evaluate_stage would answer to this evidence, with causes and what is missing. Records nothing and " +
+      "Predicts the answer of scenario_evaluate_stage to this evidence, with causes and what is missing. Records nothing and " +
       "needs no run.",
     details:
       "Try evidence without recording anything: predicts the outcome of scenario_evaluate_stage, true, false or unknown, with the " +
