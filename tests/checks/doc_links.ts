@@ -1,6 +1,6 @@
 /**
- * What the documentation claims about the tree: links lead somewhere, every page is found by links, and blocks are
- * what they say.
+ * Rules on the documentation: links resolve, links reach every page, blocks parse in their language, tasks and cited pages
+ * exist.
  *
  * @module
  */
@@ -59,7 +59,7 @@ function linksOf(text: string): Link[] {
   return [...inline, ...named].map((match) => ({ target: match[1] ?? "", line: lineAt(prose, match.index) }));
 }
 
-/** Every relative link of a page leads to a file or folder of the tree, and to a heading of it where one is named. */
+/** Every relative link of a page resolves to a file or folder of the tree, and to a heading if it names one. */
 export function checkLinks(files: readonly SourceFile[]): Violation[] {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const folders = new Set(files.flatMap((file) => foldersOf(file.path)));
@@ -92,7 +92,7 @@ function linkRefusal(
   return anchorsOf(text ?? "").has(anchor) ? null : `Cannot follow "${target}": "${resolved}" has no such heading`;
 }
 
-/** Every page is reached by links from the front page or from the index of the documentation. */
+/** Links from the front page or the index of the documentation reach every page. */
 export function checkOrphans(files: readonly SourceFile[]): Violation[] {
   const pages = new Map(pagesOf(files).map((page) => [page.path, page]));
   const reached = new Set<string>();
@@ -112,7 +112,7 @@ export function checkOrphans(files: readonly SourceFile[]): Violation[] {
   }));
 }
 
-/** Every block of JSON and TOML parses; every other fence names a language, so that readers and checks know what it is. */
+/** Every fence names a language, and every block of JSON and TOML parses. */
 export function checkBlocks(files: readonly SourceFile[]): Violation[] {
   return pagesOf(files).flatMap((page) =>
     readBlocks(page.text).flatMap(({ language, text, line }) => {
@@ -133,7 +133,7 @@ function blockRefusal(language: string, text: string): string | null {
   }
 }
 
-/** The tasks that pages tell the reader to run are tasks of `deno.json`. */
+/** The tasks that pages name are tasks of `deno.json`. */
 export function checkTasks(files: readonly SourceFile[]): Violation[] {
   const config: unknown = JSON.parse(files.find((file) => file.path === "deno.json")?.text ?? "{}");
   const tasks = new Set(Object.keys((config as { readonly tasks?: Record<string, unknown> }).tasks ?? {}));
@@ -149,10 +149,10 @@ export function checkTasks(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** A page that a comment of the source cites, and the part of it that stands behind it in quotes. */
+/** A page that a comment of the source cites, and the quoted part after it. */
 const CITATION = /(?<![\w/.-])((?:[\w-]+\/)*[\w-]+\.md)\b(?:,? "([^"\n]+)")?/g;
 
-/** Every page that a comment of the program cites is a file of the tree, named from its root, and has the part that is cited. */
+/** Every page that a comment of the program cites is a file of the tree, named from its root, and has the cited part. */
 export function checkCitations(files: readonly SourceFile[]): Violation[] {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   return files.filter(({ path }) => /^(main|src\/.*(?<!_test))\.ts$/.test(path)).flatMap(({ path, text }) =>
@@ -172,7 +172,7 @@ function hasPart(page: string, part: string): boolean {
   return page.split("\n").some((line) => line.replace(/^#+ /, "").replaceAll("**", "").trim() === part);
 }
 
-/** The rules on pages that need no program, each with the name under which it is tested on the tree. */
+/** The rules on pages, each with the name under which it is tested on the tree. */
 export const PAGE_CHECKS: readonly {
   readonly name: string;
   readonly check: (files: readonly SourceFile[]) => Violation[];

@@ -14,7 +14,7 @@ const LINE_CHARACTERS = 100;
 /** The pattern of a line within a spec, whose length has a bound of its own. */
 const SPEC_LINE_PATTERN = LINE_PATTERN.replace("+$", "*$");
 
-/** Patterns that are said in words. */
+/** Patterns that are described in words. */
 const PATTERNS: ReadonlyMap<string, string> = new Map([
   ["^[0-9a-f]{64}$", "64 hex digits"],
   ["^[0-9a-f]{32}$", "32 hex digits"],

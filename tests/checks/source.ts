@@ -1,5 +1,5 @@
 /**
- * A small reader of TypeScript source for the project's own checks: it masks what is not code, and lists what a file
+ * A small reader of TypeScript source for the project's own checks: it masks all but code, and lists what a file
  * imports. It knows the lexical grammar only, so it needs no compiler and reads the whole tree in milliseconds.
  *
  * @module
@@ -11,7 +11,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** One broken rule: where, and what to do about it. */
+/** One violation of a rule: its place, and what to do about it. */
 export interface Violation {
   readonly rule: string;
   readonly path: string;
@@ -20,10 +20,10 @@ export interface Violation {
   readonly message: string;
 }
 
-/** How a file names another one. `type` is erased before it runs; `worker` starts in an isolate of its own. */
+/** How a file imports another one. `type` does not exist at run time; `worker` starts in another isolate. */
 export type ImportKind = "static" | "type" | "dynamic" | "worker";
 
-/** One module that a file names. */
+/** One module that a file imports. */
 export interface ImportEdge {
   readonly kind: ImportKind;
   /** The specifier as written, or null where a dynamic import computes it. */
@@ -31,7 +31,7 @@ export interface ImportEdge {
   readonly line: number;
 }
 
-/** Words after which a slash starts a regular expression although a name stands before it. */
+/** Keywords after which a slash starts a regular expression. */
 const REGEX_AFTER_WORD = new Set(
   "return typeof case in of new delete void throw else do await yield instanceof extends default".split(" "),
 );
@@ -160,7 +160,7 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** The literal that opens at an offset of the text: what stands between its quotes. */
+/** The contents of the string literal that opens at an offset of the text. */
 function literalAt(text: string, quoteOffset: number): string {
   const quote = text.charAt(quoteOffset);
   return text.slice(quoteOffset + 1, text.indexOf(quote, quoteOffset + 1));

@@ -1,5 +1,5 @@
 /**
- * Tables of Markdown, for pages that are made.
+ * Tables of Markdown, for generated pages.
  *
  * @module
  */

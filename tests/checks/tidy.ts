@@ -1,5 +1,5 @@
 /**
- * Every rule of tidiness by name.
+ * Every rule on code and files, by name.
  *
  * @module
  */

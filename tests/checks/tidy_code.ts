@@ -1,5 +1,5 @@
 /**
- * What a function, an export and a module look like: rules on the code of single files.
+ * Rules on the code of single files: functions, exports, names, docstrings and the console.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { lineAt, maskSource, type SourceFile, type Violation } from "./source.ts
 /** A function is read on one screen. */
 export const FUNCTION_LINES_MAX = 70;
 
-/** Words that look like calls before a block, but are no functions. */
+/** Keywords that look like a call before a block. */
 const CONTROL_WORDS = new Set(["if", "for", "while", "switch", "catch", "with", "return", "await", "super", "do"]);
 
-/** A name ends in the start of a function, at an offset; its body opens and closes at two more. */
+/** The offsets at which a function starts and ends. */
 interface FunctionSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** Every function with a body in braces, of masked code: declarations, methods and arrow functions. */
+/** Finds every function with a body in braces in masked code: declarations, methods and arrow functions. */
 export function findFunctions(code: string): FunctionSpan[] {
   const closing = matchBrackets(code);
   const spans: FunctionSpan[] = [];
@@ -38,7 +38,7 @@ export function findFunctions(code: string): FunctionSpan[] {
   return spans.sort((a, b) => a.start - b.start);
 }
 
-/** For each opening bracket of masked code, where it closes. */
+/** The offset of the closing bracket for each opening bracket of masked code. */
 function matchBrackets(code: string): Map<number, number> {
   const pairs = new Map<number, number>();
   const open: number[] = [];
@@ -54,8 +54,8 @@ function matchBrackets(code: string): Map<number, number> {
 }
 
 /**
- * Where the body of a function opens whose parameters have just closed, or undefined where there is none. A return type
- * may stand between; a brace in it opens a type where the token before it still waits for one.
+ * Finds the opening brace of a function body after the parameters, or undefined. A return type may stand between them. A
+ * brace after a token that expects a type opens an object type, not the body.
  */
 function bodyAfter(code: string, from: number, closing: Map<number, number>): number | undefined {
   let at = skipSpace(code, from);
@@ -119,7 +119,7 @@ const EXPORT = new RegExp(
   "gm",
 );
 
-/** The declarations that masked code exports at its top level; re-exports are none. */
+/** The declarations that masked code exports at its top level, without re-exports. */
 export function findExports(code: string): ExportedDeclaration[] {
   return [...code.matchAll(EXPORT)].map((match) => ({
     name: match[2] ?? "",
@@ -129,7 +129,7 @@ export function findExports(code: string): ExportedDeclaration[] {
   }));
 }
 
-/** Functions, classes and types that a module of `src` exports say what they are for, in the block above them. */
+/** Exported functions, classes and types of `src` have a docstring above them. */
 export function checkDocstrings(files: readonly SourceFile[]): Violation[] {
   return sourceModules(files).flatMap((file) => {
     const documented = new Set<string>();
@@ -150,7 +150,7 @@ function endsInDocstring(above: string): boolean {
   return block.startsWith("/**") && !/@module\b/.test(block) && /[\p{L}]{2}/u.test(block);
 }
 
-/** The modules of the program in `src`: tests are none. */
+/** The modules of the program in `src`, without tests. */
 export function sourceModules(files: readonly SourceFile[]): SourceFile[] {
   return files.filter((file) => file.path.startsWith("src/") && file.path.endsWith(".ts") && !isTest(file.path));
 }
@@ -178,7 +178,7 @@ export function checkExportedNames(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** What a module exports is named by another file, or by an example: else its own module alone uses it, or nobody. */
+/** Another file or a documentation example uses each export. Any other export needs no `export`, or is dead. */
 export function checkExportsUsed(files: readonly SourceFile[]): Violation[] {
   const namedBy = new Map<string, Set<string>>();
   for (const file of files) {

@@ -1,5 +1,5 @@
 /**
- * What the tree looks like: names, sizes and places of files, and whether something uses them.
+ * Rules on the files of the tree: names, places, line lengths, and whether the program reaches them.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { KERNEL_LAYERS } from "./layering_rules.ts";
 import { maskSource, readImports, resolveSpecifier, type SourceFile, type Violation } from "./source.ts";
 import { findExports, SHORT_FORMS, sourceModules, wordsOf } from "./tidy_code.ts";
 
-/** A line of code is read without scrolling; `deno fmt` breaks at 120 what can be broken. */
+/** Readers see a line of code without scrolling. `deno fmt` breaks lines at 120 where it can. */
 export const LINE_CHARACTERS_MAX = 140;
 
 /** Everything that may stand at the top of the tree. */
@@ -30,10 +30,10 @@ export const TOP_LEVEL = [
 /** Pages that hosts of code find by these names. */
 const PAGES_BY_CUSTOM = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
 
-/** Names that say nothing about what a file holds. */
+/** Names that do not describe the contents of a file. */
 const EMPTY_NAMES = ["common", "helper", "helpers", "lib", "misc", "shared", "stuff", "temp", "util", "utils"];
 
-/** The top of the tree holds nothing that is not listed. */
+/** The top of the tree holds only listed entries. */
 export function checkTopLevel(files: readonly SourceFile[]): Violation[] {
   const entries = new Set(files.map((file) => file.path.split("/")[0] ?? ""));
   return [...entries].filter((entry) => !TOP_LEVEL.includes(entry)).map((entry) => ({
@@ -55,7 +55,7 @@ export function checkLineLength(files: readonly SourceFile[]): Violation[] {
   );
 }
 
-/** Files and folders are named in snake_case, with words written out that say what is inside. */
+/** Files and folders are named in snake_case, with written-out words that describe the contents. */
 export function checkFileNames(files: readonly SourceFile[]): Violation[] {
   return files.filter((file) => /^(src|tests|docs|config)\//.test(file.path)).flatMap((file) => {
     const reason = nameRefusal(file.path.split("/"));
@@ -77,13 +77,13 @@ function nameRefusal(parts: readonly string[]): string | null {
   return null;
 }
 
-/** Modules that something other than an import starts, with what does. */
+/** Modules that are started other than by an import, and how. */
 export const ENTRY_POINTS: readonly { readonly path: string; readonly startedBy: string }[] = [
   { path: "main.ts", startedBy: "the command line" },
   { path: "src/runpack/browser/build.ts", startedBy: "deno task verifier:page, which bundles page.ts" },
 ];
 
-/** Every module of `src` is reached from an entry point: what only tests use is dead. */
+/** Every module of `src` is reached from an entry point. A module that only tests use is dead. */
 export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const reached = new Set<string>();
@@ -104,8 +104,8 @@ export function checkDeadFiles(files: readonly SourceFile[]): Violation[] {
 }
 
 /**
- * Every kernel module that does something is tested: a test or a documentation example imports it, or it is a part of
- * such a module, reached from it by imports within the layer.
+ * Every kernel module with code is tested: a test or a documentation example imports it, or a tested module of its layer
+ * does.
  */
 export function checkKernelTested(files: readonly SourceFile[]): Violation[] {
   const modules = sourceModules(files).filter((file) => KERNEL_LAYERS.some((layer) => layer === layerOf(file.path)));

@@ -1,6 +1,6 @@
 /**
- * Who may read JSON with the runtime's own parser: it may take an escaped member name for another one that it met in an
- * earlier text (https://github.com/nodejs/node/issues/63785), so names from outside go through `parseJson` and `readJson`.
+ * Which modules may parse JSON with the runtime's parser. That parser can confuse an escaped member name with a name of an
+ * earlier text (https://github.com/nodejs/node/issues/63785), so input from outside is read by `parseJson` and `readJson`.
  *
  * @module
  */
@@ -8,20 +8,20 @@
 import { lineAt, maskSource, type SourceFile, type Violation } from "./source.ts";
 import { sourceModules } from "./tidy_code.ts";
 
-/** The layer that holds the readers that everybody else uses. */
+/** The layer with the readers that all others use. */
 const READERS = "src/canonical/";
 
-/** The modules that use the runtime's own parser all the same: how often, and why no name can be mistaken there. */
+/** The modules that may use the runtime's parser: how often, and why names cannot be confused there. */
 export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
   { path: "src/server/protocol/request_id_recovery.ts", uses: 1, reason: "whether a text that was refused is JSON" },
   { path: "src/cli/scenario/source_position.ts", uses: 1, reason: "a lone string" },
   { path: "src/cli/scenario/source_json.ts", uses: 1, reason: "a lone string" },
 ];
 
-/** Any use of `JSON` but to write, and the method of a response or blob that parses its body. */
+/** Any use of `JSON` other than writing, and the method of a response or blob that parses its body. */
 const NATIVE = /(?<![.\w$])JSON\b(?!\s*\.\s*stringify\b)|\.\s*json\s*\(\s*\)/g;
 
-/** Only listed modules parse JSON natively, and none more often than is listed. */
+/** Only listed modules parse JSON natively, exactly as often as listed. */
 export function checkNativeJson(files: readonly SourceFile[]): Violation[] {
   return sourceModules(files).filter(({ path }) => !path.startsWith(READERS)).flatMap(({ path, text }) => {
     const code = maskSource(text);

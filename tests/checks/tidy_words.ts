@@ -6,7 +6,7 @@
 
 import { lineAt, type SourceFile, type Violation } from "./source.ts";
 
-/** A text that a rule refuses: where it stands, and what to do. */
+/** A text that a rule refuses, with its line and what to do. */
 export interface FoundWord {
   readonly word: string;
   readonly line: number;
@@ -21,14 +21,14 @@ export const WORD_RULES: readonly { readonly pattern: RegExp; readonly advice: s
   { pattern: /\/(?:[h]ome|[r]oot|[U]sers)\//g, advice: "Use a path that every machine has, such as /srv or /opt" },
 ];
 
-/** Every place in a text that a word rule refuses. */
+/** Finds every match of the word rules in a text. */
 export function findWords(text: string): FoundWord[] {
   return WORD_RULES.flatMap(({ pattern, advice }) =>
     [...text.matchAll(pattern)].map((match) => ({ word: match[0], line: lineAt(text, match.index), advice }))
   );
 }
 
-/** The tree holds none of those words. The lock is exempt: it lists names that others chose. */
+/** No file has such a word. The lock is exempt: it lists names of packages. */
 export function checkWords(files: readonly SourceFile[]): Violation[] {
   return files.filter(({ path }) => path !== "deno.lock").flatMap((file) =>
     findWords(file.text).map(({ word, line, advice }) => ({

@@ -1,5 +1,5 @@
 /**
- * The pages of `docs/reference/tools`, one a tool, made from what the tools publish. Run as a program it writes them anew.
+ * The pages of `docs/reference/tools`, one a tool, generated from what the tools publish. Run as a program, it writes the pages.
  *
  * @module
  */
@@ -26,7 +26,7 @@ const GROUPS: Readonly<Record<Tool["group"], string>> = {
   Audit: "publishes and verifies the record",
 };
 
-/** Every file that follows from the tools of this build. */
+/** Every file that is generated from the tools of this build. */
 export async function toolFiles(): Promise<readonly SourceFile[]> {
   let files: readonly SourceFile[] = [];
   await withTools(async ({ tools }) => {

@@ -15,13 +15,13 @@ const BINARY_ENDING = /\.(sqlite|db|png|jpg|gif|ico|gz|tar|zip|wasm|der|p12|bin)
 /** A file over this many bytes is data: it is listed, but its text is not read. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 
-/** The names directly under the root that `.gitignore` shuts out with a line `/name` or `/name/`. */
+/** The names directly under the root that `.gitignore` excludes with a line `/name` or `/name/`. */
 export function ignoredEntries(gitignore: string): Set<string> {
   const names = gitignore.split("\n").map((line) => /^\/([^/*]+)\/?$/.exec(line.trim())?.[1]);
   return new Set(names.filter((name) => name !== undefined));
 }
 
-/** Every file under the root, sorted by path; the text of a file that is no text is empty. */
+/** Every file under the root, sorted by path; a file of data has an empty text. */
 export async function readTree(root: URL = ROOT_URL): Promise<SourceFile[]> {
   const gitignore = await Deno.readTextFile(new URL(".gitignore", root)).catch(() => "");
   const ignored = ignoredEntries(gitignore).add(".git");
