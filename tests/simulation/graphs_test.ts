@@ -7,11 +7,13 @@ import { type Editable, environment, flag, stage } from "./law_specs.ts";
 
 /**
  * All graphs of four stages: each stage is a root or has one of the 18 non-constant monotone functions of the other
- * three as its prerequisite, 19^4 in all, each function once as And/Or and, where one group says it, as RequireGroup.
+ * three as its prerequisite, 19^4 in all. Each function is written as And/Or and, if possible, as one RequireGroup.
  */
 const STAGES = ["a", "b", "c", "d"] as const;
 
-/** A monotone function of three variables as its truth table: bit `i` is its value where the variables are `i`'s bits. */
+/**
+ * A monotone function of three variables as its truth table: bit `i` is its value if the variables are the bits of `i`.
+ */
 type Table = number;
 
 function monotoneTables(): Table[] {
@@ -28,7 +30,7 @@ function monotoneTables(): Table[] {
   return tables;
 }
 
-/** The least true inputs of a table. */
+/** The minimal true inputs of a table. */
 function leastTrue(table: Table): number[] {
   return [1, 2, 3, 4, 5, 6, 7].filter((inputs) =>
     (table >> inputs & 1) === 1 &&
@@ -51,7 +53,7 @@ function andOr(table: Table, names: readonly string[]): Requirement {
   );
 }
 
-/** A table as one group over the names it depends on, where it is one. */
+/** A table as one group over the names that it depends on, or null. */
 function group(table: Table, names: readonly string[]): Requirement | null {
   const least = leastTrue(table);
   const mask = least.reduce((all, inputs) => all | inputs, 0);
@@ -70,10 +72,10 @@ function bits(inputs: number): number {
   return (inputs & 1) + (inputs >> 1 & 1) + (inputs >> 2 & 1);
 }
 
-/** What a stage may have as its prerequisite, with the truth table over all four stages that an oracle can use. */
+/** A possible prerequisite of a stage, with the truth table over all four stages for the oracle. */
 interface Choice {
   readonly prerequisites: readonly Prerequisite[];
-  /** Which of the four stages it depends on, as bits. */
+  /** The stages that it depends on, as bits. */
   readonly names: number;
   /** Whether it holds, by the set of completed stages. */
   readonly holds: readonly boolean[];
@@ -105,7 +107,7 @@ interface Verdict {
   readonly reached: number;
 }
 
-/** The definition, naively: some order of the stages names only earlier ones; whatever opens is completed. */
+/** The definition as an oracle: in some order stages name earlier ones only, and each stage that opens is completed. */
 function oracle(choices: readonly Choice[], orders: readonly (readonly number[])[]): Verdict {
   const acyclic = orders.some((order) => {
     let earlier = 0;
@@ -129,7 +131,7 @@ function ordersOf(items: readonly number[]): number[][] {
   return items.flatMap((item) => ordersOf(items.filter((other) => other !== item)).map((rest) => [item, ...rest]));
 }
 
-/** Calls for every graph with the choice of each stage and a number that counts up. */
+/** Visits every graph, with the choice of each stage and an index. */
 function eachGraph(take: (choices: readonly Choice[], number: number) => void): number {
   const choices = STAGES.map((_, stage) => choicesFor(stage));
   const size = (choices[0] as Choice[]).length;
@@ -153,7 +155,7 @@ const ATTAINS: readonly ((reached: number) => boolean)[] = [
   (reached) => bits(reached & 7) + (reached >> 3) >= 2,
 ];
 
-Deno.test("monotone functions of three variables that are not constant are 18", () => {
+Deno.test("there are 18 monotone functions of three variables that are not constant", () => {
   assert.equal(monotoneTables().length, 18);
 });
 
@@ -189,7 +191,7 @@ Deno.test("proveGraph() accepts exactly the sound graphs of four stages, in ever
   assert.equal(sound, SOUND_GRAPHS);
 });
 
-/** Each stage of a cycle names the next one, and the last one the first; none comes twice. */
+/** Each stage of a cycle names the next one, and the last one the first; no stage is repeated. */
 function assertCycle(cycle: readonly number[], choices: readonly Choice[]): void {
   assert.equal(new Set(cycle).size, cycle.length);
   cycle.forEach((stage, index) => {
@@ -199,12 +201,12 @@ function assertCycle(cycle: readonly number[], choices: readonly Choice[]): void
 }
 
 /**
- * Graphs without a cycle among the 19^4: over all acyclic graphs of four named nodes, the product of 1, 1, 2, 9 monotone
- * functions that depend on all of 0, 1, 2, 3 variables.
+ * Graphs without a cycle among the 19^4: over all acyclic graphs of four named nodes, the product of 1, 1, 2, 9
+ * monotone functions that depend on all of 0, 1, 2, 3 variables.
  */
 const SOUND_GRAPHS = 2165;
 
-Deno.test("constructLaw() accepts every sound graph, and none of a sample of the others", () => {
+Deno.test("constructLaw() accepts every sound graph, and refuses a sample of the others", () => {
   const facts = environment();
   let accepted = 0;
   eachGraph((choices, number) => {

@@ -1,5 +1,5 @@
 /**
- * Laws, commands and evidence that the kernel's tests start from.
+ * Laws, commands and evidence for tests of the kernel.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export const SHA256 = HOST_PRIMITIVES.sha256;
 
 const BUILTIN = new Set(["env", "json", "time", "http", "rest"]);
 
-/** Environment in which every provider has every check, and the schema `release` version `1` is registered. */
+/** An environment where every provider has every check, and the schema `release` version `1` is registered. */
 export const OPEN_ENVIRONMENT: LawEnvironment = {
   limits: LIMITS,
   hasSchema: (schemaId, version) => schemaId === "release" && version === "1",
@@ -54,7 +54,7 @@ export const OPEN_ENVIRONMENT: LawEnvironment = {
   }),
 };
 
-/** The law of a spec, compiled; the spec has to be one. */
+/** The compiled law of a valid spec. */
 export function lawOf(spec: Editable): CompiledLaw {
   const result = constructLaw(spec as JsonValue, OPEN_ENVIRONMENT);
   assert.ok(result.ok, JSON.stringify(result));
@@ -92,7 +92,7 @@ export const KEY_2 = testKey(
   "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
 );
 
-/** Trust in keys, as a profile says it. */
+/** The trust policy that requires a signature by one of these keys. */
 export function trusting(...keys: TestKey[]): OperatorProfile["trust"]["default_policy"] {
   return { require_signature: { keys: keys.map(({ key_id, public_key }) => ({ key_id, public_key })) } };
 }
@@ -117,12 +117,12 @@ export function profileWith(changes: Partial<OperatorProfile> = {}): OperatorPro
   };
 }
 
-/** What decisions read, under a profile. */
+/** The environment of decisions under a changed profile. */
 export function environmentWith(changes: Partial<OperatorProfile> = {}): Environment {
   return environmentUnder(HOST_PRIMITIVES, profileWith(changes));
 }
 
-/** Milliseconds at which tests accept unless they say otherwise. */
+/** The default reading of the clock, Unix milliseconds. */
 export const NOW = 1_760_000_000_000;
 
 /** Stamps of a time authority that reads `millis`. */
@@ -209,7 +209,7 @@ export function submitCommand(
   };
 }
 
-/** A decision that has to be accepted. */
+/** The decision; fails the test unless it is accepted. */
 export function accepted(decision: Decision): Accepted {
   assert.equal(decision.outcome, "accepted", JSON.stringify(decision.result));
   return decision as Accepted;
@@ -255,7 +255,7 @@ export function presented(
   };
 }
 
-/** What a binding acquired: a value, null where it found nothing, or an observed error. */
+/** The acquired item of a binding: a value, null if it found nothing, or an observed error. */
 export function acquiredItem(
   law: CompiledLaw,
   binding_id: string,
@@ -307,7 +307,10 @@ export function openRecordOf(state: RunState, stageId: string): string | undefin
   return state.stages.find(({ stage_id }) => stage_id === stageId)?.stage_open_record_id ?? undefined;
 }
 
-/** A law of one stage `s` that completes on the condition `c`, an Integer below 5, with bindings on the channels that it allows. */
+/**
+ * A law of one stage `s` that completes on the condition `c`, an Integer below 5, with bindings on the channels that it
+ * allows.
+ */
 export function oneConditionLaw(
   policyChanges: Readonly<Record<string, JsonValue>> = {},
   changes: Editable = {},
@@ -357,7 +360,7 @@ export const ATTEMPT: EvaluatedAttempt = {
   clock_behind_run: false,
 };
 
-/** What qualification reads, under a profile. */
+/** The environment of qualification under a changed profile. */
 export function qualificationWith(
   law: CompiledLaw,
   changes: Partial<OperatorProfile> = {},
@@ -366,7 +369,9 @@ export function qualificationWith(
   return { ...environmentWith(changes), law, attempt };
 }
 
-/** An item with a signature by a key over its statement, which names the attempt and, where asked, head and content hash. */
+/**
+ * An item with a signature by a key over its statement, which names the attempt and, on request, head and content hash.
+ */
 export function signed(
   law: CompiledLaw,
   item: PresentedEvidence,

@@ -14,7 +14,7 @@ import { type Editable, flag, policy } from "./law_specs.ts";
 const CHANNELS = ["caller_submission", "local_acquisition", "provider_acquisition"];
 const PROVIDERS = ["env", "env", "scanner", "ledger"];
 
-/** Requirements over the given names; those of stages hold no Not. */
+/** Requirements over the given names; those of stages have no Not. */
 export function requirementOver(names: readonly string[], allowNot: boolean): fc.Arbitrary<Requirement> {
   const leaf = fc.constantFrom(...names).map((Condition): Requirement => ({ Condition }));
   const { tree } = fc.letrec<{ tree: Requirement }>((tie) => {
@@ -47,7 +47,7 @@ const randomPolicy: fc.Arbitrary<Editable> = fc.record({
   required_assurance: fc.constantFrom([], ["content_integrity", "scope", "schema_compatibility"], ["source_anchor"]),
 }).map((changes) => policy({ allowed_channels: CHANNELS, ...changes }));
 
-/** Laws of one to five stages over two to six Boolean conditions, with bindings; only specs that are laws come out. */
+/** Laws of one to five stages over two to six Boolean conditions, with bindings. Specs that are refused are skipped. */
 export const randomLaw: fc.Arbitrary<CompiledLaw> = fc.record({
   conditions: fc.integer({ min: 2, max: 6 }),
   stages: fc.integer({ min: 1, max: 5 }),
@@ -97,14 +97,14 @@ export const randomLaw: fc.Arbitrary<CompiledLaw> = fc.record({
   return compileLaw(result.law, lawIdentity(SHA256, result.law), graphIdentity(SHA256, result.law));
 }).filter((law): law is CompiledLaw => law !== null);
 
-/** One step of a play, in numbers that are read against the state it meets. */
+/** One step of a play, as numbers that select from the state before it. */
 export interface Step {
   readonly kind: "open" | "evaluate" | "submit" | "stale";
   readonly stage: number;
   readonly clock: number;
-  /** Values of the stage's conditions: true, false, or none given. */
+  /** Values of the stage's conditions: true, false, or no value. */
   readonly caller: readonly (boolean | null)[];
-  /** What each binding of the stage gives; `skip` leaves it out. */
+  /** The result of each binding of the stage; `skip` leaves it out. */
   readonly acquired: readonly ("true" | "false" | "nothing" | "error" | "asserted" | "skip")[];
 }
 

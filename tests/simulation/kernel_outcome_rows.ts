@@ -1,5 +1,5 @@
 /**
- * Every outcome that the kernel decides, as a row.
+ * One row for each outcome that the kernel decides.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { DONE, evaluate, NEW, OPEN, OVER, READY } from "./kernel_release.ts";
 export const ELSEWHERE: Head = { record_id: SHA256("elsewhere"), revision: 1 };
 /** Disclosure is denied. */
 export const DENY: Partial<OperatorProfile> = { policy: { engine: "deny_all" } };
-/** Disclosure meets a rule that is an error. */
+/** A disclosure rule with the effect error matches. */
 export const FAULTY: Partial<OperatorProfile> = {
   policy: { engine: "static", default: "permit", rules: [{ effect: "error", error_message: "Ask the owner" }] },
 };
@@ -28,11 +28,11 @@ export const SMALL: Partial<OperatorProfile> = {
 };
 /** An acquisition that failed. */
 export const FAILURE = { binding_id: "env-a", code: "timeout", message: "Timed out", retryable: true };
-/** A payload of so many bytes. */
+/** A payload with a number of bytes. */
 export function bytes(count: number): Extract<Payload, { kind: "bytes" }> {
   return { kind: "bytes", base64: encodeBase64(new Uint8Array(count)) };
 }
-/** A payload that is no base64. */
+/** A payload with invalid base64. */
 export const BAD_BASE64 = { kind: "bytes", base64: "A" } as const;
 /** The scope of a stage opening. */
 export function scope(stage_id: string, stage_open_record_id: string): SubmissionScope {
@@ -49,7 +49,7 @@ export type OutcomeRow = readonly [
   outcome: string,
 ];
 
-/** What a refused opening of `ship` tells of the packet, and of the stages that are ready. */
+/** The result of a refused opening of `ship`: the packet and the ready stages. */
 const RUNBOOK = {
   packet_id: "runbook",
   target: { kind: "agent", agent_id: "deployer" },
@@ -57,7 +57,7 @@ const RUNBOOK = {
   ready_frontier: ["ship", "spare"],
 };
 
-/** In the order in which the tools list their outcomes; the outcomes that are decided before there is a state stand with the tools. */
+/** In the order in which the tools list their outcomes. Outcomes that precede a state are tested with the tools. */
 export const ROWS: readonly OutcomeRow[] = [
   // scenario_start
   ["create a run", null, () => createCommand(), {}, {}, "accepted"],

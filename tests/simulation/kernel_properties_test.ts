@@ -64,7 +64,7 @@ function commandOf(law: CompiledLaw, state: RunState, step: Step, operation: num
 
 interface Play {
   readonly law: CompiledLaw;
-  /** The state before each step, and what was decided there. */
+  /** The state before each step, with its decision. */
   readonly turns: readonly {
     readonly state: RunState | null;
     readonly command: Command;
@@ -98,7 +98,7 @@ function lastState({ turns }: Play): RunState {
   return (decisions.at(-1) as Accepted).state;
 }
 
-Deno.test("the fold of the records is the live state, from objects and from their canonical texts", () => {
+Deno.test("the fold of the records is the state of the decisions, from objects and from canonical texts", () => {
   fc.assert(fc.property(randomPlay, (play) => {
     let live: RunState | null = null;
     let read: RunState | null = null;
@@ -112,7 +112,7 @@ Deno.test("the fold of the records is the live state, from objects and from thei
   }));
 });
 
-Deno.test("random plays go where the rules are: stages open, complete and unblock, runs complete", () => {
+Deno.test("random plays reach the rules: stages open, complete and unblock, runs complete", () => {
   const seen = new Set<string>();
   for (const { turns } of fc.sample(randomPlay, { numRuns: 200, seed: 1 })) {
     for (const { decision } of turns) {
@@ -139,7 +139,7 @@ Deno.test("random plays go where the rules are: stages open, complete and unbloc
   assert.deepEqual(expected.filter((one) => !seen.has(one)), []);
 });
 
-Deno.test("records form a chain: revisions count from 1, each names the one before by the hash of its text", () => {
+Deno.test("records form a chain: revisions count from 1, each names the previous one by the hash of its text", () => {
   fc.assert(fc.property(randomPlay, (play) => {
     let previous: string | null = null;
     let instant = 0;
@@ -171,7 +171,7 @@ Deno.test("no sequence of calls makes a complete stage incomplete, closes an ope
   }));
 });
 
-Deno.test("a complete run takes submissions only", () => {
+Deno.test("a complete run accepts submissions only", () => {
   fc.assert(fc.property(randomPlay, ({ turns }) => {
     for (const { state, command, decision } of turns) {
       if (state?.status === "complete") assert.equal(decision.outcome === "accepted", command.kind === "submit");
@@ -223,7 +223,7 @@ Deno.test("nothing passes by absence: without evidence no condition and no stage
 
 const tri = fc.constantFrom<Tri>(FALSE, UNKNOWN, TRUE);
 
-Deno.test("replacing any leaf by Unknown never settles a requirement, and settling one never changes what is settled", () => {
+Deno.test("replacing any leaf by Unknown never decides a requirement, and deciding a leaf never changes a decided one", () => {
   const names = ["a", "b", "c", "d"];
   const requirement = requirementOver(names, true);
   fc.assert(
@@ -234,14 +234,14 @@ Deno.test("replacing any leaf by Unknown never settles a requirement, and settli
       less[at % less.length] = UNKNOWN;
       const settled = runProgram(program, all);
       const weaker = runProgram(program, less);
-      // In the order of information Unknown stands below both others: less in, the same or less out.
+      // In the order of information Unknown is below both others: less input never has more output.
       assert.ok(weaker === UNKNOWN || weaker === settled);
     }),
     { numRuns: 2000 },
   );
 });
 
-Deno.test("replacing any condition's judgement by Unknown never makes a stage true or false that was not", () => {
+Deno.test("replacing any condition's judgement by Unknown never makes an Unknown stage true or false", () => {
   fc.assert(fc.property(randomLaw, fc.array(tri, { minLength: 6, maxLength: 6 }), fc.nat(5), (law, values, at) => {
     for (const stage of law.stages) {
       const judgements = stage.conditions.map((_, slot): Judgement => ({ value: values[slot] ?? UNKNOWN }));
@@ -253,7 +253,7 @@ Deno.test("replacing any condition's judgement by Unknown never makes a stage tr
   }));
 });
 
-Deno.test("taking an item away never turns a condition of agreeing items from true to false or back", () => {
+Deno.test("removing an item never turns a condition of agreeing items from true to false or back", () => {
   fc.assert(fc.property(randomLaw, randomStep, fc.nat(), (law, step, at) => {
     for (const stage of law.stages) {
       const items = acquiredBy(law, stage, step.acquired);

@@ -1,5 +1,5 @@
 /**
- * A small release scenario, played to the states that the kernel's tests start from.
+ * A small release scenario, played to the states that tests of the kernel start from.
  *
  * @module
  */
@@ -21,7 +21,10 @@ import {
 } from "./kernel_fixture.ts";
 import { flag, leastSpec, policy, stage } from "./law_specs.ts";
 
-/** Stages `build` and `scan` are roots, `ship` requires both and has an entry packet; `spare` stays open when the scenario is complete. */
+/**
+ * Stages `build` and `scan` are roots, `ship` requires both and has an entry packet; `spare` stays open when the
+ * scenario is complete.
+ */
 export function releaseLaw(expiry: unknown = null): ReturnType<typeof lawOf> {
   const spec = leastSpec();
   spec.scenario_id = "release";
@@ -62,7 +65,7 @@ export function releaseLaw(expiry: unknown = null): ReturnType<typeof lawOf> {
 /** That law without an expiry. */
 export const LAW = releaseLaw();
 
-/** Plays commands, each made from the state before it; all have to be accepted. */
+/** Plays commands, each made from the state before it. All must be accepted. */
 export function play(law: typeof LAW, ...moves: Move[]): Accepted[] {
   const environment = environmentWith();
   const decisions = [accepted(decide(law, null, createCommand(), stampsAt(), environment))];
@@ -73,12 +76,12 @@ export function play(law: typeof LAW, ...moves: Move[]): Accepted[] {
   return decisions;
 }
 
-/** The state that plays lead to. */
+/** The state after the plays. */
 export function stateAfter(...moves: Move[]): RunState {
   return (play(LAW, ...moves).at(-1) as Accepted).state;
 }
 
-/** A command made from the state it is put to. */
+/** A command made from the state that it applies to. */
 export type Move = (state: RunState) => Command;
 
 let operation = 100;
@@ -104,7 +107,7 @@ export function complete(stageId: string, conditionId: string): Move[] {
   return [open(stageId), evaluate(stageId, conditionId, true)];
 }
 
-/** Just created. */
+/** The new run. */
 export const NEW = stateAfter();
 /** `build` is open. */
 export const OPEN = stateAfter(open("build"));

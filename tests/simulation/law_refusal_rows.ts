@@ -8,7 +8,7 @@ import type { JsonValue } from "../../src/canonical/json.ts";
 import type { RefusalCode } from "../../src/law/types.ts";
 import { type Editable, flag, LIMITS, stage } from "./law_specs.ts";
 
-/** What is broken, how, and the refusals as `code path`. */
+/** The fault, the change, and the refusals as `code path`. */
 export type RefusalRow = readonly [
   what: string,
   change: (spec: Editable) => unknown,
@@ -170,7 +170,7 @@ export const PACKETS: readonly RefusalRow[] = [
   ],
 ];
 
-/** Names that nothing has. */
+/** Unknown names. */
 export const REFERENCES: readonly RefusalRow[] = [
   [
     "an unknown condition",

@@ -1,5 +1,5 @@
 /**
- * Specs and environment that the law's tests and vectors start from.
+ * Specs and environments for tests and vectors of the law.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { LEAST_POLICY } from "../least_policy.ts";
 // deno-lint-ignore no-explicit-any
 export type Editable = any;
 
-/** The operator's limits as they are by default, both opt-in predicate families enabled. */
+/** The operator's default limits, with both opt-in predicate families enabled. */
 export const LIMITS: LawLimits = {
   maximum_value_bytes: 1_048_576,
   maximum_payload_bytes: 2_097_152,
@@ -41,7 +41,7 @@ const CHECKS: readonly CheckFacts[] = [
   },
 ];
 
-/** Environment with the providers `env` and `scanner` and the schema `release` version `1`. */
+/** An environment with the providers `env` and `scanner` and the schema `release` version `1`. */
 export function environment(limits: Partial<LawLimits> = {}): LawEnvironment {
   return {
     limits: { ...LIMITS, ...limits },
@@ -54,7 +54,7 @@ export function environment(limits: Partial<LawLimits> = {}): LawEnvironment {
   };
 }
 
-/** An evidence-use policy that asks for little. */
+/** A policy with the weakest requirements. */
 export function policy(changes: Readonly<Record<string, JsonValue>> = {}): Editable {
   return { ...structuredClone(LEAST_POLICY), ...changes };
 }
@@ -74,7 +74,7 @@ export function stage(id: string, condition: string, prerequisite: JsonValue = {
   return { stage_id: id, prerequisite, completion_requirement: { Condition: condition } };
 }
 
-/** The least spec that is a law: one stage, one condition. */
+/** The minimal spec: one stage, one condition. */
 export function leastSpec(): Editable {
   return {
     spec_version: "dag-v3",
@@ -86,7 +86,7 @@ export function leastSpec(): Editable {
   };
 }
 
-/** A spec that uses every member, domain and node kind there is, out of order throughout. */
+/** A spec with every member, domain and node kind, and no array in order. */
 export function fullSpec(): Editable {
   return {
     spec_version: "dag-v3",

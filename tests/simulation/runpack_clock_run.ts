@@ -1,5 +1,6 @@
 /**
- * A run whose clock jumped 400 days ahead once: what is judged by the time authority is Unknown until the clock has caught up.
+ * A run whose clock jumped 400 days ahead once. Conditions that depend on the time authority are Unknown until it has
+ * caught up.
  *
  * @module
  */
@@ -126,7 +127,7 @@ export function playClockRun(): PlayedRun {
   });
 }
 
-/** Records of the run by what they do, from 0: evaluations 60,000 and 60,001 ms behind the run. */
+/** Indexes of records: the evaluations 60,000 and 60,001 ms behind the run. */
 const AT = { tolerated: 4, behind: 5 };
 const CLOCK_ERROR = {
   code: "clock_behind_run",

@@ -13,7 +13,7 @@ function violated(report: VerificationReport): Readonly<Record<string, string>> 
   return Object.fromEntries(found.map(([claim, status]) => [claim, status.split(" ")[1]?.replace(":", "") ?? ""]));
 }
 
-Deno.test("a run whose clock jumped ahead: what the clock decides is Unknown until it is at most 60,000 ms behind", () => {
+Deno.test("a run whose clock jumped ahead: conditions that depend on the clock are Unknown until it is at most 60,000 ms behind", () => {
   const attempts = RUN.records.flatMap(({ record }) => {
     const { record_kind, body } = readJson(record) as Editable;
     if (record_kind !== "stage_evaluated") return [];

@@ -1,5 +1,6 @@
 /**
- * A pack whose evaluation left out a binding of a condition that requires all of its bindings: no kernel accepts such a call.
+ * A pack whose evaluation left out a binding of a condition that requires all of its bindings: no kernel accepts such a
+ * call.
  *
  * @module
  */
@@ -11,7 +12,7 @@ import { forge } from "./runpack_forge.ts";
 import type { MemoryPack } from "./runpack_memory.ts";
 import { play } from "./runpack_played.ts";
 
-/** The pack, its values withheld or not. */
+/** The pack, with its values or with values withheld. */
 export function leftOutPack(withheld: readonly string[]): MemoryPack {
   const law = oneConditionLaw({ allowed_channels: ["local_acquisition"] });
   const run = play(law, {}, [{ caller: [], acquired: { "env-1": { value: 1 } } }]);

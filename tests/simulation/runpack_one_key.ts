@@ -11,7 +11,7 @@ import type { PlayedRun } from "./runpack_run.ts";
 
 const SAME_KEY: TestKey = { ...KEY_1, key_id: "ci-1-again" };
 
-/** Plays the run; no server would start with such keys. */
+/** Plays the run. No server starts with such keys. */
 export function playOneKey(procedure: ProcedureName): PlayedRun {
   const law = oneConditionLaw({
     allowed_channels: ["caller_submission"],

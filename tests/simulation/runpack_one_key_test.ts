@@ -21,7 +21,7 @@ for (const [procedure, outcome] of ROWS) {
   });
 }
 
-Deno.test("a quorum of one key by gate-kernel-1, said to be by gate-kernel-2: qualification_mismatch", async () => {
+Deno.test("a quorum of one key by gate-kernel-1, presented as gate-kernel-2: qualification_mismatch", async () => {
   const pack = forge(playOneKey("gate-kernel-1"), ({ records }) => {
     records.at(-1).procedure = "gate-kernel-2";
   });

@@ -1,5 +1,5 @@
 /**
- * Runs of one stage that are played by the kernel, with evidence of every kind: what callers say, and what providers answer.
+ * Plays runs of one stage with the kernel, with evidence of every kind: items of callers and answers of providers.
  *
  * @module
  */
@@ -35,13 +35,13 @@ import { type Editable, policy as leastPolicy } from "./law_specs.ts";
 import { acquire, type Answer, CONTRACTS, PROVIDERS, type Scene, signatureOf } from "./pack_vectors/acquired.ts";
 import { type PlayedRun, stored } from "./runpack_run.ts";
 
-/** What one item of a call says. */
+/** The evidence of one item of a call. */
 export interface Said {
   readonly value: JsonValue | { readonly error: string } | null;
   readonly lane?: "verified" | "asserted";
   readonly hash?: "right" | "wrong";
   readonly key?: TestKey;
-  /** Signs the bare hash of the value as the source gives it, or of another value, not the statement. */
+  /** Signs the bare hash of the value as the source sent it, or of another value, in place of the statement. */
   readonly bare?: boolean | number;
   readonly observed_at?: number;
   readonly anchor?: boolean;
@@ -53,7 +53,7 @@ export interface Said {
 
 const ANCHOR = { anchor_type: "commit", anchor_value: '{"sha":"abc"}' };
 
-/** The answer of a provider that says this. */
+/** The answer of a provider with this evidence. */
 function answerOf(
   { value, hash, key, bare, anchor, lane, observed_at, acquired_at = NOW, given = false }: Said,
 ): Answer {
@@ -80,7 +80,7 @@ function answerOf(
 
 function callerSays(scene: Scene, said: Said, retention: CallerEvidence["retention"]["retention"]): CallerEvidence {
   const domain = scene.law.conditionIndex.get("c")?.condition.observation_domain ?? assert.fail("no condition");
-  // A caller says something of the domain, or is rejected.
+  // A caller's item outside the domain would be rejected.
   const fitting = [said.value as JsonValue, 4, "4".repeat(64)].flatMap((one) => fitProviderResult(one, domain) ?? []);
   const value = fitting[0] ?? assert.fail("no value of the domain");
   const observed = said.observed_at === undefined ? {} : { observed_at: said.observed_at };
@@ -93,15 +93,15 @@ function callerSays(scene: Scene, said: Said, retention: CallerEvidence["retenti
   return signature === null ? item : { ...item, signature };
 }
 
-/** What an evaluation is given: items of the caller, and what bindings acquired. */
+/** The evidence of an evaluation: items of the caller, and acquired items. */
 export interface Given {
   readonly caller: readonly Said[];
   readonly acquired: Readonly<Record<string, Said>>;
-  /** What the caller says of the condition `branch`, where the law has it. */
+  /** The caller's value for the condition `branch`, if the law has it. */
   readonly branch?: string;
 }
 
-/** A law of {@link oneConditionLaw} whose first stage asks for the condition `branch` too: a String, `main`. */
+/** A law of {@link oneConditionLaw} whose first stage requires the condition `branch` too: a String, `main`. */
 export function twoConditionLaw(...[policy, changes]: Parameters<typeof oneConditionLaw>): CompiledLaw {
   const spec = structuredClone(lawAsJson(oneConditionLaw(policy, changes).law)) as Editable;
   spec.conditions.push({
@@ -114,7 +114,7 @@ export function twoConditionLaw(...[policy, changes]: Parameters<typeof oneCondi
   return lawOf(spec);
 }
 
-/** A run that is created, opens its first stage, and evaluates it so often. */
+/** A run that opens its first stage and evaluates it a number of times. */
 export function play(
   law: CompiledLaw,
   profile: Partial<OperatorProfile>,

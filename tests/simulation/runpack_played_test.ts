@@ -13,14 +13,14 @@ const violations = (report: VerificationReport): string[] =>
     entry.join(": ")
   );
 
-Deno.test("verifyRunpack() violates nothing of what the kernel accepted, whatever policy, profile and evidence", async () => {
+Deno.test("verifyRunpack() finds no violation in runs that the kernel accepted, with any policy, profile and evidence", async () => {
   const random = randomOf(23);
   let satisfied = 0;
   for (let round = 0; round < 400; round++) {
     const run = playRandomRun(random);
     const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
     const whole = await verifyWhole(await packOf(run), { trusted_keys });
-    // A signature that does not verify contradicts claim 23; an absent value may only leave that open.
+    // A signature that does not verify contradicts claim 23; with an absent value the claim may be unavailable.
     const refuted = violations(whole).filter((found) => !found.startsWith("source_authenticity"));
     assert.deepEqual(refuted, [], `round ${round}`);
     for (const withheld of ["c", "branch"]) {
@@ -43,7 +43,7 @@ const TRUSTED: Partial<OperatorProfile> = {
 };
 const KEYS = [KEY_1, KEY_2].map(({ public_key }) => Uint8Array.fromBase64(public_key));
 
-/** Who signed what counted, which keys were supplied, and what becomes of the claim. */
+/** The signer of the counted evidence, the keys supplied, and the status of the claim. */
 const SOURCES: readonly [string, readonly Said[], readonly Uint8Array[] | null, string][] = [
   ["signed by a supplied key", [{ value: 1, key: KEY_1, observed_at: NOW - 5 }], KEYS, "satisfied"],
   ["no keys supplied", [{ value: 1, key: KEY_1, observed_at: NOW - 5 }], null, "unavailable no_trusted_keys"],
@@ -77,8 +77,7 @@ Deno.test("source_authenticity signature that does not verify: signature_invalid
 });
 
 /**
- * Forged judgements of gate itself on what a provider owes: an item that was signed, called unsigned, so that it passes
- * nothing.
+ * Forged judgements on what a provider owes: a signed item is recorded as unsigned, so that it does not count.
  */
 Deno.test("verifyRunpack() an error that a signature refutes: qualification_mismatch", async () => {
   const law = oneConditionLaw();
