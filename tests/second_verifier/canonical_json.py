@@ -60,7 +60,7 @@ def parse_bytes(data, depth=DEPTH):
 
 
 def parse_canonical(data, depth=PACK_DEPTH):
-    """Reads canonical bytes; None, and False, where they are not canonical. Returns (value, True) otherwise."""
+    """Reads canonical bytes: (value, True), or (None, False) where they are not canonical."""
     try:
         value = parse_bytes(data, depth)
     except Fault:
@@ -162,7 +162,7 @@ class _Reader:
             self.at += 1
 
     def string(self):
-        """The code units of a string; the surrogates among them stand in pairs."""
+        """The code units of a string; its surrogates are in pairs."""
         self.at += 1
         parts = []
         while True:
@@ -233,7 +233,7 @@ class _Reader:
         return value
 
     def number_stop(self, after):
-        """Where a number that goes wrong after a correct beginning departs from the grammar."""
+        """The offset at which a number with a valid beginning departs from the grammar."""
         if after.isdigit():
             return self.at
         stop = self.at + 1
@@ -256,14 +256,14 @@ def _digits_and_exponent(literal):
 
 
 def _integer(digits):
-    """The integer of decimal digits; where there are too many to expand, one that no double reaches."""
+    """The integer of decimal digits; beyond the range of doubles where there are too many digits to expand."""
     sign = -1 if digits.startswith("-") else 1
     bare = digits.lstrip("+-").lstrip("0") or "0"
     return sign * (int(bare) if len(bare) < 4000 else 10**4000)
 
 
 def number_of(literal):
-    """The value of a number literal, or None where its double does not carry it."""
+    """The value of a number literal, or None where no double has exactly that value."""
     sign, digits, power = _digits_and_exponent(literal)
     if not digits:
         return 0
@@ -278,7 +278,7 @@ def number_of(literal):
 
 
 def number_text(number):
-    """A number as ECMAScript's Number::toString writes it; raises ValueError for one that is not finite."""
+    """A number as ECMAScript's Number::toString writes it; raises ValueError where it is not finite."""
     if isinstance(number, int):
         number = float(number)
     if number != number or number in (float("inf"), float("-inf")):
@@ -350,12 +350,12 @@ def _write(value, parts):
 
 
 def equal(left, right):
-    """Equality of JSON values: numbers by value, objects in any order. True is no 1."""
+    """Equality of JSON values: numbers by value, objects in any order. True differs from 1."""
     return canonical(left) == canonical(right)
 
 
 def exact(number):
-    """The decimal number that a JSON number stands for: its shortest digits."""
+    """The decimal number of a JSON number: its shortest digits."""
     return Fraction(number_text(number))
 
 

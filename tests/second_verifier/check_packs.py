@@ -59,7 +59,7 @@ def sources(manifest, objects):
 
 
 def packed(case, bases):
-    """The pack of a case, or None where there is nothing to verify."""
+    """The pack of a case, or None where it cannot be opened."""
     like = case.get("like") if "archive" in case else case["pack"].get("like")
     base = sources(*bases[like])
     if "archive" in case:
@@ -98,7 +98,7 @@ def differences(wanted, found):
 
 
 def judged_anew(case, laws, profiles):
-    """What an attempt comes to: (verdicts by item, truth value, reason)."""
+    """The result of an attempt: (verdicts by item, truth value, reason)."""
     law, before = laws[case["law"]], case["before"]
     stage = next(stage for stage in law["stages"] if stage["stage_id"] == "s")
     accepted_at = max(case["reading_unix_millis"], before["accepted_audit_instant"])

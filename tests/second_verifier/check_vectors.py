@@ -54,7 +54,7 @@ def scanner():
 
 def canonicalization():
     for case in load("canonical/canonicalization.json")["vectors"]:
-        # Some of these numbers are not exact, so the scanner refuses them; canonical text is defined all the same.
+        # Some of these numbers are not exact, so the scanner rejects them; their canonical text is still defined.
         text = cj.canonical(json.loads(case["input"]))
         check(text == case["canonical"], case["name"])
         check(identities.sha256(text.encode()) == case["sha256"], case["name"])
@@ -77,7 +77,7 @@ def numbers():
         check(text == sample["canonical"], sample["bits"])
     sequence = vectors["sequence"]
     running, lines = hashlib.sha256(), 0
-    # The longer checkpoints take minutes in this language and show nothing that the shorter ones do not.
+    # The longer checkpoints take minutes in this language and cover nothing that the shorter ones miss.
     checkpoints = {c["lines"]: c["sha256"] for c in sequence["checkpoints"] if c["lines"] <= 10_000}
     for bits in sequence_bits(sequence):
         running.update(f"{bits:x},{cj.number_text(double(f'{bits:x}'))}\n".encode())

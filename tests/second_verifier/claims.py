@@ -62,16 +62,16 @@ def evaluation_attempt(step):
 
 
 def _truth(requirement, trace):
-    """The truth of every condition that a trace tells; None where its lines are not those of the requirement."""
-    visits, told = list(records.leaf_visits(requirement)), {}
+    """The truth of every condition of a trace; None where its lines are not those of the requirement."""
+    visits, seen = list(records.leaf_visits(requirement)), {}
     if len(visits) != len(trace):
         return None
     for (path, leaf), line in zip(visits, trace):
         if (line["path"], line["condition_id"]) != (path, leaf) or (line["value"] == "unknown") != ("reason" in line):
             return None
-        if told.setdefault(leaf, (line["value"], line.get("reason"))) != (line["value"], line.get("reason")):
+        if seen.setdefault(leaf, (line["value"], line.get("reason"))) != (line["value"], line.get("reason")):
             return None
-    return {leaf: value for leaf, (value, _) in told.items()}
+    return {leaf: value for leaf, (value, _) in seen.items()}
 
 
 def submission(step):
@@ -125,7 +125,7 @@ def admission(step):
 
 
 def _first(codes):
-    """The first item's code that is one, with the item's index."""
+    """The first code that is not None, with the index of its item."""
     return next(((code, index) for index, code in enumerate(codes) if code is not None), None)
 
 
@@ -202,7 +202,10 @@ def _retention_fault(item, value):
 
 
 def _requalified(step, attempt):
-    """The evidence of an attempt qualified anew, (items, judgements); None where acquired items share an id or a retention is not the condition's."""
+    """The evidence of an attempt, qualified again: (items, judgements).
+
+    None where acquired items share an id, or a retention differs from that of the condition.
+    """
     items = [evidence.without_clock_error(item) for item in step.body["evidence"]]
     callers = [pair for pair in zip(items, step.items) if _is_caller(pair[0])]
     acquired = sorted((pair for pair in zip(items, step.items) if not _is_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
@@ -232,14 +235,14 @@ def use_policy(step, contracts):
 
 
 def trace_holds(step):
-    """Whether an attempt of which a value is absent has the trace lines that do not need it."""
+    """Whether an attempt with absent values has the trace lines that do not need them."""
     if step.before is None or records.law_stage(step.law, step.body["stage_id"]) is None:
         return True
     anew = _requalified(step, step.attempt())
     if anew is None:
         return False
-    told = ((anew[1].get(line["condition_id"]), (line["value"], line.get("reason"))) for line in step.body["trace"])
-    return all(judgement in (None, line) for judgement, line in told)
+    seen = ((anew[1].get(line["condition_id"]), (line["value"], line.get("reason"))) for line in step.body["trace"])
+    return all(judgement in (None, line) for judgement, line in seen)
 
 
 def _qualification_fault(item, one):
@@ -252,7 +255,7 @@ def _qualification_fault(item, one):
 
 
 def _owed_fault(attempt, item, value, contracts):
-    """An item that gate found unsigned or unanchored: whether it was."""
+    """Whether an item that gate reported as unsigned or unanchored was so."""
     code = item.get("error", {}).get("code")
     if "acquisition" not in item or "provider_id" not in item or code not in ("anchor_invalid", "signature_invalid"):
         return None

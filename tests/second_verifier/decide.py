@@ -1,4 +1,4 @@
-"""Deciding a record anew: what its own procedure makes of what a record retains (docs/format/records.md)."""
+"""Decides a record again from its retained material, by its own procedure (docs/format/records.md)."""
 
 import ed25519
 import evidence
@@ -10,11 +10,11 @@ from identities import content_hash, identify, sha256
 
 
 class Refused(Exception):
-    """The kernel would not have accepted this."""
+    """The kernel rejects this record."""
 
 
 def acceptance_time(time_source, before):
-    """The acceptance time that a reading gives after a state."""
+    """The acceptance time that follows from a reading and the state before it."""
     instant = max(time_source["reading_unix_millis"], 0 if before is None else before["accepted_audit_instant"])
     return {
         "accepted_audit_instant": instant, "authority_revision": time_source["authority_revision"],
@@ -33,7 +33,7 @@ def limit(law, profile, name):
 
 
 def payload_facts(payload):
-    """(identity, content hash, bytes) of a payload; None where its base64 is none."""
+    """(identity, content hash, bytes) of a payload; None where its base64 is invalid."""
     if payload["kind"] == "json":
         data = canonical_bytes(payload["value"])
         return identify("payload", payload), sha256(data), len(data)
@@ -48,12 +48,12 @@ def _hash(value):
 
 
 class Step:
-    """A record where it stands: everything that deciding it anew needs."""
+    """A record with everything that is needed to decide it again."""
 
     def __init__(self, law, law_identity, graph_identity, profile, before, record, record_id, items, payload):
         self.law, self.law_identity, self.graph_identity, self.profile = law, law_identity, graph_identity, profile
         self.before, self.record, self.record_id, self.body = before, record, record_id, record["body"]
-        # Values by item: a typed value, None, or the reason why it is not at hand.
+        # Values by item: a typed value, None, or the reason why it is absent.
         self.items, self.payload = items, payload
 
     @property
@@ -65,7 +65,7 @@ class Step:
         return evidence.Attempt(self.law, self.law_identity, self.profile, stage, self.before, self.record)
 
     def decided(self):
-        """The record that deciding anew gives, or None."""
+        """The record of the repeated decision, or None."""
         try:
             body = {
                 "run_created": self.created, "stage_opened": self.opened, "stage_evaluated": self.evaluated,
@@ -180,7 +180,7 @@ class Step:
         return body
 
     def presented(self, attempt):
-        """What evidence was presented, as (item, value), before it is qualified."""
+        """The presented evidence as (item, value), before qualification."""
         dropped = ("qualified", "reason", "value_type", "found_nothing", "lane")
         callers, acquired = [], []
         for item, value in zip(self.body["evidence"], self.items):

@@ -12,7 +12,7 @@ _envelope = closed({
 
 
 def statement(manifest, manifest_bytes, runpack_identity):
-    """The in-toto statement that a manifest gives."""
+    """The in-toto statement of a manifest."""
     predicate = {name: manifest[name] for name in ("format", "head", "record_tree", "run_key")}
     return {
         "_type": "https://in-toto.io/Statement/v1",
@@ -23,7 +23,7 @@ def statement(manifest, manifest_bytes, runpack_identity):
 
 
 def verifies(envelope_bytes, key, expected):
-    """Whether an envelope holds a key's signature over the statement expected."""
+    """Whether an envelope holds a signature of a key over the expected statement."""
     if len(envelope_bytes) > 16384:
         return False
     envelope, is_canonical = parse_canonical(envelope_bytes)

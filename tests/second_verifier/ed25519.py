@@ -1,4 +1,4 @@
-"""Strict Ed25519 verification (RFC 8032, 5.1.7, without a cofactor), as docs/format/evidence_statement.md asks for it."""
+"""Strict Ed25519 verification (RFC 8032, 5.1.7, without a cofactor), as docs/format/evidence_statement.md requires it."""
 
 import base64
 import binascii
@@ -21,7 +21,7 @@ def _recover_x(y, sign):
 
 
 def _decode(data):
-    """A point in extended coordinates, or None where the encoding is none, or not the one of its point."""
+    """A point in extended coordinates, or None where the encoding is invalid or not canonical."""
     if len(data) != 32:
         return None
     number = int.from_bytes(data, "little")
@@ -76,7 +76,7 @@ def verify(public_key, message, signature):
 
 
 def decode_base64(text):
-    """The bytes of base64 in its one spelling (RFC 4648, section 4, padded), or None."""
+    """The bytes of canonical base64 (RFC 4648, section 4, padded), or None."""
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError, ValueError):

@@ -11,7 +11,7 @@ TRUE, FALSE, UNKNOWN = values.TRUE, values.FALSE, values.UNKNOWN
 
 
 def key_book(profile):
-    """The keys of a profile by id; the first of an id is the one."""
+    """The keys of a profile by id; the first one where two have the same id."""
     trust = profile["trust"]
     book = {}
     for policy in [trust["default_policy"], *(one["policy"] for one in trust["providers"])]:
@@ -21,7 +21,7 @@ def key_book(profile):
 
 
 class Attempt:
-    """What evidence is qualified for."""
+    """The attempt for which evidence is qualified."""
 
     def __init__(self, law, law_identity, profile, stage, before, record):
         self.law, self.law_identity, self.profile, self.stage = law, law_identity, profile, stage
@@ -99,7 +99,7 @@ def _meets(anchor, wanted):
 
 
 def admit(attempt, item, value):
-    """An acquired item held to what its provider owes: (item, value), its value lost where it owes one.
+    """An acquired item checked against the duties of its provider: (item, value), without its value where one is unmet.
 
     A value is a typed value, None where the item names none, or the reason why it is absent.
     """
@@ -125,12 +125,12 @@ SIGNED, UNSIGNED, OPEN = "signed", "unsigned", "open"
 
 
 def is_absent(value):
-    """Whether a value is named and not at hand."""
+    """Whether a value is named and absent."""
     return isinstance(value, str)
 
 
 def _given(item):
-    """The names of a value in a provider's result: (identity, hash), each None where it is not there."""
+    """The identity and hash of a value in the result of a provider, each None where it is absent."""
     said = item["acquisition"]["provider_result"].get("value") if "acquisition" in item else None
     said = said if isinstance(said, dict) else {}
     name, given = said.get("value_identity"), said.get("content_hash")
@@ -138,7 +138,7 @@ def _given(item):
 
 
 def _bare_hashes(item, value):
-    """The hashes that a source may have signed, and whether there can be no other."""
+    """The hashes that a source may have signed, and whether the list is complete."""
     if isinstance(value, dict):
         return [value_hash({"value": form}) for form in values.source_forms(value)], True
     own, (_, given) = [item["content_hash"]] if "content_hash" in item else [], _given(item)
@@ -162,7 +162,7 @@ def bare_signature(item, value, key):
 
 
 def source_signature(attempt, item, value, keys):
-    """Whether an item has the signature that its provider owes, by the first of the keys with its key id."""
+    """Whether an item has a required signature, by the first key with its key id."""
     key = next((key for key in keys if key["key_id"] == item.get("signature", {}).get("key_id")), None)
     if key is None:
         return UNSIGNED
@@ -217,7 +217,7 @@ def _is_compatible(condition, item, value):
     if "schema" in domain and item.get("schema_verdict") != "valid":
         return False
     if is_absent(value):
-        # Whether it is in the domain cannot be seen: as recorded. That of a caller is, or it would have been rejected.
+        # An absent value cannot be checked against its domain, so the record counts. A value of a caller is in it.
         return item["channel"] == "caller_submission" or item.get("reason") != "assurance"
     return item["channel"] == "caller_submission" or values.in_domain(value, domain)
 
@@ -251,7 +251,7 @@ def _reason(attempt, condition, item, value, signed, lane):
 
 
 def _signer(attempt, key_id):
-    """What names a key: its id, as of gate-kernel-2 its bytes."""
+    """The name of a key: its id, and from gate-kernel-2 on its bytes."""
     return key_id if attempt.procedure == "gate-kernel-1" else attempt.keys[key_id]["public_key"]
 
 
@@ -267,20 +267,20 @@ def qualify(attempt, item, value):
 
 
 def _same(a, b):
-    """Whether a later item says the same as an earlier one: by their values where both are there, else by their names."""
+    """Whether a later item agrees with an earlier one: by their values where both are present, else by their identities."""
     if not is_absent(a.value) and not is_absent(b.value):
         return a.value is b.value is None if a.value is None or b.value is None else values.same(a.value, b.value)
     if "value_identity" not in a.item or "value_identity" not in b.item:
         return False
     if a.item["value_identity"] == b.item["value_identity"]:
         return True
-    # Only these have equal values of several names: as recorded.
+    # Only values of these types have several equal spellings, so the record counts.
     kinds = {a.item.get("value_type"), b.item.get("value_type")}
     return kinds in ({"Decimal"}, {"Timestamp"}) and b.item.get("reason") == "not_independent"
 
 
 def _independence(policy, items):
-    """Marks items that are not independent; tells whether one source contradicts itself."""
+    """Marks items that are not independent; returns whether one source contradicts itself."""
     first, contradiction = {}, False
     if policy["independence"] == "not_required":
         return False
@@ -314,14 +314,14 @@ def _judge_item(condition, one):
 
 
 def _named(one):
-    """An item whose value is its name, where nothing but presence and equality is asked."""
+    """An item with its identity as value: sufficient where only presence and equality matter."""
     name = one.item.get("value_identity")
     value = one.value if name is None else {"value": name, "value_type": "String"}
     return Qualified(one.item, value, one.signer, one.lane, one.reason)
 
 
 def judge(condition, items):
-    """The judgement of a condition, (value, reason), None where it needs an absent value; marks dependent items on the way."""
+    """The judgement of a condition: (value, reason), or None where it needs an absent value. Marks dependent items."""
     if not items:
         return UNKNOWN, "no_evidence"
     policy = condition["evidence_use_policy"]
@@ -391,7 +391,7 @@ def without_clock_error(item):
 
 
 def _observe_clock(attempt, presented):
-    """What is judged by a clock that is too far behind the run has an error, beside its value."""
+    """An item of an attempt whose clock is too far behind the run has an error beside its value."""
     if not attempt.clock_behind:
         return presented
     stamped = {

@@ -30,12 +30,12 @@ def content_hash(data):
 
 
 def is_identity(value):
-    """Whether a value is written as an identity."""
+    """Whether a value has the form of an identity."""
     return isinstance(value, str) and _IDENTITY.match(value) is not None
 
 
 def is_operation_identity(value):
-    """Whether a value is written as a 128-bit identity."""
+    """Whether a value has the form of a 128-bit identity."""
     return isinstance(value, str) and _OPERATION.match(value) is not None
 
 

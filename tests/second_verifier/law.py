@@ -1,4 +1,4 @@
-"""Whether a law in normal form is one: docs/format/scenario_law.md, read backwards from the normal form."""
+"""Checks laws in normal form: the rules of docs/format/scenario_law.md, applied to the normal form."""
 
 import re
 
@@ -134,7 +134,7 @@ def _decoded(value):
 
 
 def payload_size(payload):
-    """The bytes that a payload counts as."""
+    """The size of a payload."""
     if payload["kind"] == "json":
         return len(canonical_bytes(payload["value"]))
     return len(_decoded(payload["base64"])) if payload["kind"] == "bytes" else 0
@@ -188,7 +188,7 @@ def _requirement(requirement, names, monotone, depth=0):
 
 
 def holds(requirement, names):
-    """A requirement over stages, those named being true."""
+    """The truth of a requirement over stages, where the given ones are complete."""
     form, operands = _operands(requirement)
     if form == "Condition":
         return requirement["Condition"] in names
@@ -286,7 +286,7 @@ def check_of(contract, check_id):
 
 
 def allows(contract, binding, condition):
-    """Whether a contract allows what a binding asks of it."""
+    """Whether a contract allows a binding."""
     check = check_of(contract, binding["check_id"])
     if check is None or channel_of(contract) != binding["channel"]:
         return False
@@ -342,7 +342,7 @@ def _names(items, member):
 
 
 def construct(law, contracts):
-    """None where a value is a law in normal form, else what is wrong with it. `contracts` by provider id, or None."""
+    """None where a value is a law in normal form, else the fault. `contracts` by provider id, or None."""
     if not _law(law):
         return "form"
     try:
@@ -372,7 +372,7 @@ def construct(law, contracts):
 
 
 def requires_any(law, binding_ids):
-    """Whether one of the bindings is of a condition that requires all of its bindings."""
+    """Whether a binding belongs to a condition that requires all of its bindings."""
     strict = {
         condition["condition_id"] for condition in law["conditions"]
         if "requires_all_bindings" in condition["evidence_use_policy"]

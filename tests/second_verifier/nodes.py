@@ -1,4 +1,4 @@
-"""Nodes of the segment tree and the artifact list, read by the one form that their bytes may have: docs/format/runpack.md."""
+"""Nodes of the segment tree and the artifact list, decoded by their one byte form: docs/format/runpack.md."""
 
 import re
 
@@ -19,7 +19,7 @@ _INTEGER = re.compile(_COUNT)
 
 
 class Departure(Exception):
-    """The bytes depart from the form of their place."""
+    """The bytes depart from their form."""
 
 
 class _Bytes:
@@ -34,7 +34,7 @@ class _Bytes:
         return found.groups()
 
     def follows(self, text):
-        """Whether a text stands here; it is passed over then."""
+        """Skips a text where it comes next; returns whether it did."""
         if not self.data.startswith(text, self.at):
             return False
         self.at += len(text)

@@ -24,7 +24,7 @@ UNREADABLE, EMPTY = object(), object()
 class Pack:
     """A pack in memory: the manifest's bytes or None, objects by identity, signatures, and names that fit nowhere.
 
-    In place of the bytes of what is no plain file stands UNREADABLE or EMPTY; `strays` is None where the pack cannot be listed.
+    UNREADABLE or EMPTY replaces the bytes of a path that is not a plain file; `strays` is None where the pack cannot be listed.
     `departs` is the byte at which a single file departs from the form of an archive.
     """
 
@@ -75,7 +75,7 @@ def open_folder(folder):
 
 
 def _listed(folder, within):
-    """Every entry of a folder and of the folders in it that have a place, each with its path."""
+    """Every entry of a folder, and of its expected folders, with its path."""
     for entry in os.scandir(folder):
         place = within + entry.name.decode("utf-8", "replace")
         if entry.is_dir(follow_symlinks=False) and _FOLDER.fullmatch(place):
@@ -100,7 +100,7 @@ def _most(place):
 
 
 def _read(entry, most):
-    """The bytes of a file, in pieces; of a longer one as many as show that it is."""
+    """The bytes of a file in pieces, up to one more than the limit."""
     try:
         with open(entry.path, "rb") as file:
             data = bytearray()
@@ -161,7 +161,7 @@ def open_pack(path):
     if os.path.isdir(path):
         return open_folder(path)
     with open(path, "rb") as file:
-        # An empty file cannot be mapped. Of any other no more is read than what is looked at.
+        # An empty file cannot be mapped. Other files are read only as far as they are accessed.
         if os.fstat(file.fileno()).st_size == 0:
             return open_archive(b"")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -206,14 +206,14 @@ def read_manifest(data):
 
 
 class Contradiction(Exception):
-    """The first thing in reading order that is wrong with the tree: its code and its place."""
+    """The first contradiction of the tree in reading order: its code and its place."""
 
     def __init__(self, code, place):
         super().__init__(f"{code}: {place}")
 
 
 class Exhausted(Exception):
-    """The budget does not cover the next thing to be read."""
+    """The budget does not cover the next object."""
 
 
 DEFAULTS = {
@@ -223,7 +223,7 @@ DEFAULTS = {
 
 
 class Budget:
-    """What was used of each member, and the limits on them."""
+    """The consumption of each member, and its limit."""
 
     def __init__(self, limits):
         self.used, self.limits = dict.fromkeys(DEFAULTS, 0), limits or {}
@@ -239,7 +239,7 @@ class Budget:
 
 
 class Reading:
-    """Reads a tree in reading order; `replays` tells whether its material is made use of."""
+    """Reads a tree in reading order; `replays` means that its material is replayed."""
 
     def __init__(self, pack, budget, replays):
         self.pack, self.budget, self.replays, self.read = pack, budget, replays, {}
@@ -268,7 +268,7 @@ class Reading:
         return data
 
     def tree(self, manifest, replay):
-        """Reads everything of a pack; where there is a replay, each segment is replayed before the next is read."""
+        """Reads a whole pack. In a replay, each segment is replayed before the next one is read."""
         if self.pack.departs is not None:
             raise Contradiction("archive_invalid", f"byte {self.pack.departs}")
         law = self.object(manifest["law"], "law", self.replays)

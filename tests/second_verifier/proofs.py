@@ -172,7 +172,7 @@ class _Survey:
 
 
 def prove(requirement, budget=BUDGET):
-    """Whether a requirement varies: its verdict, and the visits that telling so took."""
+    """Whether a requirement varies: the verdict, and the number of visits."""
     proof = _Proof(budget)
     try:
         if not proof.satisfiable(formula_of(requirement)):
@@ -185,7 +185,7 @@ def prove(requirement, budget=BUDGET):
 
 
 def prove_law(stages, budget=BUDGET):
-    """None where the requirements of all stages vary, within one budget; else the id of the first that does not, and its verdict."""
+    """None where the requirements of all stages vary, within one budget; else the first other id and its verdict."""
     for stage in sorted(stages, key=lambda stage: stage["stage_id"]):
         verdict, visits = prove(stage["completion_requirement"], budget)
         if verdict != "varies":

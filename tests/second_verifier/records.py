@@ -163,7 +163,7 @@ def is_provider_result(value):
 
 
 def is_contract(value):
-    """Whether a value has, at least, the members of a contract that replay reads."""
+    """Whether a value has at least the members of a contract that a replay reads."""
     def having(members):
         return lambda v: isinstance(v, dict) and all(name in v and shape(v[name]) for name, shape in members.items())
 
@@ -181,7 +181,7 @@ class Unfoldable(Exception):
 
 
 def trace_stages(requirement, complete):
-    """One line a leaf visit of a requirement over stages."""
+    """One line for each leaf visit of a requirement over stages."""
     return [
         {"path": path, "stage_id": leaf, "value": "true" if leaf in complete else "false"}
         for path, leaf in leaf_visits(requirement)
@@ -297,7 +297,7 @@ def ready_frontier(state):
 
 
 def result_of(law, record, record_id, after):
-    """The result that was answered; None where it takes a law and a state that are not there."""
+    """The result of a record; None where it needs an absent law or state."""
     body, head = record["body"], {"record_id": record_id, "revision": record["revision"]}
     common = {name: record[name] for name in ("acceptance_time", "admission", "invocation_identity")}
     if record["record_kind"] == "run_created":

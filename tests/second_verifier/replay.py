@@ -31,7 +31,7 @@ class _Broken(Exception):
 
 
 class Findings:
-    """Contradictions, the first of each claim, and reasons why a claim is not settled."""
+    """The first contradiction of each claim, and the reasons why claims are unavailable."""
 
     def __init__(self):
         self.violated, self.lacking = {}, {}
@@ -44,12 +44,12 @@ class Findings:
         reason = code if place is None else f"{code}: {place}" if item is None else f"{code}: {place}, item {item}"
         self.violated.setdefault(claim, reason)
 
-    def lack(self, claim, reason):
+    def leave_open(self, claim, reason):
         self.lacking.setdefault(claim, []).append(reason)
 
 
 class Replay:
-    """A replay; `findings` and `assumptions` are what it comes to."""
+    """A replay; its results are `findings` and `assumptions`."""
 
     def __init__(self, manifest, keys, budget):
         self.manifest, self.findings, self.assumptions, self.budget = manifest, Findings(), set(), budget
@@ -60,7 +60,7 @@ class Replay:
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
 
     def open(self, law_bytes, artifacts):
-        """Takes the law and the artifacts, before the first segment."""
+        """Receives the law and the artifacts before the first segment."""
         self.law_bytes, self.artifacts = law_bytes, artifacts
         self.read_artifacts()
 
@@ -78,7 +78,7 @@ class Replay:
             violate("evidence_retention_reconstruction", "condition_missing", f"withheld_conditions/{unknown[0]}")
 
     def take(self, segment):
-        """Takes the next segment; nothing more once the history has ended."""
+        """Replays the next segment; ignores it after the end of the history."""
         if not self.law_opened:
             self.law_opened = True
             self.open_law(segment["records"])
@@ -90,20 +90,20 @@ class Replay:
             self.ended = str(broken)
 
     def finished(self):
-        """What was found, once the whole pack has been read."""
+        """The findings after the whole pack."""
         if self.ended is None:
             self.finish()
         else:
             for claim in NEED_HISTORY:
-                self.findings.lack(claim, self.ended)
+                self.findings.leave_open(claim, self.ended)
             if self.previous is None:
-                self.findings.lack("creation_receipt_integrity", self.ended)
+                self.findings.leave_open("creation_receipt_integrity", self.ended)
         if self.created is None:
             for claim in NEED_CREATION:
-                self.findings.lack(claim, self.ended or "history_broken")
+                self.findings.leave_open(claim, self.ended or "history_broken")
         if self.law is None:
             for claim in NEED_LAW:
-                self.findings.lack(claim, "law_not_constructed")
+                self.findings.leave_open(claim, "law_not_constructed")
         return self.findings
 
     def read_artifacts(self):
@@ -123,7 +123,7 @@ class Replay:
                 self.findings.violate("run_allocation_integrity", "artifact_invalid", f"artifacts/{index}")
 
     def bound_contracts(self, records_bytes):
-        """By provider, the first contract that the first line of the records binds for it, where the pack holds it and it is of that provider."""
+        """By provider: the first contract that the first record binds for it, if the pack holds it and it belongs to that provider."""
         line, ended, _ = records_bytes.partition(b"\n")
         try:
             first = parse_bytes(line, PACK_DEPTH) if ended and len(line) <= TEXT_BYTES else None
@@ -165,7 +165,7 @@ class Replay:
 
     @property
     def place(self):
-        """The place of the record that is looked at: the one after the head."""
+        """The place of the current record: the one after the head."""
         return f"revision {(self.head or {'revision': 0})['revision'] + 1}"
 
     def violate(self, claim, fault):
@@ -354,7 +354,7 @@ class Replay:
         violate("source_authenticity", self.sources.check(step))
         for gap in step.gaps:
             for claim in NEED_VALUES:
-                self.findings.lack(claim, gap)
+                self.findings.leave_open(claim, gap)
         if step.gaps:
             holds = claims.trace_holds(step)
         else:
@@ -364,12 +364,12 @@ class Replay:
             violate("pure_semantic_replay", "decision_mismatch")
         for item, value in zip(step.body.get("evidence", []), step.items):
             if claims.rests_on_unkept_value(item):
-                self.findings.lack("acquisition_admission_witness_reconstruction", "value_not_retained")
+                self.findings.leave_open("acquisition_admission_witness_reconstruction", "value_not_retained")
             if "schema_verdict" in item and isinstance(value, dict) and self.has_schema(item):
                 self.assumptions.add("json_schema_verdict_as_recorded")
 
     def bound_schema(self, item):
-        """The identity of the schema that an item's verdict speaks of, as the run is bound to it; None where it is bound to none."""
+        """The identity of the bound schema of an item's verdict, or None."""
         domain = next((c["observation_domain"] for c in self.law["conditions"] if c["condition_id"] == item["condition_id"]), {})
         if "schema" not in domain or self.created is None:
             return None
@@ -378,7 +378,7 @@ class Replay:
         return next(bound, None)
 
     def has_schema(self, item):
-        """Whether the schema of an item's verdict is in the pack, and is what its name says."""
+        """Whether the pack holds the schema of an item's verdict, with its own identity."""
         return self.bound_schema(item) in self.schemas
 
     def schema_size(self, item):
@@ -420,4 +420,4 @@ class Replay:
         if self.state is not None and records.state_identity(self.state) != manifest["state_identity"]:
             violate("current_state_equivalence", "state_mismatch")
         for gap in self.sources.gaps():
-            self.findings.lack("source_authenticity", gap)
+            self.findings.leave_open("source_authenticity", gap)

@@ -14,7 +14,7 @@ _value_line = closed({"body": anything, "identity": identity, "kind": one_of("pa
 
 
 def lines_of(data):
-    """JSON lines without their line feeds; None where the bytes are none."""
+    """JSON lines without their line feeds; None where the bytes are not lines."""
     if data and not data.endswith(b"\n"):
         return None
     try:
@@ -25,7 +25,7 @@ def lines_of(data):
 
 
 class Values:
-    """What one segment holds of values."""
+    """The values of one segment."""
 
     def __init__(self, segment):
         self.large = [(kind, name, self._read(data), data) for kind, name, data in segment["large"]]
@@ -65,7 +65,7 @@ class Values:
         return body if _payload_body(body) else None
 
     def fault(self, named, withheld):
-        """What is wrong with what the segment holds, where its records name these."""
+        """The violation of the segment's values, given the names in its records."""
         if self.lines is None:
             return "value_invalid"
         line = large = 0

@@ -1,4 +1,4 @@
-"""Forms of JSON values: each shape is a function that tells whether a value has it. Objects are closed."""
+"""Shapes of JSON values: each is a function that returns whether a value has the shape. Objects are closed."""
 
 from identities import is_identity, is_operation_identity
 

@@ -51,7 +51,7 @@ def _days(year, month, day):
 
 
 def timestamp(value):
-    """A timestamp as (kind, point): points of one kind compare as tuples. None where the text is none."""
+    """A timestamp as (kind, point): points of one kind compare as tuples. None where the text is invalid."""
     found = _TIMESTAMP.match(value) if isinstance(value, str) else None
     if found is None:
         return None
@@ -85,7 +85,7 @@ def _is_last_of_month(utc_day, local_day, day, length):
 
 
 def is_of_type(value, value_type):
-    """Whether a JSON value has the form of a type."""
+    """Whether a JSON value has the form that a type requires."""
     if value_type == "String":
         return isinstance(value, str)
     if value_type == "Boolean":
@@ -135,7 +135,7 @@ def same(a, b):
 
 
 def order(value, expected, value_type):
-    """Below, level or above as -1, 0, 1; None where the two have no order."""
+    """Less, equal or greater as -1, 0, 1; None where the two have no order."""
     if value_type == "Integer" or value_type == "Json" and is_number(value) and is_number(expected):
         left, right = exact(value), exact(expected)
     elif value_type == "Decimal":
@@ -163,12 +163,12 @@ def _kleene(holds):
 
 
 def on_absence(predicate):
-    """What a predicate says where acquisition found nothing."""
+    """The truth of a predicate where acquisition found nothing."""
     return {"Exists": FALSE, "NotExists": TRUE}.get(predicate["predicate"], UNKNOWN)
 
 
 def judge(predicate, domain, typed):
-    """What a predicate says of a value: true, false or unknown."""
+    """The truth of a predicate for a value: true, false or unknown."""
     name, kind = predicate["predicate"], domain["domain"]
     family = FAMILIES[name]
     if family == "presence":
@@ -244,12 +244,12 @@ def _wanted(family, value):
 
 
 def source_forms(typed):
-    """The JSON values that a provider may have given where a value of a domain came of it."""
+    """The JSON values from which a value of a domain may have been derived."""
     value, kind = typed["value"], typed["value_type"]
     forms = [value]
     if kind == "Decimal" and is_decimal(value):
         number = float(Fraction(value))
-        # The number has to have that shortest form.
+        # The number must have that shortest form.
         if Fraction(number_text(number)) == Fraction(value):
             forms.append(int(number) if number.is_integer() else number)
     if kind == "Digest":

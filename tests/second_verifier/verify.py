@@ -58,10 +58,10 @@ class _Verification:
             self.read_manifest()
         except Exhausted:
             for claim in CLAIMS[:23]:
-                self.findings.lack(claim, "budget_exhausted")
+                self.findings.leave_open(claim, "budget_exhausted")
             return
         if self.manifest is None:
-            self.findings.lack(CLAIMS[2], "manifest_invalid")
+            self.findings.leave_open(CLAIMS[2], "manifest_invalid")
             self.leave_open("material_not_intact")
             return
         replay = Replay(self.manifest, self.keys, self.budget) if self.replays else None
@@ -72,7 +72,7 @@ class _Verification:
             self.leave_open("material_not_intact")
             return
         except Exhausted:
-            self.findings.lack(CLAIMS[2], "budget_exhausted")
+            self.findings.leave_open(CLAIMS[2], "budget_exhausted")
             self.leave_open("budget_exhausted")
             return
         if replay is not None:
@@ -83,7 +83,7 @@ class _Verification:
 
     def leave_open(self, reason):
         for claim in CLAIMS[3:23]:
-            self.findings.lack(claim, reason)
+            self.findings.leave_open(claim, reason)
 
     def read_manifest(self):
         data = self.pack.manifest
@@ -93,7 +93,7 @@ class _Verification:
             if self.wanted not in (None, self.identity):
                 self.findings.violate(CLAIMS[1], "identity_mismatch")
         else:
-            self.findings.lack(CLAIMS[1], "manifest_unavailable")
+            self.findings.leave_open(CLAIMS[1], "manifest_unavailable")
         self.manifest, fault = read_manifest(data)
         self.findings.violate(CLAIMS[0], fault)
 

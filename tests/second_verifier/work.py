@@ -1,4 +1,4 @@
-"""What deciding a record anew takes: docs/format/runpack.md, "Budget"."""
+"""The work of deciding a record again: docs/format/runpack.md, "Budget"."""
 
 import law as laws
 from canonical_json import canonical_bytes
@@ -38,7 +38,7 @@ class Work:
             self.evaluations[name] = _trace(needed) + asked + completion + waiting.get(name, 0)
 
     def opening(self, stage):
-        """What opening a stage takes by itself, and how often it goes through the operator's policy."""
+        """The work of opening a stage, and its number of passes over the operator's policy."""
         needed = _prerequisite(stage)
         fixed, looks = 0 if needed is None else _trace(needed), 0
         for packet in stage["entry_packets"]:
@@ -49,7 +49,7 @@ class Work:
         return fixed, looks
 
     def of(self, record, profile, held, schema):
-        """The work on a record: `profile` is a size, `held` a segment's values, `schema` gives the size of an item's schema."""
+        """The work on a record: `profile` is a size, `held` a segment's values, `schema` returns the size of an item's schema."""
         kind, body = record["record_kind"], record["body"]
         if kind == "artifact_submitted":
             return held.size("payload", body["payload_identity"])
