@@ -75,7 +75,7 @@ const WHOLE_STEPS: readonly Step[] = [
     kind: "tests",
     options: [`--ignore=${[...new Set(ELSEWHERE)].join(",")}`],
     paths: ["tests", "docs"],
-    minutes: 10,
+    minutes: 15,
   },
 ];
 
