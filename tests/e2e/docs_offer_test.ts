@@ -210,7 +210,7 @@ Deno.test("gate_docs_search finds what the operator added, and warns of what it 
       heading: "Penguins",
       rank: 0,
     }]);
-    await server.logged('notes.txt\\" is left out: it does not end in .md');
+    await server.logged('notes.txt\\" is skipped: it does not end in .md');
     const read = resultOf(await ask("resources/read", { uri: "gate://docs/custom/runbook" }));
     assert.match(JSON.stringify(read), /penguins/);
   }));
