@@ -59,7 +59,7 @@ export function buildProgram(finish: Finish): Command {
     .summary("Answer from evidence whether work may move on")
     .description("Answers from evidence whether work may move on, and records each answer so that it can be checked.")
     .usage("COMMAND [options]")
-    .option("-V, --version", "print the version; with --json the whole build")
+    .option("-V, --version", "print the version; with --json build details")
     .helpOption("-h, --help", "show this help; with --json as one JSON object")
     .helpCommand(false)
     .exitOverride()
@@ -87,11 +87,11 @@ export function buildProgram(finish: Finish): Command {
   addClient(program, finish);
   addExplain(program, finish);
   addApprove(program, finish);
-  program.commandsGroup("Check what was recorded:");
+  program.commandsGroup("Verify records:");
   addRunpack(program, finish);
   addStore(program, finish);
   addAudit(program, finish);
-  program.commandsGroup("Find your way:");
+  program.commandsGroup("Help:");
   addCompletions(program, finish);
   addHelp(program, finish);
   return program;

@@ -88,7 +88,7 @@ function settle(drive: Drive, answer: JsonObject): readonly [string, JsonObject]
 }
 
 for (const example of [RELEASE_GATE, ...EXAMPLES]) {
-  Deno.test(`example ${example.name} is a law, and its cases come out as expected`, () =>
+  Deno.test(`example ${example.name} is a law, and its cases pass`, () =>
     withExample(example, async ({ folder }) => {
       const scenario = async (command: string, ...flags: readonly string[]): Promise<string> => {
         const ended = await gate(folder, "scenario", command, example.file, ...flags, ...await configOf(folder));
@@ -139,7 +139,7 @@ Deno.test("a scenario that misspells a name is told the one that was probably me
     );
   }));
 
-Deno.test("every example has a page, and the page of all of them names it", async () => {
+Deno.test("every example has a page, and the index page names it", async () => {
   const folder = new URL("../../docs/examples/", import.meta.url);
   const index = await Deno.readTextFile(new URL("README.md", folder));
   for (const { name, file } of [RELEASE_GATE, ...EXAMPLES]) {
@@ -308,7 +308,7 @@ async function attempt(drive: Drive, stage: string, given: Readonly<Record<strin
 }
 
 for (const name of ["data_disclosure", "agent_task"]) {
-  Deno.test(`the cases of ${name} come out on a server as gate scenario test says`, () => {
+  Deno.test(`the cases of ${name} have the outcomes of gate scenario test on a server`, () => {
     const example = exampleNamed(name);
     return withExample(example, async ({ folder, goal }) => {
       const { stdout } = await gate(folder, "scenario", "test", example.file, "--json");

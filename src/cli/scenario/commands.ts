@@ -9,7 +9,7 @@ import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { command, type Finish, type Flags, group, withJson, withValues } from "../terminal/command_parts.ts";
 
 const FILE = "scenario file: YAML, TOML or JSON";
-const CONFIG = "configuration file, for providers and limits (default: GATE_CONFIG, then ./gate.toml)";
+const CONFIG = "configuration file, for providers, keys and limits (default: GATE_CONFIG, then ./gate.toml)";
 
 /** Adds `gate scenario` with all of its commands. */
 export function addScenario(program: Command, finish: Finish): void {
