@@ -66,7 +66,7 @@ export function explainString(text: string, at: number): StringFault {
   return escaped < 0 ? syntax(at, 'Expected four hex digits after "\\u"') : lone(at, escaped);
 }
 
-/** The code unit of the `\uXXXX` at `at`; negative if there is none. */
+/** The code unit of the `\uXXXX` at `at`; negative for any other text. */
 function escapedUnit(text: string, at: number): number {
   if (text.charCodeAt(at) !== 0x5c || text.charCodeAt(at + 1) !== 0x75) return -1;
   let unit = 0;

@@ -142,7 +142,7 @@ function cyclesOf(edges: readonly (readonly number[])[]): number[][] {
   return cycles.sort((a, b) => (a[0] as number) - (b[0] as number));
 }
 
-/** The shortest path from a stage back to itself within its component; null if there is none. */
+/** The shortest path from a stage back to itself within its component, or null. */
 function shortestCycle(
   edges: readonly (readonly number[])[],
   componentOf: readonly number[],

@@ -96,7 +96,7 @@ function visit(meter: Meter): void {
   if (--meter.left < 0) throw new BudgetSpent();
 }
 
-/** @param assignment Receives literals that satisfy the formula; unchanged if there are none */
+/** @param assignment Receives literals that satisfy the formula; unchanged for an unsatisfiable one */
 function isSatisfiable(formula: Formula, meter: Meter, assignment?: Literal[]): boolean {
   visit(meter);
   if (typeof formula === "number") {

@@ -76,7 +76,7 @@ Deno.test("fold() rejects every record that does not follow", () => {
     ["an opening of a blocked stage", 1, forged(2, {}, { stage_id: "ship" })],
     ["an evaluation of an unopened stage", 2, forged(3, {}, { stage_id: "scan" })],
     ["an outcome that did not complete", 2, forged(3, {}, { completed: false })],
-    ["a completion that is none", 5, forged(6, {}, { completed: true })],
+    ["a false completion", 5, forged(6, {}, { completed: true })],
     ["another status of the run", 2, forged(3, {}, { run_status: "complete" })],
     ["another attempt number", 2, forged(3, {}, { attempt_number: 2 })],
   ];

@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
   ["no signature", SIGNATURE, caller, TRUST, "authorization"],
   ["a signature", SIGNATURE, byKey1(caller), TRUST, "qualified"],
   ["a signature on an acquired item", SIGNATURE, byKey1(scan), TRUST, "qualified"],
-  ["a signature by a key that nobody trusts", SIGNATURE, byKey1(caller), {}, "authorization"],
+  ["a signature by a key that is not trusted", SIGNATURE, byKey1(caller), {}, "authorization"],
   ["an authorized key", { ...SIGNATURE, authorized_key_ids: ["ci-1"] }, byKey1(caller), TRUST, "qualified"],
   ["another key", { ...SIGNATURE, authorized_key_ids: ["ci-2"] }, byKey1(caller), TRUST, "authorization"],
   ["a bad signature counts for nothing", {}, with_(byKey1(caller), { observed_at: 5 }), TRUST, "qualified"],
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
   ["acquired at acceptance", MINUTE, aged(0), {}, "qualified"],
   ["acquired after acceptance", MINUTE, aged(-1), {}, "not_fresh"],
   ["a caller's item of no known age", MINUTE, caller, {}, "not_fresh"],
-  ["a caller's item of an age that nobody signed", MINUTE, with_(caller, { observed_at: NOW }), {}, "not_fresh"],
+  ["a caller's item with an unsigned age", MINUTE, with_(caller, { observed_at: NOW }), {}, "not_fresh"],
   ["a caller's item with a signed age", MINUTE, byKey1(caller), TRUST, "qualified"],
   [
     "a caller's item signed too long ago",

@@ -121,7 +121,7 @@ function handlerOf<Schema extends z.ZodType>(services: AccessServices, parts: To
       }
       const denied = parts.admit?.(decoded.input, call) ?? null;
       if (denied !== null) return refuse(denied);
-      if (isAuditedFirst && call.witness !== undefined && !await call.witness.begin()) return refuse(unlogged());
+      if (isAuditedFirst && call.auditor !== undefined && !await call.auditor.begin()) return refuse(unlogged());
       return finish(await parts.act(decoded.input, raw, call));
     } catch (thrown) {
       const error = domainErrorOf(thrown);

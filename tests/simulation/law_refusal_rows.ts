@@ -61,7 +61,7 @@ export const SHAPE: readonly RefusalRow[] = [
     "value_invalid $.stages[1].prerequisite.kind",
   ],
   [
-    "a spec that is none",
+    "a spec without members",
     (s) => {
       for (const name of Object.keys(s)) delete s[name];
     },

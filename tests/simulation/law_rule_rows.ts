@@ -108,7 +108,7 @@ export const CONDITIONS: readonly RefusalRow[] = [
     "domain_bounds_invalid $.conditions[0].observation_domain.maximum_bytes",
   ],
   [
-    "a decimal bound that is none",
+    "an invalid decimal bound",
     (s) => s.conditions[2].observation_domain.minimum = "1e3",
     "value_invalid $.conditions[2].observation_domain.minimum",
   ],
@@ -128,7 +128,7 @@ export const CONDITIONS: readonly RefusalRow[] = [
     "expected_invalid $.conditions[6].predicate.expected.value_type",
   ],
   [
-    "an expected value that is none of its type",
+    "an expected value of another type",
     (s) => s.conditions[4].predicate.expected.value = "ab",
     "expected_invalid $.conditions[4].predicate.expected.value",
   ],

@@ -8,7 +8,7 @@
 import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import type { Call, CallAcquisition, CallDecision, CallWitness, ToolAnswer } from "../../tools/framework/types.ts";
+import type { Call, CallAcquisition, CallAuditor, CallDecision, ToolAnswer } from "../../tools/framework/types.ts";
 import { auditKindOf } from "../../tools/table.ts";
 import { answerWord } from "../process/answer_word.ts";
 import type { EdgeError } from "../process/edge_error.ts";
@@ -16,7 +16,7 @@ import type { Audit, AuditEvent, AuditKind } from "./types.ts";
 
 /** The audit of one call. */
 export interface CallAudit {
-  readonly witness: CallWitness;
+  readonly auditor: CallAuditor;
   /** Records the tool's answer. Resolves once the answer may be sent: after a change its line is written first. */
   readonly answered: (answer: ToolAnswer) => Promise<void>;
   /** Records a call that did not reach the tool, or failed around it. */
@@ -76,7 +76,7 @@ export function auditCall(options: CallAuditOptions, name: string, input: JsonOb
     begun: false,
   };
   return {
-    witness: {
+    auditor: {
       decided: (decision) => decided(state, decision),
       acquired: (acquisition) => acquired(state, acquisition),
       begin: () => begin(state),

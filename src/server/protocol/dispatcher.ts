@@ -89,7 +89,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return { ok: false, error };
     }
     const answer = isOffered(name)
-      ? await tool.handle(input, { ...call, witness: audit.witness })
+      ? await tool.handle(input, { ...call, auditor: audit.auditor })
       : toolNotAllowed(name, call);
     logStoreFault(answer);
     await audit.answered(answer);
@@ -132,7 +132,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 }
 
 const UNAUDITED: CallAudit = {
-  witness: { decided: () => undefined, acquired: () => undefined, begin: () => Promise.resolve(true) },
+  auditor: { decided: () => undefined, acquired: () => undefined, begin: () => Promise.resolve(true) },
   answered: () => Promise.resolve(),
   stopped: () => undefined,
 };

@@ -49,7 +49,7 @@ export async function authorizedRead<Found>(
   const decision = checkRole(rolesInForce, principal, { group: GROUP, tool: method, namespaceId: null });
   if (decision !== null) {
     const { allowed, reason } = decision;
-    audit.witness.decided({ decision: "role", allowed, reason, namespace_id: null });
+    audit.auditor.decided({ decision: "role", allowed, reason, namespace_id: null });
     if (!decision.allowed) {
       const error: EdgeError = { kind: "unauthorized", message: decision.message };
       audit.stopped(error, "role_refused");

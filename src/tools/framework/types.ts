@@ -40,7 +40,7 @@ export interface Call {
   /** Absent for a call that came over no transport. */
   readonly origin?: CallOrigin;
   /** Writes the call to the audit log; absent where calls are not audited. */
-  readonly witness?: CallWitness;
+  readonly auditor?: CallAuditor;
 }
 
 /** An access decision on a call, for the audit log. */
@@ -63,7 +63,7 @@ export interface CallAcquisition {
 }
 
 /** Writes a call to the audit log. */
-export interface CallWitness {
+export interface CallAuditor {
   /** Records a decision. */
   readonly decided: (decision: CallDecision) => void;
   /** Writes the result of a query. */

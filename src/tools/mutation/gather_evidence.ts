@@ -89,16 +89,16 @@ async function acquire(
 }
 
 function auditQueries(
-  { witness }: Call,
+  { auditor }: Call,
   bindings: readonly SelectedBinding[],
   { acquired, failures }: Acquisition,
 ): void {
-  if (witness === undefined) return;
+  if (auditor === undefined) return;
   for (const { binding: { binding_id, provider_id, check_id } } of bindings) {
     const failure = failures.find((one) => one.binding_id === binding_id);
     const item = acquired.find((one) => one.binding_id === binding_id);
     const reason = failure?.code ?? item?.error?.code ?? "answered";
-    witness.acquired({ binding_id, provider_id, check_id, reason, failed: failure !== undefined });
+    auditor.acquired({ binding_id, provider_id, check_id, reason, failed: failure !== undefined });
   }
 }
 

@@ -85,7 +85,7 @@ export function refuseRole(
   if (decision === null) return null;
   const { allowed, reason } = decision;
   const namespace_id = typeof namespaceId === "number" ? namespaceId : null;
-  call.witness?.decided({ decision: "role", allowed, reason, namespace_id });
+  call.auditor?.decided({ decision: "role", allowed, reason, namespace_id });
   return decision.allowed ? null : toolError("role_refused", decision.message);
 }
 
@@ -102,11 +102,11 @@ export function refuseNamespace(
 ): ToolError | null | Promise<ToolError | null> {
   const decision = checkNamespace(services.config.namespace, call.principal, namespaceId);
   const { allowed, reason } = decision;
-  call.witness?.decided({ decision: "namespace", allowed, reason, namespace_id: namespaceId });
+  call.auditor?.decided({ decision: "namespace", allowed, reason, namespace_id: namespaceId });
   if (!decision.allowed) return toolError("namespace_refused", decision.message);
   if (services.namespaces === null) return null;
   return services.namespaces.ask(namespaceId, call.correlationId).then((answer) => {
-    call.witness?.decided({
+    call.auditor?.decided({
       decision: "namespace",
       allowed: answer.verdict === "granted",
       reason: answer.reason,

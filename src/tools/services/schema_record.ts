@@ -49,6 +49,6 @@ export function refuseRegistry(
 ): ToolError | null {
   const decision = checkRegistry(services.config.schema_registry.acl, call.principal, action, namespace);
   const { allowed, reason } = decision;
-  call.witness?.decided({ decision: "registry", allowed, reason, namespace_id: namespace });
+  call.auditor?.decided({ decision: "registry", allowed, reason, namespace_id: namespace });
   return decision.allowed ? null : toolError("registry_refused", decision.message);
 }

@@ -34,13 +34,13 @@ export async function visibleNamespaces(
   prefix: string,
   call: Call,
 ): Promise<NamespaceList> {
-  const { witness: _, ...unwitnessed } = call;
+  const { auditor: _, ...unaudited } = call;
   const { found, isWhole } = await candidates(services, call);
   const ids: number[] = [];
   let questions = 0;
   for (const id of found.filter((id) => String(id).startsWith(prefix))) {
     if (questions === QUESTIONS_MAXIMUM) break;
-    const refused = authorise(services, LISTING, unwitnessed, id);
+    const refused = authorise(services, LISTING, unaudited, id);
     if (refused instanceof Promise) questions++;
     if (await refused === null) ids.push(id);
   }

@@ -45,7 +45,7 @@ async function seen({ stored, roles = null, granted = null, begun = "" }: World)
     principal,
     signal: new AbortController().signal,
     correlationId: null,
-    witness: { decided: fail, acquired: fail, begin: fail },
+    auditor: { decided: fail, acquired: fail, begin: fail },
   };
   const config = testConfig({ server: { ...server, auth } });
   return { ...await visibleNamespaces({ config, namespaces, runs }, begun, call), readings, questions };

@@ -4,7 +4,7 @@ import { type Bench, envelope, id, LOCAL, startRun, withTools } from "./tools_fi
 import { SCANNED, scanner } from "./step_fixture.ts";
 import type { CallAcquisition, CallDecision } from "../framework/types.ts";
 
-/** The events of an audit witness, in order. */
+/** The events of an auditor, in order. */
 type WitnessEvent = CallDecision | CallAcquisition | "begin";
 
 async function callWith(bench: Bench, tool: string, input: JsonObject, events: WitnessEvent[]): Promise<JsonObject> {
@@ -12,7 +12,7 @@ async function callWith(bench: Bench, tool: string, input: JsonObject, events: W
     principal: LOCAL,
     signal: new AbortController().signal,
     correlationId: null,
-    witness: {
+    auditor: {
       decided: (decision) => events.push(decision),
       acquired: (acquisition) => events.push(acquisition),
       begin: () => {
@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [what: string, answers: boolean | "unreachable", 
 ];
 
 for (const [what, answers, reason, failed] of ROWS) {
-  Deno.test(`a witness records access, the beginning, and that a provider ${what}: ${reason}`, () =>
+  Deno.test(`an auditor records access, the beginning, and that a provider ${what}: ${reason}`, () =>
     withTools(async (bench) => {
       const { run, head } = await startRun(bench, SCANNED);
       const events: WitnessEvent[] = [];
